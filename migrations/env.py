@@ -1,0 +1,27 @@
+"""How Alembic reaches the database: the connection it is handed, or alembic.ini's URL."""
+
+from alembic import context
+
+from tracker import dialect
+from tracker.schema import Base
+
+
+def migrate(connection):
+    context.configure(
+        connection=connection,
+        target_metadata=Base.metadata,
+        render_as_batch=True,  # SQLite alters a table by copying it
+        transactional_ddl=True,
+    )
+    with context.begin_transaction():
+        context.run_migrations()
+    connection.commit()
+
+
+given = context.config.attributes.get("connection")
+if given is not None:
+    migrate(given)
+else:
+    url = dialect.parse_url(context.config.get_main_option("sqlalchemy.url"))
+    with dialect.engine(url).connect() as opened:
+        migrate(opened)

@@ -1,0 +1,481 @@
+"""The ledger."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from tracker import dialect
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade():
+    op.create_table(
+        "projects",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("answers", sa.Text(), nullable=False),
+        sa.Column("scale", sa.Text(), nullable=False),
+        sa.Column("offsets", sa.Text(), nullable=False),
+        sa.Column("closed", sa.Boolean(), nullable=False),
+        sa.Column("wanted", sa.Integer(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("archived_at", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint(
+            "answers IN ('one', 'several', 'spans')", name=op.f("ck_projects_answers")
+        ),
+        sa.CheckConstraint("name <> ''", name=op.f("ck_projects_name")),
+        sa.CheckConstraint("offsets IN ('characters', 'tokens')", name=op.f("ck_projects_offsets")),
+        sa.CheckConstraint(
+            "scale IN ('nominal', 'ordinal', 'interval', 'ratio')", name=op.f("ck_projects_scale")
+        ),
+        sa.CheckConstraint("wanted > 0", name=op.f("ck_projects_wanted")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_projects")),
+        sa.UniqueConstraint("name", name=op.f("uq_projects_name")),
+    )
+    op.create_table(
+        "purges",
+        sa.Column("project_id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("purged_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("project_id", name=op.f("pk_purges")),
+    )
+    op.create_table(
+        "annotators",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.CheckConstraint(
+            "kind IN ('human', 'model', 'reference')", name=op.f("ck_annotators_kind")
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_annotators_project_id_projects")
+        ),
+        sa.PrimaryKeyConstraint("project_id", "id", name=op.f("pk_annotators")),
+        sa.UniqueConstraint("project_id", "name", name=op.f("uq_annotators_project_id_name")),
+    )
+    op.create_table(
+        "categories",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("name", sa.Text(), nullable=True),
+        sa.CheckConstraint("(id > 0) = (name IS NOT NULL)", name=op.f("ck_categories_reserved")),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_categories_project_id_projects")
+        ),
+        sa.PrimaryKeyConstraint("project_id", "id", name=op.f("pk_categories")),
+        sa.UniqueConstraint("project_id", "name", name=op.f("uq_categories_project_id_name")),
+    )
+    op.create_table(
+        "changes",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("recorded_at", sa.BigInteger(), nullable=False),
+        sa.Column("detail", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_changes_project_id_projects")
+        ),
+        sa.PrimaryKeyConstraint("project_id", "id", name=op.f("pk_changes")),
+        info={"append_only": True},
+    )
+    op.create_table(
+        "items",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=True),
+        sa.Column("length", sa.Integer(), nullable=True),
+        sa.CheckConstraint("length >= 0", name=op.f("ck_items_length")),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_items_project_id_projects")
+        ),
+        sa.PrimaryKeyConstraint("project_id", "id", name=op.f("pk_items")),
+        sa.UniqueConstraint("project_id", "name", name=op.f("uq_items_project_id_name")),
+        info={"clustered": True},
+        **dialect.CLUSTERED,
+    )
+    op.create_table(
+        "aliases",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("alias_id", sa.Integer(), nullable=False),
+        sa.Column("from_change", sa.Integer(), nullable=False),
+        sa.Column("annotator_id", sa.Integer(), nullable=False),
+        sa.Column("to_change", sa.Integer(), nullable=True),
+        sa.CheckConstraint("alias_id <> annotator_id", name=op.f("ck_aliases_another")),
+        sa.CheckConstraint("to_change > from_change", name=op.f("ck_aliases_order")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "alias_id"],
+            ["annotators.project_id", "annotators.id"],
+            name=op.f("fk_aliases_project_id_alias_id_annotators"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "annotator_id"],
+            ["annotators.project_id", "annotators.id"],
+            name=op.f("fk_aliases_project_id_annotator_id_annotators"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "from_change"],
+            ["changes.project_id", "changes.id"],
+            name=op.f("fk_aliases_project_id_from_change_changes"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "to_change"],
+            ["changes.project_id", "changes.id"],
+            name=op.f("fk_aliases_project_id_to_change_changes"),
+        ),
+        sa.PrimaryKeyConstraint("project_id", "alias_id", "from_change", name=op.f("pk_aliases")),
+    )
+    op.create_table(
+        "flags",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("annotator_id", sa.Integer(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("category_id", sa.Integer(), nullable=False),
+        sa.Column("severity", sa.Text(), nullable=False),
+        sa.Column("found_at", sa.BigInteger(), nullable=False),
+        sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("evidence", sa.Text(), nullable=False),
+        sa.CheckConstraint("last_seen_at >= found_at", name=op.f("ck_flags_order")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "annotator_id"],
+            ["annotators.project_id", "annotators.id"],
+            name=op.f("fk_flags_project_id_annotator_id_annotators"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "category_id"],
+            ["categories.project_id", "categories.id"],
+            name=op.f("fk_flags_project_id_category_id_categories"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_flags_project_id_projects")
+        ),
+        sa.PrimaryKeyConstraint("project_id", "id", name=op.f("pk_flags")),
+        sa.UniqueConstraint(
+            "project_id",
+            "annotator_id",
+            "kind",
+            "category_id",
+            name=op.f("uq_flags_project_id_annotator_id_kind_category_id"),
+        ),
+    )
+    op.create_table(
+        "imports",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("change_id", sa.Integer(), nullable=False),
+        sa.Column("rows", sa.Integer(), nullable=False),
+        sa.Column("inserted", sa.Integer(), nullable=False),
+        sa.Column("changed", sa.Integer(), nullable=False),
+        sa.Column("unchanged", sa.Integer(), nullable=False),
+        sa.Column("older", sa.Integer(), nullable=False),
+        sa.Column("rejected", sa.Integer(), nullable=False),
+        sa.Column("undone_by", sa.Integer(), nullable=True),
+        sa.CheckConstraint(
+            "rows = inserted + changed + unchanged + older + rejected",
+            name=op.f("ck_imports_every_row_has_a_fate"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "change_id"],
+            ["changes.project_id", "changes.id"],
+            name=op.f("fk_imports_project_id_change_id_changes"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "undone_by"],
+            ["changes.project_id", "changes.id"],
+            name=op.f("fk_imports_project_id_undone_by_changes"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_imports")),
+        sa.UniqueConstraint(
+            "project_id", "change_id", name=op.f("uq_imports_project_id_change_id")
+        ),
+    )
+    op.create_table(
+        "item_attributes",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("item_id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("value", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id", "item_id"],
+            ["items.project_id", "items.id"],
+            name=op.f("fk_item_attributes_project_id_item_id_items"),
+        ),
+        sa.PrimaryKeyConstraint("project_id", "item_id", "name", name=op.f("pk_item_attributes")),
+        info={"clustered": True},
+        **dialect.CLUSTERED,
+    )
+    op.create_table(
+        "labels",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("item_id", sa.Integer(), nullable=False),
+        sa.Column("annotator_id", sa.Integer(), nullable=False),
+        sa.Column("pass", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("category_id", sa.Integer(), nullable=False),
+        sa.Column("labelled_at", sa.BigInteger(), nullable=False),
+        sa.Column("timed", sa.Boolean(), nullable=False),
+        sa.Column("change_id", sa.Integer(), nullable=False),
+        sa.Column("source", sa.SmallInteger(), nullable=False),
+        sa.Column("given_as", sa.Integer(), nullable=False),
+        sa.Column("spent_ms", sa.Integer(), nullable=True),
+        sa.Column("span_start", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("span_end", sa.Integer(), autoincrement=False, nullable=False),
+        sa.CheckConstraint(
+            "(span_start = -1 AND span_end = -1) OR (0 <= span_start AND span_start < span_end)",
+            name=op.f("ck_labels_span"),
+        ),
+        sa.CheckConstraint(
+            "category_id > 0 OR span_start = -1", name=op.f("ck_labels_reserved_has_no_span")
+        ),
+        sa.CheckConstraint("pass >= 1", name=op.f("ck_labels_pass")),
+        sa.CheckConstraint("spent_ms >= 0", name=op.f("ck_labels_spent")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "annotator_id"],
+            ["annotators.project_id", "annotators.id"],
+            name=op.f("fk_labels_project_id_annotator_id_annotators"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "category_id"],
+            ["categories.project_id", "categories.id"],
+            name=op.f("fk_labels_project_id_category_id_categories"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "change_id"],
+            ["changes.project_id", "changes.id"],
+            name=op.f("fk_labels_project_id_change_id_changes"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "item_id"],
+            ["items.project_id", "items.id"],
+            name=op.f("fk_labels_project_id_item_id_items"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "project_id",
+            "item_id",
+            "annotator_id",
+            "pass",
+            "category_id",
+            "span_start",
+            "span_end",
+            name=op.f("pk_labels"),
+        ),
+        info={"clustered": True},
+        **dialect.CLUSTERED,
+    )
+    op.create_table(
+        "past_labels",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("item_id", sa.Integer(), nullable=False),
+        sa.Column("annotator_id", sa.Integer(), nullable=False),
+        sa.Column("pass", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("labelled_at", sa.BigInteger(), nullable=False),
+        sa.Column("change_id", sa.Integer(), nullable=False),
+        sa.Column("source", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("given_as", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("category_id", sa.Integer(), nullable=False),
+        sa.Column("timed", sa.Boolean(), nullable=False),
+        sa.Column("spent_ms", sa.Integer(), nullable=True),
+        sa.Column("taken_back_by", sa.Integer(), nullable=True),
+        sa.Column("span_start", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("span_end", sa.Integer(), autoincrement=False, nullable=False),
+        sa.CheckConstraint(
+            "(span_start = -1 AND span_end = -1) OR (0 <= span_start AND span_start < span_end)",
+            name=op.f("ck_past_labels_span"),
+        ),
+        sa.CheckConstraint(
+            "category_id > 0 OR span_start = -1", name=op.f("ck_past_labels_reserved_has_no_span")
+        ),
+        sa.CheckConstraint("pass >= 1", name=op.f("ck_past_labels_pass")),
+        sa.CheckConstraint("spent_ms >= 0", name=op.f("ck_past_labels_spent")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "annotator_id"],
+            ["annotators.project_id", "annotators.id"],
+            name=op.f("fk_past_labels_project_id_annotator_id_annotators"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "category_id"],
+            ["categories.project_id", "categories.id"],
+            name=op.f("fk_past_labels_project_id_category_id_categories"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "change_id"],
+            ["changes.project_id", "changes.id"],
+            name=op.f("fk_past_labels_project_id_change_id_changes"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "item_id"],
+            ["items.project_id", "items.id"],
+            name=op.f("fk_past_labels_project_id_item_id_items"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "taken_back_by"],
+            ["changes.project_id", "changes.id"],
+            name=op.f("fk_past_labels_project_id_taken_back_by_changes"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "project_id",
+            "item_id",
+            "annotator_id",
+            "pass",
+            "labelled_at",
+            "change_id",
+            "source",
+            "given_as",
+            "category_id",
+            "span_start",
+            "span_end",
+            name=op.f("pk_past_labels"),
+        ),
+        info={"clustered": True},
+        **dialect.CLUSTERED,
+    )
+    op.create_table(
+        "snapshots",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("name", sa.Text(), nullable=True),
+        sa.Column("note", sa.Text(), nullable=True),
+        sa.Column("taken_at", sa.BigInteger(), nullable=False),
+        sa.Column("through_change", sa.Integer(), nullable=True),
+        sa.Column("version", sa.Text(), nullable=False),
+        sa.Column("scale", sa.Text(), nullable=False),
+        sa.Column("items", sa.Integer(), nullable=False),
+        sa.Column("items_compared", sa.Integer(), nullable=False),
+        sa.Column("annotators", sa.Integer(), nullable=False),
+        sa.Column("answers", sa.Integer(), nullable=False),
+        sa.Column("labels", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id", "through_change"],
+            ["changes.project_id", "changes.id"],
+            name=op.f("fk_snapshots_project_id_through_change_changes"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_snapshots_project_id_projects")
+        ),
+        sa.PrimaryKeyConstraint("project_id", "id", name=op.f("pk_snapshots")),
+        sa.UniqueConstraint("project_id", "name", name=op.f("uq_snapshots_project_id_name")),
+        info={"append_only": True},
+    )
+    op.create_table(
+        "snapshot_categories",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("snapshot_id", sa.Integer(), nullable=False),
+        sa.Column("category_id", sa.Integer(), nullable=False),
+        sa.Column("position", sa.SmallInteger(), nullable=False),
+        sa.Column("labels", sa.Integer(), nullable=False),
+        sa.Column("agreements", sa.BigInteger(), nullable=False),
+        sa.Column("potential_agreements", sa.BigInteger(), nullable=False),
+        sa.Column("rate", sa.Double(), nullable=True),
+        sa.Column("undefined", sa.Text(), nullable=True),
+        sa.Column("standard_error", sa.Double(), nullable=True),
+        sa.Column("ci_low", sa.Double(), nullable=True),
+        sa.Column("ci_high", sa.Double(), nullable=True),
+        sa.Column("specific_agreement", sa.Double(), nullable=True),
+        sa.CheckConstraint(
+            "(rate IS NULL) = (undefined IS NOT NULL)",
+            name=op.f("ck_snapshot_categories_a_rate_or_a_reason"),
+        ),
+        sa.CheckConstraint(
+            "0 <= agreements AND agreements <= potential_agreements",
+            name=op.f("ck_snapshot_categories_agreements"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "category_id"],
+            ["categories.project_id", "categories.id"],
+            name=op.f("fk_snapshot_categories_project_id_category_id_categories"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "snapshot_id"],
+            ["snapshots.project_id", "snapshots.id"],
+            name=op.f("fk_snapshot_categories_project_id_snapshot_id_snapshots"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "project_id", "snapshot_id", "category_id", name=op.f("pk_snapshot_categories")
+        ),
+        info={"append_only": True},
+    )
+    op.create_table(
+        "snapshot_measures",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("snapshot_id", sa.Integer(), nullable=False),
+        sa.Column("measure", sa.Text(), nullable=False),
+        sa.Column("position", sa.SmallInteger(), nullable=False),
+        sa.Column("value", sa.Double(), nullable=True),
+        sa.Column("undefined", sa.Text(), nullable=True),
+        sa.Column("observed", sa.Double(), nullable=True),
+        sa.Column("expected", sa.Double(), nullable=True),
+        sa.Column("standard_error", sa.Double(), nullable=True),
+        sa.Column("ci_low", sa.Double(), nullable=True),
+        sa.Column("ci_high", sa.Double(), nullable=True),
+        sa.Column("confidence", sa.Double(), nullable=False),
+        sa.Column("items", sa.Integer(), nullable=False),
+        sa.CheckConstraint(
+            "(value IS NULL) = (undefined IS NOT NULL)",
+            name=op.f("ck_snapshot_measures_a_value_or_a_reason"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "snapshot_id"],
+            ["snapshots.project_id", "snapshots.id"],
+            name=op.f("fk_snapshot_measures_project_id_snapshot_id_snapshots"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "project_id", "snapshot_id", "measure", name=op.f("pk_snapshot_measures")
+        ),
+        info={"append_only": True},
+    )
+    op.create_table(
+        "snapshot_patterns",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("snapshot_id", sa.Integer(), nullable=False),
+        sa.Column("pattern", sa.Text(), nullable=False),
+        sa.Column("items", sa.Integer(), nullable=False),
+        sa.CheckConstraint("items > 0", name=op.f("ck_snapshot_patterns_items")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "snapshot_id"],
+            ["snapshots.project_id", "snapshots.id"],
+            name=op.f("fk_snapshot_patterns_project_id_snapshot_id_snapshots"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "project_id", "snapshot_id", "pattern", name=op.f("pk_snapshot_patterns")
+        ),
+        info={"append_only": True, "clustered": True},
+        **dialect.CLUSTERED,
+    )
+    op.create_table(
+        "sources",
+        sa.Column("import_id", sa.Integer(), nullable=False),
+        sa.Column("number", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["import_id"], ["imports.id"], name=op.f("fk_sources_import_id_imports")
+        ),
+        sa.PrimaryKeyConstraint("import_id", "number", name=op.f("pk_sources")),
+    )
+    backend = op.get_bind().dialect.name
+    for made in (dialect.trigger_functions(backend), dialect.triggers(backend)):
+        for statement in made.values():
+            op.execute(statement)
+
+
+def downgrade():
+    op.drop_table("sources")
+    op.drop_table("snapshot_patterns")
+    op.drop_table("snapshot_measures")
+    op.drop_table("snapshot_categories")
+    op.drop_table("snapshots")
+    op.drop_table("past_labels")
+    op.drop_table("labels")
+    op.drop_table("item_attributes")
+    op.drop_table("imports")
+    op.drop_table("flags")
+    op.drop_table("aliases")
+    op.drop_table("items")
+    op.drop_table("changes")
+    op.drop_table("categories")
+    op.drop_table("annotators")
+    op.drop_table("purges")
+    op.drop_table("projects")
+    for function in dialect.trigger_functions(op.get_bind().dialect.name):
+        op.execute(f"DROP FUNCTION {function}")

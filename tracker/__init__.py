@@ -1,0 +1,1 @@
+"""Agreement between annotators, audits and their history, kept in a database."""

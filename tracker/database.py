@@ -1,0 +1,184 @@
+"""Opening a database: transactions, the revision of its schema, upgrade, check and backup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
+
+from tracker import dialect
+from tracker.errors import DatabaseUnusable
+from tracker.schema import Base
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+__all__ = ["HEAD", "REVISIONS", "Database", "migrations_folder"]
+
+REVISIONS = ("0001",)
+"""Every revision of the schema that this program knows, oldest first."""
+HEAD = REVISIONS[-1]
+
+
+def migrations_folder() -> Path:
+    """Where the migrations are: in the installed package, or beside it in a checkout."""
+    package = Path(__file__).parent
+    inside = package / "migrations"
+    return inside if inside.is_dir() else package.parent / "migrations"
+
+
+class Database:
+    """One database by its URL; opens nothing before it is used."""
+
+    def __init__(self, url: str) -> None:
+        self.url = dialect.parse_url(url)
+
+    def __str__(self) -> str:
+        """The URL without its password and without the driver's name."""
+        return self.url.render_as_string(hide_password=True).replace("+psycopg", "")
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The engine; raises DatabaseUnusable where a file's folder does not exist."""
+        file = dialect.file_of(self.url)
+        if file is not None and not file.parent.is_dir():
+            raise DatabaseUnusable(
+                f"the folder {file.parent} does not exist", "make it, or name another --database"
+            )
+        if file is not None and file.is_dir():
+            raise DatabaseUnusable(f"{file} is a folder", "name a file with --database")
+        return dialect.engine(self.url)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection that sees one state of the database throughout.
+
+        A database without tables reads as an empty one. Raises DatabaseUnusable where the
+        database cannot be reached or is not at this program's revision.
+        """
+        with self._explained():
+            if self.revision() is None:
+                with _empty().begin() as connection:
+                    yield connection
+                return
+            self._require_head()
+            with self.engine.connect() as connection, connection.begin():
+                yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A connection in one transaction, committed at the end, rolled back on any error.
+
+        A database without tables is given them first. Raises DatabaseUnusable as `read` does.
+        """
+        with self._explained():
+            if self.revision() is None:
+                self.upgrade()
+            self._require_head()
+            with self.engine.connect() as connection:
+                connection = dialect.writing(connection)  # noqa: PLW2901
+                with connection.begin():
+                    yield connection
+
+    def revision(self) -> str | None:
+        """The revision of the schema, None for a database that has no table at all.
+
+        Raises DatabaseUnusable where the tables are another program's.
+        """
+        file = dialect.file_of(self.url)
+        if file is not None and not (self.engine and file.exists()):
+            return None
+        with self._explained(), self.engine.connect() as connection:
+            try:
+                return connection.scalar(text("SELECT version_num FROM alembic_version"))
+            except (OperationalError, ProgrammingError):
+                connection.rollback()
+                if inspect(connection).get_table_names():
+                    raise DatabaseUnusable(
+                        f"{self} holds the tables of another program",
+                        "name another database with --database",
+                    ) from None
+                return None
+
+    def _require_head(self) -> None:
+        revision = self.revision()
+        if revision == HEAD:
+            return
+        if revision in REVISIONS:
+            raise DatabaseUnusable(
+                f"{self} is at revision {revision}, this program needs {HEAD}",
+                "run: tracker database upgrade",
+            )
+        raise DatabaseUnusable(
+            f"{self} is at revision {revision}, which this program does not know",
+            "it was made by a newer tracker: upgrade the program",
+        )
+
+    def upgrade(self, revision: str = "head") -> None:
+        """Bring the schema to a revision, making the database where there is none."""
+        from alembic import command
+
+        with self._explained(), self.engine.connect() as connection:
+            command.upgrade(_alembic(connection), revision)
+
+    def downgrade(self, revision: str) -> None:
+        """Take the schema back to an older revision (``base``: no tables)."""
+        from alembic import command
+
+        with self._explained(), self.engine.connect() as connection:
+            command.downgrade(_alembic(connection), revision)
+
+    def check(self) -> list[str]:
+        """What is wrong with the database, a sentence each; nothing where it is sound."""
+        with self.read() as connection:
+            found = dialect.integrity_errors(connection)
+            expected = set(dialect.triggers(connection.dialect.name))
+            missing = expected - dialect.stored_triggers(connection)
+            found += [f"the trigger {name} is missing" for name in sorted(missing)]
+            tables = set(inspect(connection).get_table_names())
+            found += [
+                f"the table {name} is missing"
+                for name in sorted(set(Base.metadata.tables) - tables)
+            ]
+        return found
+
+    def backup(self, target: Path) -> None:
+        """Copy the database to a new file while it is in use.
+
+        Raises DatabaseUnusable where the target exists or the database is not a file.
+        """
+        if target.exists():
+            raise DatabaseUnusable(f"{target} already exists", "name a file that does not")
+        with self.read() as connection:
+            dialect.backup(connection, target)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            explained = dialect.explain(error, self.url)
+            if explained is None:
+                raise
+            raise explained from None
+
+
+def _alembic(connection: Connection) -> Config:
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _empty() -> Engine:
+    """A migrated database in memory that holds nothing."""
+    database = Database("sqlite://")
+    database.upgrade()
+    return database.engine

@@ -1,0 +1,287 @@
+"""The only place that names a database: what SQLite and Postgres do differently."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Engine,
+    MetaData,
+    Table,
+    create_engine,
+    event,
+    make_url,
+)
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.pool import NullPool, StaticPool
+
+from tracker.errors import DatabaseUnusable
+from tracker.schema import Base
+
+__all__ = [
+    "CLUSTERED",
+    "backup",
+    "bulk_insert",
+    "engine",
+    "explain",
+    "file_of",
+    "integrity_errors",
+    "parse_url",
+    "refresh_statistics",
+    "stored_triggers",
+    "trigger_functions",
+    "triggers",
+    "writing",
+]
+
+CLUSTERED: dict[str, Any] = {"sqlite_with_rowid": False}
+"""Keyword arguments of a table that is stored in the order of its primary key."""
+
+_WRITE_OPTION = "tracker_write"
+
+
+def _cluster(metadata: MetaData) -> None:
+    """Give the tables that say so in their ``info`` their physical order."""
+    for table in metadata.tables.values():
+        if table.info.get("clustered"):
+            table.dialect_options["sqlite"]["with_rowid"] = False
+
+
+_cluster(Base.metadata)
+
+
+def parse_url(text: str) -> URL:
+    """A database URL, its driver chosen; a bare path is a SQLite file.
+
+    Raises DatabaseUnusable for a URL that cannot be read or a database that is not supported.
+    """
+    if "://" not in text:
+        text = f"sqlite:///{text}"
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        raise DatabaseUnusable(
+            "the database URL cannot be read",
+            "write sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME",
+        ) from None
+    backend = url.drivername.partition("+")[0]
+    if backend == "sqlite":
+        return url.set(drivername="sqlite")
+    if backend in {"postgresql", "postgres"}:
+        return url.set(drivername="postgresql+psycopg")
+    raise DatabaseUnusable(f"{backend} is not supported", "use a sqlite:/// or a postgresql:// URL")
+
+
+def file_of(url: URL) -> Path | None:
+    """The file a URL names; None for a server or a database in memory."""
+    if url.get_backend_name() == "sqlite" and url.database not in {None, "", ":memory:"}:
+        return Path(str(url.database))
+    return None
+
+
+def engine(url: URL) -> Engine:
+    """An engine whose transactions are real ones, on either database.
+
+    A connection is closed after its use, and one database in memory is one connection's.
+    """
+    if url.get_backend_name() == "postgresql":
+        return create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
+    pool = StaticPool if file_of(url) is None else NullPool
+    made = create_engine(url, connect_args={"timeout": 10}, poolclass=pool)
+    event.listen(made, "connect", _prepare_sqlite)
+    event.listen(made, "begin", _begin_sqlite)
+    return made
+
+
+def writing(connection: Connection) -> Connection:
+    """The connection, set to take the write lock (or to see others' commits) from the start."""
+    if connection.dialect.name == "postgresql":
+        return connection.execution_options(isolation_level="READ COMMITTED")
+    return connection.execution_options(**{_WRITE_OPTION: True})
+
+
+def _prepare_sqlite(dbapi_connection: sqlite3.Connection, _record: object) -> None:
+    # The driver's own transactions start too late and stop at DDL; `begin` below does it.
+    dbapi_connection.isolation_level = None
+    for pragma in (
+        "foreign_keys = ON",
+        "recursive_triggers = ON",  # or INSERT OR REPLACE goes round the delete triggers
+        "cache_size = -65536",  # kibibytes
+    ):
+        dbapi_connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    wants_lock = connection.get_execution_options().get(_WRITE_OPTION)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if wants_lock else "BEGIN")
+
+
+def bulk_insert(
+    connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> None:
+    """Insert many rows, each a sequence in the order of ``columns``, the fastest way there is."""
+    quote = connection.dialect.identifier_preparer.quote
+    into = f"{quote(table.name)} ({', '.join(quote(column) for column in columns)})"
+    cursor = connection.connection.cursor()
+    try:
+        if connection.dialect.name == "postgresql":
+            with cursor.copy(f"COPY {into} FROM STDIN") as copy:  # type: ignore[attr-defined]
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            marks = ", ".join("?" * len(columns))
+            cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)  # type: ignore[arg-type] # noqa: S608
+    finally:
+        cursor.close()
+
+
+def refresh_statistics(connection: Connection, table: Table) -> None:
+    """Let the planner know the size of a table just filled."""
+    if connection.dialect.name == "postgresql":
+        quote = connection.dialect.identifier_preparer.quote
+        connection.exec_driver_sql(f"ANALYZE {quote(table.name)}")
+
+
+# -- triggers ------------------------------------------------------------------------------
+
+
+def triggers(backend: str) -> dict[str, str]:
+    """The statement that makes each trigger, by the trigger's name.
+
+    They refuse UPDATE, DELETE and a replacing INSERT on append-only tables. A DELETE passes
+    once the project has its tombstone in ``purges``.
+    """
+    tables = [table for table in Base.metadata.sorted_tables if table.info.get("append_only")]
+    make = _sqlite_triggers if backend == "sqlite" else _postgres_triggers
+    return {name: text for table in tables for name, text in make(table).items()}
+
+
+def _sqlite_triggers(table: Table) -> dict[str, str]:
+    name = table.name
+    key = " AND ".join(f"{c.name} = NEW.{c.name}" for c in table.primary_key.columns)
+    events = {
+        "no_update": "BEFORE UPDATE ON {name}",
+        "no_delete": "BEFORE DELETE ON {name} WHEN NOT EXISTS "
+        "(SELECT 1 FROM purges WHERE project_id = OLD.project_id)",
+        "no_replace": "BEFORE INSERT ON {name} WHEN EXISTS (SELECT 1 FROM {name} WHERE {key})",
+    }
+    return {
+        f"{name}_{short}": f"CREATE TRIGGER {name}_{short} {event.format(name=name, key=key)} "
+        f"BEGIN SELECT RAISE(ABORT, '{name} are append-only'); END"
+        for short, event in events.items()
+    }
+
+
+def _postgres_triggers(table: Table) -> dict[str, str]:
+    name = table.name
+    events = {
+        "no_change": "BEFORE UPDATE OR DELETE ON {name} FOR EACH ROW",
+        "no_truncate": "BEFORE TRUNCATE ON {name} FOR EACH STATEMENT",
+    }
+    return {
+        f"{name}_{short}": f"CREATE TRIGGER {name}_{short} {event.format(name=name)} "
+        f"EXECUTE FUNCTION refuse_on_append_only()"
+        for short, event in events.items()
+    }
+
+
+def trigger_functions(backend: str) -> dict[str, str]:
+    """The statement that makes each function the triggers call, by the function's name."""
+    if backend == "sqlite":
+        return {}
+    return {
+        "refuse_on_append_only": """
+            CREATE FUNCTION refuse_on_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF TG_OP = 'DELETE' THEN
+                    IF EXISTS (SELECT 1 FROM purges WHERE project_id = OLD.project_id) THEN
+                        RETURN OLD;
+                    END IF;
+                END IF;
+                RAISE EXCEPTION '% are append-only', TG_TABLE_NAME;
+            END $$
+        """
+    }
+
+
+def stored_triggers(connection: Connection) -> set[str]:
+    """The names of the triggers that the database has."""
+    statement = (
+        "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
+        if connection.dialect.name == "postgresql"
+        else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    )
+    return set(connection.exec_driver_sql(statement).scalars())
+
+
+# -- the file as a whole -------------------------------------------------------------------
+
+
+def integrity_errors(connection: Connection) -> list[str]:
+    """What the database itself finds wrong with its pages and foreign keys; one line each.
+
+    Postgres holds its foreign keys without exception and checks pages as it reads them.
+    """
+    if connection.dialect.name == "postgresql":
+        return []
+    found = connection.exec_driver_sql("PRAGMA integrity_check(20)").scalars()
+    errors = [line for line in found if line != "ok"]
+    for table, row, parent, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+        errors.append(f"{table} row {row} refers to no row of {parent}")
+    return errors
+
+
+def backup(connection: Connection, target: Path) -> None:
+    """Copy the database into a new SQLite file while others go on using it.
+
+    Raises DatabaseUnusable on Postgres, whose own tool does it.
+    """
+    if connection.dialect.name == "postgresql":
+        raise DatabaseUnusable(
+            "tracker backs up SQLite files only", "for Postgres use: pg_dump --format=custom"
+        )
+    source = connection.connection.driver_connection
+    copy = sqlite3.connect(target)
+    try:
+        source.backup(copy)  # type: ignore[union-attr]
+    finally:
+        copy.close()
+
+
+_EXPLANATIONS = (
+    (
+        "database is locked",
+        "the database is locked by another program",
+        "try again when it is done",
+    ),
+    ("file is not a database", "the file is not a SQLite database", "name another with --database"),
+    ("readonly database", "the database cannot be written to", "check the file's permissions"),
+    ("unable to open database", "the database cannot be opened", "check the path and permissions"),
+    ("disk is full", "the disk is full", "free some space; nothing was stored"),
+    ("disk I/O error", "the disk failed", "check the disk; nothing was stored"),
+    ("malformed", "the database file is damaged", "restore a backup; see `tracker database check`"),
+    ("password authentication failed", "the server refused the user or password", "check the URL"),
+    ("no password supplied", "the server wants a password", "put it in the URL or in PGPASSWORD"),
+    ("Connection refused", "no server answers there", "check the URL's host and port"),
+    ("could not translate host", "the server's name is unknown", "check the URL's host"),
+    ("failed to resolve host", "the server's name is unknown", "check the URL's host"),
+    ("does not exist", "the server has no such database or role", "check the URL"),
+    ("timeout expired", "the server does not answer", "check the URL's host and port"),
+    ("No such file or directory", "no server answers there", "check the URL's host and port"),
+    ("connection failed", "the server cannot be reached", "check the URL"),
+)
+
+
+def explain(error: DBAPIError, url: URL) -> DatabaseUnusable | None:
+    """A database's own error as one that a user can mend; None where it is a fault of ours."""
+    text = str(error.orig)
+    where = url.render_as_string(hide_password=True).replace("+psycopg", "")
+    for sign, message, mend in _EXPLANATIONS:
+        if sign in text:
+            return DatabaseUnusable(f"{where}: {message}", mend)
+    return None

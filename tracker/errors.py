@@ -1,0 +1,50 @@
+"""What can go wrong that a user can mend, each kind with its exit code.
+
+An error's text is one or two lines: what is wrong and where, then what to do about it.
+"""
+
+from __future__ import annotations
+
+__all__ = ["DatabaseUnusable", "InvalidOption", "NotFound", "Refused", "TrackerError"]
+
+
+class TrackerError(Exception):
+    """The root of all errors a user can mend.
+
+    ``message`` says what is wrong; ``mend``, where there is one, what to do.
+    ``str()`` of the error is both, on a line each.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, mend: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.mend = mend
+
+    def __str__(self) -> str:
+        return self.message if self.mend is None else f"{self.message}\n{self.mend}"
+
+
+class InvalidOption(TrackerError):
+    """The command or call was asked for something it does not offer."""
+
+    exit_code = 2
+
+
+class Refused(TrackerError):
+    """The input was refused; nothing was stored."""
+
+    exit_code = 3
+
+
+class NotFound(TrackerError):
+    """A project, annotator, item, import or snapshot of that name does not exist."""
+
+    exit_code = 4
+
+
+class DatabaseUnusable(TrackerError):
+    """The database is unreachable, locked, at the wrong revision or not ours."""
+
+    exit_code = 5

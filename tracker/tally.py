@@ -1,0 +1,163 @@
+"""The three tallies: exact counts from which every figure follows.
+
+An *answer* is the ascending tuple of the category ids that one annotator gave to one item:
+one id in a project of one category per answer, any number in a project of several, ``()``
+for "none applies". A *pattern* is the multiset of the answers to one item: ``(answer, number
+of annotators)`` pairs in ascending order of answer. Skipped answers are in no tally.
+
+All three are integers and add over disjoint sets of items, so they can be computed in parts,
+merged, kept, and updated by a difference.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
+
+__all__ = [
+    "Answer",
+    "AnnotatorTallies",
+    "ItemPatterns",
+    "PairTallies",
+    "Pattern",
+    "answers_in",
+    "make_pattern",
+    "without",
+]
+
+Answer: TypeAlias = tuple[int, ...]
+Pattern: TypeAlias = tuple[tuple[Answer, int], ...]
+
+Key = TypeVar("Key", bound=Hashable)
+Owner = TypeVar("Owner", bound=Hashable)
+
+
+def make_pattern(answers: Iterable[Answer]) -> Pattern:
+    """The pattern of one item from its answers, in whatever order they come."""
+    return tuple(sorted(Counter(answers).items()))
+
+
+def answers_in(pattern: Pattern) -> int:
+    """How many annotators answered an item of this pattern."""
+    return sum(count for _, count in pattern)
+
+
+def without(pattern: Pattern, own: Answer) -> Pattern:
+    """The pattern of the other annotators of an item, one answer of ``own`` taken out.
+
+    Raises ValueError where no annotator gave ``own``.
+    """
+    counts = dict(pattern)
+    if counts.get(own, 0) < 1:
+        raise ValueError(f"no annotator gave {own} in {pattern}")
+    counts[own] -= 1
+    return tuple((answer, count) for answer, count in sorted(counts.items()) if count)
+
+
+@dataclass(frozen=True)
+class ItemPatterns:
+    """How many items received each multiset of answers; one entry is one pattern.
+
+    ``counts`` maps a pattern to a number of items; a negative number can only come from a
+    subtraction of more than was there.
+    """
+
+    counts: Mapping[Pattern, int] = field(default_factory=dict)
+
+    def __add__(self, other: ItemPatterns) -> ItemPatterns:
+        return ItemPatterns(_merge(self.counts, other.counts, 1))
+
+    def __sub__(self, other: ItemPatterns) -> ItemPatterns:
+        return ItemPatterns(_merge(self.counts, other.counts, -1))
+
+    def __iter__(self) -> Iterator[tuple[Pattern, int]]:
+        return iter(self.counts.items())
+
+    @property
+    def items(self) -> int:
+        """Items with one answer or more."""
+        return sum(self.counts.values())
+
+    @property
+    def items_compared(self) -> int:
+        """Items with two answers or more."""
+        return sum(items for pattern, items in self if answers_in(pattern) > 1)
+
+    @property
+    def answers(self) -> int:
+        """Answers to all items."""
+        return sum(items * answers_in(pattern) for pattern, items in self)
+
+    @property
+    def labels(self) -> int:
+        """Categories in all answers; an answer of "none applies" has no label."""
+        return sum(
+            items * sum(len(answer) * count for answer, count in pattern) for pattern, items in self
+        )
+
+    def labels_by_category(self) -> dict[int, int]:
+        """How many answers hold each category that occurs: ``{category id: answers}``."""
+        totals: Counter[int] = Counter()
+        for pattern, items in self:
+            for answer, count in pattern:
+                for category in answer:
+                    totals[category] += items * count
+        return dict(totals)
+
+
+@dataclass(frozen=True)
+class AnnotatorTallies:
+    """Per annotator, how many items had this own answer and this pattern.
+
+    ``counts`` maps an annotator's id to ``{(own answer, pattern of the item): items}``;
+    the pattern includes the own answer.
+    """
+
+    counts: Mapping[int, Mapping[tuple[Answer, Pattern], int]] = field(default_factory=dict)
+
+    def __add__(self, other: AnnotatorTallies) -> AnnotatorTallies:
+        return self._combined(other, 1)
+
+    def __sub__(self, other: AnnotatorTallies) -> AnnotatorTallies:
+        return self._combined(other, -1)
+
+    def _combined(self, other: AnnotatorTallies, sign: int) -> AnnotatorTallies:
+        return AnnotatorTallies(_merge_nested(self.counts, other.counts, sign))
+
+
+@dataclass(frozen=True)
+class PairTallies:
+    """Per pair of annotators, the cross-table of their answers on the items both answered.
+
+    ``counts`` maps ``(first id, second id)``, first < second, to
+    ``{(answer of the first, answer of the second): items}``.
+    """
+
+    counts: Mapping[tuple[int, int], Mapping[tuple[Answer, Answer], int]] = field(
+        default_factory=dict
+    )
+
+    def __add__(self, other: PairTallies) -> PairTallies:
+        return PairTallies(_merge_nested(self.counts, other.counts, 1))
+
+    def __sub__(self, other: PairTallies) -> PairTallies:
+        return PairTallies(_merge_nested(self.counts, other.counts, -1))
+
+
+def _merge(left: Mapping[Key, int], right: Mapping[Key, int], sign: int) -> dict[Key, int]:
+    merged = dict(left)
+    for key, count in right.items():
+        merged[key] = merged.get(key, 0) + sign * count
+    return {key: count for key, count in merged.items() if count}
+
+
+def _merge_nested(
+    left: Mapping[Owner, Mapping[Key, int]], right: Mapping[Owner, Mapping[Key, int]], sign: int
+) -> dict[Owner, dict[Key, int]]:
+    merged = {
+        owner: _merge(left.get(owner, {}), right.get(owner, {}), sign)
+        for owner in [*left, *(owner for owner in right if owner not in left)]
+    }
+    return {owner: counts for owner, counts in merged.items() if counts}
