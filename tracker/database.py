@@ -62,28 +62,36 @@ class Database:
         database cannot be reached or is not at this program's revision.
         """
         with self._explained():
+            engine = self.engine
             if self.revision() is None:
-                with _empty().begin() as connection:
-                    yield connection
-                return
-            self._require_head()
-            with self.engine.connect() as connection, connection.begin():
+                engine = _empty()
+            else:
+                self._require_head()
+            with engine.connect() as connection, connection.begin():
                 yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self, *, keep: bool = True) -> Iterator[Connection]:
         """A connection in one transaction, committed at the end, rolled back on any error.
 
-        A database without tables is given them first. Raises DatabaseUnusable as `read` does.
+        Without ``keep`` it is rolled back in any case. A database without tables is given
+        them first. Raises DatabaseUnusable as `read` does.
         """
         with self._explained():
+            engine = self.engine
             if self.revision() is None:
-                self.upgrade()
-            self._require_head()
-            with self.engine.connect() as connection:
-                connection = dialect.writing(connection)  # noqa: PLW2901
-                with connection.begin():
+                if keep:
+                    self.upgrade()
+                else:
+                    engine = _empty()
+            else:
+                self._require_head()
+            with engine.connect() as opened:
+                connection = dialect.writing(opened)
+                with connection.begin() as transaction:
                     yield connection
+                    if not keep:
+                        transaction.rollback()
 
     def revision(self) -> str | None:
         """The revision of the schema, None for a database that has no table at all.
@@ -95,7 +103,8 @@ class Database:
             return None
         with self._explained(), self.engine.connect() as connection:
             try:
-                return connection.scalar(text("SELECT version_num FROM alembic_version"))
+                statement = text("SELECT version_num FROM alembic_version")
+                found: str | None = connection.scalar(statement)
             except (OperationalError, ProgrammingError):
                 connection.rollback()
                 if inspect(connection).get_table_names():
@@ -104,6 +113,7 @@ class Database:
                         "name another database with --database",
                     ) from None
                 return None
+            return found
 
     def _require_head(self) -> None:
         revision = self.revision()

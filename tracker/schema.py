@@ -250,8 +250,8 @@ class _LabelColumns:
         "pass", SmallInteger, primary_key=True, autoincrement=False, sort_order=-6
     )
     category_id: Mapped[int] = mapped_column(primary_key=True, sort_order=-1)
-    span_start: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    span_end: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    span_start: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, sort_order=-1)
+    span_end: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, sort_order=-1)
 
 
 def _label_constraints() -> tuple[CheckConstraint | ForeignKeyConstraint, ...]:

@@ -1,0 +1,123 @@
+"""One finding said once.
+
+Who over-uses one category under-uses another: where an answer holds exactly one category, the
+shares add up to 1. These rules drop what says nothing new; they never add a finding.
+
+1. A category bias is dropped where ``constant_category`` is flagged for the annotator (where
+   answers hold several categories: for the annotator and that category).
+2. Of an annotator's flagged biases the strongest stays. Another stays only if the annotator's
+   *other* answers are biased too: with the answers of the categories already reported taken out
+   of every item, the same test is made again (p at most alpha, the same effect, the same
+   direction). With two categories nothing is left, so the mirror image never stays.
+3. An insufficient bias is dropped where anything else is said of the annotator, and only the one
+   furthest off stays. (Where answers hold several categories: where ``constant_category`` is
+   insufficient for that category.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tracker.audit.category_bias import CATEGORY_BIAS, bias_finding
+from tracker.audit.constant_category import CONSTANT_CATEGORY
+from tracker.audit.finding import Evidence, Finding, Key
+from tracker.audit.flag import State
+from tracker.audit.strata import usages
+from tracker.tally import AnnotatorTallies, Pattern
+
+__all__ = ["redundant"]
+
+
+def redundant(
+    findings: Mapping[Key, Finding], states: Mapping[Key, State], evidence: Evidence
+) -> set[Key]:
+    """The keys of findings to drop.
+
+    Args:
+        findings: each finding as it was decided.
+        states: the state of each.
+        evidence: the tallies that flagged findings were decided on.
+    """
+    dropped: set[Key] = set()
+    biases: dict[int, list[Key]] = {}
+    said: dict[int, list[Key]] = {}
+    for key, state in states.items():
+        if key[1] == CATEGORY_BIAS.name:
+            biases.setdefault(key[0], []).append(key)
+        elif key[1] == CONSTANT_CATEGORY.name and state != "clear":
+            said.setdefault(key[0], []).append(key)
+    for annotator, keys in biases.items():
+        constant = said.get(annotator, [])
+        if evidence.several:
+            dropped |= _covered_several(keys, constant, states)
+        else:
+            dropped |= _covered_single(keys, constant, findings, states, evidence)
+    return dropped
+
+
+def _covered_several(keys: list[Key], constant: list[Key], states: Mapping[Key, State]) -> set[Key]:
+    """Categories are independent: only the same category is a duplicate."""
+    state_of = {key[2]: states[key] for key in constant}
+    return {
+        key
+        for key in keys
+        if key[2] in state_of and (state_of[key[2]] == "flagged" or states[key] == "insufficient")
+    }
+
+
+def _covered_single(
+    keys: list[Key],
+    constant: list[Key],
+    findings: Mapping[Key, Finding],
+    states: Mapping[Key, State],
+    evidence: Evidence,
+) -> set[Key]:
+    if any(states[key] == "flagged" for key in constant):
+        return set(keys)
+    flagged = [findings[key] for key in keys if states[key] == "flagged"]
+    insufficient = [findings[key] for key in keys if states[key] == "insufficient"]
+    kept = {finding.key for finding in _distinct(flagged, evidence)}
+    if not flagged and not constant and insufficient:
+        kept.add(min(insufficient, key=_furthest_first).key)
+    return {finding.key for finding in [*flagged, *insufficient]} - kept
+
+
+def _distinct(flagged: list[Finding], evidence: Evidence) -> list[Finding]:
+    """The strongest bias of one annotator, and others that stand without those before them."""
+    kept: list[Finding] = []
+    for finding in sorted(flagged, key=_strongest_first):
+        reported = frozenset(other.category for other in kept if other.category is not None)
+        if not reported or _stands_without(finding, reported, evidence):
+            kept.append(finding)
+    return kept
+
+
+def _strongest_first(finding: Finding) -> tuple[float, bool, int]:
+    """By p-value; mirror images have equal ones but for rounding, and over-use goes first."""
+    return (float(f"{finding.p_value:.6e}"), not finding.over, finding.category or 0)
+
+
+def _furthest_first(finding: Finding) -> tuple[float, bool, int]:
+    return (-round(finding.strength, 9), not finding.over, finding.category or 0)
+
+
+def _stands_without(finding: Finding, reported: frozenset[int], evidence: Evidence) -> bool:
+    stripped = _stripped(evidence.tallies, finding.annotator, reported)
+    for usage in usages(stripped):
+        if usage.category == finding.category:
+            again = bias_finding(usage, evidence.alpha)
+            significant = again.p_value is not None and again.p_value <= evidence.alpha
+            return significant and again.notable and again.over == finding.over
+    return False
+
+
+def _stripped(
+    tallies: AnnotatorTallies, annotator: int, categories: frozenset[int]
+) -> AnnotatorTallies:
+    """One annotator's tallies without any answer, own or other, that holds these categories."""
+    counts: dict[tuple[tuple[int, ...], Pattern], int] = {}
+    for (own, pattern), items in tallies.counts.get(annotator, {}).items():
+        if categories.isdisjoint(own):
+            rest = tuple(pair for pair in pattern if categories.isdisjoint(pair[0]))
+            counts[own, rest] = counts.get((own, rest), 0) + items
+    return AnnotatorTallies({annotator: counts})

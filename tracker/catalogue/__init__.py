@@ -1,0 +1,1 @@
+"""Projects, annotators, categories and items by name; no change without a row in the log."""

@@ -1,0 +1,39 @@
+"""What all the catalogue's rooms share: names as users may write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from tracker.errors import InvalidOption
+
+__all__ = ["LONGEST_NAME", "check_name", "is_numeric", "near"]
+
+LONGEST_NAME = 500
+"""Bytes of UTF-8 that a name may have."""
+
+
+def near(name: str, known: Iterable[str]) -> str | None:
+    """Advice that names the known names nearest to a mistaken one; None where none is near."""
+    found = get_close_matches(name, list(known), n=3, cutoff=0.6)
+    return f"did you mean {' or '.join(repr(match) for match in found)}?" if found else None
+
+
+def check_name(name: str, what: str) -> str:
+    """The name less surrounding space; raises InvalidOption where it cannot be one."""
+    stripped = name.strip()
+    if not stripped:
+        raise InvalidOption(f"the {what}'s name is empty")
+    if len(stripped.encode()) > LONGEST_NAME:
+        raise InvalidOption(f"the {what}'s name is longer than {LONGEST_NAME} bytes")
+    if "\0" in stripped:
+        raise InvalidOption(f"the {what}'s name holds a NUL character")
+    return stripped
+
+
+def is_numeric(name: str) -> bool:
+    """Whether a category's name is a finite number."""
+    try:
+        return abs(float(name)) < float("inf")
+    except ValueError:
+        return False

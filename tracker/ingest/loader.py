@@ -1,0 +1,199 @@
+"""One import: every source read, staged, settled and counted, in one transaction."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from tracker.catalogue.changes import lock_project, record_change
+from tracker.catalogue.projects import ProjectInfo
+from tracker.errors import Refused
+from tracker.ingest.columns import Mapped
+from tracker.ingest.delimited import read_delimited
+from tracker.ingest.intake import Intake
+from tracker.ingest.records import Rejection, Rejections
+from tracker.ingest.settle import Contradiction, Settlement, contradictions
+from tracker.ingest.source import SourceFile
+from tracker.ingest.staging import FATES, staging
+from tracker.schema import Import, Label, Source
+
+__all__ = ["ImportResult", "Progress", "load"]
+
+Progress = Callable[[int, int | None], None]
+"""Told the bytes read so far and the bytes there are, None where unknown."""
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    """What an import did. Every row had one fate: the five counts add up to ``rows``."""
+
+    id: int | None
+    project: str
+    rows: int
+    inserted: int
+    changed: int
+    unchanged: int
+    older: int
+    rejected: int
+    rejections: tuple[Rejection, ...]
+    gold: dict[str, int] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as the contract's JSON; ``gold`` where a gold column held truths."""
+        return {
+            "import": self.id,
+            "project": self.project,
+            "rows": self.rows,
+            **{fate: getattr(self, fate) for fate in FATES},
+            "rejected": self.rejected,
+            "rejections": [rejection.to_dict() for rejection in self.rejections],
+            **({} if self.gold is None else {"gold": self.gold}),
+        }
+
+
+class Rejected(Refused):
+    """An import refused for its rows; ``result`` says which."""
+
+    def __init__(self, result: ImportResult) -> None:
+        first = result.rejections[0]
+        more = f" (and {result.rejected - 1:,} more)" if result.rejected > 1 else ""
+        super().__init__(
+            f"{first}{more}", "nothing was stored; mend the rows, or leave them out: --skip-invalid"
+        )
+        self.result = result
+
+
+def load(
+    connection: Connection,
+    project: ProjectInfo,
+    sources: Sequence[SourceFile],
+    mapped: Mapped,
+    *,
+    skip_invalid: bool = False,
+    progress: Progress | None = None,
+) -> ImportResult:
+    """Read the sources into the project as one import.
+
+    Raises Refused (`Rejected` for single rows) where something cannot be taken; the caller's
+    transaction then ends without a trace.
+    """
+    lock_project(connection, project.id)
+    empty_before = not connection.scalar(
+        select(select(Label.item_id).where(Label.project_id == project.id).exists())
+    )
+    names = [source.name for source in sources]
+    change, recorded_at = record_change(connection, project.id, "import", {"sources": names})
+    rejections = Rejections()
+    with staging(connection, recorded_at) as staged, _no_cycles():
+        intake = Intake(connection, project, staged, rejections, recorded_at)
+        rows = _read_all(sources, mapped, intake, rejections, progress)
+        intake.close()
+        staged.filled()
+        incoming, single = staged.table, project.answers == "one"
+        settlement = Settlement(connection, incoming, project.id, change)
+        digests = {number: source.digest for number, source in enumerate(sources, 1)}
+        if not empty_before:
+            settlement.date_known_sources(digests)
+        found = contradictions(connection, incoming, project.id, single=single)
+        _reject_contradictions(found, intake.gold, names, rejections)
+        if rejections.count and not skip_invalid:
+            raise Rejected(_result(None, project, rows, {}, None, rejections))
+        settlement.run(single=single, empty_before=empty_before)
+        fates, gold = settlement.fates(intake.gold)
+    if not intake.has_answers:  # a file of truths alone
+        fates = dict(gold)
+    # What is not staged any more only repeated another row of its file.
+    fates["unchanged"] += rows - sum(fates.values()) - rejections.count
+    number = _record(connection, project, change, rows, fates, rejections.count)
+    connection.execute(
+        insert(Source),
+        [
+            {"import_id": number, "number": n, "name": names[n - 1], "digest": digest}
+            for n, digest in digests.items()
+        ],
+    )
+    told = gold if intake.gold is not None else None
+    return _result(number, project, rows, fates, told, rejections)
+
+
+def _read_all(
+    sources: Sequence[SourceFile],
+    mapped: Mapped,
+    intake: Intake,
+    rejections: Rejections,
+    progress: Progress | None,
+) -> int:
+    sizes = [source.size for source in sources]
+    total = None if None in sizes else sum(size or 0 for size in sizes)
+    rows = before = 0
+    for number, source in enumerate(sources, 1):
+        for batch in read_delimited(source, mapped, rejections):
+            rows += intake.take(batch, number, source.name)
+            if progress is not None:
+                progress(before + source.bytes_read, total)
+        source.drain()
+        before += source.bytes_read
+    return rows
+
+
+def _reject_contradictions(
+    found: Sequence[Contradiction], gold: int | None, names: Sequence[str], rejections: Rejections
+) -> None:
+    for row in found:
+        if row.annotator_id == gold:
+            raise Refused(
+                f"{names[row.source - 1]}, line {row.line}: {row.reason}", "mend the gold column"
+            )
+        rejections.add(names[row.source - 1], row.line, row.reason)
+
+
+def _record(
+    connection: Connection,
+    project: ProjectInfo,
+    change: int,
+    rows: int,
+    fates: dict[str, int],
+    rejected: int,
+) -> int:
+    made = connection.execute(
+        insert(Import)
+        .values(project_id=project.id, change_id=change, rows=rows, rejected=rejected, **fates)
+        .returning(Import.id)
+    )
+    return int(made.scalar_one())
+
+
+def _result(
+    number: int | None,
+    project: ProjectInfo,
+    rows: int,
+    fates: dict[str, int],
+    gold: dict[str, int] | None,
+    rejections: Rejections,
+) -> ImportResult:
+    return ImportResult(
+        id=number,
+        project=project.name,
+        rows=rows,
+        rejected=rejections.count,
+        rejections=tuple(rejections.first),
+        gold=gold,
+        **{fate: fates.get(fate, 0) for fate in FATES},
+    )
+
+
+@contextmanager
+def _no_cycles() -> Iterator[None]:
+    """Hold the cycle collector off: it would walk millions of plain lists for nothing."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -1,0 +1,191 @@
+"""Names in files to numbers in the ledger: looked up in bulk, made where they are new."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Connection, func, insert, select
+
+from tracker.catalogue.annotators import live_aliases
+from tracker.catalogue.categories import category_names
+from tracker.catalogue.names import LONGEST_NAME, is_numeric, near
+from tracker.catalogue.projects import ProjectInfo
+from tracker.errors import Refused
+from tracker.schema import Annotator, Category
+
+__all__ = ["BAD", "MOST_REMEMBERED", "AnnotatorIds", "CategoryIds", "Ids"]
+
+BAD = -9
+"""The number of a name that was refused; the reason is in ``reasons``."""
+
+MOST_REMEMBERED = 500_000  # names in memory, about 100 MB; the rest is looked up again
+_MOST_LEARNT = 10_000  # categories; a project that needs more can declare them
+
+
+class Ids:
+    """The numbers of one kind of name, as they stand in files (``raw``), in one project."""
+
+    what = "name"
+
+    def __init__(self, connection: Connection, project: ProjectInfo) -> None:
+        self.connection = connection
+        self.project = project
+        self.known: dict[str, int] = {}
+        self.reasons: dict[str, str] = {}
+
+    def of(self, raws: Sequence[str], columns: Mapping[str, Sequence[str]]) -> list[int]:
+        """The number of each raw name, `BAD` where it was refused."""
+        known = self.known
+        try:
+            return [known[raw] for raw in raws]
+        except KeyError:
+            new = {raw: n for n, raw in reversed(list(enumerate(raws))) if raw not in known}
+            self._learn(dict(reversed(new.items())), columns)
+            return [known[raw] for raw in raws]
+
+    def reason(self, raw: str) -> str:
+        """Why a name was refused."""
+        return self.reasons[raw]
+
+    def _learn(self, new: Mapping[str, int], columns: Mapping[str, Sequence[str]]) -> None:
+        """Number names not met before; ``new`` says in which row each came first."""
+        by_name: dict[str, list[str]] = {}
+        for raw in new:
+            name = raw.strip()
+            reason = self._objection(name)
+            if reason is None:
+                by_name.setdefault(name, []).append(raw)
+            else:
+                self._refuse(raw, reason)
+        rows = {name: new[raws[0]] for name, raws in by_name.items()}
+        for name, number in self._numbers(rows, columns).items():
+            for raw in by_name[name]:
+                self.known[raw] = number
+
+    def _refuse(self, raw: str, reason: str) -> None:
+        self.known[raw] = BAD
+        if len(self.reasons) < MOST_REMEMBERED:
+            self.reasons[raw] = reason
+
+    def _objection(self, name: str) -> str | None:
+        if not name:
+            return f"the {self.what} is empty"
+        if len(name) > LONGEST_NAME // 4 and len(name.encode()) > LONGEST_NAME:
+            return f"the {self.what}'s name is longer than {LONGEST_NAME} bytes"
+        if "\0" in name:
+            return f"the {self.what}'s name holds a NUL character"
+        return None
+
+    def _numbers(
+        self, rows: Mapping[str, int], columns: Mapping[str, Sequence[str]]
+    ) -> dict[str, int]:
+        raise NotImplementedError
+
+
+class CategoryIds(Ids):
+    """Numbers of categories: the declared ones only, or new ones too."""
+
+    what = "category"
+
+    def __init__(self, connection: Connection, project: ProjectInfo, empty: int) -> None:
+        super().__init__(connection, project)
+        self.names = {name: n for n, name in category_names(connection, project).items()}
+        self.empty = empty  # the reserved category that an empty cell stands for
+        highest = select(func.max(Category.id)).where(Category.project_id == project.id)
+        self.next = (connection.scalar(highest) or 0) + 1
+
+    def _objection(self, name: str) -> str | None:
+        if not name:
+            return None
+        if self.project.closed and name not in self.names:
+            advice = near(name, self.names) or f"they are {', '.join(list(self.names)[:8])}"
+            return f"{name!r} is none of the project's categories; {advice}"
+        if self.project.scale in {"interval", "ratio"} and not is_numeric(name):
+            return f"{name!r} is not a number, as a scale of {self.project.scale} needs"
+        return super()._objection(name)
+
+    def _numbers(
+        self, rows: Mapping[str, int], columns: Mapping[str, Sequence[str]]
+    ) -> dict[str, int]:
+        new = [name for name in rows if name and name not in self.names]
+        if len(self.names) + len(new) >= _MOST_LEARNT:
+            raise Refused(
+                f"there are {len(self.names) + len(new):,} different categories or more",
+                "is that the right column? --map category=COLUMN; or declare them: --categories",
+            )
+        for name in new:
+            self.names[name] = self.next
+            self.next += 1
+        if new:
+            self.connection.execute(
+                insert(Category),
+                [
+                    {"project_id": self.project.id, "id": self.names[name], "name": name}
+                    for name in new
+                ],
+            )
+        return {name: self.names[name] if name else self.empty for name in rows}
+
+
+class AnnotatorIds(Ids):
+    """Numbers of the names under which answers were given; `canonical` maps to annotators."""
+
+    what = "annotator"
+
+    def __init__(self, connection: Connection, project: ProjectInfo) -> None:
+        super().__init__(connection, project)
+        rows = connection.execute(
+            select(Annotator.id, Annotator.name, Annotator.kind).where(
+                Annotator.project_id == project.id
+            )
+        ).all()
+        self.names = {row.name: row.id for row in rows}
+        self.kinds = {row.name: row.kind for row in rows}
+        self.aliases = live_aliases(connection, project.id)
+        self.next = max(self.names.values(), default=0) + 1
+
+    def canonical(self, given: Sequence[int]) -> Sequence[int]:
+        """The annotators that the names stand for."""
+        if not self.aliases:
+            return given
+        return [self.aliases.get(number, number) for number in given]
+
+    def reference(self, name: str) -> int:
+        """The number of the reference annotator of that name, made where there is none.
+
+        Raises Refused where an annotator of the name is not a reference.
+        """
+        if self.kinds.get(name, "reference") != "reference":
+            raise Refused(
+                f"there is a gold column, and {name!r} is an annotator of kind {self.kinds[name]}",
+                f"run: tracker annotator kind {name} reference -p {self.project.name}",
+            )
+        if name not in self.names:
+            self._make([name], "reference")
+        return int(self.names[name])
+
+    def _make(self, names: Sequence[str], kind: str) -> None:
+        for name in names:
+            self.names[name] = self.next
+            self.kinds[name] = kind
+            self.next += 1
+        self.connection.execute(
+            insert(Annotator),
+            [
+                {
+                    "project_id": self.project.id,
+                    "id": self.names[name],
+                    "name": name,
+                    "kind": kind,
+                }
+                for name in names
+            ],
+        )
+
+    def _numbers(
+        self, rows: Mapping[str, int], columns: Mapping[str, Sequence[str]]
+    ) -> dict[str, int]:
+        new = [name for name in rows if name not in self.names]
+        if new:
+            self._make(new, "human")
+        return {name: self.names[name] for name in rows}

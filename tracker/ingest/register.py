@@ -1,0 +1,190 @@
+"""What was imported: listed, shown, taken back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sqlalchemy import (
+    Connection,
+    Select,
+    Table,
+    and_,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
+
+from tracker import clock
+from tracker.catalogue.changes import lock_project, record_change
+from tracker.errors import InvalidOption, NotFound
+from tracker.ingest.settle import retire
+from tracker.ingest.staging import ANSWER, FATES
+from tracker.schema import Change, Import, Label, PastLabel, Project, Source
+
+__all__ = ["ImportInfo", "find_import", "list_imports", "undo_import"]
+
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+_ORDER = ("labelled_at", "change_id", "source", "given_as")
+"""Which of several records of an answer stands: the greatest in this order."""
+
+
+@dataclass(frozen=True)
+class ImportInfo:
+    """One import as it was recorded."""
+
+    id: int
+    project: str
+    project_id: int
+    change: int
+    recorded_at: int
+    sources: tuple[dict[str, str], ...]
+    counts: dict[str, int]
+    undone_at: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The import as JSON."""
+        return {
+            "import": self.id,
+            "project": self.project,
+            "recorded_at": clock.iso(self.recorded_at),
+            "sources": list(self.sources),
+            **self.counts,
+            "undone_at": None if self.undone_at is None else clock.iso(self.undone_at),
+        }
+
+
+def list_imports(
+    connection: Connection, project_id: int | None = None, number: int | None = None
+) -> list[ImportInfo]:
+    """Imports, oldest first: of all projects, of one, or the one of that number."""
+    undone = Change.__table__.alias("undone")
+    statement = (
+        select(
+            Import.__table__,
+            Project.name.label("project"),
+            Change.recorded_at,
+            undone.c.recorded_at.label("undone_at"),
+        )
+        .join(Project, Project.id == Import.project_id)
+        .join(Change, and_(Change.project_id == Import.project_id, Change.id == Import.change_id))
+        .outerjoin(
+            undone,
+            and_(undone.c.project_id == Import.project_id, undone.c.id == Import.undone_by),
+        )
+        .order_by(Import.id)
+    )
+    if project_id is not None:
+        statement = statement.where(Import.project_id == project_id)
+    if number is not None:
+        statement = statement.where(Import.id == number)
+    sources: dict[int, list[dict[str, str]]] = {}
+    for row in connection.execute(
+        select(Source.import_id, Source.name, Source.digest).order_by(Source.number)
+    ):
+        sources.setdefault(row.import_id, []).append({"name": row.name, "sha256": row.digest})
+    return [
+        ImportInfo(
+            row.id,
+            row.project,
+            row.project_id,
+            row.change_id,
+            row.recorded_at,
+            tuple(sources.get(row.id, ())),
+            {name: getattr(row, name) for name in ("rows", *FATES, "rejected")},
+            row.undone_at,
+        )
+        for row in connection.execute(statement)
+    ]
+
+
+def find_import(connection: Connection, number: int) -> ImportInfo:
+    """The import of that number; raises NotFound."""
+    found = list_imports(connection, number=number)
+    if not found:
+        raise NotFound(f"there is no import {number}", "see: tracker imports list")
+    return found[0]
+
+
+def undo_import(connection: Connection, number: int) -> ImportInfo:
+    """Take an import back, as if it had never been; what it superseded stands again.
+
+    Raises NotFound for an unknown import, InvalidOption for one that was undone before.
+    """
+    project_id = find_import(connection, number).project_id
+    lock_project(connection, project_id)
+    found = find_import(connection, number)
+    if found.undone_at is not None:
+        raise InvalidOption(f"import {number} was undone on {clock.iso(found.undone_at)}")
+    change, _ = record_change(connection, project_id, "undo", {"import": number})
+    mine = and_(_labels.c.project_id == project_id, _labels.c.change_id == found.change)
+    connection.execute(
+        update(_past)
+        .where(
+            _past.c.project_id == project_id,
+            _past.c.change_id == found.change,
+            _past.c.taken_back_by.is_(None),
+        )
+        .values(taken_back_by=change)
+    )
+    retire(connection, mine, taken_back_by=change)
+    _restore(connection, project_id, change)
+    connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
+    return find_import(connection, number)
+
+
+def _restore(connection: Connection, project_id: int, undone_by: int) -> None:
+    """Let the best record that is left stand, for every answer that now has none."""
+    taken = _past.alias("taken")
+    touched = (
+        select(*(taken.c[column] for column in ANSWER))
+        .where(taken.c.project_id == project_id, taken.c.taken_back_by == undone_by)
+        .distinct()
+        .subquery()
+    )
+    number = (
+        func.dense_rank()
+        .over(
+            partition_by=[_past.c[column] for column in ANSWER],
+            order_by=[_past.c[column].desc() for column in _ORDER],
+        )
+        .label("number")
+    )
+    stands = _labels.alias("stands")
+    vacant = (
+        ~select(literal(1))
+        .select_from(stands)
+        .where(
+            stands.c.project_id == project_id,
+            *(stands.c[column] == _past.c[column] for column in ANSWER),
+        )
+        .correlate(_past)
+        .exists()
+    )
+    ranked = (
+        select(*_past.columns, number)
+        .join(touched, and_(*(touched.c[column] == _past.c[column] for column in ANSWER)))
+        .where(_past.c.project_id == project_id, _past.c.taken_back_by.is_(None), vacant)
+        .subquery()
+    )
+    columns = [column.name for column in _labels.columns]
+    best: Select[Any] = select(*(ranked.c[column] for column in columns)).where(
+        ranked.c.number == 1
+    )
+    connection.execute(insert(_labels).from_select(columns, best))
+    key = [column.name for column in _past.primary_key.columns]
+    connection.execute(
+        delete(_past).where(
+            _past.c.project_id == project_id,
+            _past.c.taken_back_by.is_(None),
+            select(literal(1))
+            .select_from(stands)
+            .where(*(stands.c[column] == _past.c[column] for column in key))
+            .correlate(_past)
+            .exists(),
+        )
+    )

@@ -1,0 +1,350 @@
+"""Which answer stands: staged rows against each other and against what stands already.
+
+Of several records of one answer (annotator, item, pass) the one with the greatest
+(``labelled_at``, order of recording) stands. Records that do not stand are kept, also those
+that repeat what is known: an undo of another import must leave as if that import never was.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Table,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
+from sqlalchemy.sql.selectable import FromClause
+
+from tracker.ingest.staging import (
+    ANSWER,
+    ASSERTION,
+    CHANGED,
+    FATES,
+    INSERTED,
+    LABEL,
+    OLDER,
+    UNCHANGED,
+)
+from tracker.schema import Annotator, Category, Change, Import, Item, Label, PastLabel, Source
+
+__all__ = ["Settlement", "contradictions"]
+
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+
+
+class Contradiction(NamedTuple):
+    """One row that cannot be taken beside another of its file."""
+
+    source: int
+    line: int
+    annotator_id: int
+    reason: str
+
+
+def _same(columns: tuple[str, ...], left: FromClause, right: FromClause) -> ColumnElement[bool]:
+    return and_(*(left.c[column] == right.c[column] for column in columns))
+
+
+def contradictions(
+    connection: Connection, incoming: Table, project_id: int, *, single: bool
+) -> list[Contradiction]:
+    """Take out the rows that contradict others of the same file, and say which they were.
+
+    In a project of one category per answer these are different categories at the same time;
+    elsewhere "none applies" beside a label.
+    """
+    lowest, highest = (f(incoming.c.category_id) for f in (func.min, func.max))
+    mixed = lowest < highest if single else and_(lowest < 1, highest > 0)
+    key = [incoming.c[column] for column in ASSERTION]
+    lines = [func.min(incoming.c.line).label("first"), func.max(incoming.c.line).label("last")]
+    groups = select(*key, *lines).group_by(*key).having(mixed).subquery()
+    rows = connection.execute(
+        select(
+            incoming.c.source,
+            incoming.c.line,
+            incoming.c.annotator_id,
+            case((incoming.c.line == groups.c.first, groups.c.last), else_=groups.c.first).label(
+                "other"
+            ),
+            Item.name.label("item"),
+            Annotator.name.label("annotator"),
+            Category.name.label("category"),
+        )
+        .join(groups, _same(ASSERTION, incoming, groups))
+        .join(Item, (Item.project_id == project_id) & (Item.id == incoming.c.item_id))
+        .join(
+            Annotator,
+            (Annotator.project_id == project_id) & (Annotator.id == incoming.c.given_as),
+        )
+        .join(
+            Category,
+            (Category.project_id == project_id) & (Category.id == incoming.c.category_id),
+        )
+        .order_by(incoming.c.source, incoming.c.line)
+    ).all()
+    if rows:
+        again = incoming.alias("again")
+        low, high = (f(again.c.category_id) for f in (func.min, func.max))
+        group = (
+            select(literal(1))
+            .select_from(again)
+            .where(_same(ASSERTION, again, incoming))
+            .group_by(*(again.c[column] for column in ASSERTION))
+            .having(low < high if single else and_(low < 1, high > 0))
+        )
+        connection.execute(delete(incoming).where(group.correlate(incoming).exists()))
+    return [
+        Contradiction(
+            row.source,
+            row.line,
+            row.annotator_id,
+            f"{row.annotator!r} answers {row.item!r} with "
+            f"{'nothing' if row.category is None else repr(row.category)}, "
+            f"and otherwise on line {row.other}",
+        )
+        for row in rows
+    ]
+
+
+class Settlement:
+    """Moves staged rows into the ledger and counts what became of them."""
+
+    def __init__(
+        self, connection: Connection, incoming: Table, project_id: int, change_id: int
+    ) -> None:
+        self.connection = connection
+        self.incoming = incoming
+        self.project_id = project_id
+        self.change_id = change_id
+
+    def date_known_sources(self, digests: dict[int, str]) -> None:
+        """Let a file that was imported before be labelled when it was recorded then.
+
+        Only rows without a time of their own: a re-import of last week's file does not make
+        its answers younger than this week's.
+        """
+        for number, digest in digests.items():
+            earlier = self.connection.scalar(
+                select(func.min(Change.recorded_at))
+                .join(
+                    Import,
+                    (Import.project_id == Change.project_id) & (Import.change_id == Change.id),
+                )
+                .join(Source, Source.import_id == Import.id)
+                .where(
+                    Import.project_id == self.project_id,
+                    Import.change_id != self.change_id,
+                    Import.undone_by.is_(None),
+                    Source.digest == digest,
+                )
+            )
+            if earlier is not None:
+                self.connection.execute(
+                    update(self.incoming)
+                    .where(self.incoming.c.source == number, self.incoming.c.timed.is_(False))
+                    .values(labelled_at=earlier)
+                )
+
+    def run(self, *, single: bool, empty_before: bool) -> None:
+        """Settle every staged row, and drop those that only repeat another of their file."""
+        waves = 1
+        if not single or self._any_repeats():
+            self._drop_repeated()
+            waves = self._number_waves()
+        for wave in range(1, waves + 1):
+            if wave > 1 or not empty_before:
+                self._judge(wave)
+                self._retire(wave)
+            self._store(wave, keep_past=wave > 1 or not empty_before)
+
+    def fates(self, gold: int | None) -> tuple[dict[str, int], dict[str, int]]:
+        """How many rows had each fate: those of annotators, those of the gold column."""
+        counts = (dict.fromkeys(FATES, 0), dict.fromkeys(FATES, 0))
+        fate, annotator = self.incoming.c.fate, self.incoming.c.annotator_id
+        is_gold = case((annotator == literal(-1 if gold is None else gold), 1), else_=0)
+        rows = self.connection.execute(
+            select(fate, is_gold.label("gold"), func.count().label("rows")).group_by(fate, is_gold)
+        )
+        for row in rows:
+            counts[row.gold][FATES[row.fate]] = row.rows
+        return counts
+
+    # -- within the import -----------------------------------------------------------------
+
+    def _any_repeats(self) -> bool:
+        key = [self.incoming.c[column] for column in ANSWER]
+        groups = select(literal(1)).select_from(self.incoming).group_by(*key)
+        return bool(self.connection.scalar(select(groups.having(func.count() > 1).exists())))
+
+    def _drop_repeated(self) -> None:
+        """Delete rows that say again what another line of the file says."""
+        earlier = self.incoming.alias("earlier")
+        self.connection.execute(
+            delete(self.incoming).where(
+                exists(select(literal(1)).select_from(earlier))
+                .where(
+                    _same((*ASSERTION, *LABEL), earlier, self.incoming),
+                    earlier.c.line < self.incoming.c.line,
+                )
+                .correlate(self.incoming)
+            )
+        )
+
+    def _number_waves(self) -> int:
+        """Number the records of each answer, oldest first; returns the highest number."""
+        key = [self.incoming.c[column] for column in ANSWER]
+        several = (
+            select(literal(1))
+            .select_from(self.incoming)
+            .group_by(*key)
+            .having(
+                (func.min(self.incoming.c.labelled_at) < func.max(self.incoming.c.labelled_at))
+                | (func.min(self.incoming.c.source) < func.max(self.incoming.c.source))
+            )
+        )
+        if not self.connection.scalar(select(several.exists())):
+            return 1
+        records = (
+            select(
+                *(self.incoming.c[column] for column in ASSERTION),
+                func.row_number()
+                .over(
+                    partition_by=key,
+                    order_by=[self.incoming.c.labelled_at, self.incoming.c.source],
+                )
+                .label("number"),
+            )
+            .group_by(*(self.incoming.c[column] for column in ASSERTION))
+            .subquery()
+        )
+        number = (
+            select(records.c.number).where(_same(ASSERTION, records, self.incoming))
+        ).scalar_subquery()
+        self.connection.execute(update(self.incoming).values(wave=number))
+        return self.connection.scalar(select(func.max(self.incoming.c.wave))) or 1
+
+    # -- against what stands ---------------------------------------------------------------
+
+    def _standing(self, row: FromClause, alias: FromClause) -> ColumnElement[bool]:
+        return and_(alias.c.project_id == self.project_id, _same(ANSWER, alias, row))
+
+    def _judge(self, wave: int) -> None:
+        """Give each row of a wave its fate: the standing answer is older, alike, or neither."""
+        rows = self.incoming
+        stands = _labels.alias("stands")
+        standing_at = (
+            select(func.max(stands.c.labelled_at)).where(self._standing(rows, stands))
+        ).scalar_subquery()
+        fate = case(
+            (standing_at.is_(None), INSERTED),
+            (rows.c.labelled_at < standing_at, OLDER),
+            (self._alike(), UNCHANGED),
+            else_=CHANGED,
+        )
+        self.connection.execute(update(rows).where(rows.c.wave == wave).values(fate=fate))
+
+    def _alike(self) -> ColumnElement[bool]:
+        """Whether a staged record says what the standing answer says, label for label."""
+        rows = self.incoming
+        stands, mine, theirs = _labels.alias("s1"), rows.alias("r1"), _labels.alias("s2")
+        missing_in_ledger = (
+            exists(select(literal(1)).select_from(mine))
+            .where(
+                _same(ASSERTION, mine, rows),
+                ~exists(select(literal(1)).select_from(theirs)).where(
+                    self._standing(mine, theirs), _same(LABEL, theirs, mine)
+                ),
+            )
+            .correlate(rows)
+        )
+        again = rows.alias("r2")
+        missing_here = (
+            exists(select(literal(1)).select_from(stands))
+            .where(
+                self._standing(rows, stands),
+                ~exists(select(literal(1)).select_from(again)).where(
+                    _same(ASSERTION, again, rows), _same(LABEL, again, stands)
+                ),
+            )
+            .correlate(rows)
+        )
+        return and_(~missing_in_ledger, ~missing_here)
+
+    def _takes_over(self, row: FromClause, standing: FromClause) -> ColumnElement[bool]:
+        """Whether a row not older replaces the standing one; a mere repetition does not."""
+        return (row.c.fate == CHANGED) | (
+            (row.c.fate == UNCHANGED) & (row.c.labelled_at > standing.c.labelled_at)
+        )
+
+    def _retire(self, wave: int) -> None:
+        """Move the standing answers that the wave replaces to the past."""
+        rows = self.incoming
+        replaced = (
+            exists(select(literal(1)).select_from(rows))
+            .where(
+                rows.c.wave == wave,
+                _same(ANSWER, rows, _labels),
+                self._takes_over(rows, _labels),
+            )
+            .correlate(_labels)
+        )
+        retire(self.connection, and_(_labels.c.project_id == self.project_id, replaced))
+
+    def _store(self, wave: int, *, keep_past: bool) -> None:
+        """Put a wave's rows where they belong: those that stand, then the others."""
+        rows = self.incoming
+        stands = _labels.alias("stands")
+        occupied = (
+            exists(select(literal(1)).select_from(stands))
+            .where(self._standing(rows, stands))
+            .correlate(rows)
+        )
+        of_wave = rows.c.wave == wave
+        if not keep_past:
+            self._insert(_labels, of_wave)
+            return
+        # An answer whose standing record the wave did not replace is still occupied, and the
+        # wave's record of it is a repetition or an older one: it goes to the past.
+        self._insert(_past, and_(of_wave, occupied))
+        self._insert(_labels, and_(of_wave, ~occupied))
+
+    def _insert(self, target: Table, which: ColumnElement[bool]) -> None:
+        rows = self.incoming
+        columns = [*ASSERTION, *LABEL, "given_as", "timed", "spent_ms"]
+        self.connection.execute(
+            insert(target).from_select(
+                ["project_id", "change_id", *columns],
+                select(
+                    literal(self.project_id),
+                    literal(self.change_id),
+                    *(rows.c[column] for column in columns),
+                ).where(which),
+            )
+        )
+
+
+def retire(
+    connection: Connection, which: ColumnElement[bool], taken_back_by: int | None = None
+) -> None:
+    """Move standing labels to the past, taken back by a change or merely superseded."""
+    columns = [column.name for column in _labels.columns]
+    connection.execute(
+        insert(_past).from_select(
+            [*columns, "taken_back_by"],
+            select(*_labels.columns, literal(taken_back_by, _past.c.taken_back_by.type)).where(
+                which
+            ),
+        )
+    )
+    connection.execute(delete(_labels).where(which))

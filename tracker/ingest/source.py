@@ -1,0 +1,140 @@
+"""The bytes of a source: opened, unpacked, digested, decoded line by line."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from tracker.errors import Refused
+
+__all__ = ["STDIN", "SourceFile"]
+
+STDIN = "-"
+_PEEK = 4096
+_LONGEST_LINE = 64 * 1024 * 1024
+
+
+class _Digested(io.RawIOBase):
+    """A stream that passes its bytes through and remembers their digest and number."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.sha256 = hashlib.sha256()
+        self.bytes_read = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        self.sha256.update(data)
+        self.bytes_read += len(data)
+        return len(data)
+
+
+class SourceFile:
+    """One source of an import: a path, or ``-`` for standard input; read once.
+
+    Raises Refused where it is missing, a folder, empty, binary or not text.
+    """
+
+    def __init__(self, path: str, stdin: IO[bytes] | None = None) -> None:
+        self.name = "standard input" if path == STDIN else path
+        self.path = path
+        stream: IO[bytes] = (stdin or sys.stdin.buffer) if path == STDIN else self._open(Path(path))
+        self._digested = _Digested(stream)
+        self._stream: io.BufferedReader[Any] = io.BufferedReader(self._digested, 1 << 20)
+        self._size = None if path == STDIN else Path(path).stat().st_size
+
+    def _open(self, path: Path) -> IO[bytes]:
+        try:
+            return path.open("rb")
+        except FileNotFoundError:
+            raise Refused(f"{path}: there is no such file") from None
+        except IsADirectoryError:
+            raise Refused(f"{path} is a folder", "name the files in it") from None
+        except OSError as error:
+            raise Refused(f"{path} cannot be read: {error.strerror}") from None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all bytes as they lie on disk; known once everything was read."""
+        return self._digested.sha256.hexdigest()
+
+    @property
+    def size(self) -> int | None:
+        """Bytes in the file, None where that cannot be known."""
+        return self._size
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes taken from the file so far."""
+        return self._digested.bytes_read
+
+    def drain(self) -> None:
+        """Read to the end, so that the digest is of the whole."""
+        while self._stream.read(1 << 20):
+            pass
+
+    def lines(self) -> Iterator[str]:
+        """The text line by line, line ends kept.
+
+        Raises Refused, with the line's number, where the bytes are not the text they claim.
+        """
+        head = self._stream.peek(_PEEK)
+        if not head:
+            raise Refused(f"{self.name} is empty")
+        if head[:2] == b"\x1f\x8b":
+            return self._unpacked()
+        return self._decoded(self._stream, head)
+
+    def _unpacked(self) -> Iterator[str]:
+        try:
+            unpacked: io.BufferedReader[Any] = io.BufferedReader(
+                gzip.GzipFile(fileobj=self._stream)
+            )
+            head = unpacked.peek(_PEEK)
+            if not head:
+                raise Refused(f"{self.name} is empty")
+            yield from self._decoded(unpacked, head)
+        except (EOFError, OSError, zlib.error):
+            raise Refused(f"{self.name} is damaged: it does not unpack") from None
+
+    def _decoded(self, stream: io.BufferedReader[Any], head: bytes) -> Iterator[str]:
+        if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+            return self._utf16(stream)
+        if b"\0" in head:
+            raise Refused(f"{self.name} is a binary file, not text")
+        return self._utf8(stream)
+
+    def _utf8(self, stream: io.BufferedReader[Any]) -> Iterator[str]:
+        number = 0
+        try:
+            for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE), b""), 1):
+                if number == 1:
+                    line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
+                yield line.decode()
+        except UnicodeDecodeError as error:
+            byte = error.object[error.start]
+            raise Refused(
+                f"{self.name}, line {number}: the byte 0x{byte:02x} is not UTF-8",
+                "save the file as UTF-8",
+            ) from None
+
+    def _utf16(self, stream: io.BufferedReader[Any]) -> Iterator[str]:
+        number = 0
+        try:
+            for line in io.TextIOWrapper(stream, "utf-16", newline=""):
+                number += 1
+                yield line
+        except UnicodeError:
+            raise Refused(
+                f"{self.name}, after line {number}: not UTF-16", "save the file as UTF-8"
+            ) from None

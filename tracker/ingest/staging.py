@@ -1,0 +1,89 @@
+"""The temporary table in which an import lies until it is settled which answers stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Integer,
+    MetaData,
+    SmallInteger,
+    Table,
+    text,
+)
+
+from tracker import dialect
+from tracker.schema import NO_SPAN
+
+__all__ = ["ANSWER", "ASSERTION", "LABEL", "FATES", "Staging", "staging"]
+
+ANSWER = ("item_id", "annotator_id", "pass")
+"""The columns that say which answer a label belongs to."""
+ASSERTION = (*ANSWER, "labelled_at", "source")
+"""… and which of the records of that answer."""
+LABEL = ("category_id", "span_start", "span_end")
+"""The columns that say what was answered."""
+
+INSERTED, CHANGED, UNCHANGED, OLDER = range(4)
+FATES = ("inserted", "changed", "unchanged", "older")
+"""What became of a row, by its number in the column ``fate``."""
+
+
+class Staging:
+    """The rows of one import on their way in; one row is one label, its names resolved.
+
+    ``wave`` numbers the records of one answer within the import, oldest first.
+    """
+
+    def __init__(self, connection: Connection, recorded_at: int) -> None:
+        self.connection = connection
+        self.table = _table(recorded_at)
+        self.table.create(connection)
+
+    def add(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Append rows given column by column; what is left out takes its default."""
+        dialect.bulk_insert(
+            self.connection, self.table, list(columns), zip(*columns.values(), strict=True)
+        )
+
+    def filled(self) -> None:
+        """Say that all rows are in."""
+        dialect.refresh_statistics(self.connection, self.table)
+
+
+def _table(recorded_at: int) -> Table:
+    no_span, recorded = text(str(NO_SPAN)), text(str(recorded_at))
+    return Table(
+        "incoming",
+        MetaData(),
+        Column("item_id", Integer, primary_key=True, autoincrement=False),
+        Column("annotator_id", Integer, primary_key=True),
+        Column("pass", SmallInteger, primary_key=True, server_default=text("1")),
+        Column("labelled_at", BigInteger, primary_key=True, server_default=recorded),
+        Column("source", SmallInteger, primary_key=True),
+        Column("category_id", Integer, primary_key=True),
+        Column("span_start", Integer, primary_key=True, server_default=no_span),
+        Column("span_end", Integer, primary_key=True, server_default=no_span),
+        Column("line", Integer, primary_key=True),
+        Column("given_as", Integer, primary_key=True),
+        Column("timed", Boolean, nullable=False, server_default=text("false")),
+        Column("spent_ms", Integer),
+        Column("wave", Integer, nullable=False, server_default=text("1")),
+        Column("fate", SmallInteger, nullable=False, server_default=text(str(INSERTED))),
+        prefixes=["TEMPORARY"],
+        **dialect.CLUSTERED,
+    )
+
+
+@contextmanager
+def staging(connection: Connection, recorded_at: int) -> Iterator[Staging]:
+    """An empty staging table, gone afterwards; an aborted transaction takes it with it."""
+    made = Staging(connection, recorded_at)
+    yield made
+    made.table.drop(connection)

@@ -1,0 +1,67 @@
+"""Cells that are not names: times, numbers, spans. A bad one is a reason, not an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from tracker import clock
+
+__all__ = ["millisecond", "moment", "offset", "pass_number", "read_column"]
+
+Value = TypeVar("Value")
+_MOST_MS = 2**31 - 1  # 24 days
+
+
+def read_column(
+    texts: Sequence[str], read: Callable[[str], Value], default: Value, bad: dict[int, str]
+) -> list[Value]:
+    """Each cell's value, the default where it is empty; reasons go into ``bad``, by position."""
+    values = []
+    for n, raw in enumerate(texts):
+        text = raw.strip()
+        value = default
+        if text:
+            try:
+                value = read(text)
+            except ValueError as error:
+                bad.setdefault(n, str(error))
+        values.append(value)
+    return values
+
+
+def moment(latest: int) -> Callable[[str], int | None]:
+    """A reader of times that refuses those after ``latest``, by more than the clocks' skew."""
+
+    def read(text: str) -> int | None:
+        value = clock.parse_labelled_at(text)
+        if value > latest + clock.SKEW:
+            raise ValueError(f"the labelled_at {text!r} lies in the future")
+        return value
+
+    return read
+
+
+def millisecond(text: str) -> int | None:
+    """Seconds spent, as whole milliseconds; raises ValueError."""
+    try:
+        value = round(float(text) * 1000)
+    except (ValueError, OverflowError):
+        raise ValueError(f"the seconds {text!r} are not a number") from None
+    if not 0 <= value <= _MOST_MS:
+        raise ValueError(f"the seconds {text!r} are not a time spent on an item")
+    return value
+
+
+def pass_number(text: str) -> int:
+    """The number of a presentation; raises ValueError."""
+    if not text.isdecimal() or not 1 <= int(text) <= 32767:
+        raise ValueError(f"the pass {text!r} is not 1, 2, …")
+    return int(text)
+
+
+def offset(text: str) -> int:
+    """Where a span starts or ends; raises ValueError."""
+    if not text.isdecimal() or int(text) >= 2**31:
+        raise ValueError(f"the offset {text!r} is not a whole number from 0")
+    return int(text)

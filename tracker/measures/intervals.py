@@ -1,0 +1,117 @@
+"""Intervals for a figure computed over items: Student, Wilson, and the case of no spread.
+
+Items are the unit everywhere, never the pairs of answers within them, because the pairs of one
+item share its difficulty and are not independent.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tracker.errors import InvalidOption
+
+__all__ = ["bounds_without_spread", "check_confidence", "interval", "wilson"]
+
+Bounds = tuple[float, float]
+
+
+def check_confidence(confidence: float) -> None:
+    """Accept a confidence level strictly between 0 and 1.
+
+    Raises:
+        InvalidOption: for anything else, NaN included.
+    """
+    if not 0 < confidence < 1:
+        raise InvalidOption(
+            f"a confidence level of {confidence} is not between 0 and 1", "use 0.95, for example"
+        )
+
+
+def _quantile(confidence: float, freedom: int | None) -> float:
+    """The two-sided quantile of Student's t, or of the normal where ``freedom`` is None."""
+    # Imported here, because scipy costs more than the rest of the program's start.
+    from scipy.special import ndtri, stdtrit
+
+    check_confidence(confidence)
+    upper = (1 + confidence) / 2
+    return float(ndtri(upper) if freedom is None else stdtrit(freedom, upper))
+
+
+def interval(
+    value: float,
+    standard_error: float,
+    items: int,
+    confidence: float,
+    *,
+    low: float = -1.0,
+    high: float = 1.0,
+) -> Bounds:
+    """``value`` plus and minus t standard errors, t with ``items - 1`` degrees of freedom.
+
+    Args:
+        value: the estimate.
+        standard_error: its standard error, in the same unit.
+        items: the items it rests on, two or more.
+        confidence: the share of such intervals that cover the truth, in (0, 1).
+        low: the least value that the figure can have; bounds are clipped to it.
+        high: the greatest value that the figure can have.
+
+    Returns:
+        The lower and the upper bound. A value outside ``low`` to ``high`` stays inside its bounds.
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1).
+        ValueError: fewer than two items; one item has no spread to learn from.
+
+    Source:
+        Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., chapter 5.
+    """
+    if items < 2:
+        raise ValueError("an interval needs two items or more")
+    reach = _quantile(confidence, items - 1) * standard_error
+    return max(min(low, value), value - reach), min(max(high, value), value + reach)
+
+
+def bounds_without_spread(value: float, items: int, confidence: float) -> Bounds:
+    """Bounds of a mean in [0, 1] of which every item gave the same ``value``.
+
+    The standard error is 0 then and says nothing. But were more than a share ``1 - b`` of all
+    items different, with ``b ** items = 1 - confidence``, a sample without any of them would be
+    less likely than ``1 - confidence``. So at least ``b`` of all items give ``value``, and the
+    others anything from 0 to 1. For a value of 1 this is the exact one-sided lower bound of
+    Clopper and Pearson (1934), 0.05 ** (1 / items) at 95 %.
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1).
+    """
+    check_confidence(confidence)
+    alike = (1 - confidence) ** (1 / items)
+    return value * alike, value * alike + (1 - alike)
+
+
+def wilson(share: float, size: float, confidence: float, freedom: int | None = None) -> Bounds:
+    """The score interval of a share, ``size`` observations strong.
+
+    Args:
+        share: the estimate, in [0, 1].
+        size: the (effective) number of independent observations, above 0.
+        confidence: in (0, 1).
+        freedom: degrees of freedom of Student's t where ``size`` was itself estimated from a
+            spread; None for the normal quantile.
+
+    Returns:
+        The lower and the upper bound, both in [0, 1].
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1).
+
+    Source:
+        Wilson (1927), J. Am. Stat. Assoc. 22, 209; with an effective size and t: Korn and
+        Graubard (1998), Survey Methodology 24, 193, and Dean and Pagano (2015), J. Surv. Stat.
+        Methodol. 3, 484.
+    """
+    square = _quantile(confidence, freedom) ** 2 / size
+    centre = (share + square / 2) / (1 + square)
+    reach = math.sqrt(square * share * (1 - share) + square * square / 4) / (1 + square)
+    # Rounding must not push a bound past the estimate when the share is 0 or 1.
+    return max(0.0, min(share, centre - reach)), min(1.0, max(share, centre + reach))

@@ -1,0 +1,183 @@
+"""How well annotators agree on each category, and the summary of a project.
+
+An agreement on category j is an unordered pair of distinct annotators and an item to which both
+gave j; a potential agreement is one where at least one of the two gave j. An answer may hold
+several categories, and items may have any number of annotators.
+
+Source: J. S. Uebersax, "Raw agreement indices" (john-uebersax.com/stat/raw.htm), and
+P. W. Siegel's category agreement of 2018.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from tracker.measures.coefficient import NO_OVERLAP
+from tracker.measures.intervals import check_confidence, wilson
+from tracker.tally import ItemPatterns, answers_in
+
+__all__ = ["CategoryRate", "Summary", "category_rates", "summary"]
+
+
+@dataclass(frozen=True)
+class CategoryRate:
+    """The agreement of a project on one category.
+
+    Attributes:
+        category: the category's id.
+        labels: answers that hold it, on items of any number of answers.
+        agreements: pairs of annotators and items where both gave it, A_j.
+        potential_agreements: those where at least one of the two gave it, P_j.
+        rate: A_j / P_j, in [0, 1]; None where P_j is 0.
+        standard_error: of the rate over a sample of items; None below two items compared.
+        ci_low: lower confidence bound of the rate.
+        ci_high: upper confidence bound of the rate.
+        specific_agreement: 2 A_j / (A_j + P_j), the chance that another annotator of the item
+            gave the category, given that one did (Dice; Cicchetti and Feinstein 1990).
+        confidence: the level of the bounds, in (0, 1).
+        undefined: no_overlap where P_j is 0, else None.
+    """
+
+    category: int
+    labels: int
+    agreements: int
+    potential_agreements: int
+    rate: float | None
+    standard_error: float | None
+    ci_low: float | None
+    ci_high: float | None
+    specific_agreement: float | None
+    confidence: float
+    undefined: str | None
+
+
+@dataclass
+class _Sums:
+    """Integer sums over items for one category, whose a and p are A_jk and P_jk of one item."""
+
+    labels: int = 0
+    agreements: int = 0
+    potential: int = 0
+    items: int = 0  # with p above 0
+    a_a: int = 0
+    a_p: int = 0
+    p_p: int = 0
+
+    def add(self, answers: int, holding: int, items: int) -> None:
+        """Count ``items`` items of ``answers`` answers, ``holding`` of them with the category."""
+        self.labels += items * holding
+        agreeing = holding * (holding - 1) // 2
+        # Pairs of annotators less those of whom neither gave it.
+        potential = (answers * (answers - 1) - (answers - holding) * (answers - holding - 1)) // 2
+        if potential:
+            self.agreements += items * agreeing
+            self.potential += items * potential
+            self.items += items
+            self.a_a += items * agreeing * agreeing
+            self.a_p += items * agreeing * potential
+            self.p_p += items * potential * potential
+
+    def squared_residuals(self) -> int:
+        """The sum over items of (a P - A p) squared: P**4 times the sum of squared influences."""
+        total, potential = self.agreements, self.potential
+        return (
+            self.a_a * potential * potential
+            - 2 * self.a_p * total * potential
+            + self.p_p * total * total
+        )
+
+
+def category_rates(
+    patterns: ItemPatterns, categories: Sequence[int], confidence: float = 0.95
+) -> list[CategoryRate]:
+    """The rate of each of ``categories``, in their order, used or not.
+
+    The error is that of a ratio of sums over items (Cochran 1977, section 6.4). The bounds are
+    Wilson's on the effective number of items, R (1 - R) / variance, with t of one degree of
+    freedom less than there are items where the category could agree. Where those items do not
+    differ (a rate of 0 or 1, or a single item) they are the effective number themselves, with
+    the normal quantile. ``benchmarks/coverage.py`` computes how often nominal 95 % bounds cover
+    the rate of three annotators, for 5 to 200 such items, rates of .08 to .95 and both mild and
+    strong dependence within items: these 90 to 99.7 %; t bounds on the plain error 31 to 95 %, and
+    below 90 % of the time for rates near 0 or 1 even at 50 items; Wilson's on P_j, which takes
+    pairs for independent, 66 to 96 %, and no better with more items. So there is no threshold
+    between two methods: the one serves thin and ample categories alike.
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1).
+    """
+    check_confidence(confidence)
+    sums: dict[int, _Sums] = {category: _Sums() for category in categories}
+    compared = 0
+    for pattern, items in patterns:
+        answers = answers_in(pattern)
+        compared += items if answers > 1 else 0
+        holding: Counter[int] = Counter()
+        for answer, count in pattern:
+            for category in answer:
+                holding[category] += count
+        for category, count in holding.items():
+            if category in sums:
+                sums[category].add(answers, count, items)
+    return [_rate(category, sums[category], compared, confidence) for category in categories]
+
+
+def _rate(category: int, sums: _Sums, compared: int, confidence: float) -> CategoryRate:
+    agreements, potential = sums.agreements, sums.potential
+    if not potential:
+        return CategoryRate(
+            category, sums.labels, 0, 0, None, None, None, None, None, confidence, NO_OVERLAP
+        )
+    rate = agreements / potential
+    residuals = sums.squared_residuals()
+    error = None
+    if compared > 1:
+        error = math.sqrt(compared * residuals / (compared - 1)) / potential**2
+    if error:
+        size, freedom = rate * (1 - rate) / error**2, sums.items - 1
+        low, high = wilson(rate, size, confidence, freedom)
+    else:
+        low, high = wilson(rate, sums.items, confidence)
+    return CategoryRate(
+        category=category,
+        labels=sums.labels,
+        agreements=agreements,
+        potential_agreements=potential,
+        rate=rate,
+        standard_error=error,
+        ci_low=low,
+        ci_high=high,
+        specific_agreement=2 * agreements / (agreements + potential),
+        confidence=confidence,
+        undefined=None,
+    )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A project's category rates in one line; all None where no rate is defined.
+
+    Attributes:
+        lowest: the category of the lowest rate, the project's figure (Siegel 2018); of equal
+            ones the first.
+        mean: of the defined rates, each category weighing the same.
+        median: of the defined rates.
+    """
+
+    lowest: CategoryRate | None
+    mean: float | None
+    median: float | None
+
+
+def summary(rates: Iterable[CategoryRate]) -> Summary:
+    """The lowest, the mean and the median of the defined rates."""
+    defined = [(rate.rate, rate) for rate in rates if rate.rate is not None]
+    if not defined:
+        return Summary(None, None, None)
+    values = [value for value, _ in defined]
+    lowest = min(defined, key=lambda pair: pair[0])[1]
+    return Summary(lowest, fmean(values), median(values))
