@@ -127,15 +127,15 @@ def bulk_insert(
     """Insert many rows, each a sequence in the order of ``columns``, the fastest way there is."""
     quote = connection.dialect.identifier_preparer.quote
     into = f"{quote(table.name)} ({', '.join(quote(column) for column in columns)})"
-    cursor = connection.connection.cursor()
+    cursor: Any = connection.connection.cursor()
     try:
         if connection.dialect.name == "postgresql":
-            with cursor.copy(f"COPY {into} FROM STDIN") as copy:  # type: ignore[attr-defined]
+            with cursor.copy(f"COPY {into} FROM STDIN") as copy:
                 for row in rows:
                     copy.write_row(row)
         else:
             marks = ", ".join("?" * len(columns))
-            cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)  # type: ignore[arg-type] # noqa: S608
+            cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)  # noqa: S608
     finally:
         cursor.close()
 

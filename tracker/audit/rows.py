@@ -46,8 +46,7 @@ def rows_of(tallies: AnnotatorTallies) -> Rows:
     )
     owns: dict[Answer, int] = {}
     own_code = np.array([owns.setdefault(own, len(owns)) for own, _ in keys], dtype=np.int64)
-    patterns: dict[Pattern, int] = {}
-    code = np.array([patterns.setdefault(p, len(patterns)) for _, p in keys], dtype=np.int64)
+    patterns, code = _numbered([pattern for _, pattern in keys])
 
     size = np.array([answers_in(pattern) for pattern in patterns], dtype=np.int64)
     shared = size[code] > 1 if len(code) else np.zeros(0, dtype=np.bool_)
@@ -71,6 +70,17 @@ def rows_of(tallies: AnnotatorTallies) -> Rows:
         size=size[code][entry],
         items=items[entry],
     )
+
+
+def _numbered(listed: list[Pattern]) -> tuple[dict[Pattern, int], IntArray]:
+    """A number for each distinct pattern, and the number of each listed one.
+
+    A nested tuple computes its hash anew each time, so that is done once an object, not a row.
+    """
+    patterns: dict[Pattern, int] = {}
+    objects = {id(pattern): pattern for pattern in listed}
+    number = {key: patterns.setdefault(pattern, len(patterns)) for key, pattern in objects.items()}
+    return patterns, np.array([number[id(pattern)] for pattern in listed], dtype=np.int64)
 
 
 def _spread(patterns: dict[Pattern, int], code: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -45,8 +45,10 @@ class SourceFile:
     Raises Refused where it is missing, a folder, empty, binary or not text.
     """
 
-    def __init__(self, path: str, stdin: IO[bytes] | None = None) -> None:
-        self.name = "standard input" if path == STDIN else path
+    def __init__(
+        self, path: str, stdin: IO[bytes] | None = None, name: str = "standard input"
+    ) -> None:
+        self.name = name if path == STDIN else path
         self.path = path
         stream: IO[bytes] = (stdin or sys.stdin.buffer) if path == STDIN else self._open(Path(path))
         self._digested = _Digested(stream)

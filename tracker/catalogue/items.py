@@ -1,0 +1,147 @@
+"""Items of a project: their names, and everything that was said of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sqlalchemy import Connection, Table, func, literal, null, select
+
+from tracker import clock
+from tracker.catalogue.annotators import annotator_names
+from tracker.catalogue.categories import category_names
+from tracker.catalogue.names import near
+from tracker.catalogue.projects import ProjectInfo
+from tracker.errors import NotFound
+from tracker.schema import NO_SPAN, SKIPPED, Import, Item, ItemAttribute, Label, PastLabel
+
+__all__ = ["ItemRecord", "find_item", "item_names", "list_items"]
+
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+
+
+@dataclass(frozen=True)
+class ItemRecord:
+    """One item with every label it ever had, standing and past."""
+
+    name: str
+    text: str | None
+    attributes: dict[str, str]
+    labels: tuple[dict[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The item as JSON."""
+        return {
+            "item": self.name,
+            "text": self.text,
+            "attributes": self.attributes,
+            "labels": list(self.labels),
+        }
+
+
+def item_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:
+    """The names of a project's items by id."""
+    rows = connection.execute(select(Item.id, Item.name).where(Item.project_id == project.id))
+    return {row.id: row.name for row in rows}
+
+
+def list_items(
+    connection: Connection, project: ProjectInfo, limit: int | None = None
+) -> list[dict[str, Any]]:
+    """Items in the order of their first import, each with its number of annotators."""
+    annotators = (
+        select(func.count(_labels.c.annotator_id.distinct()))
+        .where(
+            _labels.c.project_id == project.id,
+            _labels.c.item_id == Item.id,
+            _labels.c.category_id != SKIPPED,
+        )
+        .scalar_subquery()
+    )
+    statement = (
+        select(Item.name, annotators.label("annotators"))
+        .where(Item.project_id == project.id)
+        .order_by(Item.id)
+        .limit(limit)
+    )
+    return [
+        {"item": row.name, "annotators": row.annotators} for row in connection.execute(statement)
+    ]
+
+
+def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRecord:
+    """The item of that name with all it was ever labelled; raises NotFound."""
+    item = connection.execute(
+        select(Item.id, Item.name, Item.text).where(
+            Item.project_id == project.id, Item.name == name.strip()
+        )
+    ).one_or_none()
+    if item is None:
+        alike = select(Item.name).where(
+            Item.project_id == project.id,
+            Item.name.startswith(name.strip()[:3], autoescape=True),
+        )
+        known = connection.scalars(alike.limit(1000)).all()
+        raise NotFound(
+            f"there is no item {name!r} in {project.name!r}",
+            near(name, known) or f"see: tracker item list {project.name}",
+        )
+    attributes = connection.execute(
+        select(ItemAttribute.name, ItemAttribute.value).where(
+            ItemAttribute.project_id == project.id, ItemAttribute.item_id == item.id
+        )
+    )
+    return ItemRecord(
+        item.name,
+        item.text,
+        {row.name: row.value for row in attributes},
+        tuple(_labels_of(connection, project, item.id)),
+    )
+
+
+def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[dict[str, Any]]:
+    annotators = annotator_names(connection, project)
+    categories = category_names(connection, project)
+    imports = {
+        row.change_id: row.id
+        for row in connection.execute(
+            select(Import.change_id, Import.id).where(Import.project_id == project.id)
+        )
+    }
+    rows: list[Any] = []
+    for table, stands in ((_labels, True), (_past, False)):
+        taken_back = null() if stands else table.c.taken_back_by
+        statement = select(table, taken_back.label("taken_back"), literal(stands).label("stands"))
+        rows += connection.execute(
+            statement.where(table.c.project_id == project.id, table.c.item_id == item_id)
+        ).all()
+    rows.sort(key=lambda row: (annotators[row.annotator_id], row._mapping["pass"], row.labelled_at))
+    return [
+        {
+            "annotator": annotators[row.annotator_id],
+            "given_as": annotators[row.given_as],
+            "pass": row._mapping["pass"],
+            "category": categories.get(row.category_id),
+            "answer": _what(row.category_id),
+            "start": None if row.span_start == NO_SPAN else row.span_start,
+            "end": None if row.span_end == NO_SPAN else row.span_end,
+            "labeled_at": clock.iso(row.labelled_at) if row.timed else None,
+            "seconds": None if row.spent_ms is None else row.spent_ms / 1000,
+            "import": imports.get(row.change_id),
+            "state": _state(row),
+        }
+        for row in rows
+    ]
+
+
+def _what(category_id: int) -> str:
+    if category_id == SKIPPED:
+        return "skipped"
+    return "label" if category_id > 0 else "none applies"
+
+
+def _state(row: Any) -> str:
+    if row.stands:
+        return "stands"
+    return "superseded" if row.taken_back is None else "taken back"

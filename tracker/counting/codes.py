@@ -1,0 +1,123 @@
+"""The answers to an item as one code inside a statement, and the way back to a pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Subquery,
+    Text,
+    case,
+    func,
+    literal,
+    select,
+)
+from sqlalchemy import cast as sql_cast
+
+from tracker.counting.selection import Selection, answers_of, counted, labels, read_answer
+from tracker.schema import Annotator, Category
+from tracker.tally import Pattern, make_pattern
+
+__all__ = ["Code", "make_code", "widened"]
+
+_MOST_CODE_COLUMNS = 8
+
+
+@dataclass(frozen=True)
+class Code:
+    """How the answers to an item become one code: its expressions, and the way back."""
+
+    items: Subquery  # item_id, code columns, answers
+    columns: tuple[str, ...]
+    decode: Callable[[tuple[Any, ...]], Pattern]
+    most_answers: int | None  # to an item, that the code can hold
+
+
+def make_code(connection: Connection, selection: Selection) -> Code:
+    """The code for a selection: digits of an integer where they fit, else strings."""
+    if selection.project.answers == "one":
+        rows = connection.execute(
+            select(
+                select(func.max(Category.id))
+                .where(Category.project_id == selection.project.id)
+                .scalar_subquery()
+                .label("categories"),
+                select(func.count())
+                .select_from(Annotator)
+                .where(Annotator.project_id == selection.project.id)
+                .scalar_subquery()
+                .label("annotators"),
+            )
+        ).one()
+        # Even with every annotator in one digit, a column stays below 2**63.
+        digits = (62 - rows.annotators.bit_length()) // selection.bits + 1
+        if rows.categories <= digits * _MOST_CODE_COLUMNS:
+            return _digit_code(selection, max(rows.categories, 1), digits)
+    return _string_code(selection)
+
+
+def _digit_code(selection: Selection, categories: int, digits: int) -> Code:
+    """Sums of powers: category c adds one to digit (c - 1) % digits of its column."""
+    bits = selection.bits
+    one = sql_cast(literal(1), BigInteger)
+    columns = {}
+    for start in range(1, categories + 1, digits):
+        shift: ColumnElement[int] = one.bitwise_lshift((labels.c.category_id - start) * bits)
+        if categories > digits:
+            within = labels.c.category_id.between(start, start + digits - 1)
+            shift = case((within, shift), else_=0)
+        columns[f"code_{start}"] = sql_cast(func.sum(shift), BigInteger)
+    items = (
+        select(
+            labels.c.item_id,
+            *(column.label(name) for name, column in columns.items()),
+            func.count().label("answers"),
+        )
+        .where(counted(selection))
+        .group_by(labels.c.item_id)
+        .subquery("patterns")
+    )
+    mask = (1 << bits) - 1
+
+    def decode(codes: tuple[int, ...]) -> Pattern:
+        counts = []
+        for start, code in zip(range(1, categories + 1, digits), codes, strict=True):
+            rest, category = code, start
+            while rest:
+                if rest & mask:
+                    counts.append(((category,), rest & mask))
+                rest >>= bits
+                category += 1
+        return tuple(counts)
+
+    return Code(items, tuple(columns), decode, mask)
+
+
+def _string_code(selection: Selection) -> Code:
+    """The answers joined by commas; their order varies, and decoding folds it."""
+    answers = answers_of(selection)
+    joined = func.aggregate_strings(sql_cast(answers.c.answer, Text), ",")
+    items = (
+        select(answers.c.item_id, joined.label("code"), func.count().label("answers"))
+        .group_by(answers.c.item_id)
+        .subquery("patterns")
+    )
+
+    def decode(codes: tuple[str]) -> Pattern:
+        return make_pattern(read_answer(answer) for answer in codes[0].split(","))
+
+    return Code(items, ("code",), decode, None)
+
+
+def widened(selection: Selection, code: Code, most_answers: int) -> Selection | None:
+    """The selection with digits wide enough, where they were not; None where they were."""
+    if code.most_answers is None or most_answers <= code.most_answers:
+        return None
+    return Selection(
+        selection.project, selection.left_out, selection.references, most_answers.bit_length()
+    )

@@ -1,0 +1,114 @@
+"""The three tallies, each by one statement (by two where items have very many answers)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from tracker.counting.codes import make_code, widened
+from tracker.counting.selection import Selection, answers_of, read_answer, stream
+from tracker.tally import AnnotatorTallies, Answer, ItemPatterns, PairTallies, Pattern
+
+__all__ = ["annotator_tallies", "item_patterns", "pair_tallies", "recount"]
+
+
+def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
+    """How many items have each pattern of answers."""
+    code = make_code(connection, selection)
+    columns = [code.items.c[name] for name in code.columns]
+    statement = select(*columns, func.count(), func.max(code.items.c.answers)).group_by(*columns)
+    counts: dict[Pattern, int] = {}
+    most = 0
+    for *codes, items, answers in stream(connection, statement):
+        most = max(most, answers)
+        if code.most_answers is None or answers <= code.most_answers:
+            pattern = code.decode(tuple(codes))
+            counts[pattern] = counts.get(pattern, 0) + items
+    wider = widened(selection, code, most)
+    return ItemPatterns(counts) if wider is None else item_patterns(connection, wider)
+
+
+def annotator_tallies(connection: Connection, selection: Selection) -> AnnotatorTallies:
+    """Per annotator: on how many items an own answer met a pattern of the item."""
+    return _annotator_tallies(connection, selection, selection)
+
+
+def recount(
+    connection: Connection, selection: Selection, excluded: frozenset[int]
+) -> AnnotatorTallies:
+    """The annotator tallies with some annotators' answers taken out of the patterns.
+
+    An excluded annotator is met by the patterns of the others with the own answer added.
+    """
+    met = _annotator_tallies(connection, selection, selection.without(excluded))
+    counts: dict[int, dict[tuple[Answer, Pattern], int]] = {}
+    for annotator, tallies in met.counts.items():
+        if annotator not in excluded:
+            counts[annotator] = dict(tallies)
+            continue
+        mine: dict[tuple[Answer, Pattern], int] = {}
+        for (own, pattern), items in tallies.items():
+            held = dict(pattern)
+            held[own] = held.get(own, 0) + 1
+            key = (own, tuple(sorted(held.items())))
+            mine[key] = mine.get(key, 0) + items
+        counts[annotator] = mine
+    return AnnotatorTallies(counts)
+
+
+def _annotator_tallies(
+    connection: Connection, answering: Selection, met: Selection
+) -> AnnotatorTallies:
+    """Answers of one selection against the item patterns of another."""
+    code = make_code(connection, met)
+    answers = answers_of(answering)
+    columns = [code.items.c[name] for name in code.columns]
+    key = [*columns, answers.c.annotator_id, answers.c.answer]
+    statement = (
+        select(*key, func.count(), func.max(code.items.c.answers))
+        .join_from(answers, code.items, answers.c.item_id == code.items.c.item_id)
+        .group_by(*key)
+    )
+    patterns: dict[tuple[Any, ...], Pattern] = {}
+    own_answers: dict[int | str, Answer] = {}
+    counts: dict[int, dict[tuple[Answer, Pattern], int]] = {}
+    most = 0
+    for *codes, annotator, answer, items, number in stream(connection, statement):
+        most = max(most, number)
+        if code.most_answers is not None and number > code.most_answers:
+            continue
+        known = tuple(codes)
+        pattern = patterns.get(known)
+        if pattern is None:
+            pattern = patterns[known] = code.decode(known)
+        own = own_answers.get(answer)
+        if own is None:
+            own = own_answers[answer] = read_answer(answer)
+        mine = counts.setdefault(annotator, {})
+        mine[own, pattern] = mine.get((own, pattern), 0) + items
+    wider = widened(met, code, most)
+    if wider is not None:
+        return _annotator_tallies(connection, answering, wider)
+    return AnnotatorTallies(counts)
+
+
+def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
+    """Per pair of annotators: the cross-table of their answers to the items both answered."""
+    first, second = answers_of(selection, "first"), answers_of(selection, "second")
+    key = [first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer]
+    statement = (
+        select(*key, func.count())
+        .join_from(
+            first,
+            second,
+            (first.c.item_id == second.c.item_id) & (first.c.annotator_id < second.c.annotator_id),
+        )
+        .group_by(*key)
+    )
+    counts: dict[tuple[int, int], dict[tuple[Answer, Answer], int]] = {}
+    for a, b, answer_a, answer_b, items in stream(connection, statement):
+        table = counts.setdefault((a, b), {})
+        cell = (read_answer(answer_a), read_answer(answer_b))
+        table[cell] = table.get(cell, 0) + items
+    return PairTallies(counts)

@@ -1,0 +1,64 @@
+"""What leaves the ledger as rows: the labels that stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from tracker import clock
+from tracker.catalogue.projects import ProjectInfo
+from tracker.schema import NO_SPAN, Annotator, Category, Item, Label
+
+__all__ = ["LABEL_COLUMNS", "standing_labels"]
+
+LABEL_COLUMNS = (
+    "item",
+    "annotator",
+    "category",
+    "pass",
+    "start",
+    "end",
+    "labeled_at",
+    "seconds",
+)
+
+
+def standing_labels(connection: Connection, project: ProjectInfo) -> Iterator[tuple[Any, ...]]:
+    """Every label that stands, as a row of `LABEL_COLUMNS`; what is not known is None.
+
+    A skipped answer, and one to which nothing applied, is a row without category. The rows
+    can be imported again.
+    """
+    same = Label.project_id
+    statement = (
+        select(
+            Item.name,
+            Annotator.name,
+            Category.name,
+            Label.pass_,
+            Label.span_start,
+            Label.span_end,
+            Label.labelled_at,
+            Label.timed,
+            Label.spent_ms,
+        )
+        .join(Item, (Item.project_id == same) & (Item.id == Label.item_id))
+        .join(Annotator, (Annotator.project_id == same) & (Annotator.id == Label.annotator_id))
+        .join(Category, (Category.project_id == same) & (Category.id == Label.category_id))
+        .where(Label.project_id == project.id)
+        .order_by(Label.item_id, Label.annotator_id, Label.pass_, Label.category_id)
+    )
+    result = connection.execute(statement.execution_options(yield_per=20_000))
+    for item, annotator, category, number, start, end, moment, timed, spent in result:
+        yield (
+            item,
+            annotator,
+            category,
+            number,
+            None if start == NO_SPAN else start,
+            None if end == NO_SPAN else end,
+            clock.iso(moment) if timed else None,
+            None if spent is None else spent / 1000,
+        )

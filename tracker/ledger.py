@@ -1,0 +1,217 @@
+"""The Python face: a handle on one database, and the same answers the commands give."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection
+
+from tracker.assess import Assessment, assess
+from tracker.auditing import Audit, audit_project, record_flags
+from tracker.catalogue.projects import (
+    ProjectInfo,
+    ProjectOptions,
+    create_project,
+    find_project,
+)
+from tracker.database import Database
+from tracker.errors import InvalidOption, NotFound
+from tracker.export import LABEL_COLUMNS, standing_labels
+from tracker.history import History, SnapshotRecord, history, take_snapshot
+from tracker.ingest.columns import parse_map
+from tracker.ingest.loader import ImportResult, Progress, load
+from tracker.ingest.source import STDIN, SourceFile
+from tracker.progress import Status, project_status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Ledger"]
+
+
+class Ledger:
+    """One database of projects, by its URL.
+
+    Every call is one transaction. Methods raise the errors of `tracker.errors`.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.database = Database(url)
+
+    def __repr__(self) -> str:
+        return f"tracker.open({str(self.database)!r})"
+
+    # -- in ----------------------------------------------------------------------------
+
+    def import_file(
+        self,
+        path: str | Path | Sequence[str | Path],
+        project: str,
+        *,
+        options: ProjectOptions | None = None,
+        columns: Sequence[str] = (),
+        wide: bool = False,
+        keep: Sequence[str] = (),
+        create: bool = True,
+        skip_invalid: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> ImportResult:
+        """Import one or more files as one unit.
+
+        Args:
+            path: the file, or several; ``-`` is standard input.
+            project: the project's name; it is made if it is not there.
+            options: what the project is made with; for one that is there, what it must be.
+            columns: ``role=COLUMN`` for columns of other names.
+            wide: the file has one column per annotator.
+            keep: columns to keep as attributes of the items.
+            create: whether a project that is not there may be made.
+            skip_invalid: leave bad rows out instead of refusing the import.
+            dry_run: do everything, then take it all back.
+            progress: told the bytes read and the bytes there are.
+        """
+        paths = [path] if isinstance(path, str | Path) else list(path)
+        if [str(one) for one in paths].count(STDIN) > 1:
+            raise InvalidOption("standard input can be read only once")
+        return self._import(
+            [SourceFile(str(one)) for one in paths],
+            project,
+            options or ProjectOptions(),
+            columns=columns,
+            wide=wide,
+            keep=keep,
+            create=create,
+            skip_invalid=skip_invalid,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
+    def import_frame(
+        self,
+        frame: pd.DataFrame,
+        project: str,
+        *,
+        options: ProjectOptions | None = None,
+        columns: Sequence[str] = (),
+        wide: bool = False,
+        keep: Sequence[str] = (),
+        skip_invalid: bool = False,
+    ) -> ImportResult:
+        """Import a data frame as if it were a file with these columns."""
+        text = frame.to_csv(index=False).encode()
+        return self._import(
+            [SourceFile(STDIN, io.BytesIO(text), name="frame")],
+            project,
+            options or ProjectOptions(),
+            columns=columns,
+            wide=wide,
+            keep=keep,
+            create=True,
+            skip_invalid=skip_invalid,
+            dry_run=False,
+            progress=None,
+        )
+
+    def _import(
+        self,
+        sources: Sequence[SourceFile],
+        name: str,
+        options: ProjectOptions,
+        *,
+        columns: Sequence[str],
+        wide: bool,
+        keep: Sequence[str],
+        create: bool,
+        skip_invalid: bool,
+        dry_run: bool,
+        progress: Progress | None,
+    ) -> ImportResult:
+        mapped = parse_map(columns, wide=wide, keep=keep)
+        with self.database.write(keep=not dry_run) as connection:
+            project = _project_for(connection, name, options, create=create)
+            return load(
+                connection, project, sources, mapped, skip_invalid=skip_invalid, progress=progress
+            )
+
+    # -- out ---------------------------------------------------------------------------
+
+    def agreement(
+        self, project: str, *, measures: Sequence[str] = (), confidence: float = 0.95
+    ) -> Assessment:
+        """The project's figures now."""
+        with self.reading(project) as (connection, found):
+            return assess(connection, found, measures=measures, confidence=confidence)
+
+    def audit(self, project: str, *, alpha: float = 0.05, record: bool = False) -> Audit:
+        """The findings on the project's annotators; ``record`` stores those that stand up."""
+        transaction = self.writing if record else self.reading
+        with transaction(project) as (connection, found):
+            audited = audit_project(connection, found, alpha=alpha)
+            if record:
+                record_flags(connection, found, audited)
+            return audited
+
+    def snapshot(
+        self, project: str, *, name: str | None = None, note: str | None = None
+    ) -> SnapshotRecord:
+        """Compute and record the project's figures."""
+        with self.writing(project) as (connection, found):
+            return take_snapshot(connection, found, name=name, note=note)
+
+    def history(self, project: str) -> History:
+        """The snapshots of the project, oldest first."""
+        with self.reading(project) as (connection, found):
+            return history(connection, found)
+
+    def status(self, project: str) -> Status:
+        """How far the project is."""
+        with self.reading(project) as (connection, found):
+            return project_status(connection, found)
+
+    def export_frame(self, project: str) -> pd.DataFrame:
+        """The labels that stand, one row each; what is not known is missing."""
+        import pandas as pd
+
+        with self.reading(project) as (connection, found):
+            rows = list(standing_labels(connection, found))
+        frame = pd.DataFrame(rows, columns=list(LABEL_COLUMNS))
+        return frame.astype({"pass": "Int64", "start": "Int64", "end": "Int64"})
+
+    # -- transactions --------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self, project: str | None) -> Iterator[tuple[Connection, ProjectInfo]]:
+        """A connection that sees one state, and the project (None: the only one)."""
+        with self.database.read() as connection:
+            yield connection, find_project(connection, project)
+
+    @contextmanager
+    def writing(self, project: str | None) -> Iterator[tuple[Connection, ProjectInfo]]:
+        """A connection in one transaction, and the project (None: the only one)."""
+        with self.database.write() as connection:
+            yield connection, find_project(connection, project)
+
+
+def _project_for(
+    connection: Connection, name: str, options: ProjectOptions, *, create: bool
+) -> ProjectInfo:
+    """The project to import into; raises InvalidOption where it is not as ``options`` says."""
+    try:
+        project = find_project(connection, name)
+    except NotFound:
+        if not create:
+            raise
+        return create_project(connection, name, options)
+    for option in ("answers", "scale", "offsets", "wanted"):
+        asked, has = getattr(options, option), getattr(project, option)
+        if asked is not None and asked != has:
+            raise InvalidOption(
+                f"{name!r} has --{option} {has}, not {asked}",
+                "leave the option out, or import into another project",
+            )
+    return project
