@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,17 +14,6 @@ from sqlalchemy import NullPool, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from tests import postgres
-
-
-@pytest.fixture(scope="module")
-def admin_url() -> Iterator[str]:
-    try:
-        with postgres.server() as url:
-            yield url
-    except postgres.Unavailable as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"NO POSTGRES: {error}")
 
 
 def ask(url: str, statement: str) -> object:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
 from tracker import clock, counting
-from tracker.audit import AnnotatorFigures, Flag, annotator_figures, audit
+from tracker.audit import KINDS, AnnotatorFigures, Flag, annotator_figures, audit
 from tracker.catalogue.annotators import annotator_names
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.changes import lock_project
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption
 from tracker.schema import NONE_APPLIES, FlagRow
-from tracker.tally import Answer
+from tracker.tally import AnnotatorTallies, Answer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,22 @@ class AuditedAnnotator:
     figures: AnnotatorFigures
     gold_accuracy: float | None
     flags: tuple[Flag, ...]
+
+    def to_dict(self, categories: Mapping[int, str]) -> dict[str, Any]:
+        """The annotator's figures as JSON, without the findings."""
+        figures = self.figures
+        return {
+            "annotator": self.name,
+            "answers": figures.answers,
+            "items_shared": figures.items_shared,
+            "agreement_with_peers": figures.agreement_with_peers,
+            "self_agreement": None,
+            "gold_accuracy": self.gold_accuracy,
+            "category_shares": {
+                name: figures.category_shares.get(category, 0.0)
+                for category, name in categories.items()
+            },
+        }
 
 
 @dataclass(frozen=True)
@@ -64,18 +80,7 @@ class Audit:
         }
 
     def _annotator_dict(self, annotator: AuditedAnnotator, *, clear: bool) -> dict[str, Any]:
-        figures = annotator.figures
-        return {
-            "annotator": annotator.name,
-            "answers": figures.answers,
-            "items_shared": figures.items_shared,
-            "agreement_with_peers": figures.agreement_with_peers,
-            "self_agreement": None,
-            "gold_accuracy": annotator.gold_accuracy,
-            "category_shares": {
-                name: figures.category_shares.get(category, 0.0)
-                for category, name in self.categories.items()
-            },
+        return annotator.to_dict(self.categories) | {
             "flags": [
                 flag.to_dict(annotator.name, self.category_name(flag))
                 for flag in annotator.flags
@@ -104,40 +109,69 @@ def audit_project(connection: Connection, project: ProjectInfo, *, alpha: float 
 
     Raises InvalidOption for an alpha outside (0, 1) and for a project of spans.
     """
-    if project.answers == "spans":
-        raise InvalidOption(
-            f"{project.name!r} is a project of spans",
-            "category findings need answers to whole items",
-        )
-    selection = counting.select_answers(connection, project)
+    selection = _selection(connection, project)
     tallies = counting.annotator_tallies(connection, selection)
-
     findings = audit(
         tallies,
         several=project.answers == "several",
         alpha=alpha,
         recount=lambda excluded: counting.recount(connection, selection, excluded),
     )
-    names = annotator_names(connection, project)
+    return Audit(
+        project.name,
+        tuple(_annotators(connection, selection, tallies, findings)),
+        category_names(connection, project),
+    )
+
+
+def annotator_rows(connection: Connection, project: ProjectInfo) -> list[dict[str, Any]]:
+    """Each annotator's figures as JSON, by name, without any test."""
+    selection = _selection(connection, project)
+    tallies = counting.annotator_tallies(connection, selection)
+    categories = category_names(connection, project)
+    found = _annotators(connection, selection, tallies, ())
+    return [annotator.to_dict(categories) for annotator in found]
+
+
+def _selection(connection: Connection, project: ProjectInfo) -> counting.Selection:
+    if project.answers == "spans":
+        raise InvalidOption(
+            f"{project.name!r} is a project of spans",
+            "figures of annotators need answers to whole items",
+        )
+    return counting.select_answers(connection, project)
+
+
+def _annotators(
+    connection: Connection,
+    selection: counting.Selection,
+    tallies: AnnotatorTallies,
+    findings: Iterable[Flag],
+) -> list[AuditedAnnotator]:
+    names = annotator_names(connection, selection.project)
     accuracies = _gold_accuracies(connection, selection)
-    by_annotator: dict[int, list[Flag]] = {}
+    flags: dict[int, list[Flag]] = {}
     for flag in findings:
-        by_annotator.setdefault(flag.annotator, []).append(flag)
+        flags.setdefault(flag.annotator, []).append(flag)
     audited = [
         AuditedAnnotator(
-            number,
-            names[number],
-            figures,
-            accuracies.get(number),
-            tuple(by_annotator.get(number, ())),
+            number, names[number], figures, accuracies.get(number), tuple(flags.get(number, ()))
         )
         for number, figures in annotator_figures(tallies).items()
     ]
-    return Audit(
-        project.name,
-        tuple(sorted(audited, key=lambda annotator: annotator.name)),
-        category_names(connection, project),
-    )
+    return sorted(audited, key=lambda annotator: annotator.name)
+
+
+def failing(found: Audit, condition: str) -> list[Flag]:
+    """The findings that ``--fail-on flagged[:kind]`` names; raises InvalidOption."""
+    state, _, kind = condition.partition(":")
+    kinds = [known.name for known in KINDS]
+    if state != "flagged" or (kind and kind not in kinds):
+        raise InvalidOption(
+            f"--fail-on {condition!r} is not flagged or flagged:KIND",
+            f"the kinds are: {', '.join(kinds)}",
+        )
+    return [flag for _, flag in found.flagged() if not kind or flag.kind == kind]
 
 
 def _gold_accuracies(connection: Connection, selection: counting.Selection) -> dict[int, float]:

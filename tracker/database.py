@@ -40,7 +40,7 @@ class Database:
 
     def __str__(self) -> str:
         """The URL without its password and without the driver's name."""
-        return self.url.render_as_string(hide_password=True).replace("+psycopg", "")
+        return dialect.shown(self.url)
 
     @cached_property
     def engine(self) -> Engine:
@@ -115,19 +115,23 @@ class Database:
                 return None
             return found
 
-    def _require_head(self) -> None:
+    def require_known(self) -> str | None:
+        """The revision; raises DatabaseUnusable where this program does not know it."""
         revision = self.revision()
-        if revision == HEAD:
-            return
-        if revision in REVISIONS:
+        if revision is not None and revision not in REVISIONS:
+            raise DatabaseUnusable(
+                f"{self} is at revision {revision}, which this program does not know",
+                "it was made by a newer tracker: upgrade the program",
+            )
+        return revision
+
+    def _require_head(self) -> None:
+        revision = self.require_known()
+        if revision != HEAD:
             raise DatabaseUnusable(
                 f"{self} is at revision {revision}, this program needs {HEAD}",
                 "run: tracker database upgrade",
             )
-        raise DatabaseUnusable(
-            f"{self} is at revision {revision}, which this program does not know",
-            "it was made by a newer tracker: upgrade the program",
-        )
 
     def upgrade(self, revision: str = "head") -> None:
         """Bring the schema to a revision, making the database where there is none."""
@@ -164,6 +168,8 @@ class Database:
         """
         if target.exists():
             raise DatabaseUnusable(f"{target} already exists", "name a file that does not")
+        if not target.parent.is_dir():
+            raise DatabaseUnusable(f"the folder {target.parent} does not exist", "make it first")
         with self.read() as connection:
             dialect.backup(connection, target)
 

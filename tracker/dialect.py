@@ -33,6 +33,7 @@ __all__ = [
     "integrity_errors",
     "parse_url",
     "refresh_statistics",
+    "shown",
     "stored_triggers",
     "trigger_functions",
     "triggers",
@@ -75,6 +76,12 @@ def parse_url(text: str) -> URL:
     if backend in {"postgresql", "postgres"}:
         return url.set(drivername="postgresql+psycopg")
     raise DatabaseUnusable(f"{backend} is not supported", "use a sqlite:/// or a postgresql:// URL")
+
+
+def shown(url: URL) -> str:
+    """A URL as it may be shown: without its password and without the driver's name."""
+    public = url.difference_update_query([name for name in url.query if "password" in name])
+    return public.render_as_string(hide_password=True).replace("+psycopg", "")
 
 
 def file_of(url: URL) -> Path | None:
@@ -210,9 +217,9 @@ def trigger_functions(backend: str) -> dict[str, str]:
 
 
 def stored_triggers(connection: Connection) -> set[str]:
-    """The names of the triggers that the database has."""
+    """The names of the triggers that the database has and heeds."""
     statement = (
-        "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
+        "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'"
         if connection.dialect.name == "postgresql"
         else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
     )
@@ -280,7 +287,7 @@ _EXPLANATIONS = (
 def explain(error: DBAPIError, url: URL) -> DatabaseUnusable | None:
     """A database's own error as one that a user can mend; None where it is a fault of ours."""
     text = str(error.orig)
-    where = url.render_as_string(hide_password=True).replace("+psycopg", "")
+    where = shown(url)
     for sign, message, mend in _EXPLANATIONS:
         if sign in text:
             return DatabaseUnusable(f"{where}: {message}", mend)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from tracker.ingest.columns import parse_map
 from tracker.ingest.loader import ImportResult, Progress, load
 from tracker.ingest.source import STDIN, SourceFile
 from tracker.progress import Status, project_status
+from tracker.simulate import Row, write_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,18 +80,19 @@ class Ledger:
         paths = [path] if isinstance(path, str | Path) else list(path)
         if [str(one) for one in paths].count(STDIN) > 1:
             raise InvalidOption("standard input can be read only once")
-        return self._import(
-            [SourceFile(str(one)) for one in paths],
-            project,
-            options or ProjectOptions(),
-            columns=columns,
-            wide=wide,
-            keep=keep,
-            create=create,
-            skip_invalid=skip_invalid,
-            dry_run=dry_run,
-            progress=progress,
-        )
+        with ExitStack() as opened:
+            return self._import(
+                [opened.enter_context(closing(SourceFile(str(one)))) for one in paths],
+                project,
+                options or ProjectOptions(),
+                columns=columns,
+                wide=wide,
+                keep=keep,
+                create=create,
+                skip_invalid=skip_invalid,
+                dry_run=dry_run,
+                progress=progress,
+            )
 
     def import_frame(
         self,
@@ -111,11 +114,18 @@ class Ledger:
             columns=columns,
             wide=wide,
             keep=keep,
-            create=True,
             skip_invalid=skip_invalid,
-            dry_run=False,
-            progress=None,
         )
+
+    def import_rows(self, rows: Iterable[Row], project: str) -> ImportResult:
+        """Import simulated rows; they pass through a temporary file, not through memory."""
+        with tempfile.TemporaryFile() as file:
+            text = io.TextIOWrapper(file, "utf-8", newline="")
+            write_rows(rows, text)
+            text.flush()
+            file.seek(0)
+            source = SourceFile(STDIN, file, name="simulated")
+            return self._import([source], project, ProjectOptions())
 
     def _import(
         self,
@@ -123,13 +133,13 @@ class Ledger:
         name: str,
         options: ProjectOptions,
         *,
-        columns: Sequence[str],
-        wide: bool,
-        keep: Sequence[str],
-        create: bool,
-        skip_invalid: bool,
-        dry_run: bool,
-        progress: Progress | None,
+        columns: Sequence[str] = (),
+        wide: bool = False,
+        keep: Sequence[str] = (),
+        create: bool = True,
+        skip_invalid: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> ImportResult:
         mapped = parse_map(columns, wide=wide, keep=keep)
         with self.database.write(keep=not dry_run) as connection:

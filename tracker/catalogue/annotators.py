@@ -172,7 +172,7 @@ def _insert_alias(
     )
 
 
-def answers_by_annotator(connection: Connection, project: ProjectInfo) -> dict[int, int]:
+def labels_by_annotator(connection: Connection, project: ProjectInfo) -> dict[int, int]:
     """How many labels stand for each annotator that has any: ``{annotator id: labels}``."""
     rows = connection.execute(
         select(Label.annotator_id, func.count().label("labels"))

@@ -51,6 +51,7 @@ class SourceFile:
         self.name = name if path == STDIN else path
         self.path = path
         stream: IO[bytes] = (stdin or sys.stdin.buffer) if path == STDIN else self._open(Path(path))
+        self._opened = stream
         self._digested = _Digested(stream)
         self._stream: io.BufferedReader[Any] = io.BufferedReader(self._digested, 1 << 20)
         self._size = None if path == STDIN else Path(path).stat().st_size
@@ -84,6 +85,11 @@ class SourceFile:
         """Read to the end, so that the digest is of the whole."""
         while self._stream.read(1 << 20):
             pass
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        if self.path != STDIN:
+            self._opened.close()
 
     def lines(self) -> Iterator[str]:
         """The text line by line, line ends kept.

@@ -1,0 +1,148 @@
+"""Fixtures of all tests: an empty ledger on either database, files to import, loud absences.
+
+Only migrations make tables: each worker migrates one SQLite file and one Postgres database,
+and every test gets a copy of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests import postgres
+from tests.helpers import write_file
+from tracker.database import Database
+from tracker.ledger import Ledger
+
+# No deadline: the first interval of a process imports scipy, and a database takes its time.
+# A test that shares one database among its examples makes a new project for each.
+settings.register_profile(
+    "tracker", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+settings.load_profile("tracker")
+
+NO_POSTGRES = "NO POSTGRES"
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def admin_url() -> Iterator[str]:
+    """A Postgres whose user may create databases; without one the tests that ask are skipped.
+
+    Where ``CI`` is set they fail instead.
+    """
+    try:
+        with postgres.server() as url:
+            yield url
+    except postgres.Unavailable as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"{NO_POSTGRES}: {error}")
+
+
+@pytest.fixture(scope="session")
+def worker() -> str:
+    """A name that no other process uses on the same server."""
+    return f"{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}_{os.getpid()}"
+
+
+@pytest.fixture(scope="session")
+def postgres_template(admin_url: str, worker: str) -> Iterator[str]:
+    """The name of a migrated database to copy."""
+    name = f"tracker_template_{worker}"
+    url = postgres.create_database(admin_url, name)
+    Database(url).upgrade()
+    yield name
+    postgres.drop_database(admin_url, name)
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated file to copy."""
+    path = tmp_path_factory.mktemp("template") / "template.db"
+    Database(f"sqlite:///{path}").upgrade()
+    return path
+
+
+@pytest.fixture
+def sqlite_file(sqlite_template: Path, tmp_path: Path) -> Path:
+    """A migrated file of the test's own; its folder's name has what URLs must escape."""
+    folder = tmp_path / "100 % data"
+    folder.mkdir()
+    return Path(shutil.copy(sqlite_template, folder / "ledger.db"))
+
+
+@pytest.fixture
+def empty_postgres_url(admin_url: str, worker: str) -> Iterator[str]:
+    """A Postgres database without tables."""
+    name = f"empty_{worker}_{next(_numbers)}"
+    yield postgres.create_database(admin_url, name)
+    postgres.drop_database(admin_url, name)
+
+
+@pytest.fixture
+def postgres_url(admin_url: str, postgres_template: str, worker: str) -> Iterator[str]:
+    """A migrated Postgres database of the test's own; its name has what URLs must escape."""
+    name = f"100 % ledger {worker}_{next(_numbers)}"
+    yield postgres.create_database(admin_url, name, template=postgres_template)
+    postgres.drop_database(admin_url, name)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def backend(request: pytest.FixtureRequest) -> str:
+    """Each database in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def url(request: pytest.FixtureRequest, backend: str) -> str:
+    """A migrated database of the test's own, on each backend in turn."""
+    if backend == "sqlite":
+        return f"sqlite:///{request.getfixturevalue('sqlite_file')}"
+    return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def empty_url(request: pytest.FixtureRequest, backend: str, tmp_path: Path) -> str:
+    """A database without tables, on each backend in turn."""
+    if backend == "sqlite":
+        return f"sqlite:///{tmp_path / 'empty.db'}"
+    return str(request.getfixturevalue("empty_postgres_url"))
+
+
+@pytest.fixture
+def ledger(url: str) -> Ledger:
+    """An empty ledger, on each backend in turn."""
+    return Ledger(url)
+
+
+@pytest.fixture
+def sqlite_ledger(sqlite_file: Path) -> Ledger:
+    """An empty ledger on SQLite, for what cannot differ between the databases."""
+    return Ledger(f"sqlite:///{sqlite_file}")
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """``write(text or bytes or rows, name=None)``: a file to import."""
+
+    def written(content: object, name: str | None = None) -> Path:
+        return write_file(tmp_path / (name or f"answers {next(_numbers)}.csv"), content)
+
+    return written
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in the last lines that the tests on Postgres did not run."""
+    skipped = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())]
+    without = [reason for reason in skipped if NO_POSTGRES in reason]
+    if without:
+        terminalreporter.section("THE TESTS ON POSTGRES DID NOT RUN", sep="!", red=True, bold=True)
+        reason = without[0].partition(f"{NO_POSTGRES}: ")[2].rstrip("')")
+        terminalreporter.line(f"{len(without)} tests were skipped: {reason}")

@@ -1,0 +1,1 @@
+"""The commands, one noun a file; the only reader of the environment."""

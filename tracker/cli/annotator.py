@@ -1,0 +1,130 @@
+"""``tracker annotator``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tracker.cli.context import (
+    AsCsv,
+    AsJson,
+    ProjectOption,
+    SomeProject,
+    opened,
+    show,
+    some_project,
+)
+
+__all__ = ["register"]
+
+annotators = typer.Typer(help="List, show, rename; kinds and other names.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="ANNOTATOR", help="The annotator's name.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(annotators, name="annotator")
+
+
+@annotators.command("list")
+def list_(
+    context: typer.Context,
+    argument: SomeProject = None,
+    project: ProjectOption = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List a project's annotators with their kind, other names and number of labels."""
+    from tracker.catalogue.annotators import labels_by_annotator, list_annotators
+    from tracker.report.cells import count, table
+
+    with opened(context).reading(some_project(argument, project)) as (connection, found):
+        labels = labels_by_annotator(connection, found)
+        rows = [
+            one.to_dict() | {"labels": labels.get(one.id, 0)}
+            for one in list_annotators(connection, found)
+        ]
+    flat = [row | {"aliases": " ".join(row["aliases"])} for row in rows]
+    show(
+        {"project": found.name, "annotators": rows},
+        as_json=as_json,
+        as_csv=as_csv,
+        rows=flat,
+        view=[
+            table(
+                ("annotator", "kind ", "labels", "also known as "),
+                [
+                    (row["annotator"], row["kind"], count(row["labels"]), row["aliases"])
+                    for row in flat
+                ],
+            )
+        ],
+    )
+
+
+@annotators.command("show")
+def show_(
+    context: typer.Context, name: Name, project: ProjectOption = None, as_json: AsJson = False
+) -> None:
+    """Show one annotator: kind, other names, and figures beside the co-annotators'."""
+    from tracker.auditing import audit_project
+    from tracker.catalogue.annotators import find_annotator
+    from tracker.report.audit import annotator_view
+
+    with opened(context).reading(project) as (connection, found):
+        annotator = find_annotator(connection, found, name)
+        audited = None if found.answers == "spans" else audit_project(connection, found)
+    told = annotator.to_dict() | {"project": found.name}
+    figures = [] if audited is None else audited.to_dict()["annotators"]
+    told |= next((one for one in figures if one["annotator"] == annotator.name), {})
+    show(told, as_json=as_json, view=annotator_view(told))
+
+
+@annotators.command("rename")
+def rename(
+    context: typer.Context,
+    name: Name,
+    new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
+    project: ProjectOption = None,
+) -> None:
+    """Give an annotator another name; exports with the old one still fit."""
+    from tracker.catalogue.annotators import rename_annotator
+
+    with opened(context).writing(project) as (connection, found):
+        made = rename_annotator(connection, found, name, new)
+    typer.echo(f"{name} is now {made.name}, also known as {', '.join(made.aliases)}")
+
+
+@annotators.command("kind")
+def kind(
+    context: typer.Context,
+    name: Name,
+    what: Annotated[str, typer.Argument(metavar="human|model|reference")],
+    project: ProjectOption = None,
+) -> None:
+    """Say what an annotator is; only humans enter inter-annotator figures.
+
+    A reference annotator's answers are the truth that others are compared with.
+    """
+    from tracker.catalogue.annotators import set_kind
+
+    with opened(context).writing(project) as (connection, found):
+        made = set_kind(connection, found, name, what)
+    typer.echo(f"{made.name} is {made.kind} in {found.name}")
+
+
+@annotators.command("alias")
+def alias(
+    context: typer.Context,
+    name: Name,
+    other: Annotated[str, typer.Argument(metavar="ALIAS", help="The other name.")],
+    project: ProjectOption = None,
+) -> None:
+    """Let answers that come under another name be this annotator's."""
+    from tracker.catalogue.annotators import add_alias
+
+    with opened(context).writing(project) as (connection, found):
+        made = add_alias(connection, found, name, other)
+    typer.echo(f"{made.name} is also known as {', '.join(made.aliases)}")

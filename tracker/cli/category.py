@@ -1,0 +1,66 @@
+"""``tracker category``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tracker.cli.context import (
+    AsCsv,
+    AsJson,
+    ProjectOption,
+    SomeProject,
+    opened,
+    show,
+    some_project,
+)
+
+__all__ = ["register"]
+
+categories = typer.Typer(help="List and rename categories.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(categories, name="category")
+
+
+@categories.command("list")
+def list_(
+    context: typer.Context,
+    argument: SomeProject = None,
+    project: ProjectOption = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List a project's categories in their order, with the labels that stand."""
+    from tracker.catalogue.categories import labels_by_category
+    from tracker.report.cells import count, table
+
+    with opened(context).reading(some_project(argument, project)) as (connection, found):
+        labels = labels_by_category(connection, found)
+    rows = [{"category": name, "labels": number} for name, number in labels.items()]
+    cells = [(name, count(number)) for name, number in labels.items()]
+    show(
+        {"project": found.name, "closed": found.closed, "categories": rows},
+        as_json=as_json,
+        as_csv=as_csv,
+        rows=rows,
+        view=[table(("category", "labels"), cells)],
+    )
+
+
+@categories.command("rename")
+def rename(
+    context: typer.Context,
+    old: Annotated[str, typer.Argument(metavar="CATEGORY")],
+    new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
+    project: ProjectOption = None,
+) -> None:
+    """Give a category another name; its labels stay its labels."""
+    from tracker.catalogue.categories import rename_category
+
+    with opened(context).writing(project) as (connection, found):
+        rename_category(connection, found, old, new)
+    typer.echo(f"{old} is now {new.strip()} in {found.name}")

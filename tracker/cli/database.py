@@ -1,0 +1,69 @@
+"""``tracker database``: the schema's revision, integrity, backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tracker.cli.context import AsJson, hint, opened, show
+
+__all__ = ["register"]
+
+databases = typer.Typer(help="Upgrade, check and back up the database.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(databases, name="database")
+
+
+@databases.command("upgrade")
+def upgrade(context: typer.Context) -> None:
+    """Bring the schema to this program's revision, making the database where there is none."""
+    from tracker.database import HEAD
+
+    database = opened(context).database
+    before = database.require_known()
+    database.upgrade()
+    typer.echo(f"{database}: {before or 'empty'} → {HEAD}" if before != HEAD else f"{HEAD} already")
+
+
+@databases.command("current")
+def current(context: typer.Context, as_json: AsJson = False) -> None:
+    """Print the schema's revision, and the one that this program needs."""
+    from tracker.database import HEAD
+
+    database = opened(context).database
+    revision = database.revision()
+    told = {"database": str(database), "revision": revision, "head": HEAD}
+    show(told, as_json=as_json, view=[f"{database}: {revision or 'empty'} (head: {HEAD})"])
+
+
+@databases.command("check")
+def check(context: typer.Context, as_json: AsJson = False) -> None:
+    """Look for damage, broken references and rows that no constraint can forbid."""
+    from tracker.integrity import check_database
+
+    database = opened(context).database
+    problems = check_database(database)
+    if as_json:
+        show({"database": str(database), "problems": problems}, as_json=True)
+    else:
+        for problem in problems:
+            typer.echo(problem)
+        hint("sound" if not problems else f"{len(problems)} problems")
+    if problems:
+        raise typer.Exit(1)
+
+
+@databases.command("backup")
+def backup(
+    context: typer.Context,
+    target: Annotated[str, typer.Argument(metavar="FILE", help="A file that does not exist.")],
+) -> None:
+    """Copy the database while it is in use (SQLite; for Postgres: pg_dump)."""
+    database = opened(context).database
+    database.backup(Path(target))
+    typer.echo(f"{target} is a copy of {database}")

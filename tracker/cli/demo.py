@@ -1,0 +1,144 @@
+"""``tracker demo``: the whole tour on built-in data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracker.cli.context import show
+
+if TYPE_CHECKING:
+    from tracker.ledger import Ledger
+
+__all__ = ["register"]
+
+_WEEKS = 4
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(demo)
+
+
+def demo(
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The SQLite file to make."),
+    ] = None,
+) -> None:
+    """A tour in half a minute: published examples imported, assessed, recorded, audited."""
+    from tracker.ledger import Ledger
+
+    file = Path(output) if output is not None else _fresh_file()
+    ledger = Ledger(f"sqlite:///{file}")
+    _sandwich(ledger)
+    _experiments(ledger)
+    _turk(ledger)
+    _crowd(ledger)
+    _say("What now")
+    typer.echo(f"All of this is in {file}. Look around in it:")
+    for command in (
+        "status",
+        "agreement mixed",
+        "agreement turk --by pair",
+        "item show 'document 2' -p turk",
+        "audit crowd --all",
+        "history crowd",
+    ):
+        typer.echo(f"  tracker --database {file} {command}")
+    typer.echo("Then your own answers, a row each with item, annotator and category:")
+    typer.echo("  tracker import answers.csv --project mine")
+    typer.echo("  tracker agreement mine")
+
+
+def _fresh_file() -> Path:
+    names = ["tracker-demo.db", *(f"tracker-demo-{n}.db" for n in range(2, 1000))]
+    return next(Path(name) for name in names if not Path(name).exists())
+
+
+def _say(title: str, text: str = "") -> None:
+    typer.echo()
+    typer.secho(title, bold=True)
+    if text:
+        typer.echo(text)
+
+
+def _sandwich(ledger: Ledger) -> None:
+    from tracker.demo import sandwich
+    from tracker.report.agreement import agreement_view
+
+    _say(
+        "1. Agreement per category",
+        "Two annotators, 1,000 items: is it a sandwich (1) or not (0)? Raw agreement is 85 %,\n"
+        "yet where one of them said 'not', the other did so in 73 % of the cases only.",
+    )
+    ledger.import_rows(sandwich(), "sandwich")
+    show(None, view=agreement_view(ledger.agreement("sandwich")))
+    ledger.snapshot("sandwich", name="as published")
+
+
+def _experiments(ledger: Ledger) -> None:
+    from tracker.demo import PUBLISHED_RATES
+    from tracker.report.cells import bar, figure, interval, table
+    from tracker.simulate import experiment
+
+    _say(
+        "2. Three experiments",
+        "Three annotators, 1,000 items, three categories. In 'mixed' they agree on category 0,\n"
+        "and one of them knows no category 2: an average would hide it.",
+    )
+    rows = []
+    for name, published in PUBLISHED_RATES.items():
+        ledger.import_rows(experiment(name, 1000, 0), name)
+        found = ledger.agreement(name)
+        rows += [
+            (
+                name,
+                found.categories[rate.category],
+                figure(rate.rate),
+                interval(rate.ci_low, rate.ci_high),
+                figure(known),
+                bar(rate.rate),
+            )
+            for rate, known in zip(found.rates, published, strict=True)
+        ]
+    columns = ("experiment", "category", "rate", "95% interval", "published", "rate ")
+    show(None, view=[table(columns, rows, left=2)])
+
+
+def _turk(ledger: Ledger) -> None:
+    from tracker.assess import by_item, by_pair
+    from tracker.demo import turk_files
+    from tracker.report.agreement import agreement_view, show_items, show_pairs
+    from tracker.report.audit import audit_view
+
+    _say(
+        "3. Eighteen workers, six reviews",
+        "The Mechanical Turk experiment, rebuilt to be consistent with every published figure\n"
+        "(the original table is a picture). Worker Q is always positive; is that proof?",
+    )
+    ledger.import_file(turk_files(), "turk")
+    show(None, view=agreement_view(ledger.agreement("turk")))
+    with ledger.reading("turk") as (connection, project):
+        pairs = [p for p in by_pair(connection, project) if p.annotators == ("P", "Q")]
+        items = list(by_item(connection, project))
+    show(None, view=[show_pairs(pairs), show_items(items)])
+    show(None, view=list(audit_view(ledger.audit("turk")))[:-1])
+
+
+def _crowd(ledger: Ledger) -> None:
+    from tracker.demo import crowd_by_week
+    from tracker.report.audit import audit_view
+    from tracker.report.history import history_view
+
+    _say(
+        "4. The same question with enough answers, over four weeks",
+        "A simulated crowd of thirteen, one of whom always answers 'positive'.",
+    )
+    for week, rows in enumerate(crowd_by_week(_WEEKS, 60), 1):
+        ledger.import_rows(rows, "crowd")
+        ledger.snapshot("crowd", name=f"week {week}")
+    show(None, view=history_view(ledger.history("crowd")))
+    show(None, view=audit_view(ledger.audit("crowd", record=True)))

@@ -1,0 +1,236 @@
+"""``tracker import`` and ``tracker imports``: recording, and taking it back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracker.cli.context import AsCsv, AsJson, ProjectOption, Yes, confirm, hint, opened, show
+from tracker.cli.options import Answers, Categories, Offsets, Scale, Wanted, project_options
+
+if TYPE_CHECKING:
+    from tracker.ingest.loader import ImportResult, Progress
+
+__all__ = ["register"]
+
+imports = typer.Typer(help="List, show and undo imports.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("import")(import_files)
+    app.add_typer(imports, name="imports")
+
+
+def import_files(
+    context: typer.Context,
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="CSV or TSV, also .gz; - for stdin.")
+    ],
+    project: Annotated[
+        str, typer.Option("--project", "-p", help="The project; made if it is not there.")
+    ],
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="ROLE=COLUMN", help="Which column is the item, … (repeatable)."
+        ),
+    ] = None,
+    wide: Annotated[bool, typer.Option("--wide", help="One column per annotator.")] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Keep a column as an attribute of the item."),
+    ] = None,
+    answers: Answers = None,
+    scale: Scale = None,
+    categories: Categories = None,
+    wanted: Wanted = None,
+    offsets: Offsets = None,
+    create: Annotated[
+        bool, typer.Option("--create/--no-create", help="Make a project that is not there.")
+    ] = True,
+    skip_invalid: Annotated[
+        bool, typer.Option("--skip-invalid", help="Leave bad rows out instead of refusing all.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would happen; store nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Import answers from files into a project, as one unit that can be taken back.
+
+    Importing a file again changes nothing; a corrected answer supersedes the old one, which
+    is kept.
+
+    Examples: `tracker import answers.csv -p reviews`,
+    `tracker import wide.csv -p reviews --wide --map item=document`
+    """
+    from tracker.ingest.loader import Rejected
+
+    ledger = opened(context)
+    try:
+        with _progress_bar() as progress:
+            result = ledger.import_file(
+                files,
+                project,
+                options=project_options(answers, scale, offsets, categories, wanted),
+                columns=columns or (),
+                wide=wide,
+                keep=keep or (),
+                create=create,
+                skip_invalid=skip_invalid,
+                dry_run=dry_run,
+                progress=progress,
+            )
+    except Rejected as error:
+        _show_rejections(error.result, as_json=as_json)
+        raise
+    if as_json:
+        show(result.to_dict(), as_json=True)
+        return
+    _say(result, dry_run=dry_run)
+
+
+def _say(result: ImportResult, *, dry_run: bool) -> None:
+    counts = ", ".join(
+        f"{getattr(result, fate):,} {fate}"
+        for fate in ("inserted", "changed", "unchanged", "older", "rejected")
+        if getattr(result, fate)
+    )
+    verb = "would import" if dry_run else f"import {result.id}:"
+    typer.echo(f"{verb} {result.rows:,} rows into {result.project}: {counts or 'nothing'}")
+    if result.gold is not None:
+        told = ", ".join(f"{number:,} {fate}" for fate, number in result.gold.items() if number)
+        typer.echo(f"truths: {told or 'nothing'}")
+    if result.rejected:
+        _show_rejections(result, as_json=False)
+    if not dry_run:
+        hint(f"next: tracker agreement {_quoted(result.project)}")
+
+
+def _quoted(name: str) -> str:
+    import shlex
+
+    return shlex.quote(name)
+
+
+def _show_rejections(result: ImportResult, *, as_json: bool) -> None:
+    if as_json:
+        show(result.to_dict(), as_json=True)
+        return
+    for rejection in result.rejections[:20]:
+        typer.echo(str(rejection), err=True)
+    if result.rejected > 20:
+        typer.echo(f"… and {result.rejected - 20:,} more rejected rows", err=True)
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Progress | None]:
+    """A bar on a terminal; nothing anywhere else."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("importing"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("import", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@imports.command("list")
+def list_(
+    context: typer.Context,
+    argument: Annotated[str | None, typer.Argument(metavar="[PROJECT]")] = None,
+    project: ProjectOption = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List the imports of a project, or of all, oldest first."""
+    from tracker.catalogue.projects import find_project
+    from tracker.cli.context import some_project
+    from tracker.ingest.register import list_imports
+    from tracker.report.cells import count, table
+
+    name = some_project(argument, project)
+    with opened(context).database.read() as connection:
+        number = None if name is None else find_project(connection, name).id
+        found = [one.to_dict() for one in list_imports(connection, number)]
+    rows = [
+        one | {"sources": " ".join(source["name"] for source in one["sources"])} for one in found
+    ]
+    counts = ("rows", "inserted", "changed", "unchanged", "older", "rejected")
+    show(
+        {"imports": found},
+        as_json=as_json,
+        as_csv=as_csv,
+        rows=rows,
+        view=[
+            table(
+                ("import", "project", "recorded ", *counts, "undone ", "sources "),
+                [
+                    (
+                        str(row["import"]),
+                        row["project"],
+                        row["recorded_at"][:19],
+                        *(count(row[name]) for name in counts),
+                        (row["undone_at"] or "")[:19],
+                        row["sources"],
+                    )
+                    for row in rows
+                ],
+                left=2,
+            )
+        ],
+    )
+
+
+@imports.command("show")
+def show_(
+    context: typer.Context,
+    number: Annotated[int, typer.Argument(metavar="IMPORT", help="The import's number.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show one import: its files, their digests, and what became of the rows."""
+    from tracker.ingest.register import find_import
+    from tracker.report.cells import table
+
+    with opened(context).database.read() as connection:
+        found = find_import(connection, number).to_dict()
+    rows = [(key, str(value)) for key, value in found.items() if key != "sources"]
+    rows += [(source["name"], f"sha256 {source['sha256']}") for source in found["sources"]]
+    show(found, as_json=as_json, view=[table(("", " "), rows)])
+
+
+@imports.command("undo")
+def undo(
+    context: typer.Context,
+    number: Annotated[int, typer.Argument(metavar="IMPORT", help="The import's number.")],
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take an import back as if it had never been; what it superseded stands again."""
+    from tracker.ingest.register import find_import, undo_import
+
+    ledger = opened(context)
+    with ledger.database.read() as connection:
+        found = find_import(connection, number)
+    confirm(f"Undo import {number} into {found.project} ({found.counts['rows']:,} rows)?", yes=yes)
+    with ledger.database.write() as connection:
+        told = undo_import(connection, number).to_dict()
+    if as_json:
+        show(told, as_json=True)
+    else:
+        typer.echo(f"import {number} is undone; it stays in: tracker imports list")

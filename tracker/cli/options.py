@@ -1,0 +1,43 @@
+"""Options that make a project, as `project create` and `import` take them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tracker.catalogue.projects import ProjectOptions
+
+__all__ = ["Answers", "Categories", "Offsets", "Scale", "Wanted", "project_options"]
+
+Answers = Annotated[
+    str | None, typer.Option(metavar="one|several|spans", help="What an answer holds.")
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(metavar="nominal|ordinal|interval|ratio", help="How categories compare."),
+]
+Categories = Annotated[
+    str | None, typer.Option(metavar="A,B,C", help="The only categories, in this order.")
+]
+Wanted = Annotated[int | None, typer.Option(metavar="N", help="Answers each item should get.")]
+Offsets = Annotated[
+    str | None, typer.Option(metavar="characters|tokens", help="The unit of spans.")
+]
+
+
+def project_options(
+    answers: str | None,
+    scale: str | None,
+    offsets: str | None,
+    categories: str | None,
+    wanted: int | None,
+) -> ProjectOptions:
+    """The options as the catalogue takes them."""
+    from tracker.catalogue.projects import ProjectOptions
+
+    names = None
+    if categories is not None:
+        names = tuple(name.strip() for name in categories.split(",") if name.strip())
+    return ProjectOptions(answers, scale, offsets, names, wanted)

@@ -1,0 +1,143 @@
+"""``tracker project``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tracker.cli.context import AsCsv, AsJson, ProjectArgument, Yes, confirm, hint, opened, show
+from tracker.cli.options import Answers, Categories, Offsets, Scale, Wanted, project_options
+
+__all__ = ["register"]
+
+projects = typer.Typer(help="Make, list, show, rename, archive, delete.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(projects, name="project")
+
+
+@projects.command("create")
+def create(
+    context: typer.Context,
+    project: ProjectArgument,
+    answers: Answers = None,
+    scale: Scale = None,
+    categories: Categories = None,
+    wanted: Wanted = None,
+    offsets: Offsets = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a project; `import` makes one too, with the same options.
+
+    Example: `tracker project create reviews --categories negative,neutral,positive --wanted 3`
+    """
+    from tracker.catalogue.projects import create_project
+
+    options = project_options(answers, scale, offsets, categories, wanted)
+    with opened(context).database.write() as connection:
+        made = create_project(connection, project, options)
+    if as_json:
+        show(made.to_dict(), as_json=True)
+        return
+    typer.echo(f"made {made.name}: {made.answers} per item, {made.scale} scale")
+    hint(f"next: tracker import FILE --project {made.name}")
+
+
+@projects.command("list")
+def list_(
+    context: typer.Context,
+    everything: Annotated[bool, typer.Option("--all", help="The archived ones too.")] = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List the projects by name."""
+    from tracker.catalogue.projects import list_projects
+    from tracker.report.cells import table
+
+    with opened(context).database.read() as connection:
+        rows = [one.to_dict() for one in list_projects(connection, archived=everything)]
+    show(
+        {"projects": rows},
+        as_json=as_json,
+        as_csv=as_csv,
+        rows=rows,
+        view=[
+            table(
+                ("project", "answers ", "scale ", "wanted", "made ", "archived "),
+                [
+                    (
+                        row["project"],
+                        row["answers"],
+                        row["scale"],
+                        str(row["wanted"] or "-"),
+                        row["created_at"][:10],
+                        (row["archived_at"] or "")[:10],
+                    )
+                    for row in rows
+                ],
+            )
+        ],
+    )
+    if not rows:
+        hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")
+
+
+@projects.command("show")
+def show_(context: typer.Context, project: ProjectArgument, as_json: AsJson = False) -> None:
+    """Show a project's settings and its categories."""
+    from tracker.catalogue.categories import category_names
+    from tracker.report.cells import table
+
+    with opened(context).reading(project) as (connection, found):
+        names = list(category_names(connection, found).values())
+    told = found.to_dict() | {"categories": names}
+    rows = [
+        (key, ", ".join(value) if key == "categories" else str(value))
+        for key, value in told.items()
+    ]
+    show(told, as_json=as_json, view=[table(("", " "), rows)])
+
+
+@projects.command("rename")
+def rename(
+    context: typer.Context,
+    project: ProjectArgument,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
+) -> None:
+    """Give a project another name."""
+    from tracker.catalogue.projects import rename_project
+
+    with opened(context).writing(project) as (connection, found):
+        rename_project(connection, found, name)
+    typer.echo(f"{found.name} is now {name.strip()}")
+
+
+@projects.command("archive")
+def archive(
+    context: typer.Context,
+    project: ProjectArgument,
+    restore: Annotated[bool, typer.Option("--restore", help="Put it back on the list.")] = False,
+) -> None:
+    """Take a project off the list of running ones; nothing is deleted."""
+    from tracker.catalogue.projects import archive_project
+
+    with opened(context).writing(project) as (connection, found):
+        archive_project(connection, found, archived=not restore)
+    typer.echo(f"{found.name} is {'running again' if restore else 'archived'}")
+
+
+@projects.command("delete")
+def delete(context: typer.Context, project: ProjectArgument, yes: Yes = False) -> None:
+    """Delete a project with its answers, snapshots and flags, for good."""
+    from tracker.catalogue.projects import purge_project
+
+    ledger = opened(context)
+    with ledger.reading(project) as (_, found):
+        pass
+    confirm(f"Delete {found.name} with everything in it, for good?", yes=yes)
+    with ledger.writing(project) as (connection, found):
+        purge_project(connection, found)
+    typer.echo(f"{found.name} is deleted")

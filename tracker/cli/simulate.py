@@ -1,0 +1,89 @@
+"""``tracker simulate``: synthetic experiments, and crowds with planted annotators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracker.cli.context import hint, opened
+from tracker.errors import InvalidOption, Refused
+
+if TYPE_CHECKING:
+    from tracker.simulate import Row
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(simulate)
+
+
+def simulate(
+    context: typer.Context,
+    experiment: Annotated[str, typer.Argument(metavar="high|low|mixed|crowd")],
+    items: Annotated[int, typer.Option(metavar="N", help="How many items.")] = 1000,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed, the same rows.")] = 0,
+    annotators: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND=N,…",
+            help="Of a crowd: honest, constant, random, copier, lazy.",
+        ),
+    ] = None,
+    answers_per_item: Annotated[
+        int, typer.Option(metavar="N", help="Of a crowd: annotators per item.")
+    ] = 5,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="A CSV file; - for stdout.")
+    ] = None,
+    project: Annotated[
+        str | None, typer.Option("--project", "-p", help="Straight into a project.")
+    ] = None,
+) -> None:
+    """Make answers whose agreement is known: to a file, or straight into a project.
+
+    Examples: `tracker simulate mixed -p mixed`,
+    `tracker simulate crowd --annotators honest=20,constant=1,random=2 -o crowd.csv`
+    """
+    from tracker import simulate as room
+
+    if (output is None) == (project is None):
+        raise InvalidOption("say where the rows go", "either -o FILE or --project NAME")
+    rows: Iterator[Row]
+    if experiment == "crowd":
+        roster = room.DEFAULT_ROSTER if annotators is None else room.parse_roster(annotators)
+        rows = room.crowd(items, seed, roster, answers_per_item=answers_per_item)
+    else:
+        if annotators is not None:
+            raise InvalidOption("--annotators goes with: tracker simulate crowd")
+        rows = room.experiment(experiment, items, seed)
+    if output is not None:
+        _to_file(rows, output)
+    elif project is not None:
+        _to_project(context, rows, project)
+
+
+def _to_file(rows: Iterator[Row], output: str) -> None:
+    import sys
+    from pathlib import Path
+
+    from tracker.simulate import write_rows
+
+    if output == "-":
+        write_rows(rows, sys.stdout)
+        return
+    try:
+        with Path(output).open("w", newline="", encoding="utf-8") as file:
+            write_rows(rows, file)
+    except OSError as error:
+        raise Refused(f"{output} cannot be written: {error.strerror}") from None
+    hint(f"next: tracker import {output} --project NAME")
+
+
+def _to_project(context: typer.Context, rows: Iterator[Row], project: str) -> None:
+    result = opened(context).import_rows(rows, project)
+    typer.echo(f"import {result.id}: {result.rows:,} rows into {result.project}")
+    hint(f"next: tracker agreement {project}")

@@ -1,0 +1,1 @@
+"""What a person reads: figures as rich renderables for a terminal."""

@@ -1,0 +1,50 @@
+"""Progress in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import RenderableType
+
+from tracker import clock
+from tracker.progress import Status
+from tracker.report.cells import bar, count, share, table
+
+__all__ = ["status_view"]
+
+
+def status_view(found: Sequence[Status]) -> RenderableType:
+    """One row per project."""
+    rows = []
+    for status in found:
+        told = status.to_dict()
+        last = status.last_import
+        rows.append(
+            (
+                status.project.name,
+                count(status.items),
+                count(status.answers),
+                count(status.annotators),
+                f"{bar(told['coverage'], 8)} {share(told['coverage'])}"
+                if told["coverage"] is not None
+                else "-",
+                count(status.missing),
+                "-" if status.per_day is None else f"{status.per_day:,.1f}",
+                "-" if status.done_at is None else clock.iso(status.done_at)[:10],
+                count(status.flags),
+                "-" if last is None else last["recorded_at"][:16].replace("T", " "),
+            )
+        )
+    columns = (
+        "project",
+        "items",
+        "answers",
+        "annotators",
+        "complete ",
+        "missing",
+        "a day",
+        "done about",
+        "flags",
+        "last import",
+    )
+    return table(columns, rows)

@@ -1,0 +1,22 @@
+"""Synthetic experiments with a known truth: three from the literature, and planted crowds.
+
+Pure and streamed: rows come one item at a time and nothing is kept but the roster, so any
+number of items takes the same memory. The same arguments give the same rows on any machine:
+only ``random.Random.random`` is drawn from, the one sequence that Python promises to keep.
+"""
+
+from tracker.simulate.crowds import crowd
+from tracker.simulate.experiments import Experiment, experiment
+from tracker.simulate.roster import DEFAULT_ROSTER, Group, parse_roster
+from tracker.simulate.rows import Row, write_rows
+
+__all__ = [
+    "DEFAULT_ROSTER",
+    "Experiment",
+    "Group",
+    "Row",
+    "crowd",
+    "experiment",
+    "parse_roster",
+    "write_rows",
+]

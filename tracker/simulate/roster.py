@@ -1,0 +1,166 @@
+"""Who answers: kinds of annotators, how many of each, and who is seated at which item."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+
+from tracker.errors import InvalidOption
+from tracker.simulate.rows import require, some, width_of
+
+__all__ = [
+    "DEFAULT_ROSTER",
+    "SHAPE",
+    "Group",
+    "Kind",
+    "Roster",
+    "numbers_of",
+    "parse_roster",
+    "seatings",
+]
+
+Kind: TypeAlias = Literal["honest", "constant", "random", "copier", "lazy"]
+
+MOST_ANNOTATORS: Final = 100_000
+SHAPE: Final = "Write it as honest=20,constant=1,random=1,copier=1,lazy=2."
+
+_KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+
+class Group(NamedTuple):
+    """So many annotators of one kind.
+
+    ``honest`` ones give the truth with a common probability and otherwise any other category;
+    ``constant`` ones always give one and the same category; ``random`` ones give any;
+    ``copier`` ones repeat the answer of an honest one; ``lazy`` ones give the commonest
+    category to 99 % of the items, picked at random, and otherwise any other.
+    """
+
+    kind: Kind
+    number: int
+
+
+DEFAULT_ROSTER: Final = (
+    Group("honest", 20),
+    Group("constant", 1),
+    Group("random", 1),
+    Group("copier", 1),
+    Group("lazy", 2),
+)
+
+
+def parse_roster(text: str) -> tuple[Group, ...]:
+    """Read a crowd's roster as typed, ``honest=20,constant=1,random=1,copier=1,lazy=2``.
+
+    Kinds may come in any order, each once; those left out have no annotators.
+
+    Raises:
+        InvalidOption: A part is not KIND=NUMBER, its kind is unknown or comes twice, or the
+            whole is not a crowd that can answer.
+    """
+    groups = tuple(_group(part.strip()) for part in text.split(","))
+    kinds = [group.kind for group in groups]
+    for kind in kinds:
+        require(kinds.count(kind) == 1, f"{kind!r} comes twice in the annotators", SHAPE)
+    numbers_of(groups)
+    return groups
+
+
+def _group(part: str) -> Group:
+    name, equals, number = (piece.strip() for piece in part.partition("="))
+    require(equals == "=", f"{part!r} among the annotators is not KIND=NUMBER", SHAPE)
+    kind = _kind(name)
+    whole = number.isascii() and number.isdigit() and len(number) <= len(str(MOST_ANNOTATORS))
+    message = f"{number!r} is not a number of {kind} annotators"
+    require(whole, message, f"Give a whole number from 0 to {MOST_ANNOTATORS}.")
+    return Group(kind, int(number))
+
+
+def _kind(name: str) -> Kind:
+    for kind in _KINDS:
+        if kind == name:
+            return kind
+    raise InvalidOption(
+        f"there is no kind of annotator {name!r}", f"Take from {', '.join(_KINDS)}. {SHAPE}"
+    )
+
+
+def numbers_of(groups: Sequence[Group]) -> dict[Kind, int]:
+    """How many annotators of each kind, every kind named, honest ones first."""
+    numbers: dict[Kind, int] = dict.fromkeys(_KINDS, 0)
+    for kind, number in groups:
+        require(number >= 0, f"{number} {kind} annotators cannot be", SHAPE)
+        numbers[_kind(kind)] += number
+    total = sum(numbers.values())
+    message = f"{total} annotators cannot be simulated"
+    require(1 <= total <= MOST_ANNOTATORS, message, f"Ask for 1 to {MOST_ANNOTATORS}.")
+    copied = numbers["honest"] > 0 or numbers["copier"] == 0
+    require(copied, "copiers have no honest annotator to copy", "Add honest=1 or more.")
+    return numbers
+
+
+class _Member(NamedTuple):
+    """One annotator of a crowd; ``copies`` is the place in the roster of whom it copies."""
+
+    name: str
+    kind: Kind
+    copies: int | None = None
+
+
+class Roster:
+    """The members of a crowd, honest ones first, and the teams they are given items in.
+
+    A team is a list of places in the roster: one member, or an honest one and its copiers.
+    """
+
+    def __init__(self, numbers: dict[Kind, int]) -> None:
+        self.members = [
+            _Member(name, kind, place % numbers["honest"] if kind == "copier" else None)
+            for kind in _KINDS
+            for place, name in enumerate(_names(kind, numbers[kind]))
+        ]
+        teams: dict[int, list[int]] = {}
+        for place, member in enumerate(self.members):
+            teams.setdefault(place if member.copies is None else member.copies, []).append(place)
+        self.teams = list(teams.values())
+
+
+def _names(kind: Kind, count: int) -> list[str]:
+    """Names that sort in the order of their numbers."""
+    stem, least = ("annotator", 2) if kind == "honest" else (kind, 1)
+    return [f"{stem} {number:0{width_of(count, least)}}" for number in range(1, count + 1)]
+
+
+_Turn: TypeAlias = tuple[float, float, int]
+"""A team in the queue: items so far per member, a random number, its place among the teams."""
+
+
+def seatings(roster: Roster, seats: int, source: random.Random) -> Iterator[list[int]]:
+    """For each item in turn, who answers it: ascending places in the roster, without end.
+
+    The teams with the fewest items so far go first, in random order among equals. A team too
+    large for the seats left waits for the next item; one too large for any item is split, and
+    so is the first in the queue where no other team would fill the seats.
+    """
+    seats = min(seats, len(roster.members))
+    queue: list[_Turn] = [(0.0, source.random(), place) for place in range(len(roster.teams))]
+    heapq.heapify(queue)
+    while True:
+        seated: list[int] = []
+        served: list[_Turn] = []
+        held: list[_Turn] = []
+        while len(seated) < seats:
+            room, last = seats - len(seated), not queue
+            load, tie, place = held.pop(0) if last else heapq.heappop(queue)
+            team = roster.teams[place]
+            if room < len(team) <= seats and not last:
+                held.append((load, tie, place))
+                continue
+            members = team if len(team) <= room else some(team, room, source)
+            seated += members
+            served.append((load + len(members) / len(team), source.random(), place))
+        for turn in held + served:
+            heapq.heappush(queue, turn)
+        yield sorted(seated)

@@ -1,0 +1,74 @@
+"""One simulated answer, and what every simulation draws from."""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections.abc import Iterable, Sequence
+from typing import IO, NamedTuple
+
+from tracker.errors import InvalidOption
+
+__all__ = [
+    "Row",
+    "check_positive",
+    "pick",
+    "require",
+    "some",
+    "source_of",
+    "width_of",
+    "write_rows",
+]
+
+
+class Row(NamedTuple):
+    """One answer of one annotator to one item, all by name.
+
+    ``gold`` is the item's true category, None where the experiment has no truth.
+    """
+
+    item: str
+    annotator: str
+    category: str
+    gold: str | None
+
+
+def write_rows(rows: Iterable[Row], file: IO[str]) -> None:
+    """Write rows as CSV; a column ``gold`` where the experiment has a truth."""
+    writer = csv.writer(file, lineterminator="\n")
+    for number, row in enumerate(rows):
+        columns = len(Row._fields) if row.gold is not None else len(Row._fields) - 1
+        if not number:
+            writer.writerow(Row._fields[:columns])
+        writer.writerow(row[:columns])
+
+
+def require(holds: bool, message: str, mend: str) -> None:
+    """Raise InvalidOption where what must hold does not."""
+    if not holds:
+        raise InvalidOption(message, mend)
+
+
+def check_positive(number: int, what: str) -> None:
+    """Raise InvalidOption for a number below 1."""
+    require(number >= 1, f"{number} {what} cannot be simulated", "Ask for 1 or more.")
+
+
+def source_of(name: str, seed: int) -> random.Random:
+    """The random numbers of one simulation; the same for the same name and seed."""
+    return random.Random(f"{name} {seed}")  # noqa: S311 - an experiment, not a secret
+
+
+def pick(choices: Sequence[str], source: random.Random) -> str:
+    """One of the choices, each as likely."""
+    return choices[int(source.random() * len(choices))]
+
+
+def some(members: Sequence[int], number: int, source: random.Random) -> list[int]:
+    """So many of the members, in random order."""
+    return sorted(members, key=lambda _: source.random())[:number]
+
+
+def width_of(largest: int, at_least: int) -> int:
+    """Digits that numbers up to the largest are padded to, so that names sort."""
+    return max(at_least, len(str(largest)))
