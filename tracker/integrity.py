@@ -44,12 +44,14 @@ def _rules() -> list[tuple[str, Select[Any]]]:
         (
             "answers hold 'none applies' or 'skipped' beside a label",
             select(found)
+            .select_from(_labels)
             .group_by(*answer)
             .having((func.min(_labels.c.category_id) < 1) & (func.max(_labels.c.category_id) > 0)),
         ),
         (
             "answers mix labels of several records",
             select(found)
+            .select_from(_labels)
             .group_by(*answer)
             .having(
                 (func.min(_labels.c.change_id) < func.max(_labels.c.change_id))

@@ -15,7 +15,7 @@ LONGEST_NAME = 500
 
 def near(name: str, known: Iterable[str]) -> str | None:
     """Advice that names the known names nearest to a mistaken one; None where none is near."""
-    found = get_close_matches(name, list(known), n=3, cutoff=0.6)
+    found = get_close_matches(name, list(known), n=3, cutoff=0.5)
     return f"did you mean {' or '.join(repr(match) for match in found)}?" if found else None
 
 

@@ -46,7 +46,7 @@ class Intake:
         empty = SKIPPED if project.answers == "one" else NONE_APPLIES
         self.categories = CategoryIds(connection, project, empty)
         self.gold: int | None = None  # the reference annotator, once a gold value was met
-        self.has_answers = False
+        self.truth_files: set[int] = set()  # sources that hold truths and no answers
         self._gold_seen: set[tuple[int, str]] = set()
 
     def close(self) -> None:
@@ -71,8 +71,8 @@ class Intake:
         for n in sorted(bad):
             self.rejections.add(name, batch.lines[n], bad[n])
         if "annotator" not in columns:
+            self.truth_files.add(source)
             return sum(1 for gold in columns["gold"] if gold.strip())
-        self.has_answers = True
         self._stage(rows, source, bad)
         return len(batch.lines)
 

@@ -104,9 +104,7 @@ def load(
         if rejections.count and not skip_invalid:
             raise Rejected(_result(None, project, rows, {}, None, rejections))
         settlement.run(single=single, empty_before=empty_before)
-        fates, gold = settlement.fates(intake.gold)
-    if not intake.has_answers:  # a file of truths alone
-        fates = dict(gold)
+        fates, gold = settlement.fates(intake.gold, intake.truth_files)
     # What is not staged any more only repeated another row of its file.
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count
     number = _record(connection, project, change, rows, fates, rejections.count)
@@ -117,7 +115,7 @@ def load(
             for n, digest in digests.items()
         ],
     )
-    told = gold if intake.gold is not None else None
+    told = gold if any(gold.values()) else None
     return _result(number, project, rows, fates, told, rejections)
 
 

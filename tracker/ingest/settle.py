@@ -7,6 +7,7 @@ that repeat what is known: an undo of another import must leave as if that impor
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple, cast
 
 from sqlalchemy import (
@@ -168,15 +169,21 @@ class Settlement:
                 self._retire(wave)
             self._store(wave, keep_past=wave > 1 or not empty_before)
 
-    def fates(self, gold: int | None) -> tuple[dict[str, int], dict[str, int]]:
-        """How many rows had each fate: those of annotators, those of the gold column."""
+    def fates(
+        self, gold: int | None, truth_files: Collection[int]
+    ) -> tuple[dict[str, int], dict[str, int]]:
+        """How many rows had each fate, and how many truths beside the answers of a row had.
+
+        In a file of truths alone, by its source's number, the truths are the rows.
+        """
         counts = (dict.fromkeys(FATES, 0), dict.fromkeys(FATES, 0))
-        fate, annotator = self.incoming.c.fate, self.incoming.c.annotator_id
-        is_gold = case((annotator == literal(-1 if gold is None else gold), 1), else_=0)
-        rows = self.connection.execute(
-            select(fate, is_gold.label("gold"), func.count().label("rows")).group_by(fate, is_gold)
-        )
-        for row in rows:
+        rows = self.incoming.c
+        beside = (rows.annotator_id == gold) & rows.source.not_in(sorted(truth_files))
+        is_gold = literal(0) if gold is None else case((beside, 1), else_=0)
+        found = select(rows.fate, is_gold.label("gold")).subquery()
+        for row in self.connection.execute(
+            select(found, func.count().label("rows")).group_by(found.c.fate, found.c.gold)
+        ):
             counts[row.gold][FATES[row.fate]] = row.rows
         return counts
 

@@ -60,7 +60,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, left:
 
     A column whose title ends in a space is text and stands to the left.
     """
-    made = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    titled = any(title.strip() for title in columns)
+    made = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_header=titled)
     for n, title in enumerate(columns):
         is_text = n < left or title.endswith(" ")
         made.add_column(
