@@ -8,6 +8,7 @@ __all__ = ["SKEW", "iso", "now", "parse_labelled_at"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 SKEW = 5 * 60 * 1_000_000
 """How far ahead of ours another tool's clock may run before a time counts as the future."""
@@ -32,9 +33,11 @@ def parse_labelled_at(text: str) -> int:
         moment = datetime.fromisoformat(text)
     except ValueError:
         try:
-            return round(float(text) * 1_000_000)
+            value = round(float(text) * 1_000_000)
         except (ValueError, OverflowError):
             raise ValueError(f"{text!r} is neither ISO 8601 nor epoch seconds") from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return (moment - _EPOCH) // _MICROSECOND
+    else:
+        value = (moment.replace(tzinfo=moment.tzinfo or UTC) - _EPOCH) // _MICROSECOND
+    if value < _FIRST:
+        raise ValueError(f"{text!r} is neither ISO 8601 nor epoch seconds")
+    return value

@@ -71,11 +71,12 @@ class Database:
                 yield connection
 
     @contextmanager
-    def write(self, *, keep: bool = True) -> Iterator[Connection]:
+    def write(self, *, keep: bool = True, bulk: bool = False) -> Iterator[Connection]:
         """A connection in one transaction, committed at the end, rolled back on any error.
 
-        Without ``keep`` it is rolled back in any case. A database without tables is given
-        them first. Raises DatabaseUnusable as `read` does.
+        Without ``keep`` it is rolled back in any case; ``bulk`` is the loader's (see
+        `dialect.writing`). A database without tables is given them first. Raises
+        DatabaseUnusable as `read` does.
         """
         with self._explained():
             engine = self.engine
@@ -87,7 +88,7 @@ class Database:
             else:
                 self._require_head()
             with engine.connect() as opened:
-                connection = dialect.writing(opened)
+                connection = dialect.writing(opened, bulk=bulk)
                 with connection.begin() as transaction:
                     yield connection
                     if not keep:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ CLUSTERED: dict[str, Any] = {"sqlite_with_rowid": False}
 """Keyword arguments of a table that is stored in the order of its primary key."""
 
 _WRITE_OPTION = "tracker_write"
+_BULK_OPTION = "tracker_bulk"
+_ROWS_AT_ONCE = 100  # in one INSERT; times the columns, far below the limit of parameters
 
 
 def _cluster(metadata: MetaData) -> None:
@@ -105,27 +108,33 @@ def engine(url: URL) -> Engine:
     return made
 
 
-def writing(connection: Connection) -> Connection:
-    """The connection, set to take the write lock (or to see others' commits) from the start."""
+def writing(connection: Connection, *, bulk: bool) -> Connection:
+    """The connection, set to take the write lock (or to see others' commits) from the start.
+
+    For ``bulk`` SQLite does not look up every row's references, which would take as long as
+    storing it: the loader proves them all at once.
+    """
     if connection.dialect.name == "postgresql":
         return connection.execution_options(isolation_level="READ COMMITTED")
-    return connection.execution_options(**{_WRITE_OPTION: True})
+    return connection.execution_options(**{_WRITE_OPTION: True, _BULK_OPTION: bulk})
 
 
 def _prepare_sqlite(dbapi_connection: sqlite3.Connection, _record: object) -> None:
     # The driver's own transactions start too late and stop at DDL; `begin` below does it.
     dbapi_connection.isolation_level = None
     for pragma in (
-        "foreign_keys = ON",
         "recursive_triggers = ON",  # or INSERT OR REPLACE goes round the delete triggers
         "cache_size = -65536",  # kibibytes
+        "temp.cache_size = -65536",
     ):
         dbapi_connection.execute(f"PRAGMA {pragma}")
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    wants_lock = connection.get_execution_options().get(_WRITE_OPTION)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if wants_lock else "BEGIN")
+    options = connection.get_execution_options()
+    checks = "OFF" if options.get(_BULK_OPTION) else "ON"
+    connection.exec_driver_sql(f"PRAGMA foreign_keys = {checks}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get(_WRITE_OPTION) else "BEGIN")
 
 
 def bulk_insert(
@@ -141,8 +150,12 @@ def bulk_insert(
                 for row in rows:
                     copy.write_row(row)
         else:
-            marks = ", ".join("?" * len(columns))
-            cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)  # noqa: S608
+            # A statement of many rows takes half the time of as many statements of one.
+            row = f"({', '.join('?' * len(columns))})"
+            values = chain.from_iterable(rows)
+            while some := list(islice(values, _ROWS_AT_ONCE * len(columns))):
+                marks = ", ".join([row] * (len(some) // len(columns)))
+                cursor.execute(f"INSERT INTO {into} VALUES {marks}", some)  # noqa: S608
     finally:
         cursor.close()
 

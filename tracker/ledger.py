@@ -142,7 +142,7 @@ class Ledger:
         progress: Progress | None = None,
     ) -> ImportResult:
         mapped = parse_map(columns, wide=wide, keep=keep)
-        with self.database.write(keep=not dry_run) as connection:
+        with self.database.write(keep=not dry_run, bulk=True) as connection:
             project = _project_for(connection, name, options, create=create)
             return load(
                 connection, project, sources, mapped, skip_invalid=skip_invalid, progress=progress

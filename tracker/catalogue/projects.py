@@ -128,7 +128,7 @@ def _check_options(options: ProjectOptions) -> None:
             if options.scale in {"interval", "ratio"} and not is_numeric(category):
                 raise InvalidOption(
                     f"the category {category!r} is not a number",
-                    f"an {options.scale} scale needs numeric categories",
+                    f"the {options.scale} scale needs numeric categories",
                 )
         if len(set(categories)) < len(categories):
             raise InvalidOption("--categories names a category twice")

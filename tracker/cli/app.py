@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from tracker.cli import (
     agreement,
@@ -28,8 +29,28 @@ __all__ = ["app", "main"]
 
 _EPILOG = "Start with: tracker demo"
 
+
+class _Commands(TyperGroup):
+    """The commands; what ends one from outside is met before the parser calls it a failure."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for, its output written out."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            typer.echo("tracker: interrupted; what was under way is not stored", err=True)
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            # The reader of our output has enough; the interpreter must not complain as it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        return result
+
+
 app = typer.Typer(
     name="tracker",
+    cls=_Commands,
     help="Learn whether annotators agree, on what, since when, and whom to talk to.",
     epilog=_EPILOG,
     no_args_is_help=True,
@@ -87,10 +108,3 @@ def main() -> None:
     except TrackerError as error:
         typer.echo(f"tracker: {error}", err=True)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.echo("tracker: interrupted; nothing was stored", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has enough; the interpreter must not complain as it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING
 
 from tracker.errors import Refused
 from tracker.ingest.columns import Layout, Mapped, find_columns
-from tracker.ingest.records import KEEP, Batch, Rejections
+from tracker.ingest.records import Batch, Rejections
 from tracker.ingest.source import SourceFile
 
 if TYPE_CHECKING:
@@ -28,21 +28,27 @@ def read_delimited(source: SourceFile, mapped: Mapped, rejections: Rejections) -
     Raises Refused where the file cannot be read as one.
     """
     lines = source.lines()
-    first = next(lines, "")
+    first = _first_line(lines, source)
     delimiter = _delimiter(first, source)
     csv.field_size_limit(_LARGEST_CELL)
-    reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
-    numbered = _numbered(reader, source)
-    _, header = next(numbered, (0, []))
+    rows = _Rows(csv.reader(chain([first], lines), delimiter=delimiter, strict=True), source)
+    header = next((row for _, row in zip(*rows.take(1), strict=True)), [])
     layout = find_columns(header, mapped, source.name)
-    rows = list(islice(numbered, _ROWS_PER_BATCH))
-    if not rows:
+    empty = True
+    while rows.more:
+        starts, cells = _of_width(*rows.take(_ROWS_PER_BATCH), len(header), source, rejections)
+        empty = empty and not cells and not rejections.count
+        if cells:
+            yield _wide(starts, cells, layout) if layout.wide else _long(starts, cells, layout)
+    if empty:
         raise Refused(f"{source.name} has a header and no row below it")
-    while rows:
-        kept = _of_width(rows, len(header), source, rejections)
-        if kept:
-            yield _wide(kept, layout) if layout.wide else _long(kept, layout)
-        rows = list(islice(numbered, _ROWS_PER_BATCH))
+
+
+def _first_line(lines: Iterator[str], source: SourceFile) -> str:
+    try:
+        return next(lines, "")
+    except UnicodeDecodeError as error:
+        raise source.undecodable(error, 0) from None
 
 
 def _delimiter(first: str, source: SourceFile) -> str:
@@ -54,16 +60,40 @@ def _delimiter(first: str, source: SourceFile) -> str:
     return best
 
 
-def _numbered(reader: _csv.Reader, source: SourceFile) -> Iterator[tuple[int, list[str]]]:
-    """Every row that is not blank, with the line on which it starts."""
-    start = 1
-    try:
-        for row in reader:
-            if row:
-                yield start, row
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise _unreadable(error, start, source) from None
+class _Rows:
+    """The rows of a file some at a time, each with the line on which it starts."""
+
+    def __init__(self, reader: _csv.Reader, source: SourceFile) -> None:
+        self.more = True
+        self._reader = reader
+        self._source = source
+
+    def take(self, number: int) -> tuple[Sequence[int], list[list[str]]]:
+        """The lines and the cells of so many rows, blank ones left out; all there are left."""
+        before = self._reader.line_num
+        rows: list[list[str]] = []
+        try:
+            rows.extend(islice(self._reader, number))
+        except UnicodeDecodeError as error:
+            raise self._source.undecodable(error, self._reader.line_num) from None
+        except csv.Error as error:
+            # The rows before the bad one are in the list, and tell on which line it starts.
+            start = 1 + before + sum(map(_lines_of, rows))
+            raise _unreadable(error, start, self._source) from None
+        self.more = len(rows) == number
+        if self._reader.line_num - before == len(rows):
+            starts: Sequence[int] = range(before + 1, before + 1 + len(rows))
+        else:
+            starts = list(accumulate(map(_lines_of, rows[:-1]), initial=before + 1))[: len(rows)]
+        if all(rows):
+            return starts, rows
+        kept = [(start, row) for start, row in zip(starts, rows, strict=True) if row]
+        return [start for start, _ in kept], [row for _, row in kept]
+
+
+def _lines_of(row: list[str]) -> int:
+    """How many lines of the file a row takes; a blank one takes one."""
+    return 1 + sum(cell.count("\n") + cell.count("\r") - cell.count("\r\n") for cell in row)
 
 
 def _unreadable(error: csv.Error, start: int, source: SourceFile) -> Refused:
@@ -80,36 +110,41 @@ def _unreadable(error: csv.Error, start: int, source: SourceFile) -> Refused:
 
 
 def _of_width(
-    rows: list[tuple[int, list[str]]], width: int, source: SourceFile, rejections: Rejections
-) -> list[tuple[int, list[str]]]:
-    if all(len(row) == width for _, row in rows):
-        return rows
+    starts: Sequence[int],
+    rows: list[list[str]],
+    width: int,
+    source: SourceFile,
+    rejections: Rejections,
+) -> tuple[Sequence[int], list[list[str]]]:
+    if set(map(len, rows)) <= {width}:
+        return starts, rows
     kept = []
-    for line, row in rows:
+    for line, row in zip(starts, rows, strict=True):
         if len(row) == width:
             kept.append((line, row))
         else:
             rejections.add(source.name, line, f"{len(row)} cells where the header has {width}")
-    return kept
+            rejections.ragged += 1
+    return [line for line, _ in kept], [row for _, row in kept]
 
 
-def _long(rows: list[tuple[int, list[str]]], layout: Layout) -> Batch:
-    columns = list(zip(*(row for _, row in rows), strict=True))
-    return Batch([line for line, _ in rows], {role: columns[n] for role, n in layout.roles.items()})
+def _long(starts: Sequence[int], rows: list[list[str]], layout: Layout) -> Batch:
+    columns = list(zip(*rows, strict=True))
+    return Batch(starts, {role: columns[n] for role, n in layout.roles.items()})
 
 
-def _wide(rows: list[tuple[int, list[str]]], layout: Layout) -> Batch:
+def _wide(starts: Sequence[int], rows: list[list[str]], layout: Layout) -> Batch:
     """One record per filled cell of an annotator; an empty cell says nothing."""
     answers = [
         (line, row, name, row[n])
-        for line, row in rows
+        for line, row in zip(starts, rows, strict=True)
         for name, n in layout.annotators.items()
         if row[n].strip()
     ]
     columns: dict[str, Sequence[str]] = {
         role: [row[n] for _, row, _, _ in answers]
         for role, n in layout.roles.items()
-        if role not in {"annotator", "category"} or role.startswith(KEEP)
+        if role not in {"annotator", "category"}
     }
     columns["annotator"] = [name for _, _, name, _ in answers]
     columns["category"] = [cell for _, _, _, cell in answers]

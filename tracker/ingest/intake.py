@@ -78,7 +78,9 @@ class Intake:
 
     def _fits(self, batch: Batch, name: str) -> None:
         spans = "start" in batch.columns
-        if spans and self.project.answers != "spans":
+        cells = (cell for role in ("start", "end") for cell in batch.columns.get(role, ()))
+        filled = any(cell.strip() for cell in cells)
+        if filled and self.project.answers != "spans":
             raise Refused(
                 f"{name} holds spans, and {self.project.name!r} is a project of "
                 f"{self.project.answers}",
@@ -104,8 +106,11 @@ class Intake:
 
     def _answers(self, rows: Rows, batch: Batch, bad: dict[int, str]) -> None:
         columns = batch.columns
-        rows["given_as"] = self._named(self.annotators, "annotator", batch, bad)
-        rows["annotator_id"] = self.annotators.canonical(rows["given_as"])
+        given = self._named(self.annotators, "annotator", batch, bad)
+        rows["annotator_id"] = given
+        if self.annotators.aliases:
+            rows["annotator_id"] = self.annotators.canonical(given)
+            rows["given_as"] = given
         rows["category_id"] = self._named(self.categories, "category", batch, bad)
         if "labelled_at" in columns:
             read = values.moment(self.recorded_at)
@@ -118,7 +123,7 @@ class Intake:
             rows["spent_ms"] = values.read_column(columns["seconds"], values.millisecond, None, bad)
         if "pass" in columns:
             rows["pass"] = values.read_column(columns["pass"], values.pass_number, 1, bad)
-        if "start" in columns:
+        if "start" in columns and self.project.answers == "spans":
             self._spans(rows, columns, bad)
 
     def _spans(self, rows: Rows, columns: Mapping[str, Sequence[str]], bad: dict[int, str]) -> None:
@@ -168,7 +173,6 @@ class Intake:
         rows: Rows = {
             "line": [batch.lines[n] for n in taken],
             "item_id": [items[n] for n in taken],
-            "given_as": [self.gold] * len(taken),
             "annotator_id": [self.gold] * len(taken),
             "category_id": numbers,
         }
@@ -178,4 +182,6 @@ class Intake:
         if bad:
             kept = [n for n in range(len(rows["line"])) if n not in bad]
             rows = {name: [column[n] for n in kept] for name, column in rows.items()}
-        self.staging.add({**rows, "source": [source] * len(rows["line"])})
+        if source > 1:
+            rows["source"] = [source] * len(rows["line"])
+        self.staging.add(rows)

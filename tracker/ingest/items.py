@@ -21,6 +21,7 @@ from sqlalchemy import (
 
 from tracker import dialect
 from tracker.catalogue.projects import ProjectInfo
+from tracker.ingest import values
 from tracker.ingest.names import MOST_REMEMBERED, Ids
 from tracker.ingest.records import KEEP
 from tracker.schema import Item, ItemAttribute
@@ -56,26 +57,33 @@ class ItemIds(Ids):
         except KeyError:  # the memory was cleared on the way: look all of these up again
             return super().of(raws, columns)
 
-    def _learn(self, new: Mapping[str, int], columns: Mapping[str, Sequence[str]]) -> None:
+    def _learn(
+        self, new: Sequence[str], raws: Sequence[str], columns: Mapping[str, Sequence[str]]
+    ) -> None:
         if len(self.known) > MOST_REMEMBERED:
             self.known.clear()
             self.reasons.clear()
             self.may_be_stored = True
-        super()._learn(new, columns)
+        super()._learn(new, raws, columns)
 
     def _numbers(
-        self, rows: Mapping[str, int], columns: Mapping[str, Sequence[str]]
+        self,
+        named: Mapping[str, str],
+        raws: Sequence[str],
+        columns: Mapping[str, Sequence[str]],
     ) -> dict[str, int]:
-        stored = self._stored(rows) if self.may_be_stored else {}
-        new = [name for name in rows if name not in stored]
+        names = dict.fromkeys(named.values())
+        stored = self._stored(names) if self.may_be_stored else {}
+        new = [name for name in names if name not in stored]
         made = {name: self.next + n for n, name in enumerate(new)}
         self.next += len(made)
         told = {role: columns[role] for role in _DETAILS if role in columns}
+        kept = {role: texts for role, texts in columns.items() if role.startswith(KEEP)}
+        rows = _first_rows(named, raws) if told or kept else {}
         self._insert(made, rows, told)
         if told and stored:
             self._update(stored, rows, told)
         numbers = stored | made
-        kept = {role: texts for role, texts in columns.items() if role.startswith(KEEP)}
         if kept:
             self._keep(numbers, rows, kept)
         return numbers
@@ -152,7 +160,15 @@ class ItemIds(Ids):
         self.connection.execute(insert(ItemAttribute), values)
 
 
+def _first_rows(named: Mapping[str, str], raws: Sequence[str]) -> dict[str, int]:
+    """In which row each name comes first."""
+    return {named[raw]: n for n, raw in reversed(list(enumerate(raws))) if raw in named}
+
+
 def _detail(role: str, raw: str) -> Any:
     if role == "n_tokens":
-        return int(raw) if raw.strip().isdigit() else None
+        try:
+            return values.offset(raw.strip())
+        except ValueError:
+            return None
     return raw or None

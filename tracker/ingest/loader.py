@@ -17,7 +17,7 @@ from tracker.ingest.columns import Mapped
 from tracker.ingest.delimited import read_delimited
 from tracker.ingest.intake import Intake
 from tracker.ingest.records import Rejection, Rejections
-from tracker.ingest.settle import Contradiction, Settlement, contradictions
+from tracker.ingest.settle import Contradiction, Settlement, check_references, contradictions
 from tracker.ingest.source import SourceFile
 from tracker.ingest.staging import FATES, staging
 from tracker.schema import Import, Label, Source
@@ -94,16 +94,19 @@ def load(
         rows = _read_all(sources, mapped, intake, rejections, progress)
         intake.close()
         staged.filled()
+        check_references(connection, staged.table, project.id)
         incoming, single = staged.table, project.answers == "one"
         settlement = Settlement(connection, incoming, project.id, change)
         digests = {number: source.digest for number, source in enumerate(sources, 1)}
         if not empty_before:
             settlement.date_known_sources(digests)
-        found = contradictions(connection, incoming, project.id, single=single)
-        _reject_contradictions(found, intake.gold, names, rejections)
+        repeats = settlement.any_repeats()
+        if repeats:
+            found = contradictions(connection, incoming, project.id, single=single)
+            _reject_contradictions(found, intake.gold, names, rejections)
         if rejections.count and not skip_invalid:
             raise Rejected(_result(None, project, rows, {}, None, rejections))
-        settlement.run(single=single, empty_before=empty_before)
+        settlement.run(repeats=repeats, empty_before=empty_before)
         fates, gold = settlement.fates(intake.gold, intake.truth_files)
     # What is not staged any more only repeated another row of its file.
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count
@@ -136,7 +139,7 @@ def _read_all(
                 progress(before + source.bytes_read, total)
         source.drain()
         before += source.bytes_read
-    return rows
+    return rows + rejections.ragged
 
 
 def _reject_contradictions(

@@ -37,35 +37,28 @@ class Ids:
         """The number of each raw name, `BAD` where it was refused."""
         known = self.known
         try:
-            return [known[raw] for raw in raws]
+            return list(map(known.__getitem__, raws))
         except KeyError:
-            new = {raw: n for n, raw in reversed(list(enumerate(raws))) if raw not in known}
-            self._learn(dict(reversed(new.items())), columns)
-            return [known[raw] for raw in raws]
+            self._learn([raw for raw in dict.fromkeys(raws) if raw not in known], raws, columns)
+            return list(map(known.__getitem__, raws))
 
     def reason(self, raw: str) -> str:
         """Why a name was refused."""
         return self.reasons[raw]
 
-    def _learn(self, new: Mapping[str, int], columns: Mapping[str, Sequence[str]]) -> None:
-        """Number names not met before; ``new`` says in which row each came first."""
-        by_name: dict[str, list[str]] = {}
-        for raw in new:
-            name = raw.strip()
-            reason = self._objection(name)
-            if reason is None:
-                by_name.setdefault(name, []).append(raw)
-            else:
-                self._refuse(raw, reason)
-        rows = {name: new[raws[0]] for name, raws in by_name.items()}
-        for name, number in self._numbers(rows, columns).items():
-            for raw in by_name[name]:
-                self.known[raw] = number
-
-    def _refuse(self, raw: str, reason: str) -> None:
-        self.known[raw] = BAD
+    def _learn(
+        self, new: Sequence[str], raws: Sequence[str], columns: Mapping[str, Sequence[str]]
+    ) -> None:
+        """Number the raw names that were not met before; ``raws`` is the whole column."""
+        named = {raw: raw.strip() for raw in new}
+        bad = {raw: reason for raw in new if (reason := self._objection(named[raw]))}
+        for raw in bad:
+            del named[raw]
+        numbers = self._numbers(named, raws, columns)
+        self.known.update({raw: numbers[name] for raw, name in named.items()})
+        self.known.update(dict.fromkeys(bad, BAD))
         if len(self.reasons) < MOST_REMEMBERED:
-            self.reasons[raw] = reason
+            self.reasons.update(bad)
 
     def _objection(self, name: str) -> str | None:
         if not name:
@@ -77,8 +70,12 @@ class Ids:
         return None
 
     def _numbers(
-        self, rows: Mapping[str, int], columns: Mapping[str, Sequence[str]]
+        self,
+        named: Mapping[str, str],
+        raws: Sequence[str],
+        columns: Mapping[str, Sequence[str]],
     ) -> dict[str, int]:
+        """The number of each name, made where it is new; ``named`` holds names by raw form."""
         raise NotImplementedError
 
 
@@ -95,19 +92,24 @@ class CategoryIds(Ids):
         self.next = (connection.scalar(highest) or 0) + 1
 
     def _objection(self, name: str) -> str | None:
-        if not name:
-            return None
+        objection = super()._objection(name) if name else None
+        if not name or objection is not None:
+            return objection
         if self.project.closed and name not in self.names:
             advice = near(name, self.names) or f"they are {', '.join(list(self.names)[:8])}"
             return f"{name!r} is none of the project's categories; {advice}"
         if self.project.scale in {"interval", "ratio"} and not is_numeric(name):
             return f"{name!r} is not a number, as a scale of {self.project.scale} needs"
-        return super()._objection(name)
+        return None
 
     def _numbers(
-        self, rows: Mapping[str, int], columns: Mapping[str, Sequence[str]]
+        self,
+        named: Mapping[str, str],
+        raws: Sequence[str],
+        columns: Mapping[str, Sequence[str]],
     ) -> dict[str, int]:
-        new = [name for name in rows if name and name not in self.names]
+        names = dict.fromkeys(named.values())
+        new = [name for name in names if name and name not in self.names]
         if len(self.names) + len(new) >= _MOST_LEARNT:
             raise Refused(
                 f"there are {len(self.names) + len(new):,} different categories or more",
@@ -124,7 +126,7 @@ class CategoryIds(Ids):
                     for name in new
                 ],
             )
-        return {name: self.names[name] if name else self.empty for name in rows}
+        return {name: self.names[name] if name else self.empty for name in names}
 
 
 class AnnotatorIds(Ids):
@@ -146,8 +148,6 @@ class AnnotatorIds(Ids):
 
     def canonical(self, given: Sequence[int]) -> Sequence[int]:
         """The annotators that the names stand for."""
-        if not self.aliases:
-            return given
         return [self.aliases.get(number, number) for number in given]
 
     def reference(self, name: str) -> int:
@@ -183,9 +183,13 @@ class AnnotatorIds(Ids):
         )
 
     def _numbers(
-        self, rows: Mapping[str, int], columns: Mapping[str, Sequence[str]]
+        self,
+        named: Mapping[str, str],
+        raws: Sequence[str],
+        columns: Mapping[str, Sequence[str]],
     ) -> dict[str, int]:
-        new = [name for name in rows if name not in self.names]
+        names = dict.fromkeys(named.values())
+        new = [name for name in names if name not in self.names]
         if new:
             self._make(new, "human")
-        return {name: self.names[name] for name in rows}
+        return {name: self.names[name] for name in names}

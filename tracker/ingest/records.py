@@ -63,11 +63,14 @@ class Rejections:
     """
 
     KEPT = 1000
+    LONGEST = 1200  # characters of a reason, which may quote a cell
     count: int = 0
+    ragged: int = 0  # of these, rows that are in no batch
     first: list[Rejection] = field(default_factory=list)
 
     def add(self, source: str, line: int, reason: str) -> None:
         """Count one more rejection."""
         self.count += 1
         if len(self.first) < self.KEPT:
-            self.first.append(Rejection(source, line, reason))
+            short = reason if len(reason) <= self.LONGEST else reason[: self.LONGEST] + "…"
+            self.first.append(Rejection(source, line, short))

@@ -18,6 +18,7 @@ from sqlalchemy import (
     case,
     delete,
     exists,
+    false,
     func,
     insert,
     literal,
@@ -35,6 +36,7 @@ from tracker.ingest.staging import (
     LABEL,
     OLDER,
     UNCHANGED,
+    given_as,
 )
 from tracker.schema import Annotator, Category, Change, Import, Item, Label, PastLabel, Source
 
@@ -86,7 +88,7 @@ def contradictions(
         .join(Item, (Item.project_id == project_id) & (Item.id == incoming.c.item_id))
         .join(
             Annotator,
-            (Annotator.project_id == project_id) & (Annotator.id == incoming.c.given_as),
+            (Annotator.project_id == project_id) & (Annotator.id == given_as(incoming)),
         )
         .join(
             Category,
@@ -116,6 +118,29 @@ def contradictions(
         )
         for row in rows
     ]
+
+
+def check_references(connection: Connection, incoming: Table, project_id: int) -> None:
+    """Prove that every staged row refers to an item, annotator and category of the project.
+
+    Their numbers have no gaps, so the least and the greatest suffice. Raises RuntimeError: a
+    row that fails is a fault of the program.
+    """
+    for column, entity in (
+        (incoming.c.item_id, Item),
+        (incoming.c.annotator_id, Annotator),
+        (given_as(incoming), Annotator),
+        (incoming.c.category_id, Category),
+    ):
+        staged = connection.execute(select(func.min(column), func.max(column))).one()
+        known = connection.execute(
+            select(func.min(entity.id), func.max(entity.id), func.count()).where(
+                entity.project_id == project_id
+            )
+        ).one()
+        dense = known[2] in {0, (known[1] or 0) - (known[0] or 0) + 1}
+        if staged[0] is not None and not (dense and known[0] <= staged[0] <= staged[1] <= known[1]):
+            raise RuntimeError(f"{entity.__tablename__}: {staged} is not within {known}")
 
 
 class Settlement:
@@ -157,10 +182,13 @@ class Settlement:
                     .values(labelled_at=earlier)
                 )
 
-    def run(self, *, single: bool, empty_before: bool) -> None:
-        """Settle every staged row, and drop those that only repeat another of their file."""
+    def run(self, *, repeats: bool, empty_before: bool) -> None:
+        """Settle every staged row, and drop those that only repeat another of their file.
+
+        ``repeats`` says whether any answer has several rows.
+        """
         waves = 1
-        if not single or self._any_repeats():
+        if repeats:
             self._drop_repeated()
             waves = self._number_waves()
         for wave in range(1, waves + 1):
@@ -176,20 +204,32 @@ class Settlement:
 
         In a file of truths alone, by its source's number, the truths are the rows.
         """
-        counts = (dict.fromkeys(FATES, 0), dict.fromkeys(FATES, 0))
         rows = self.incoming.c
-        beside = (rows.annotator_id == gold) & rows.source.not_in(sorted(truth_files))
-        is_gold = literal(0) if gold is None else case((beside, 1), else_=0)
-        found = select(rows.fate, is_gold.label("gold")).subquery()
-        for row in self.connection.execute(
-            select(found, func.count().label("rows")).group_by(found.c.fate, found.c.gold)
-        ):
-            counts[row.gold][FATES[row.fate]] = row.rows
-        return counts
+        beside = (
+            false()
+            if gold is None
+            else (rows.annotator_id == gold) & rows.source.not_in(sorted(truth_files))
+        )
+        # Sums in one pass: grouping by the fate would sort every row.
+        counts = self.connection.execute(
+            select(
+                *(
+                    func.count().filter(rows.fate == fate, where).label(f"{kind}_{name}")
+                    for kind, where in (("answers", ~beside), ("truths", beside))
+                    for fate, name in enumerate(FATES)
+                )
+            ).select_from(self.incoming)
+        ).one()
+        answers, truths = (
+            {name: getattr(counts, f"{kind}_{name}") for name in FATES}
+            for kind in ("answers", "truths")
+        )
+        return answers, truths
 
     # -- within the import -----------------------------------------------------------------
 
-    def _any_repeats(self) -> bool:
+    def any_repeats(self) -> bool:
+        """Whether any answer has several rows."""
         key = [self.incoming.c[column] for column in ANSWER]
         groups = select(literal(1)).select_from(self.incoming).group_by(*key)
         return bool(self.connection.scalar(select(groups.having(func.count() > 1).exists())))
@@ -328,13 +368,14 @@ class Settlement:
 
     def _insert(self, target: Table, which: ColumnElement[bool]) -> None:
         rows = self.incoming
-        columns = [*ASSERTION, *LABEL, "given_as", "timed", "spent_ms"]
+        columns = [*ASSERTION, *LABEL, "timed", "spent_ms"]
         self.connection.execute(
             insert(target).from_select(
-                ["project_id", "change_id", *columns],
+                ["project_id", "change_id", "given_as", *columns],
                 select(
                     literal(self.project_id),
                     literal(self.change_id),
+                    given_as(rows),
                     *(rows.c[column] for column in columns),
                 ).where(which),
             )

@@ -17,7 +17,6 @@ __all__ = ["STDIN", "SourceFile"]
 
 STDIN = "-"
 _PEEK = 4096
-_LONGEST_LINE = 64 * 1024 * 1024
 
 
 class _Digested(io.RawIOBase):
@@ -94,7 +93,8 @@ class SourceFile:
     def lines(self) -> Iterator[str]:
         """The text line by line, line ends kept.
 
-        Raises Refused, with the line's number, where the bytes are not the text they claim.
+        Raises Refused where it is empty, binary or damaged. Iterating raises
+        UnicodeDecodeError where the bytes are not the text they claim: see `undecodable`.
         """
         head = self._stream.peek(_PEEK)
         if not head:
@@ -116,33 +116,24 @@ class SourceFile:
             raise Refused(f"{self.name} is damaged: it does not unpack") from None
 
     def _decoded(self, stream: io.BufferedReader[Any], head: bytes) -> Iterator[str]:
+        encoding = "utf-8-sig"
         if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-            return self._utf16(stream)
-        if b"\0" in head:
+            encoding = "utf-16"
+        elif b"\0" in head:
             raise Refused(f"{self.name} is a binary file, not text")
-        return self._utf8(stream)
+        # Kept, for a wrapper that is forgotten closes what it wraps.
+        self._text = io.TextIOWrapper(stream, encoding, newline="")
+        return self._text
 
-    def _utf8(self, stream: io.BufferedReader[Any]) -> Iterator[str]:
-        number = 0
-        try:
-            for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE), b""), 1):
-                if number == 1:
-                    line = line.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901
-                yield line.decode()
-        except UnicodeDecodeError as error:
-            byte = error.object[error.start]
-            raise Refused(
-                f"{self.name}, line {number}: the byte 0x{byte:02x} is not UTF-8",
-                "save the file as UTF-8",
-            ) from None
+    def undecodable(self, error: UnicodeDecodeError, lines_before: int) -> Refused:
+        """What to say of bytes that are not text, met after so many whole lines.
 
-    def _utf16(self, stream: io.BufferedReader[Any]) -> Iterator[str]:
-        number = 0
-        try:
-            for line in io.TextIOWrapper(stream, "utf-16", newline=""):
-                number += 1
-                yield line
-        except UnicodeError:
-            raise Refused(
-                f"{self.name}, after line {number}: not UTF-16", "save the file as UTF-8"
-            ) from None
+        The decoder met them in a block of which the lines before are not counted yet.
+        """
+        block = error.object[: error.start].decode(error.encoding, "replace")
+        line = lines_before + len((block + ".").splitlines())
+        byte = error.object[error.start]
+        return Refused(
+            f"{self.name}, line {line}: the byte 0x{byte:02x} is not {error.encoding.upper()}",
+            "save the file as UTF-8",
+        )

@@ -10,13 +10,16 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Connection,
     Integer,
     MetaData,
     SmallInteger,
     Table,
+    case,
     text,
 )
+from sqlalchemy.sql.selectable import FromClause
 
 from tracker import dialect
 from tracker.schema import NO_SPAN
@@ -31,6 +34,8 @@ LABEL = ("category_id", "span_start", "span_end")
 """The columns that say what was answered."""
 
 INSERTED, CHANGED, UNCHANGED, OLDER = range(4)
+OWN_NAME = 0
+"""In ``given_as``: the answer came under the annotator's own name."""
 FATES = ("inserted", "changed", "unchanged", "older")
 """What became of a row, by its number in the column ``fate``."""
 
@@ -57,6 +62,11 @@ class Staging:
         dialect.refresh_statistics(self.connection, self.table)
 
 
+def given_as(rows: FromClause) -> ColumnElement[int]:
+    """The name under which staged answers were given."""
+    return case((rows.c.given_as == OWN_NAME, rows.c.annotator_id), else_=rows.c.given_as)
+
+
 def _table(recorded_at: int) -> Table:
     no_span, recorded = text(str(NO_SPAN)), text(str(recorded_at))
     return Table(
@@ -66,12 +76,12 @@ def _table(recorded_at: int) -> Table:
         Column("annotator_id", Integer, primary_key=True),
         Column("pass", SmallInteger, primary_key=True, server_default=text("1")),
         Column("labelled_at", BigInteger, primary_key=True, server_default=recorded),
-        Column("source", SmallInteger, primary_key=True),
+        Column("source", SmallInteger, primary_key=True, server_default=text("1")),
         Column("category_id", Integer, primary_key=True),
         Column("span_start", Integer, primary_key=True, server_default=no_span),
         Column("span_end", Integer, primary_key=True, server_default=no_span),
         Column("line", Integer, primary_key=True),
-        Column("given_as", Integer, primary_key=True),
+        Column("given_as", Integer, primary_key=True, server_default=text(str(OWN_NAME))),
         Column("timed", Boolean, nullable=False, server_default=text("false")),
         Column("spent_ms", Integer),
         Column("wave", Integer, nullable=False, server_default=text("1")),

@@ -53,15 +53,19 @@ def millisecond(text: str) -> int | None:
     return value
 
 
+def _is_short_number(text: str) -> bool:
+    return len(text) < 20 and text.isdecimal()
+
+
 def pass_number(text: str) -> int:
     """The number of a presentation; raises ValueError."""
-    if not text.isdecimal() or not 1 <= int(text) <= 32767:
+    if not _is_short_number(text) or not 1 <= int(text) <= 32767:
         raise ValueError(f"the pass {text!r} is not 1, 2, …")
     return int(text)
 
 
 def offset(text: str) -> int:
     """Where a span starts or ends; raises ValueError."""
-    if not text.isdecimal() or int(text) >= 2**31:
+    if not _is_short_number(text) or int(text) >= 2**31:
         raise ValueError(f"the offset {text!r} is not a whole number from 0")
     return int(text)
