@@ -17,7 +17,8 @@ from tracker.ingest.columns import Mapped
 from tracker.ingest.delimited import read_delimited
 from tracker.ingest.intake import Intake
 from tracker.ingest.records import Rejection, Rejections
-from tracker.ingest.settle import Contradiction, Settlement, check_references, contradictions
+from tracker.ingest.settle import Settlement
+from tracker.ingest.soundness import Contradiction, check_references, contradictions
 from tracker.ingest.source import SourceFile
 from tracker.ingest.staging import FATES, staging
 from tracker.schema import Import, Label, Source

@@ -8,7 +8,7 @@ that repeat what is known: an undo of another import must leave as if that impor
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple, cast
+from typing import cast
 
 from sqlalchemy import (
     ColumnElement,
@@ -37,110 +37,14 @@ from tracker.ingest.staging import (
     OLDER,
     UNCHANGED,
     given_as,
+    same,
 )
-from tracker.schema import Annotator, Category, Change, Import, Item, Label, PastLabel, Source
+from tracker.schema import Change, Import, Label, PastLabel, Source
 
-__all__ = ["Settlement", "contradictions"]
+__all__ = ["Settlement", "retire"]
 
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
-
-
-class Contradiction(NamedTuple):
-    """One row that cannot be taken beside another of its file."""
-
-    source: int
-    line: int
-    annotator_id: int
-    reason: str
-
-
-def _same(columns: tuple[str, ...], left: FromClause, right: FromClause) -> ColumnElement[bool]:
-    return and_(*(left.c[column] == right.c[column] for column in columns))
-
-
-def contradictions(
-    connection: Connection, incoming: Table, project_id: int, *, single: bool
-) -> list[Contradiction]:
-    """Take out the rows that contradict others of the same file, and say which they were.
-
-    In a project of one category per answer these are different categories at the same time;
-    elsewhere "none applies" beside a label.
-    """
-    lowest, highest = (f(incoming.c.category_id) for f in (func.min, func.max))
-    mixed = lowest < highest if single else and_(lowest < 1, highest > 0)
-    key = [incoming.c[column] for column in ASSERTION]
-    lines = [func.min(incoming.c.line).label("first"), func.max(incoming.c.line).label("last")]
-    groups = select(*key, *lines).group_by(*key).having(mixed).subquery()
-    rows = connection.execute(
-        select(
-            incoming.c.source,
-            incoming.c.line,
-            incoming.c.annotator_id,
-            case((incoming.c.line == groups.c.first, groups.c.last), else_=groups.c.first).label(
-                "other"
-            ),
-            Item.name.label("item"),
-            Annotator.name.label("annotator"),
-            Category.name.label("category"),
-        )
-        .join(groups, _same(ASSERTION, incoming, groups))
-        .join(Item, (Item.project_id == project_id) & (Item.id == incoming.c.item_id))
-        .join(
-            Annotator,
-            (Annotator.project_id == project_id) & (Annotator.id == given_as(incoming)),
-        )
-        .join(
-            Category,
-            (Category.project_id == project_id) & (Category.id == incoming.c.category_id),
-        )
-        .order_by(incoming.c.source, incoming.c.line)
-    ).all()
-    if rows:
-        again = incoming.alias("again")
-        low, high = (f(again.c.category_id) for f in (func.min, func.max))
-        group = (
-            select(literal(1))
-            .select_from(again)
-            .where(_same(ASSERTION, again, incoming))
-            .group_by(*(again.c[column] for column in ASSERTION))
-            .having(low < high if single else and_(low < 1, high > 0))
-        )
-        connection.execute(delete(incoming).where(group.correlate(incoming).exists()))
-    return [
-        Contradiction(
-            row.source,
-            row.line,
-            row.annotator_id,
-            f"{row.annotator!r} answers {row.item!r} with "
-            f"{'nothing' if row.category is None else repr(row.category)}, "
-            f"and otherwise on line {row.other}",
-        )
-        for row in rows
-    ]
-
-
-def check_references(connection: Connection, incoming: Table, project_id: int) -> None:
-    """Prove that every staged row refers to an item, annotator and category of the project.
-
-    Their numbers have no gaps, so the least and the greatest suffice. Raises RuntimeError: a
-    row that fails is a fault of the program.
-    """
-    for column, entity in (
-        (incoming.c.item_id, Item),
-        (incoming.c.annotator_id, Annotator),
-        (given_as(incoming), Annotator),
-        (incoming.c.category_id, Category),
-    ):
-        staged = connection.execute(select(func.min(column), func.max(column))).one()
-        known = connection.execute(
-            select(func.min(entity.id), func.max(entity.id), func.count()).where(
-                entity.project_id == project_id
-            )
-        ).one()
-        dense = known[2] in {0, (known[1] or 0) - (known[0] or 0) + 1}
-        if staged[0] is not None and not (dense and known[0] <= staged[0] <= staged[1] <= known[1]):
-            raise RuntimeError(f"{entity.__tablename__}: {staged} is not within {known}")
 
 
 class Settlement:
@@ -241,7 +145,7 @@ class Settlement:
             delete(self.incoming).where(
                 exists(select(literal(1)).select_from(earlier))
                 .where(
-                    _same((*ASSERTION, *LABEL), earlier, self.incoming),
+                    same((*ASSERTION, *LABEL), earlier, self.incoming),
                     earlier.c.line < self.incoming.c.line,
                 )
                 .correlate(self.incoming)
@@ -276,7 +180,7 @@ class Settlement:
             .subquery()
         )
         number = (
-            select(records.c.number).where(_same(ASSERTION, records, self.incoming))
+            select(records.c.number).where(same(ASSERTION, records, self.incoming))
         ).scalar_subquery()
         self.connection.execute(update(self.incoming).values(wave=number))
         return self.connection.scalar(select(func.max(self.incoming.c.wave))) or 1
@@ -284,7 +188,7 @@ class Settlement:
     # -- against what stands ---------------------------------------------------------------
 
     def _standing(self, row: FromClause, alias: FromClause) -> ColumnElement[bool]:
-        return and_(alias.c.project_id == self.project_id, _same(ANSWER, alias, row))
+        return and_(alias.c.project_id == self.project_id, same(ANSWER, alias, row))
 
     def _judge(self, wave: int) -> None:
         """Give each row of a wave its fate: the standing answer is older, alike, or neither."""
@@ -308,9 +212,9 @@ class Settlement:
         missing_in_ledger = (
             exists(select(literal(1)).select_from(mine))
             .where(
-                _same(ASSERTION, mine, rows),
+                same(ASSERTION, mine, rows),
                 ~exists(select(literal(1)).select_from(theirs)).where(
-                    self._standing(mine, theirs), _same(LABEL, theirs, mine)
+                    self._standing(mine, theirs), same(LABEL, theirs, mine)
                 ),
             )
             .correlate(rows)
@@ -321,7 +225,7 @@ class Settlement:
             .where(
                 self._standing(rows, stands),
                 ~exists(select(literal(1)).select_from(again)).where(
-                    _same(ASSERTION, again, rows), _same(LABEL, again, stands)
+                    same(ASSERTION, again, rows), same(LABEL, again, stands)
                 ),
             )
             .correlate(rows)
@@ -341,7 +245,7 @@ class Settlement:
             exists(select(literal(1)).select_from(rows))
             .where(
                 rows.c.wave == wave,
-                _same(ANSWER, rows, _labels),
+                same(ANSWER, rows, _labels),
                 self._takes_over(rows, _labels),
             )
             .correlate(_labels)

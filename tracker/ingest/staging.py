@@ -16,6 +16,7 @@ from sqlalchemy import (
     MetaData,
     SmallInteger,
     Table,
+    and_,
     case,
     text,
 )
@@ -24,7 +25,17 @@ from sqlalchemy.sql.selectable import FromClause
 from tracker import dialect
 from tracker.schema import NO_SPAN
 
-__all__ = ["ANSWER", "ASSERTION", "LABEL", "FATES", "Staging", "staging"]
+__all__ = [
+    "ANSWER",
+    "ASSERTION",
+    "FATES",
+    "LABEL",
+    "OWN_NAME",
+    "Staging",
+    "given_as",
+    "same",
+    "staging",
+]
 
 ANSWER = ("item_id", "annotator_id", "pass")
 """The columns that say which answer a label belongs to."""
@@ -60,6 +71,11 @@ class Staging:
     def filled(self) -> None:
         """Say that all rows are in."""
         dialect.refresh_statistics(self.connection, self.table)
+
+
+def same(columns: tuple[str, ...], left: FromClause, right: FromClause) -> ColumnElement[bool]:
+    """That two sources of rows are equal in these columns."""
+    return and_(*(left.c[column] == right.c[column] for column in columns))
 
 
 def given_as(rows: FromClause) -> ColumnElement[int]:

@@ -1,0 +1,105 @@
+"""What must hold of staged rows before they enter the ledger."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sqlalchemy import Connection, Table, and_, case, delete, func, literal, select
+
+from tracker.ingest.staging import ASSERTION, given_as, same
+from tracker.schema import Annotator, Category, Item
+
+__all__ = ["Contradiction", "check_references", "contradictions"]
+
+
+class Contradiction(NamedTuple):
+    """One row that cannot be taken beside another of its file."""
+
+    source: int
+    line: int
+    annotator_id: int
+    reason: str
+
+
+def contradictions(
+    connection: Connection, incoming: Table, project_id: int, *, single: bool
+) -> list[Contradiction]:
+    """Take out the rows that contradict others of the same file, and say which they were.
+
+    In a project of one category per answer these are different categories at the same time;
+    elsewhere "none applies" beside a label.
+    """
+    lowest, highest = (f(incoming.c.category_id) for f in (func.min, func.max))
+    mixed = lowest < highest if single else and_(lowest < 1, highest > 0)
+    key = [incoming.c[column] for column in ASSERTION]
+    lines = [func.min(incoming.c.line).label("first"), func.max(incoming.c.line).label("last")]
+    groups = select(*key, *lines).group_by(*key).having(mixed).subquery()
+    rows = connection.execute(
+        select(
+            incoming.c.source,
+            incoming.c.line,
+            incoming.c.annotator_id,
+            case((incoming.c.line == groups.c.first, groups.c.last), else_=groups.c.first).label(
+                "other"
+            ),
+            Item.name.label("item"),
+            Annotator.name.label("annotator"),
+            Category.name.label("category"),
+        )
+        .join(groups, same(ASSERTION, incoming, groups))
+        .join(Item, (Item.project_id == project_id) & (Item.id == incoming.c.item_id))
+        .join(
+            Annotator,
+            (Annotator.project_id == project_id) & (Annotator.id == given_as(incoming)),
+        )
+        .join(
+            Category,
+            (Category.project_id == project_id) & (Category.id == incoming.c.category_id),
+        )
+        .order_by(incoming.c.source, incoming.c.line)
+    ).all()
+    if rows:
+        again = incoming.alias("again")
+        low, high = (f(again.c.category_id) for f in (func.min, func.max))
+        group = (
+            select(literal(1))
+            .select_from(again)
+            .where(same(ASSERTION, again, incoming))
+            .group_by(*(again.c[column] for column in ASSERTION))
+            .having(low < high if single else and_(low < 1, high > 0))
+        )
+        connection.execute(delete(incoming).where(group.correlate(incoming).exists()))
+    return [
+        Contradiction(
+            row.source,
+            row.line,
+            row.annotator_id,
+            f"{row.annotator!r} answers {row.item!r} with "
+            f"{'nothing' if row.category is None else repr(row.category)}, "
+            f"and otherwise on line {row.other}",
+        )
+        for row in rows
+    ]
+
+
+def check_references(connection: Connection, incoming: Table, project_id: int) -> None:
+    """Prove that every staged row refers to an item, annotator and category of the project.
+
+    Their numbers have no gaps, so the least and the greatest suffice. Raises RuntimeError: a
+    row that fails is a fault of the program.
+    """
+    for column, entity in (
+        (incoming.c.item_id, Item),
+        (incoming.c.annotator_id, Annotator),
+        (given_as(incoming), Annotator),
+        (incoming.c.category_id, Category),
+    ):
+        staged = connection.execute(select(func.min(column), func.max(column))).one()
+        known = connection.execute(
+            select(func.min(entity.id), func.max(entity.id), func.count()).where(
+                entity.project_id == project_id
+            )
+        ).one()
+        dense = known[2] in {0, (known[1] or 0) - (known[0] or 0) + 1}
+        if staged[0] is not None and not (dense and known[0] <= staged[0] <= staged[1] <= known[1]):
+            raise RuntimeError(f"{entity.__tablename__}: {staged} is not within {known}")

@@ -1,0 +1,68 @@
+"""The tables: what the ledger stores, and the constraints that keep it sound. No queries.
+
+Rows that belong to a project are numbered within it, so that two databases given the same
+changes hold the same numbers, and every key that spans items carries project and item.
+Moments are microseconds since 1970 (see `clock`).
+
+A table whose ``info`` says ``clustered`` is stored in the order of its primary key where the
+database can; ``append_only`` tables refuse UPDATE and DELETE other than a project's purge.
+"""
+
+from tracker.schema.base import (
+    ANSWERS,
+    KINDS,
+    NO_SPAN,
+    NONE_APPLIES,
+    OFFSETS,
+    SCALES,
+    SKIPPED,
+    Base,
+)
+from tracker.schema.catalogue import (
+    Alias,
+    Annotator,
+    Category,
+    Change,
+    Import,
+    Item,
+    ItemAttribute,
+    Project,
+    Purge,
+    Source,
+)
+from tracker.schema.labels import Label, PastLabel
+from tracker.schema.record import (
+    FlagRow,
+    Snapshot,
+    SnapshotCategory,
+    SnapshotMeasure,
+    SnapshotPattern,
+)
+
+__all__ = [
+    "ANSWERS",
+    "KINDS",
+    "NONE_APPLIES",
+    "NO_SPAN",
+    "OFFSETS",
+    "SCALES",
+    "SKIPPED",
+    "Alias",
+    "Annotator",
+    "Base",
+    "Category",
+    "Change",
+    "FlagRow",
+    "Import",
+    "Item",
+    "ItemAttribute",
+    "Label",
+    "PastLabel",
+    "Project",
+    "Purge",
+    "Snapshot",
+    "SnapshotCategory",
+    "SnapshotMeasure",
+    "SnapshotPattern",
+    "Source",
+]
