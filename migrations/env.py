@@ -6,7 +6,10 @@ from tracker import dialect
 from tracker.schema import Base
 
 
-def migrate(connection):
+def migrate(opened):
+    # Two programs may find an empty database at once: the second waits, and finds it migrated.
+    connection = dialect.writing(opened, bulk=False)
+    dialect.hold_migrations(connection)
     context.configure(
         connection=connection,
         target_metadata=Base.metadata,
@@ -23,5 +26,5 @@ if given is not None:
     migrate(given)
 else:
     url = dialect.parse_url(context.config.get_main_option("sqlalchemy.url"))
-    with dialect.engine(url).connect() as opened:
-        migrate(opened)
+    with dialect.engine(url).connect() as made:
+        migrate(made)

@@ -62,11 +62,7 @@ class Database:
         database cannot be reached or is not at this program's revision.
         """
         with self._explained():
-            engine = self.engine
-            if self.revision() is None:
-                engine = _empty()
-            else:
-                self._require_head()
+            engine = self.engine if self._at_head() else _empty()
             with engine.connect() as connection, connection.begin():
                 yield connection
 
@@ -80,13 +76,11 @@ class Database:
         """
         with self._explained():
             engine = self.engine
-            if self.revision() is None:
+            if not self._at_head():
                 if keep:
                     self.upgrade()
                 else:
                     engine = _empty()
-            else:
-                self._require_head()
             with engine.connect() as opened:
                 connection = dialect.writing(opened, bulk=bulk)
                 with connection.begin() as transaction:
@@ -126,13 +120,18 @@ class Database:
             )
         return revision
 
-    def _require_head(self) -> None:
+    def _at_head(self) -> bool:
+        """Whether the schema is this program's; False for a database without tables.
+
+        Raises DatabaseUnusable where it is another revision's.
+        """
         revision = self.require_known()
-        if revision != HEAD:
+        if revision not in {None, HEAD}:
             raise DatabaseUnusable(
                 f"{self} is at revision {revision}, this program needs {HEAD}",
                 "run: tracker database upgrade",
             )
+        return revision is not None
 
     def upgrade(self, revision: str = "head") -> None:
         """Bring the schema to a revision, making the database where there is none."""

@@ -26,11 +26,13 @@ from tracker.schema import Base
 
 __all__ = [
     "CLUSTERED",
+    "NEVER_RENUMBERED",
     "backup",
     "bulk_insert",
     "engine",
     "explain",
     "file_of",
+    "hold_migrations",
     "integrity_errors",
     "parse_url",
     "refresh_statistics",
@@ -44,19 +46,26 @@ __all__ = [
 CLUSTERED: dict[str, Any] = {"sqlite_with_rowid": False}
 """Keyword arguments of a table that is stored in the order of its primary key."""
 
+NEVER_RENUMBERED: dict[str, Any] = {"sqlite_autoincrement": True}
+"""Keyword arguments of a table whose numbers are not given again after a deletion."""
+
 _WRITE_OPTION = "tracker_write"
 _BULK_OPTION = "tracker_bulk"
+_MIGRATION_LOCK = 0x7472_6163_6B65  # any number that no other program is likely to choose
 _ROWS_AT_ONCE = 100  # in one INSERT; times the columns, far below the limit of parameters
 
 
-def _cluster(metadata: MetaData) -> None:
-    """Give the tables that say so in their ``info`` their physical order."""
+def _heed_info(metadata: MetaData) -> None:
+    """Do what tables say in their ``info``, as SQLite has to be told."""
     for table in metadata.tables.values():
+        options = table.dialect_options["sqlite"]
         if table.info.get("clustered"):
-            table.dialect_options["sqlite"]["with_rowid"] = False
+            options["with_rowid"] = False
+        if table.info.get("never_renumbered"):
+            options["autoincrement"] = True
 
 
-_cluster(Base.metadata)
+_heed_info(Base.metadata)
 
 
 def parse_url(text: str) -> URL:
@@ -117,6 +126,12 @@ def writing(connection: Connection, *, bulk: bool) -> Connection:
     if connection.dialect.name == "postgresql":
         return connection.execution_options(isolation_level="READ COMMITTED")
     return connection.execution_options(**{_WRITE_OPTION: True, _BULK_OPTION: bulk})
+
+
+def hold_migrations(connection: Connection) -> None:
+    """Hold off every other migration of the database until the transaction ends."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
 
 
 def _prepare_sqlite(dbapi_connection: sqlite3.Connection, _record: object) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from tracker.assess import Assessment, assess
 from tracker.auditing import Audit, audit_project, record_flags
 from tracker.catalogue.projects import (
+    ProjectExists,
     ProjectInfo,
     ProjectOptions,
     create_project,
@@ -216,7 +217,10 @@ def _project_for(
     except NotFound:
         if not create:
             raise
-        return create_project(connection, name, options)
+        try:
+            return create_project(connection, name, options)
+        except ProjectExists:  # since we looked, by another program
+            project = find_project(connection, name)
     for option in ("answers", "scale", "offsets", "wanted"):
         asked, has = getattr(options, option), getattr(project, option)
         if asked is not None and asked != has:

@@ -32,6 +32,8 @@ def upgrade():
         sa.CheckConstraint("wanted > 0", name=op.f("ck_projects_wanted")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_projects")),
         sa.UniqueConstraint("name", name=op.f("uq_projects_name")),
+        info={"never_renumbered": True},
+        **dialect.NEVER_RENUMBERED,
     )
     op.create_table(
         "purges",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from tracker import clock
 from tracker.catalogue.changes import lock_project, record_change
@@ -26,6 +27,7 @@ from tracker.schema import (
 )
 
 __all__ = [
+    "ProjectExists",
     "ProjectInfo",
     "ProjectOptions",
     "archive_project",
@@ -35,6 +37,10 @@ __all__ = [
     "purge_project",
     "rename_project",
 ]
+
+
+class ProjectExists(InvalidOption):
+    """There is a project of that name already."""
 
 
 @dataclass(frozen=True)
@@ -79,14 +85,11 @@ class ProjectInfo:
 def create_project(
     connection: Connection, name: str, options: ProjectOptions | None = None
 ) -> ProjectInfo:
-    """Make a project. Raises InvalidOption where it exists or an option is not a valid one."""
+    """Make a project. Raises ProjectExists, and InvalidOption where an option is not valid."""
     options = options or ProjectOptions()
     name = check_name(name, "project")
-    if connection.scalar(select(Project.id).where(Project.name == name)) is not None:
-        raise InvalidOption(f"the project {name!r} exists", "choose another name")
     _check_options(options)
     row: dict[str, Any] = {
-        "id": 1 + _highest_project(connection),
         "name": name,
         "answers": options.answers or ANSWERS[0],
         "scale": options.scale or SCALES[0],
@@ -96,8 +99,13 @@ def create_project(
         "created_at": clock.now(),
         "archived_at": None,
     }
-    connection.execute(insert(Project).values(row))
-    made = ProjectInfo(**row)
+    try:
+        with connection.begin_nested():
+            statement = insert(Project).values(row).returning(Project.id)
+            number = connection.execute(statement).scalar_one()
+    except IntegrityError:
+        raise ProjectExists(f"the project {name!r} exists", "choose another name") from None
+    made = ProjectInfo(id=number, **row)
     names = options.categories or ()
     connection.execute(
         insert(Category),
@@ -134,16 +142,6 @@ def _check_options(options: ProjectOptions) -> None:
             raise InvalidOption("--categories names a category twice")
         if not categories:
             raise InvalidOption("--categories names no category", "leave it out to learn them")
-
-
-def _highest_project(connection: Connection) -> int:
-    # A purged project's number is never given again: its tombstone would open the new one's
-    # append-only rows to deletion.
-    highest = [
-        connection.scalar(select(func.max(column))) or 0
-        for column in (Project.id, Purge.project_id)
-    ]
-    return max(highest)
 
 
 def list_projects(connection: Connection, *, archived: bool = False) -> list[ProjectInfo]:
@@ -188,7 +186,7 @@ def rename_project(connection: Connection, project: ProjectInfo, name: str) -> N
     name = check_name(name, "project")
     lock_project(connection, project.id)
     if connection.scalar(select(Project.id).where(Project.name == name)) is not None:
-        raise InvalidOption(f"the project {name!r} exists", "choose another name")
+        raise ProjectExists(f"the project {name!r} exists", "choose another name")
     connection.execute(update(Project).where(Project.id == project.id).values(name=name))
     record_change(connection, project.id, "rename", {"from": project.name, "to": name})
 

@@ -12,7 +12,7 @@ from tracker.errors import Refused
 from tracker.ingest import values
 from tracker.ingest.items import ItemIds
 from tracker.ingest.names import BAD, AnnotatorIds, CategoryIds
-from tracker.ingest.records import Batch, Rejections
+from tracker.ingest.records import KEEP, Batch, Rejections
 from tracker.ingest.staging import Staging
 from tracker.schema import NO_SPAN, NONE_APPLIES, SKIPPED
 
@@ -62,6 +62,7 @@ class Intake:
         """
         self._fits(batch, name)
         columns = batch.columns
+        self._refuse_nul(batch, name)
         bad: dict[int, str] = {}
         rows: Rows = {"line": batch.lines, "item_id": self._named(self.items, "item", batch, bad)}
         if "gold" in columns:
@@ -88,6 +89,14 @@ class Intake:
             )
         if self.project.answers == "spans" and not spans and "annotator" in batch.columns:
             raise Refused(f"{name} has no start and end of spans", "--map start=… --map end=…")
+
+    def _refuse_nul(self, batch: Batch, name: str) -> None:
+        """Names are looked at one by one; this is for texts, which Postgres would refuse."""
+        for role, texts in batch.columns.items():
+            if role == "text" or role.startswith(KEEP):
+                for line, cell in zip(batch.lines, texts, strict=True):
+                    if "\0" in cell:
+                        raise Refused(f"{name}, line {line}: a text holds a NUL character")
 
     def _named(
         self,

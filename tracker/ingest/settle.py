@@ -224,9 +224,9 @@ class Settlement:
             exists(select(literal(1)).select_from(stands))
             .where(
                 self._standing(rows, stands),
-                ~exists(select(literal(1)).select_from(again)).where(
-                    same(ASSERTION, again, rows), same(LABEL, again, stands)
-                ),
+                ~exists(select(literal(1)).select_from(again))
+                .where(same(ASSERTION, again, rows), same(LABEL, again, stands))
+                .correlate(rows, stands),  # unsaid, it would take rows for a table of its own
             )
             .correlate(rows)
         )

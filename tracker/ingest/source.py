@@ -23,7 +23,7 @@ class _Digested(io.RawIOBase):
     """A stream that passes its bytes through and remembers their digest and number."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
+        self._stream: Any = stream
         self.sha256 = hashlib.sha256()
         self.bytes_read = 0
 
@@ -31,7 +31,8 @@ class _Digested(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._stream.read(len(buffer))
+        # One read of the system at a time: an interrupt between two of them is heard at once.
+        data: bytes = self._stream.read1(len(buffer))
         buffer[: len(data)] = data
         self.sha256.update(data)
         self.bytes_read += len(data)
@@ -119,7 +120,7 @@ class SourceFile:
         encoding = "utf-8-sig"
         if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
             encoding = "utf-16"
-        elif b"\0" in head:
+        elif b"\0" in head[:_PEEK]:
             raise Refused(f"{self.name} is a binary file, not text")
         # Kept, for a wrapper that is forgotten closes what it wraps.
         self._text = io.TextIOWrapper(stream, encoding, newline="")
@@ -131,9 +132,9 @@ class SourceFile:
         The decoder met them in a block of which the lines before are not counted yet.
         """
         block = error.object[: error.start].decode(error.encoding, "replace")
-        line = lines_before + len((block + ".").splitlines())
+        ends = block.count("\n") + block.count("\r") - block.count("\r\n")
         byte = error.object[error.start]
         return Refused(
-            f"{self.name}, line {line}: the byte 0x{byte:02x} is not {error.encoding.upper()}",
+            f"{self.name}, line {lines_before + ends + 1}: the byte 0x{byte:02x} is not {error.encoding.upper()}",
             "save the file as UTF-8",
         )

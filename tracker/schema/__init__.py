@@ -5,7 +5,8 @@ changes hold the same numbers, and every key that spans items carries project an
 Moments are microseconds since 1970 (see `clock`).
 
 A table whose ``info`` says ``clustered`` is stored in the order of its primary key where the
-database can; ``append_only`` tables refuse UPDATE and DELETE other than a project's purge.
+database can; the numbers of a ``never_renumbered`` one are not given again after a deletion;
+``append_only`` ones refuse UPDATE and DELETE other than a project's purge.
 """
 
 from tracker.schema.base import (

@@ -26,6 +26,7 @@ class Project(Base):
         CheckConstraint(one_of("offsets", OFFSETS), "offsets"),
         CheckConstraint("wanted > 0", "wanted"),
         CheckConstraint("name <> ''", "name"),
+        {"info": {"never_renumbered": True}},
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(Text, unique=True)
