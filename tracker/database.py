@@ -195,6 +195,6 @@ def _alembic(connection: Connection) -> Config:
 
 def _empty() -> Engine:
     """A migrated database in memory that holds nothing."""
-    database = Database("sqlite://")
+    database = Database(dialect.IN_MEMORY)
     database.upgrade()
     return database.engine

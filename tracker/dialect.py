@@ -26,6 +26,7 @@ from tracker.schema import Base
 
 __all__ = [
     "CLUSTERED",
+    "IN_MEMORY",
     "NEVER_RENUMBERED",
     "backup",
     "bulk_insert",
@@ -48,6 +49,9 @@ CLUSTERED: dict[str, Any] = {"sqlite_with_rowid": False}
 
 NEVER_RENUMBERED: dict[str, Any] = {"sqlite_autoincrement": True}
 """Keyword arguments of a table whose numbers are not given again after a deletion."""
+
+IN_MEMORY = "sqlite://"
+"""The URL of a database that is gone when its engine is."""
 
 _WRITE_OPTION = "tracker_write"
 _BULK_OPTION = "tracker_bulk"

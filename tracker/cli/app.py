@@ -104,7 +104,7 @@ def options(
 def main() -> None:
     """Run the command line; ends the process with the contract's exit code."""
     try:
-        app()
+        app(prog_name="tracker")
     except TrackerError as error:
         typer.echo(f"tracker: {error}", err=True)
         sys.exit(error.exit_code)

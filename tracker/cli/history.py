@@ -21,7 +21,7 @@ def snapshot(
     context: typer.Context,
     project: ProjectArgument,
     name: Annotated[str | None, typer.Option(help="A name to find it by.")] = None,
-    note: Annotated[str | None, typer.Option(help="Why it was taken.")] = None,
+    note: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it was taken.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Record the project's figures and tallies as they are now; a record never changes.

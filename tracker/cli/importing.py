@@ -153,7 +153,9 @@ def _progress_bar() -> Iterator[Progress | None]:
 @imports.command("list")
 def list_(
     context: typer.Context,
-    argument: Annotated[str | None, typer.Argument(metavar="[PROJECT]")] = None,
+    argument: Annotated[
+        str | None, typer.Argument(metavar="[PROJECT]", help="The project's name; all if left out.")
+    ] = None,
     project: ProjectOption = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,

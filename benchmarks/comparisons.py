@@ -1,0 +1,204 @@
+"""What is compared with what, on one database."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from data import IMPORT, PROJECT, csv_of, database_of
+from processes import Cost, Ratio, in_turn, net, python, run, tracker
+
+__all__ = ["COMPARISONS", "Bench", "Row", "of_ledger"]
+
+FEW = 10
+MEGABYTE = 1 << 20
+AGREEMENT_MB = 200
+IMPORT_MB = 400
+
+# The project of these databases is their first. Both drivers hand over row by row.
+COUNTS = (
+    "SELECT item_id, category_id, count(*) FROM labels WHERE project_id = 1 "
+    "GROUP BY item_id, category_id"
+)
+RAW = {
+    "sqlite": f"""
+import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1].removeprefix("sqlite:///")).execute("{COUNTS}"):
+    pass
+""",
+    "postgres": f"""
+import psycopg, sys
+with psycopg.connect(sys.argv[1].replace("+psycopg", "")) as connection:
+    for row in connection.execute("{COUNTS}"):
+        pass
+""",
+}
+TO_SQL = """
+import pandas, sqlalchemy, sys
+frame = pandas.read_csv(sys.argv[2])
+with sqlalchemy.create_engine(sys.argv[1]).begin() as connection:
+    frame.to_sql("answers", connection, index=False, if_exists="replace")
+"""
+PEER = """
+import pandas, sys, time
+{prepare}
+frame = pandas.read_csv(sys.argv[1])
+{before}
+started = time.perf_counter()
+{timed}
+print(time.perf_counter() - started)
+"""
+CROSSTAB = "table = pandas.crosstab(frame['item'], frame['category'])"
+ALPHA = "krippendorff.alpha(value_counts=table.to_numpy(), level_of_measurement='nominal')"
+PEERS = {
+    "pandas": ("crosstab", "", "", CROSSTAB),
+    "krippendorff": ("alpha with crosstab", "import krippendorff", "", f"{CROSSTAB}\n{ALPHA}"),
+    "statsmodels": (
+        "fleiss_kappa, its table given",
+        "from statsmodels.stats.inter_rater import fleiss_kappa",
+        CROSSTAB,
+        "fleiss_kappa(table.to_numpy())",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: a ratio or a peak, and what it must not exceed; None: reported."""
+
+    name: str
+    against: str
+    ratio: Ratio | None = None
+    target: float | None = None
+    peak: int | None = None
+    most_mb: int | None = None
+
+    @property
+    def missed(self) -> bool:
+        """Whether a target is not met."""
+        slow = self.ratio is not None and self.target is not None
+        large = self.peak is not None and self.most_mb is not None
+        return bool(
+            (slow and self.ratio.median > self.target)  # type: ignore[union-attr, operator]
+            or (large and self.peak > self.most_mb * MEGABYTE)  # type: ignore[operator]
+        )
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where the data lie and how large they are."""
+
+    folder: Path
+    labels: int
+    rows: int
+    repeats: int
+
+
+def start(bench: Bench) -> Iterator[Row]:
+    """How long a process takes to start; three times the repeats, for it is short."""
+    for name, ours, against, theirs, target in (
+        ("tracker --help", tracker("--help"), "import sqlalchemy", "import sqlalchemy", 1.5),
+        ("import tracker", python("import tracker"), "bare interpreter", "pass", 3.0),
+    ):
+        ratio = in_turn(lambda o=ours: run(o), lambda t=theirs: run(python(t)), 3 * bench.repeats)
+        yield Row(name, against, ratio, target, ratio.peak)
+
+
+def imports(bench: Bench) -> Iterator[Row]:
+    """A file into a new database."""
+    file = csv_of(bench.folder, bench.rows)
+
+    def new(code: str) -> Callable[[], Cost]:
+        path = bench.folder / "new.db"
+
+        def measure() -> Cost:
+            path.unlink(missing_ok=True)
+            return run(python(code, f"sqlite:///{path}", file, PROJECT))
+
+        return measure
+
+    ratio = in_turn(new(IMPORT), new(TO_SQL), bench.repeats)
+    name, against = f"import of {bench.rows:,} rows", "read_csv + to_sql, a flat table"
+    yield Row(name, against, ratio, 1.0, ratio.peak, IMPORT_MB)
+
+
+def memory(bench: Bench) -> Iterator[Row]:
+    """The peak of an import of four times the rows."""
+    file, path = csv_of(bench.folder, 4 * bench.rows), bench.folder / "new.db"
+    path.unlink(missing_ok=True)
+    cost = run(python(IMPORT, f"sqlite:///{path}", file, PROJECT))
+    path.unlink()
+    yield Row(f"import of {4 * bench.rows:,} rows", "", None, None, cost.peak, IMPORT_MB)
+
+
+def _counted(bench: Bench, command: str, target: float | None, most_mb: int | None) -> Row:
+    large, small = (
+        f"sqlite:///{database_of(bench.folder, answers)}" for answers in (bench.labels, FEW)
+    )
+    return of_ledger("sqlite", command, large, small, bench.repeats, target, most_mb)
+
+
+def of_ledger(
+    backend: str,
+    command: str,
+    large: str,
+    small: str,
+    repeats: int,
+    target: float | None = None,
+    most_mb: int | None = None,
+) -> Row:
+    """A command on a large project less itself on a small one, against the raw counts likewise."""
+    ours = net(*(tracker("--database", url, command, PROJECT) for url in (large, small)))
+    theirs = net(*(python(RAW[backend], url) for url in (large, small)))
+    ratio = in_turn(ours, theirs, repeats)
+    return Row(command, "raw counts by item and category", ratio, target, ratio.peak, most_mb)
+
+
+def agreement(bench: Bench) -> Iterator[Row]:
+    """All coefficients and rates with their intervals."""
+    yield _counted(bench, "agreement", 1.0, AGREEMENT_MB)
+
+
+def audit(bench: Bench) -> Iterator[Row]:
+    """Every annotator against the co-annotators."""
+    yield _counted(bench, "audit", 3.0, None)
+
+
+def snapshot(bench: Bench) -> Iterator[Row]:
+    """The figures recorded."""
+    yield _counted(bench, "snapshot", None, None)
+
+
+def peers(bench: Bench) -> Iterator[Row]:
+    """Agreement against libraries, which are timed from the frame that they are given."""
+    file = csv_of(bench.folder, bench.labels)
+    large, small = (database_of(bench.folder, answers) for answers in (bench.labels, FEW))
+    ours = net(
+        *(tracker("--database", f"sqlite:///{db}", "agreement", PROJECT) for db in (large, small))
+    )
+    for package, (what, prepare, before, timed) in PEERS.items():
+        against = f"{package}: {what}"
+        if importlib.util.find_spec(package) is None:
+            yield Row("agreement", f"{against} (not installed)")
+            continue
+        command = python(PEER.format(prepare=prepare, before=before, timed=timed), file)
+        yield Row("agreement", against, in_turn(ours, lambda c=command: _own(c), bench.repeats))
+
+
+def _own(command: list[str]) -> Cost:
+    """What a process says that it took itself."""
+    cost = run(command)
+    return Cost(float(cost.output), 0.0, cost.peak)
+
+
+COMPARISONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    "start": start,
+    "import": imports,
+    "memory": memory,
+    "agreement": agreement,
+    "audit": audit,
+    "snapshot": snapshot,
+    "peers": peers,
+}

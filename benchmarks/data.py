@@ -1,0 +1,63 @@
+"""Answers to measure with: seeded, written once a folder, the same on every machine."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from processes import python, run
+
+__all__ = ["PROJECT", "csv_of", "database_of", "fill"]
+
+PROJECT = "speed"
+ANSWERS = 5  # to each item
+ANNOTATORS = 500
+CATEGORIES = ("neutral", "joy", "anger", "fear", "surprise")
+ACCURACY = 0.8
+SEED = 20240229
+
+IMPORT = """
+import sys, tracker
+tracker.open(sys.argv[1]).import_file(sys.argv[2], project=sys.argv[3])
+"""
+
+
+def rows(answers: int) -> Iterator[str]:
+    """Lines of ``item,annotator,category``, an item's answers one after the other."""
+    draw = random.Random(SEED)  # noqa: S311 - data to measure with
+    others = len(CATEGORIES) - 1
+    for item in range(answers // ANSWERS):
+        truth = draw.randrange(len(CATEGORIES))
+        for annotator in draw.sample(range(ANNOTATORS), ANSWERS):
+            missed = 0 if draw.random() < ACCURACY else 1 + draw.randrange(others)
+            category = CATEGORIES[(truth + missed) % len(CATEGORIES)]
+            yield f"item-{item:07},annotator-{annotator:03},{category}\n"
+
+
+def csv_of(folder: Path, answers: int) -> Path:
+    """A file of so many answers, made where it is not there yet."""
+    path = folder / f"answers-{answers}.csv"
+    if not path.exists():
+        part = path.with_suffix(".part")
+        with part.open("w", encoding="utf-8", newline="") as file:
+            file.write("item,annotator,category\n")
+            file.writelines(rows(answers))
+        part.rename(path)
+    return path
+
+
+def database_of(folder: Path, answers: int) -> Path:
+    """A SQLite database with one project of so many answers, made where it is not there yet."""
+    path = folder / f"ledger-{answers}.db"
+    if not path.exists():
+        part = path.with_suffix(".part")
+        part.unlink(missing_ok=True)
+        fill(f"sqlite:///{part}", csv_of(folder, answers))
+        part.rename(path)
+    return path
+
+
+def fill(url: str, file: Path) -> None:
+    """Import a file of answers into the project of a database."""
+    run(python(IMPORT, url, file, PROJECT))

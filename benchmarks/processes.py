@@ -1,0 +1,92 @@
+"""Processes timed one by one, and ratios of pairs of them taken in turn."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+__all__ = ["Cost", "Ratio", "in_turn", "net", "python", "run", "tracker"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one process took; ``peak`` is its largest resident memory in bytes.
+
+    On Linux a process starts from its parent's peak, so the parent here stays small.
+    """
+
+    wall: float
+    cpu: float
+    peak: int
+    output: str = ""
+
+    def __sub__(self, other: Cost) -> Cost:
+        return Cost(self.wall - other.wall, self.cpu - other.cpu, self.peak)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Pairwise ratios of wall-clock time, and the same of CPU time; and ours' highest peak."""
+
+    walls: tuple[float, ...]
+    cpus: tuple[float, ...]
+    peak: int
+
+    @property
+    def median(self) -> float:
+        """The median ratio of wall-clock time."""
+        return statistics.median(self.walls)
+
+    @property
+    def cpu(self) -> float:
+        """The median ratio of CPU time."""
+        return statistics.median(self.cpus)
+
+
+def python(code: str, *arguments: object) -> list[str]:
+    """The command that runs a piece of Python with the interpreter of this one."""
+    return [sys.executable, "-c", code, *map(str, arguments)]
+
+
+def tracker(*arguments: object) -> list[str]:
+    """The command line of ``tracker``."""
+    return [sys.executable, "-m", "tracker", *map(str, arguments)]
+
+
+def run(command: Sequence[str]) -> Cost:
+    """Run a process to its end; raises RuntimeError with what it said where it failed."""
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as told:
+        started = time.perf_counter()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=told, stderr=said)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        told.seek(0)
+        if process.returncode:
+            raise RuntimeError(f"{command[1:4]} failed: {said.read().decode()[-2000:]}")
+        unit = 1 if sys.platform == "darwin" else 1024
+        cpu = usage.ru_utime + usage.ru_stime
+        return Cost(wall, cpu, usage.ru_maxrss * unit, told.read().decode())
+
+
+def net(command: Sequence[str], idle: Sequence[str]) -> Callable[[], Cost]:
+    """Measures a command less the same on next to no data."""
+    return lambda: run(command) - run(idle)
+
+
+def in_turn(ours: Callable[[], Cost], theirs: Callable[[], Cost], repeats: int) -> Ratio:
+    """Measure A B A B …; one ratio a pair. The first pair warms the caches and is left out."""
+    pairs = [(ours(), theirs()) for _ in range(repeats + 1)][1:]
+    return Ratio(
+        tuple(a.wall / b.wall for a, b in pairs),
+        # A peer that is timed within its process has no CPU time of its own.
+        tuple(a.cpu / b.cpu for a, b in pairs if b.cpu > 0) or (float("nan"),),
+        max(a.peak for a, _ in pairs),
+    )

@@ -1,0 +1,106 @@
+"""Projects, annotators, categories, items and the database itself, managed by command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+
+def test_a_projects_life(run: Run, folder: Path) -> None:
+    made = run("project", "create", "p", "--categories", "bad, good", "--wanted", 3, "--json")
+    assert made.json()["project"] == "p"
+    assert run("project", "create", "q").err == "next: tracker import FILE --project q\n"
+    assert run("project", "show", "p", "--json").json()["categories"] == ["bad", "good"]
+    assert run("project", "rename", "p", "r").out == "p is now r\n"
+    assert run("project", "archive", "r").out == "r is archived\n"
+
+    def names(*options: str) -> list[str]:
+        return [p["project"] for p in run("project", "list", *options, "--json").json()["projects"]]
+
+    assert names() == ["q"]
+    assert names("--all") == ["q", "r"]
+    assert [one["project"] for one in run("status", "--json").json()["projects"]] == ["q"]
+    assert run("project", "archive", "r", "--restore").out == "r is running again\n"
+    run("project", "delete", "q", "--yes")
+    assert names() == ["r"]
+
+
+def test_annotators(run: Run, furnished: Path) -> None:
+    at = ("-p", "sandwich")
+    done = run("annotator", "rename", "A", "ada", *at)
+    assert done.out == "A is now ada, also known as A\n"
+    assert "bob" in run("annotator", "alias", "B", "bob", *at).out
+    # What comes under another name is theirs.
+    rows = "item,annotator,category\nitem 0001,A,0\nitem 0001,bob,0\n"
+    assert "2 unchanged" in run("import", "-", *at, stdin=rows).out
+    told = run("annotator", "list", "sandwich", "--json").json()["annotators"]
+    assert [(one["annotator"], one["kind"], one["labels"]) for one in told] == [
+        ("B", "human", 1000),
+        ("ada", "human", 1000),
+    ] or [one["annotator"] for one in told] == ["ada", "B"]
+    assert run("annotator", "show", "bob", *at, "--json").json()["annotator"] == "B"
+    assert "reference" in run("annotator", "kind", "ada", "reference", *at).out
+    figures = run("agreement", "sandwich", "--json").json()
+    assert figures["counts"]["annotators"] == 1
+    assert figures["gold"]["answers"] == 1000
+    assert figures["gold"]["observed"] == 0.85
+
+
+def test_categories(run: Run, furnished: Path) -> None:
+    assert "is now" in run("category", "rename", "1", "sandwich", "-p", "sandwich").out
+    told = run("category", "list", "sandwich", "--json").json()
+    assert told["closed"] is False
+    assert told["categories"] == [
+        {"category": "0", "labels": 950},
+        {"category": "sandwich", "labels": 1050},
+    ]
+
+
+def test_items(run: Run, furnished: Path) -> None:
+    listed = run("item", "list", "sandwich")
+    assert "0100" in listed.out
+    assert "0101" not in listed.out
+    assert listed.err == "the first 100; for all: --limit 0\n"
+    assert len(run("item", "list", "sandwich", "--limit", 0, "--csv").out.splitlines()) == 1001
+    shown = run("item", "show", "item 0401", "-p", "sandwich")
+    assert "A" in shown.out
+    assert "B" in shown.out
+
+
+def test_the_only_project_needs_no_name(run: Run, answers: Path) -> None:
+    run("import", answers, "-p", "p")
+    for words in (
+        ["status"],
+        ["item", "list"],
+        ["item", "show", "1"],
+        ["category", "list"],
+        ["annotator", "list"],
+        ["annotator", "show", "A"],
+        ["flags", "list"],
+    ):
+        assert run(*words, "--json").json()
+
+
+def test_a_database_is_made_and_current(run: Run, folder: Path) -> None:
+    assert "empty" in run("database", "current").out
+    assert run("database", "upgrade").out.startswith("sqlite:///tracker.db: empty → 0")
+    assert run("database", "upgrade").out.endswith("already\n")
+    told = run("database", "current", "--json").json()
+    assert told["revision"] == told["head"]
+    assert told["database"] == "sqlite:///tracker.db"
+    assert run("database", "check").err == "sound\n"
+    assert run("database", "check", "--json").json()["problems"] == []
+
+
+def test_a_backup_is_a_whole_database(run: Run, furnished: Path) -> None:
+    assert "copy.db is a copy of sqlite:///tracker.db" in run("database", "backup", "copy.db").out
+    at = ("--database", "sqlite:///copy.db")
+    assert run(*at, "database", "check").err == "sound\n"
+    here = run("agreement", "reviews", "--json").out
+    assert run(*at, "agreement", "reviews", "--json").out == here
+    run("database", "backup", "copy.db", code=5)
+
+
+def test_a_bare_path_is_a_file(run: Run, furnished: Path) -> None:
+    assert "reviews" in run("--database", "tracker.db", "status").out

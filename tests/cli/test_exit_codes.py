@@ -1,0 +1,318 @@
+"""Every exit code of every kind of trouble, with the line that says what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import tracker
+from tests.cli.conftest import Run
+
+UNREACHABLE = "postgresql://u:secret@127.0.0.1:1/x"
+
+
+def change(path: Path, statement: str) -> None:
+    """Do something to a database behind the program's back."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement)
+
+
+# -- 0 and 1 -------------------------------------------------------------------------------
+
+
+def test_done_is_0(run: Run, answers: Path) -> None:
+    run("import", answers, "-p", "p")
+    run("agreement", "p")
+    run("database", "check")
+    run("audit", "p", "--fail-on", "flagged")
+
+
+def test_a_failed_check_is_1(run: Run, furnished: Path) -> None:
+    failed = run("audit", "reviews", "--fail-on", "flagged", code=1)
+    assert "constant 1 gave" in failed.out
+    assert "fail the check flagged" in failed.err
+    run("audit", "reviews", "--fail-on", "flagged:constant_category", code=1)
+    run("audit", "sandwich", "--fail-on", "flagged")
+
+
+def test_a_damaged_database_fails_its_check(run: Run, furnished: Path) -> None:
+    change(furnished, "DROP TRIGGER snapshots_no_update")
+    failed = run("database", "check", code=1)
+    assert "snapshots_no_update" in failed.out
+    told = run("database", "check", "--json", code=1).json()
+    assert len(told["problems"]) == 1
+
+
+def test_a_refused_confirmation_changes_nothing(run: Run, furnished: Path) -> None:
+    before = run("project", "list", "--csv").out
+    for stdin in ("n\n", "\n", ""):
+        asked = run("project", "delete", "reviews", stdin=stdin, code=1)
+        assert "Delete reviews" in asked.err
+        assert asked.out.strip() == ""
+        assert "Undo import 1" in run("imports", "undo", 1, stdin=stdin, code=1).err
+    assert run("project", "list", "--csv").out == before
+    assert run("imports", "show", 1, "--json").json()["undone_at"] is None
+
+
+def test_a_confirmation_can_be_typed_or_given_beforehand(run: Run, furnished: Path) -> None:
+    assert run("imports", "undo", 1, stdin="y\n").out.strip().startswith("import 1 is")
+    assert "?" not in run("imports", "undo", 2, "--yes").err
+    run("project", "delete", "reviews", stdin="y\n")
+    run("project", "delete", "sandwich", "-y")
+    assert run("project", "list", "--json").json() == {"projects": []}
+
+
+# -- 2: usage ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "Usage"),
+        (["nonsense"], "No such command"),
+        (["status", "--nonsense"], "No such option"),
+        (["agreement"], "Missing argument"),
+        (["import", "answers.csv"], "--project"),
+        (["agreement", "reviews", "--by", "moon"], "moon"),
+        (["agreement", "reviews", "--measure", "moon"], "moon"),
+        (["agreement", "reviews", "--confidence", "2"], "confidence"),
+        (["agreement", "reviews", "--json", "--csv"], "exclude each other"),
+        (["audit", "reviews", "--fail-on", "moon"], "moon"),
+        (["audit", "reviews", "--alpha", "7"], "alpha"),
+        (["item", "list"], "which project?"),
+        (["item", "list", "reviews", "-p", "sandwich"], "two projects"),
+        (["imports", "show", "one"], "IMPORT"),
+        (["simulate", "moon", "-p", "m"], "moon"),
+        (["simulate", "high"], "either -o FILE or --project NAME"),
+        (["simulate", "high", "-o", "x", "-p", "y"], "either -o FILE or --project NAME"),
+        (["simulate", "high", "--annotators", "honest=3", "-p", "m"], "tracker simulate crowd"),
+        (["simulate", "crowd", "--annotators", "honest", "-p", "m"], "KIND=NUMBER"),
+        (["simulate", "high", "--items", "0", "-p", "m"], "0 items"),
+        (["project", "create", "p", "--scale", "moon"], "moon"),
+        (["project", "create", "reviews"], "reviews"),
+        (["project", "create", "p", "--scale", "ratio", "--categories", "a,b"], "the ratio scale"),
+        (["project", "rename", "reviews", "sandwich"], "sandwich"),
+        (["annotator", "kind", "annotator 01", "moon", "-p", "reviews"], "moon"),
+        (["annotator", "alias", "annotator 01", "copier 1", "-p"], "-p"),
+        (["annotator", "rename", "annotator 01", "annotator 02", "-p", "reviews"], "annotator 02"),
+        (["category", "rename", "0", "1", "-p", "sandwich"], "1"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_2(run: Run, furnished: Path, words: list[str], told: str) -> None:
+    failed = run(*words, code=2)
+    assert told in failed.err + failed.out
+    assert not words or failed.out == ""
+
+
+def test_the_projects_to_choose_from_are_named(run: Run, furnished: Path) -> None:
+    failed = run("item", "show", "item 0001", code=2)
+    assert failed.err == "tracker: which project?\nname one of: reviews, sandwich\n"
+    run("project", "delete", "reviews", "--yes")
+    assert "item 0001" in run("item", "show", "item 0001").out
+
+
+# -- 3: the input --------------------------------------------------------------------------
+
+
+def test_a_missing_file_is_refused_and_not_a_wrong_usage(run: Run, folder: Path) -> None:
+    failed = run("import", "nowhere.csv", "-p", "p", code=3)
+    assert failed.err == "tracker: nowhere.csv: there is no such file\n"
+    assert failed.out == ""
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is empty"),
+        (b"item,annotator,category\n", "no row"),
+        (b"who,what,where\n1,2,3\n", "--map"),
+        (b"item,annotator,category\n1,A,\xff\n", "line 2: the byte 0xff is not UTF-8"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0", "binary"),
+        (b"\x1f\x8b\x08 damaged", "does not unpack"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused(
+    run: Run, folder: Path, content: bytes, told: str
+) -> None:
+    Path("bad.csv").write_bytes(content)
+    failed = run("import", "bad.csv", "-p", "p", code=3)
+    assert failed.err.startswith("tracker: ")
+    assert told in failed.err
+    assert len(failed.err.splitlines()) <= 2
+    run("project", "show", "p", code=4)
+
+
+def test_a_folder_is_refused(run: Run, folder: Path) -> None:
+    Path("answers").mkdir()
+    assert "is a folder" in run("import", "answers", "-p", "p", code=3).err
+
+
+def test_a_file_that_cannot_be_written_is_refused(run: Run, folder: Path) -> None:
+    failed = run("simulate", "high", "-o", "nowhere/x.csv", code=3)
+    assert "nowhere/x.csv cannot be written" in failed.err
+
+
+# -- 4: not found --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status", "nobody"],
+        ["agreement", "nobody"],
+        ["audit", "nobody"],
+        ["snapshot", "nobody"],
+        ["history", "nobody"],
+        ["flags", "list", "nobody"],
+        ["imports", "list", "nobody"],
+        ["imports", "show", "99"],
+        ["imports", "undo", "99", "--yes"],
+        ["project", "show", "nobody"],
+        ["project", "rename", "nobody", "somebody"],
+        ["project", "archive", "nobody"],
+        ["project", "delete", "nobody", "--yes"],
+        ["annotator", "list", "nobody"],
+        ["annotator", "show", "nobody", "-p", "reviews"],
+        ["annotator", "rename", "nobody", "somebody", "-p", "reviews"],
+        ["annotator", "kind", "nobody", "model", "-p", "reviews"],
+        ["annotator", "alias", "nobody", "somebody", "-p", "reviews"],
+        ["category", "list", "nobody"],
+        ["category", "rename", "nothing", "something", "-p", "reviews"],
+        ["item", "list", "nobody"],
+        ["item", "show", "nothing", "-p", "reviews"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_not_there_is_4(run: Run, furnished: Path, words: list[str]) -> None:
+    failed = run(*words, code=4)
+    assert failed.out == ""
+    assert failed.err.startswith("tracker: ")
+    assert "99" in failed.err or "no" in failed.err
+
+
+def test_a_project_that_may_not_be_made_is_4(run: Run, answers: Path) -> None:
+    run("import", answers, "-p", "p", "--no-create", code=4)
+    assert (
+        not Path("tracker.db").exists() or not run("project", "list", "--json").json()["projects"]
+    )
+
+
+def test_a_near_name_is_proposed(run: Run, furnished: Path) -> None:
+    assert "reviews" in run("agreement", "revews", code=4).err
+
+
+def test_a_file_that_is_not_there_reads_as_an_empty_database(run: Run, folder: Path) -> None:
+    assert run("status", "--json").json() == {"projects": []}
+    assert "tracker demo" in run("status").err
+    assert run("project", "list", "--csv").code == 0
+    assert run("imports", "list", "--json").json()["imports"] == []
+    assert run("database", "current", "--json").json()["revision"] is None
+    run("agreement", "p", code=4)
+    run("item", "list", code=4)
+    assert list(folder.iterdir()) == [], "looking makes no file"
+
+
+# -- 5: the database -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [["status"], ["simulate", "high", "-p", "p"]], ids=" ".join)
+def test_a_folder_that_is_not_there_is_5(run: Run, folder: Path, words: list[str]) -> None:
+    failed = run("--database", "sqlite:///nowhere/t.db", *words, code=5)
+    assert "nowhere does not exist" in failed.err
+    assert list(folder.iterdir()) == []
+
+
+def test_a_folder_in_the_place_of_the_file_is_5(run: Run, folder: Path) -> None:
+    assert "is a folder" in run("--database", f"sqlite:///{folder}", "status", code=5).err
+
+
+@pytest.mark.parametrize("url", ["moon://x/y", "postgresql://u:secret@h:port/x", "://"])
+def test_a_url_that_means_nothing_is_5(run: Run, folder: Path, url: str) -> None:
+    failed = run("--database", url, "status", code=5)
+    assert "postgresql://" in failed.err
+    assert "secret" not in failed.err
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        UNREACHABLE,
+        "postgres://u:secret@127.0.0.1:1/x",
+        "postgresql://127.0.0.1:1/x?user=u&password=secret",
+        "postgresql://u:s%65cret@/x?host=/nowhere",
+    ],
+)
+@pytest.mark.parametrize(
+    "words",
+    [["status"], ["database", "current", "--json"], ["simulate", "high", "-p", "p"]],
+    ids=" ".join,
+)
+def test_a_server_that_does_not_answer_is_5_and_the_password_stays_unsaid(
+    run: Run, folder: Path, url: str, words: list[str]
+) -> None:
+    failed = run("--database", url, *words, code=5)
+    assert failed.out == ""
+    assert failed.err.startswith("tracker: postgresql://")
+    assert len(failed.err.splitlines()) == 2
+    assert "secret" not in failed.err
+    assert "s%65cret" not in failed.err
+
+
+def test_the_password_is_in_no_representation(folder: Path) -> None:
+    ledger = tracker.open(UNREACHABLE)
+    for text in (repr(ledger), str(ledger.database), repr(ledger.database), repr(ledger.__dict__)):
+        assert "secret" not in text
+
+
+def test_the_password_stays_unsaid_by_a_process(process: Run) -> None:
+    for words in (["status"], ["status", "--help"]):
+        done = process(*words, env={"TRACKER_DATABASE_URL": UNREACHABLE}, code=None)
+        assert "secret" not in done.out + done.err
+
+
+def test_a_newer_revision_is_5(run: Run, furnished: Path) -> None:
+    change(furnished, "UPDATE alembic_version SET version_num = '9999'")
+    for words in (["status"], ["database", "upgrade"], ["simulate", "high", "-p", "p"]):
+        failed = run(*words, code=5)
+        assert "revision 9999" in failed.err
+        assert "newer tracker" in failed.err
+    assert run("database", "current", "--json").json()["revision"] == "9999"
+
+
+def test_another_programs_database_is_5(run: Run, folder: Path) -> None:
+    change(folder / "tracker.db", "CREATE TABLE customers (id INTEGER)")
+    for words in (["status"], ["database", "upgrade"], ["simulate", "high", "-p", "p"]):
+        assert "another program" in run(*words, code=5).err
+
+
+def test_a_file_that_is_no_database_is_5(run: Run, answers: Path) -> None:
+    failed = run("--database", f"sqlite:///{answers}", "status", code=5)
+    assert "not a SQLite database" in failed.err
+
+
+def test_a_file_that_may_not_be_written_is_5_on_writing_only(run: Run, furnished: Path) -> None:
+    # The header's write version: a number that SQLite does not know makes the file read-only
+    # for everybody, the superuser included, whom no permission stops.
+    content = bytearray(furnished.read_bytes())
+    content[18] = 3
+    furnished.write_bytes(content)
+    assert "reviews" in run("status").out
+    for words in (
+        ["simulate", "high", "-p", "p"],
+        ["snapshot", "reviews"],
+        ["project", "rename", "reviews", "r"],
+    ):
+        failed = run(*words, code=5)
+        assert "cannot be written to" in failed.err
+
+
+def test_a_backup_overwrites_nothing(run: Run, furnished: Path) -> None:
+    Path("copy.db").write_text("dear to somebody")
+    assert "already exists" in run("database", "backup", "copy.db", code=5).err
+    assert Path("copy.db").read_text() == "dear to somebody"
+    assert "does not exist" in run("database", "backup", "nowhere/copy.db", code=5).err

@@ -1,0 +1,89 @@
+"""Help, version and completion."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+
+from tests.cli.commands import leaves, parse
+from tests.cli.conftest import Run
+
+LEAVES = dict(leaves())
+
+
+def help_of(command: Any) -> str:
+    """What a command says of itself, on one line."""
+    return " ".join((command.help or "").split())
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_command_says_what_it_does(run: Run, name: str) -> None:
+    text = help_of(LEAVES[name])
+    assert re.match(r"[A-Z].*[.`]$", text), text
+    shown = run(*name.split(), "--help")
+    assert shown.err == ""
+    assert "Usage: tracker " + name in " ".join(shown.out.split())
+    assert text.split(".")[0].split("`")[0].split(":")[0][:40] in " ".join(shown.out.split())
+    assert run(*name.split(), "-h").out == shown.out
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_option_and_argument_is_told_by_its_help_or_its_name(name: str) -> None:
+    for parameter in LEAVES[name].params:
+        told = getattr(parameter, "help", None) or parameter.metavar
+        assert told, f"{name}: {parameter.name}"
+
+
+@pytest.mark.parametrize(
+    ("name", "example"),
+    [
+        (name, example)
+        for name, command in LEAVES.items()
+        for example in re.findall(r"`(tracker [^`]+)`", help_of(command))
+    ],
+)
+def test_every_example_can_be_typed(name: str, example: str) -> None:
+    assert parse(example) == name
+
+
+def test_the_first_help_leads_to_the_tour(run: Run) -> None:
+    shown = run("--help").out
+    assert "Start with: tracker demo" in shown
+    for name in LEAVES:
+        assert f" {name.split()[0]} " in shown
+
+
+def test_no_word_at_all_shows_the_help(run: Run) -> None:
+    assert "Start with: tracker demo" in run(code=2).out
+
+
+def test_the_version(run: Run) -> None:
+    assert run("--version").out == f"tracker {version('tracker')}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("tracker ", {name.split()[0] for name in LEAVES}),
+        ("tracker im", {"import", "imports"}),
+        ("tracker imports ", {"list", "show", "undo"}),
+        ("tracker import --d", {"--dry-run"}),
+    ],
+)
+def test_completion(run: Run, line: str, expected: set[str]) -> None:
+    env = {
+        "_TRACKER_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(line.count(" ")),
+    }
+    assert set(run(env=env).out.split()) == expected
+
+
+def test_the_completion_script(process: Run) -> None:
+    env = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    shown = process("--show-completion", "bash", env=env).out
+    assert "_TRACKER_COMPLETE=complete_bash" in shown
+    assert "complete -o default -F _tracker_completion tracker" in shown

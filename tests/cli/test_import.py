@@ -1,0 +1,164 @@
+"""``tracker import``: what it prints, what it stores, what it refuses."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+HEADER = "item,annotator,category\n"
+
+
+def test_json_of_an_import(run: Run, answers: Path) -> None:
+    assert run("import", answers, "-p", "p", "--json").json() == {
+        "import": 1,
+        "project": "p",
+        "rows": 6,
+        "inserted": 6,
+        "changed": 0,
+        "unchanged": 0,
+        "older": 0,
+        "rejected": 0,
+        "rejections": [],
+    }
+
+
+def test_the_same_again_changes_nothing(run: Run, answers: Path) -> None:
+    run("import", answers, "-p", "p")
+    again = run("import", answers, "-p", "p", "--json").json()
+    assert (again["rows"], again["unchanged"], again["inserted"]) == (6, 6, 0)
+
+
+def test_a_correction_is_a_change(run: Run, answers: Path) -> None:
+    run("import", answers, "-p", "p")
+    answers.write_text(answers.read_text().replace("2,B,y", "2,B,x"))
+    done = run("import", answers, "-p", "p")
+    assert done.out == "import 2: 6 rows into p: 1 changed, 5 unchanged\n"
+    shown = run("item", "show", "2").out
+    assert "superseded" in shown
+
+
+def test_json_of_a_refused_import_names_file_and_line(run: Run, folder: Path) -> None:
+    Path("bad.csv").write_text(HEADER + "1,A,x\n,B,y\n3,,x\n1,A,y\n")
+    failed = run("import", "bad.csv", "-p", "p", "--json", code=3)
+    told = failed.json()
+    assert told["import"] is None
+    assert told["rejected"] == len(told["rejections"])
+    assert {one["source"] for one in told["rejections"]} == {"bad.csv"}
+    assert {3, 4} <= {one["line"] for one in told["rejections"]}
+    assert all(one["reason"] for one in told["rejections"])
+    assert "--skip-invalid" in failed.err
+    assert "bad.csv" in failed.err
+    run("project", "show", "p", code=4)
+
+
+def test_a_refused_import_names_the_rows_to_people(run: Run, folder: Path) -> None:
+    Path("bad.csv").write_text(HEADER + ",B,y\n" * 50)
+    failed = run("import", "bad.csv", "-p", "p", code=3)
+    assert failed.out == ""
+    assert "bad.csv, line 2" in failed.err
+    assert "30 more" in failed.err
+    assert len(failed.err.splitlines()) < 30
+
+
+def test_bad_rows_can_be_left_out(run: Run, folder: Path) -> None:
+    Path("bad.csv").write_text(HEADER + "1,A,x\n,B,y\n")
+    done = run("import", "bad.csv", "-p", "p", "--skip-invalid")
+    assert done.out == "import 1: 2 rows into p: 1 inserted, 1 rejected\n"
+    assert "bad.csv, line 3" in done.err
+
+
+def test_a_dry_run_stores_nothing_and_makes_no_file(run: Run, answers: Path) -> None:
+    done = run("import", answers, "-p", "p", "--dry-run")
+    assert "6 rows into p: 6 inserted" in done.out
+    assert "would" in done.out
+    assert not Path("tracker.db").exists()
+    run("import", answers, "-p", "p")
+    answers.write_text(HEADER + "9,A,x\n")
+    before = run("item", "list", "--json").json()
+    assert run("import", answers, "-p", "p", "--dry-run", "--json").json()["inserted"] == 1
+    assert run("item", "list", "--json").json() == before
+    assert len(run("imports", "list", "--json").json()["imports"]) == 1
+
+
+def test_a_dry_run_refuses_what_the_import_would(run: Run, folder: Path) -> None:
+    run("import", "-", "-p", "p", "--dry-run", stdin=HEADER + ",A,x\n", code=3)
+    run("import", "nowhere.csv", "-p", "p", "--dry-run", code=3)
+
+
+def test_standard_input(run: Run, answers: Path) -> None:
+    done = run("import", "-", "-p", "p", stdin=answers.read_bytes())
+    assert "6 inserted" in done.out
+    failed = run("import", "-", "-p", "p", stdin=HEADER + ",A,x\n", code=3)
+    assert "standard input, line 2" in failed.err
+    assert "once" in run("import", "-", "-", "-p", "p", code=2).err
+
+
+def test_compressed(run: Run, answers: Path) -> None:
+    packed = answers.with_suffix(".csv.gz")
+    packed.write_bytes(gzip.compress(answers.read_bytes()))
+    assert "6 inserted" in run("import", packed, "-p", "p").out
+    assert "6 unchanged" in run("import", "-", "-p", "p", stdin=packed.read_bytes()).out
+
+
+def test_several_files_are_one_unit(run: Run, answers: Path) -> None:
+    other = answers.with_name("more.tsv")
+    other.write_text("item\tworker\tlabel\n4\tA\tx\n4\tB\tx\n")
+    assert run("import", answers, other, "-p", "p").out.startswith("import 1: 8 rows")
+    told = run("imports", "show", 1, "--json").json()
+    assert [Path(one["name"]).name for one in told["sources"]] == ["answers.csv", "more.tsv"]
+    assert "import 1 is undone" in run("imports", "undo", 1, "--yes").out
+    assert run("status", "p", "--json").json()["answers"] == 0
+    assert run("imports", "list", "--json").json()["imports"][0]["undone_at"].endswith("Z")
+
+
+def test_wide_and_mapped_columns(run: Run, folder: Path) -> None:
+    Path("wide.csv").write_text("doc,ann,bea,site\n1,x,x,here\n2,x,y,there\n")
+    done = run(
+        "import", "wide.csv", "-p", "p", "--map", "item=doc", "--map", "annotators=ann,bea",
+        "--keep", "site",
+    )  # fmt: skip
+    assert "4 inserted" in done.out
+    names = [row["annotator"] for row in run("annotator", "list", "--json").json()["annotators"]]
+    assert names == ["ann", "bea"]
+    assert run("item", "show", "1", "--json").json()["attributes"] == {"site": "here"}
+
+
+def test_columns_that_are_not_known_are_named_with_the_option_to_type(
+    run: Run, folder: Path
+) -> None:
+    Path("odd.csv").write_text("item,annotator,colour\n1,A,red\n")
+    failed = run("import", "odd.csv", "-p", "p", code=3)
+    assert "colour" in failed.err
+    assert "--map category=" in failed.err
+
+
+def test_the_project_is_made_as_the_options_say(run: Run, answers: Path) -> None:
+    run("import", answers, "-p", "p", "--categories", "y,x", "--scale", "ordinal", "--wanted", 3)
+    told = run("project", "show", "p", "--json").json()
+    assert (told["scale"], told["wanted"], told["categories"]) == ("ordinal", 3, ["y", "x"])
+    assert run("status", "p", "--json").json()["answers_missing"] == 3
+    failed = run("import", answers, "-p", "p", "--scale", "nominal", code=2)
+    assert "ordinal" in failed.err
+    answers.write_text(HEADER + "1,C,z\n")
+    assert "'z'" in run("import", answers, "-p", "p", code=3).err
+
+
+def test_the_environment_names_the_database_and_the_option_wins(
+    run: Run, answers: Path, folder: Path
+) -> None:
+    here, there = folder / "here.db", folder / "there.db"
+    env = {"TRACKER_DATABASE_URL": f"sqlite:///{here}"}
+    run("import", answers, "-p", "p", env=env)
+    run("--database", f"sqlite:///{there}", "import", answers, "-p", "q", env=env)
+    assert sorted(path.name for path in folder.glob("*.db")) == ["here.db", "there.db"]
+    assert [one["project"] for one in run("status", "--json", env=env).json()["projects"]] == ["p"]
+    run("import", answers, "-p", "p", env={"TRACKER_DATABASE_URL": ""})
+    assert (folder / "tracker.db").exists()
+
+
+def test_the_next_command_that_is_proposed_can_be_pasted(run: Run, answers: Path) -> None:
+    hint = run("import", answers, "-p", "two words").err
+    assert hint == "next: tracker agreement 'two words'\n"
+    run("agreement", "two words")

@@ -1,0 +1,54 @@
+"""The whole job by command on each database; what cannot differ is tested on one elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from tests.cli.conftest import Run
+
+
+def without_times(told: Any) -> str:
+    """A document's text less the moments in it."""
+    return re.sub(r'"\d{4}-\d\d-\d\dT[^"]*Z"', '"then"', json.dumps(told))
+
+
+def test_the_main_job(run: Run, empty_url: str, answers: Path) -> None:
+    at = ("--database", empty_url)
+    assert run(*at, "status", "--json").json() == {"projects": []}
+    assert "→" in run(*at, "database", "upgrade").out
+    for place in (at, ()):
+        run(*place, "simulate", "crowd", "--items", 150, "-p", "c")
+        run(*place, "import", answers, "-p", "p")
+        answers.write_text(answers.read_text().replace("2,B,y", "2,B,x"))
+        run(*place, "import", answers, "-p", "p")
+        answers.write_text(answers.read_text().replace("2,B,x", "2,B,y"))
+    for words in (
+        ["agreement", "p"],
+        ["agreement", "c"],
+        ["agreement", "c", "--by", "pair"],
+        ["agreement", "c", "--by", "annotator"],
+        ["agreement", "c", "--by", "item"],
+        ["audit", "c", "--all", "--record"],
+        ["annotator", "list", "c"],
+        ["annotator", "show", "constant 1", "-p", "c"],
+        ["category", "list", "c"],
+        ["item", "list", "c"],
+        ["item", "show", "2", "-p", "p"],
+    ):
+        there = run(*at, *words, "--json").json()
+        assert without_times(there) == without_times(run(*words, "--json").json()), words
+        run(*at, *words)
+    run(*at, "snapshot", "c")
+    assert len(run(*at, "history", "c", "--json").json()["snapshots"]) == 1
+    assert "undone" in run(*at, "imports", "undo", 3, "--yes").out
+    labels = run(*at, "item", "show", "2", "-p", "p", "--json").json()["labels"]
+    assert {one["category"] for one in labels if one["state"] == "stands"} == {"x", "y"}
+    run(*at, "import", "nowhere.csv", "-p", "p", code=3)
+    run(*at, "agreement", "nobody", code=4)
+    assert run(*at, "database", "check").err == "sound\n"
+    run(*at, "project", "delete", "c", "--yes")
+    assert run(*at, "database", "check").err == "sound\n"
+    assert [one["project"] for one in run(*at, "status", "--json").json()["projects"]] == ["p"]

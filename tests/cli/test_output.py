@@ -1,0 +1,184 @@
+"""What a script reads: one JSON document, rows as CSV, and nothing else on standard output."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.commands import leaves, options
+from tests.cli.conftest import Run
+
+# One call of every command that takes --json, as it is typed before that.
+CALLS = {
+    "import": "import answers.csv --project new",
+    "imports list": "imports list",
+    "imports show": "imports show 1",
+    "imports undo": "imports undo 1 --yes",
+    "status": "status reviews",
+    "agreement": "agreement reviews",
+    "snapshot": "snapshot reviews",
+    "history": "history reviews",
+    "audit": "audit reviews",
+    "flags list": "flags list reviews",
+    "project create": "project create new",
+    "project list": "project list",
+    "project show": "project show reviews",
+    "annotator list": "annotator list reviews",
+    "annotator show": "annotator show annotator_01 --project reviews",
+    "category list": "category list reviews",
+    "item list": "item list reviews --limit 5",
+    "item show": "item show item_0001 --project reviews",
+    "database current": "database current",
+    "database check": "database check",
+}
+VARIANTS = [
+    "status",
+    "agreement reviews --by category",
+    "agreement reviews --by annotator",
+    "agreement reviews --by pair",
+    "agreement reviews --by item",
+    "agreement reviews --measure krippendorff_alpha --confidence .9",
+    "audit reviews --all",
+    "audit reviews --record",
+    "item list reviews",
+    "project list --all",
+]
+
+
+def words(call: str) -> list[str]:
+    """The words of a call; an underscore in a name of one annotator or item is a space."""
+    known = {"annotator_01": "annotator 01", "item_0001": "item 0001"}
+    return [known.get(word, word) for word in call.split()]
+
+
+def commands_with(option: str) -> list[str]:
+    """The commands that have the option."""
+    return sorted(name for name, command in leaves() if option in options(command))
+
+
+def test_every_command_with_json_is_called_here() -> None:
+    assert sorted(CALLS) == commands_with("--json")
+
+
+@pytest.mark.parametrize("call", [*CALLS.values(), *VARIANTS])
+def test_json_is_one_document_and_nothing_else(
+    run: Run, furnished: Path, answers: Path, call: str
+) -> None:
+    done = run(*words(call), "--json")
+    told = json.loads(done.out, parse_constant=pytest.fail)
+    assert isinstance(told, dict)
+    assert done.out.endswith("}\n")
+
+
+@pytest.mark.parametrize(
+    "call", [*(CALLS[name] for name in commands_with("--csv")), *VARIANTS[:5], *VARIANTS[6:]]
+)
+def test_csv_has_a_header_and_whole_rows(run: Run, furnished: Path, call: str) -> None:
+    rows = list(csv.reader(io.StringIO(run(*words(call), "--csv").out)))
+    assert len(rows) > 1
+    assert len(set(rows[0])) == len(rows[0])
+    assert {len(row) for row in rows} == {len(rows[0])}
+
+
+@pytest.mark.parametrize("call", [*CALLS.values(), *VARIANTS])
+def test_people_read_the_same_without(run: Run, furnished: Path, answers: Path, call: str) -> None:
+    done = run(*words(call))
+    assert done.out.strip() or done.err.strip()
+    assert "None" not in done.out or call.startswith(("imports show", "project show"))
+    assert "nan" not in done.out.lower().split()
+
+
+def test_a_table_is_also_json_or_csv(run: Run, furnished: Path) -> None:
+    """Whatever takes --csv takes --json."""
+    assert set(commands_with("--csv")) <= set(commands_with("--json"))
+
+
+# -- shapes --------------------------------------------------------------------------------
+
+
+def test_agreement(run: Run, furnished: Path) -> None:
+    told = run("agreement", "sandwich", "--json").json()
+    assert told["project"] == "sandwich"
+    assert told["as_of"] is None
+    assert told["scale"] == "nominal"
+    assert told["counts"] == {
+        "items": 1000,
+        "items_compared": 1000,
+        "annotators": 2,
+        "answers": 2000,
+        "labels": 2000,
+    }
+    rates = [
+        (row["category"], row["agreements"], row["potential_agreements"], row["rate"])
+        for row in told["categories"]
+    ]
+    assert rates == [("0", 400, 550, 400 / 550), ("1", 450, 600, 450 / 600)]
+    assert told["summary"]["lowest"] == {"category": "0", "rate": 400 / 550}
+    assert told["gold"] is None
+    alpha = next(m for m in told["measures"] if m["measure"] == "krippendorff_alpha")
+    assert alpha["ci_low"] < alpha["value"] < alpha["ci_high"]
+    assert alpha["confidence"] == 0.95
+    assert alpha["undefined"] is None
+
+
+def test_what_cannot_be_computed_is_null_with_its_reason(run: Run, folder: Path) -> None:
+    run("import", "-", "-p", "p", stdin="item,annotator,category\n1,A,x\n2,B,x\n")
+    told = run("agreement", "p", "--json").json()
+    assert {measure["value"] for measure in told["measures"]} == {None}
+    assert all(measure["undefined"] for measure in told["measures"])
+    assert told["summary"]["lowest"] is None
+
+
+def test_pairs_annotators_and_items(run: Run, furnished: Path) -> None:
+    def rows(by: str) -> list[dict[str, Any]]:
+        told = run("agreement", "sandwich", "--by", by, "--json").json()
+        found: list[dict[str, Any]] = told[f"{by}s"]
+        return found
+
+    (pair,) = rows("pair")
+    assert pair["annotators"] == ["A", "B"]
+    assert (pair["items"], pair["observed"]) == (1000, 0.85)
+    assert [row["annotator"] for row in rows("annotator")] == ["A", "B"]
+    assert rows("item")[0]["votes"] == {"0": 2}
+    assert rows("item")[-1]["vote_score"] == 1
+
+
+def test_the_audit(run: Run, furnished: Path) -> None:
+    told = run("audit", "reviews", "--json").json()
+    flagged = {row["annotator"]: row["flags"] for row in told["annotators"] if row["flags"]}
+    flag = flagged["constant 1"][0]
+    assert (flag["kind"], flag["category"]) == ("constant_category", "positive")
+    assert flag["state"] == "flagged"
+    assert flag["observed"] == 1
+    assert flag["q_value"] < 0.05
+    states = {f["state"] for flags in flagged.values() for f in flags}
+    assert "clear" not in states
+    every = run("audit", "reviews", "--all", "--json").json()
+    assert "clear" in {f["state"] for row in every["annotators"] for f in row["flags"]}
+
+
+def test_a_snapshot_is_an_element_of_the_history(run: Run, furnished: Path) -> None:
+    taken = run("snapshot", "reviews", "--name", "second", "--note", "why", "--json").json()
+    told = run("history", "reviews", "--json").json()
+    assert told["project"] == "reviews"
+    assert [one["name"] for one in told["snapshots"]] == ["first", "second"]
+    assert told["snapshots"][-1] == taken
+    assert taken["taken_at"].endswith("Z")
+    assert {"snapshot", "counts", "measures", "categories", "summary"} <= set(taken)
+
+
+def test_a_snapshot_prints_its_number(run: Run, furnished: Path) -> None:
+    number = run("snapshot", "reviews").out.strip()
+    assert number == str(run("history", "reviews", "--json").json()["snapshots"][-1]["snapshot"])
+
+
+def test_times_are_in_utc(run: Run, furnished: Path) -> None:
+    told = run("imports", "list", "--json").json()
+    for one in told["imports"]:
+        assert one["recorded_at"].endswith("Z")
+    assert run("project", "show", "reviews", "--json").json()["created_at"].endswith("Z")

@@ -1,0 +1,148 @@
+"""What only a process of its own can show: exit codes, signals, pipes, the environment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+# A background job of a shell is born deaf to Ctrl-C, and so would its children be.
+HEARING = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from tracker.cli.app import main; main()"
+)
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
+
+
+def test_exit_codes_reach_the_shell(process: Run, furnished: Path) -> None:
+    process("status")
+    process("audit", "reviews", "--fail-on", "flagged", code=1)
+    process("status", "--nonsense", code=2)
+    process("import", "nowhere.csv", "-p", "p", code=3)
+    process("status", "nobody", code=4)
+    process("--database", "sqlite:///nowhere/x.db", "status", code=5)
+
+
+def test_the_installed_command_is_the_same(process: Run, folder: Path) -> None:
+    command = Path(sys.executable).parent / "tracker"
+    if not command.exists():
+        pytest.skip("the package is not installed beside this interpreter")
+    assert process("--version", command=[str(command)]).out == process("--version").out
+
+
+@posix
+def test_an_interrupted_import_leaves_nothing(run: Run, folder: Path) -> None:
+    command = [sys.executable, "-c", HEARING, "import", "-", "-p", "p"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as running:  # type: ignore[call-overload]
+        running.stdin.write(b"item,annotator,category\n")
+        # More than pipes and buffers hold: once it is written, most of it was taken in.
+        for start in range(0, 100_000, 1000):
+            rows = (f"item {n},A,yes\n" for n in range(start, start + 1000))
+            running.stdin.write("".join(rows).encode())
+        time.sleep(0.2)  # now it waits for more
+        running.send_signal(signal.SIGINT)
+        code = running.wait(30)
+        out, err = running.stdout.read().decode(), running.stderr.read().decode()
+        with suppress(BrokenPipeError):
+            running.stdin.close()
+    assert code == 130
+    assert out == ""
+    assert err == "tracker: interrupted; what was under way is not stored\n"
+    assert run("project", "list", "--json").json() == {"projects": []}
+    assert run("imports", "list", "--json").json()["imports"] == []
+    run("import", "-", "-p", "p", stdin="item,annotator,category\n1,A,yes\n")
+
+
+@posix
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["simulate", "high", "--items", "20000", "-o", "-"],
+        ["agreement", "sandwich", "--by", "item", "--json"],
+        ["agreement", "sandwich", "--by", "item", "--csv"],
+        ["agreement", "sandwich", "--by", "item"],
+    ],
+    ids=" ".join,
+)
+def test_a_reader_that_has_enough_is_no_error(furnished: Path, words: list[str]) -> None:
+    command = [sys.executable, "-m", "tracker", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()
+        running.stdout.close()
+        assert (running.wait(30), running.stderr.read()) == (0, b"")
+
+
+def test_no_colour_and_no_bar_where_there_is_no_terminal(process: Run, furnished: Path) -> None:
+    for words in (["audit", "reviews"], ["agreement", "--help"], ["agreement", "--nonsense"]):
+        done = process(*words, code=None)
+        assert "\x1b" not in done.out + done.err
+    rows = "item,annotator,category\n" + "".join(f"{n},A,x\n" for n in range(50_000))
+    done = process("import", "-", "-p", "p", stdin=rows)
+    assert done.out == "import 3: 50,000 rows into p: 50,000 inserted\n"
+    assert done.err == "next: tracker agreement p\n"
+
+
+@posix
+@pytest.mark.parametrize("no_colour", [False, True])
+def test_colour_on_a_terminal_unless_unwanted(
+    furnished: Path, no_colour: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pty = pytest.importorskip("pty")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    if no_colour:
+        monkeypatch.setenv("NO_COLOR", "1")
+    reading, writing = pty.openpty()
+    command = [sys.executable, "-m", "tracker", "audit", "reviews"]
+    with subprocess.Popen(command, stdout=writing, stderr=writing) as running:
+        os.close(writing)
+        shown = b""
+        while chunk := _read(reading):
+            shown += chunk
+        assert running.wait(30) == 0
+    os.close(reading)
+    assert b"constant 1" in shown
+    # 3x are the colours; bold and dim are none.
+    assert (b"\x1b[1;31m" in shown) is not no_colour
+    assert (b"31m" in shown) is not no_colour
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # how Linux says that the other side of a terminal has gone
+        return b""
+
+
+@posix
+def test_a_bar_on_a_terminal_is_gone_at_the_end(
+    furnished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pty = pytest.importorskip("pty")
+    rows = "item,annotator,category\n" + "".join(f"{n},A,x\n" for n in range(50_000))
+    Path("many.csv").write_text(rows)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    reading, writing = pty.openpty()
+    command = [sys.executable, "-m", "tracker", "import", "many.csv", "-p", "p", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writing) as running:
+        os.close(writing)
+        shown = b""
+        while chunk := _read(reading):
+            shown += chunk
+        assert running.stdout is not None
+        out = running.stdout.read()
+        assert running.wait(30) == 0
+    os.close(reading)
+    assert b"importing" in shown
+    assert out.startswith(b"{")
+    assert b"\x1b" not in out

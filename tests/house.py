@@ -1,0 +1,218 @@
+"""What the rooms of the package may import and name, and the checks that hold it."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["CHECKOUT", "MOST_LINES", "ORDER", "Module", "faults", "modules", "too_long"]
+
+CHECKOUT = Path(__file__).parents[1]
+MOST_LINES = 400
+
+# The one place where the order is written: a room imports only from rooms before it, and this
+# holds for imports inside functions and for type checkers, too. CONTRIBUTING.md shows the same.
+ORDER = (
+    "errors",
+    "clock",
+    "tally",
+    "measures",
+    "audit",
+    "simulate",
+    "schema",
+    "dialect",
+    "database",
+    "catalogue",
+    "ingest",
+    "counting",
+    "assess",
+    "auditing",
+    "history",
+    "progress",
+    "integrity",
+    "export",
+    "ledger",
+    "demo",
+    "report",
+    "cli",
+)
+# `import tracker` leads to the ledger, `python -m tracker` to the commands.
+DOORS = {"__init__": "ledger", "__main__": "cli"}
+
+# Rooms that know less than their place in the order would let them.
+ONLY: dict[str, set[str]] = {
+    "clock": set(),
+    "tally": set(),
+    "measures": {"errors", "tally"},
+    "audit": {"errors", "tally"},
+    "simulate": {"errors"},
+    "demo": {"simulate"},
+}
+
+# Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
+LIBRARIES = {
+    "sqlalchemy": {"schema", "dialect", "database", "catalogue", "ingest", "counting", "assess",
+                   "auditing", "history", "progress", "integrity", "export", "ledger"},
+    "alembic": {"database"},
+    "numpy": {"measures", "audit"},
+    "scipy": {"measures", "audit"},
+    "pandas": {"assess", "auditing", "history", "ledger"},
+    "rich": {"report", "cli"},
+    "typer": {"cli"},
+    "psycopg": set(),  # the driver is SQLAlchemy's to import
+    "pyarrow": set(),
+}  # fmt: skip
+LAZY = {"alembic", "pandas", "pyarrow", "scipy"}
+LAZY_IN = {"cli": {"rich", "tracker.ledger"}, "__init__": {"tracker.ledger"}}
+
+DATABASES = re.compile("sqlite|postgres|psycopg|pg_", re.IGNORECASE)
+# Rooms where a text, not code, may name a database, and why.
+NAMED_TO_PEOPLE = {
+    "cli": "help tells people which URLs there are; the default is a file",
+    "__init__": "the default is a file",
+}
+ENVIRONMENT = {"environ", "environb", "getenv", "putenv"}
+
+
+class Module(NamedTuple):
+    """One source file: its room, its path for messages, its syntax tree."""
+
+    room: str
+    path: str
+    tree: ast.Module
+
+
+def modules() -> Iterator[Module]:
+    """Every module of the package."""
+    package = CHECKOUT / "tracker"
+    for path in sorted(package.rglob("*.py")):
+        room = path.relative_to(package).with_suffix("").parts[0]
+        yield Module(room, str(path.relative_to(CHECKOUT)), ast.parse(path.read_text("utf-8")))
+
+
+def too_long(texts: dict[str, str]) -> list[str]:
+    """Files, by name and content, that are two files."""
+    lengths = {name: len(text.splitlines()) for name, text in texts.items()}
+    return [f"{name}: {lines} lines" for name, lines in lengths.items() if lines > MOST_LINES]
+
+
+def faults(module: Module) -> list[str]:
+    """What a module imports or names that its room may not; a line each."""
+    found = [*_direction(module), *_libraries(module), *_names(module), *_habits(module)]
+    return [f"{module.path}, line {line}: {fault}" for line, fault in found]
+
+
+Fault = tuple[int, str]
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The dotted name of every module that a tree imports, wherever the statement stands."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            if node.level:
+                yield node.lineno, "." * node.level + module
+            elif module == "tracker":
+                yield from ((node.lineno, f"tracker.{alias.name}") for alias in node.names)
+            else:
+                yield node.lineno, module
+
+
+def _direction(module: Module) -> Iterator[Fault]:
+    room = DOORS.get(module.room, module.room)
+    if room not in ORDER:
+        yield 1, f"the room {room!r} has no place in the order"
+        return
+    before = set(ORDER[: ORDER.index(room)])
+    allowed = ONLY.get(room, before) & before
+    if module.room in DOORS:
+        allowed = {room}
+    for line, name in _imports(module.tree):
+        if name.startswith("."):
+            yield line, f"relative import of {name}"
+        first, _, rest = name.partition(".")
+        target = rest.partition(".")[0]
+        if first == "tracker" and target not in {*allowed, module.room}:
+            yield line, f"{module.room} imports {target or 'tracker'}"
+
+
+def _libraries(module: Module) -> Iterator[Fault]:
+    for line, name in _imports(module.tree):
+        library = name.partition(".")[0]
+        if module.room not in LIBRARIES.get(library, {module.room}):
+            yield line, f"{module.room} imports {library}"
+    lazy = LAZY | LAZY_IN.get(module.room, set())
+    for line, name in _imports(_loaded(module.tree)):
+        if name in lazy or name.partition(".")[0] in lazy:
+            yield line, f"{name} is imported as the module is loaded"
+
+
+def _loaded(tree: ast.Module) -> ast.Module:
+    """What runs when a module is loaded: neither functions nor what is for type checkers."""
+
+    class Pruned(ast.NodeTransformer):
+        def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+            return None
+
+        def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+            return None
+
+        def visit_If(self, node: ast.If) -> ast.AST | None:
+            guarded = ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
+            return None if guarded else self.generic_visit(node)
+
+    pruned = Pruned().visit(copy.deepcopy(tree))
+    assert isinstance(pruned, ast.Module)
+    return pruned
+
+
+def _names(module: Module) -> Iterator[Fault]:
+    """Databases named anywhere but in one room; docstrings and comments may."""
+    if module.room == "dialect":
+        return
+    docstrings = _docstrings(module.tree)
+    for node in ast.walk(module.tree):
+        line = getattr(node, "lineno", 1)
+        if isinstance(node, ast.Constant):
+            free = id(node) in docstrings or module.room in NAMED_TO_PEOPLE
+            words = [node.value] if isinstance(node.value, str) and not free else []
+        else:
+            words = [*_identifiers(node)]
+        yield from (
+            (line, f"{word!r} names a database") for word in words if DATABASES.search(word)
+        )
+
+
+def _identifiers(node: ast.AST) -> Iterator[str]:
+    for field in ("id", "attr", "arg", "name", "module", "asname"):
+        value = getattr(node, field, None)
+        if isinstance(value, str):
+            yield value
+
+
+def _docstrings(tree: ast.Module) -> set[int]:
+    """The nodes of texts that stand alone as a statement, attributes' docstrings included."""
+    return {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+
+
+def _habits(module: Module) -> Iterator[Fault]:
+    """The environment is read, and anything printed, by the commands alone."""
+    if module.room == "cli":
+        return
+    for node in ast.walk(module.tree):
+        line = getattr(node, "lineno", 1)
+        for word in _identifiers(node):
+            if word in ENVIRONMENT:
+                yield line, f"{word} outside the commands"
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"print", "sys.stdout.write"}:
+            yield line, "output outside the commands"

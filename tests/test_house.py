@@ -1,0 +1,196 @@
+"""The house: which room may import and name what, and the tools that watch it.
+
+Each guard is itself tested on something that must trip it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import house
+from tests.house import CHECKOUT, ORDER, Module
+
+
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run this interpreter in the checkout."""
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+
+
+# -- rooms ---------------------------------------------------------------------------------
+
+
+def test_every_room_keeps_to_itself() -> None:
+    assert [fault for module in house.modules() for fault in house.faults(module)] == []
+
+
+def test_every_room_of_the_order_is_there() -> None:
+    assert {module.room for module in house.modules()} == {*ORDER, *house.DOORS}
+
+
+def test_the_contributors_picture_shows_the_same_order() -> None:
+    text = (CHECKOUT / "CONTRIBUTING.md").read_text("utf-8")
+    names = re.findall(r"^  (\w+)(\.py|/) ", text, re.MULTILINE)
+    assert tuple(name for name, _ in names) == ORDER
+    for name, suffix in names:
+        assert (CHECKOUT / "tracker" / f"{name}{suffix}").exists(), f"{name}{suffix}"
+
+
+@pytest.mark.parametrize(
+    ("room", "code", "fault"),
+    [
+        ("tally", "from tracker.measures import MEASURES", "tally imports measures"),
+        ("catalogue", "from tracker.ingest.loader import load", "catalogue imports ingest"),
+        ("catalogue", "from tracker import ledger", "catalogue imports ledger"),
+        ("catalogue", "import tracker.report.cells", "catalogue imports report"),
+        ("counting", "def f():\n    from tracker.assess import assess", "counting imports assess"),
+        ("history", "if TYPE_CHECKING:\n    import tracker.ledger", "history imports ledger"),
+        ("report", "import tracker", "report imports tracker"),
+        ("report", "from tracker.cli.app import app", "report imports cli"),
+        ("simulate", "from tracker.tally import Tally", "simulate imports tally"),
+        ("demo", "from tracker.errors import Refused", "demo imports errors"),
+        ("__init__", "from tracker.schema import Base", "__init__ imports schema"),
+        ("cli", "from . import project", "relative import of ."),
+        ("attic", "", "the room 'attic' has no place in the order"),
+        ("measures", "import sqlalchemy.orm", "measures imports sqlalchemy"),
+        ("cli", "from sqlalchemy import select", "cli imports sqlalchemy"),
+        ("audit", "from tracker.schema import Label", "audit imports schema"),
+        ("ingest", "import pandas as pd", "ingest imports pandas"),
+        ("ledger", "import pandas as pd", "pandas is imported as the module is loaded"),
+        ("measures", "from scipy.special import x", "scipy.special is imported as the module is"),
+        ("database", "try:\n    import alembic\nexcept E:\n    pass", "alembic is imported as"),
+        ("cli", "from rich.table import Table", "rich.table is imported as the module is loaded"),
+        ("cli", "from tracker.ledger import Ledger", "tracker.ledger is imported as the module"),
+        ("ledger", "from rich.table import Table", "ledger imports rich"),
+        ("catalogue", "import sqlite3", "'sqlite3' names a database"),
+        ("database", "if name == 'postgresql': pass", "'postgresql' names a database"),
+        ("counting", "x = f'{y} SQLite'", "' SQLite' names a database"),
+        ("schema", "Table(sqlite_with_rowid=False)", "'sqlite_with_rowid' names a database"),
+        ("schema", "def for_postgres(): pass", "'for_postgres' names a database"),
+        ("cli", "from sqlalchemy.dialects import sqlite", "'sqlite' names a database"),
+        ("dialect", "import psycopg", "dialect imports psycopg"),
+        ("ledger", "import os\nx = os.environ['HOME']", "environ outside the commands"),
+        ("ledger", "from os import getenv", "getenv outside the commands"),
+        ("ingest", "print('done')", "output outside the commands"),
+        ("ingest", "import sys\nsys.stdout.write('done')", "output outside the commands"),
+    ],
+)
+def test_each_guard_trips(room: str, code: str, fault: str) -> None:
+    found = house.faults(Module(room, "snippet.py", ast.parse(code)))
+    assert any(fault in line for line in found), found
+
+
+@pytest.mark.parametrize(
+    ("room", "code"),
+    [
+        ("cli", "from tracker.errors import Refused\nimport os\nprint(os.environ)"),
+        ("cli", "if TYPE_CHECKING:\n    from tracker.ledger import Ledger"),
+        ("cli", "def f():\n    from tracker.ledger import Ledger\n    import rich.console"),
+        ("cli", "default = 'sqlite:///tracker.db'"),
+        ("ledger", "def f():\n    import pandas as pd"),
+        ("ledger", '"""On SQLite."""\nx = 1\n"""Or Postgres."""'),
+        ("dialect", "import sqlite3"),
+        ("measures", "import numpy as np\nimport math"),
+    ],
+)
+def test_what_is_allowed_passes(room: str, code: str) -> None:
+    assert house.faults(Module(room, "snippet.py", ast.parse(code))) == []
+
+
+# -- sizes ---------------------------------------------------------------------------------
+
+
+def test_no_file_is_two_files() -> None:
+    # A migration is exempt: what it did when it was released is never rewritten.
+    paths = (path for name in ("tracker", "tests", "benchmarks", "docs")
+             for path in sorted((CHECKOUT / name).rglob("*.py")))  # fmt: skip
+    texts = {str(path.relative_to(CHECKOUT)): path.read_text("utf-8") for path in paths}
+    assert len(texts) > 100
+    assert house.too_long(texts) == []
+
+
+def test_the_guard_of_sizes_trips() -> None:
+    assert house.too_long({"a": "x\n" * house.MOST_LINES}) == []
+    assert house.too_long({"a": "x\n" * (house.MOST_LINES + 1)}) == ["a: 401 lines"]
+
+
+# -- tools ---------------------------------------------------------------------------------
+
+
+def test_the_linter_is_content() -> None:
+    done = python("-m", "ruff", "check", ".")
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_formatter_has_nothing_to_do() -> None:
+    done = python("-m", "ruff", "format", "--check", ".")
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_type_checker_is_content() -> None:
+    done = python("-m", "mypy", "--strict")
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_tools_trip(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text('"""Bad."""\nimport os\nx = eval( "1" )\n\n\ndef f(y):\n    return y\n')
+    config = ["--config", str(CHECKOUT / "pyproject.toml")]
+    linted = python("-m", "ruff", "check", *config, "--no-cache", str(bad)).stdout
+    assert {"F401", "S307"} <= set(re.findall(r"\b[A-Z]+\d{3}\b", linted))
+    assert python("-m", "ruff", "format", "--check", *config, "--no-cache", str(bad)).returncode
+    cache = ["--cache-dir", str(tmp_path)]
+    typed = python("-m", "mypy", "--strict", "--config-file=", *cache, str(bad)).stdout
+    assert "[no-untyped-def]" in typed
+
+
+# -- what is loaded ------------------------------------------------------------------------
+
+HEAVY = ("alembic", "numpy", "pandas", "psycopg", "rich", "scipy", "sqlalchemy", "typer")
+
+
+def loaded(code: str) -> set[str]:
+    """The heavy libraries that are loaded once code has run."""
+    report = f"import sys; sys.stderr.write(' '.join(m for m in {HEAVY} if m in sys.modules))"
+    done = python("-c", f"{code}\n{report}")
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.split())
+
+
+def commanded(*words: str) -> str:
+    """Code that runs the command and lives on."""
+    return (
+        f"import sys; sys.argv = {['tracker', *words]}\n"
+        "from tracker.cli.app import main\ntry: main()\nexcept SystemExit: pass"
+    )
+
+
+def test_importing_the_package_is_cheap() -> None:
+    assert loaded("import tracker; assert tracker.open") == set()
+
+
+def test_opening_a_ledger_loads_what_it_needs() -> None:
+    assert loaded("import tracker; tracker.open('sqlite://')") <= {"sqlalchemy", "numpy"}
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["import", "--help"]], ids=" ".join)
+def test_help_does_not_wait_for_the_database(words: list[str]) -> None:
+    assert loaded(commanded(*words)) <= {"typer", "rich"}
+
+
+def test_a_listing_loads_neither_frames_nor_statistics(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    python("-m", "tracker", "--database", url, "simulate", "high", "--items", "5", "-p", "p")
+    for words in (["status"], ["item", "list", "p"], ["imports", "list"]):
+        found = loaded(commanded("--database", url, *words))
+        assert not found & {"alembic", "pandas", "scipy"}, words
+
+
+def test_the_guard_of_loading_trips() -> None:
+    assert "sqlalchemy" in loaded("import sqlalchemy")

@@ -1,0 +1,119 @@
+"""The wheel: what it holds, and that it works away from the checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.house import CHECKOUT
+
+
+def run(*command: object, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a command that must succeed."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy so that no build leaves its traces in the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    unwanted = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "data", "*.db")
+    shutil.copytree(CHECKOUT, source, ignore=unwanted)
+    build = (sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder)
+    run(*build, source, cwd=folder)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def site(wheel: Path) -> Path:
+    """A folder into which the wheel alone is installed."""
+    folder = wheel.parent / "site"
+    pip = (sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check")
+    offline = ("--no-deps", "--no-index", "--no-compile", "--target")
+    run(*pip, *offline, folder, wheel, cwd=wheel.parent, PIP_ROOT_USER_ACTION="ignore")
+    return folder
+
+
+@pytest.fixture
+def installed(site: Path, tmp_path: Path) -> dict[str, str]:
+    """An environment in which ``tracker`` is the installed one, and a test that it is."""
+    # -S keeps the environment's .pth files out, and with them the checkout of an editable
+    # installation; the libraries that the package needs come back by their folder.
+    libraries = sysconfig.get_paths()
+    folders = [str(site), libraries["purelib"], libraries["platlib"]]
+    env = {"PYTHONPATH": os.pathsep.join(folders), "TRACKER_DATABASE_URL": "", "PYTHONUTF8": "1"}
+    code = "import tracker; print(tracker.__file__)"
+    found = run(sys.executable, "-S", "-c", code, cwd=tmp_path, **env).stdout.strip()
+    assert Path(found) == site / "tracker" / "__init__.py"
+    return env
+
+
+def names(wheel: Path) -> list[PurePosixPath]:
+    """The files in a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return [PurePosixPath(name) for name in archive.namelist()]
+
+
+def test_what_the_wheel_holds(wheel: Path) -> None:
+    found = {str(name) for name in names(wheel)}
+    migrations = sorted((CHECKOUT / "migrations").rglob("*.py"))
+    assert migrations
+    for path in migrations:
+        assert f"tracker/{path.relative_to(CHECKOUT).as_posix()}" in found
+    for path in (CHECKOUT / "tracker").rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            assert path.relative_to(CHECKOUT).as_posix() in found
+    assert {"tracker/py.typed", "tracker/demo/assignments.csv", "tracker/demo/truth.csv"} <= found
+
+
+def test_what_the_wheel_leaves_alone(wheel: Path) -> None:
+    tops = {name.parts[0] for name in names(wheel)}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"tracker"}
+    assert not [name for name in names(wheel) if name.suffix in {".pyc", ".db", ".mako~"}]
+
+
+def test_the_wheel_says_who_it_is(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        info = {PurePosixPath(name).name: name for name in archive.namelist() if "-info" in name}
+        metadata = archive.read(info["METADATA"]).decode()
+        entries = archive.read(info["entry_points.txt"]).decode()
+    assert "LICENSE" in info
+    assert "License-Expression: MIT" in metadata
+    assert "tracker = tracker.__main__:main" in entries
+
+
+def test_the_installed_program_makes_and_upgrades_a_database(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    def tracker(*words: str) -> str:
+        command = (sys.executable, "-S", "-m", "tracker", *words)
+        return run(*command, cwd=tmp_path, **installed).stdout
+
+    assert "→" in tracker("database", "upgrade")
+    assert "head" in tracker("database", "current")
+    assert (tmp_path / "tracker.db").exists()
+
+
+def test_the_installed_program_gives_the_tour(installed: dict[str, str], tmp_path: Path) -> None:
+    shown = run(sys.executable, "-S", "-m", "tracker", "demo", cwd=tmp_path, **installed).stdout
+    assert "0.727" in shown
+    assert "0.467, moderate" in shown
+    assert (tmp_path / "tracker-demo.db").exists()
