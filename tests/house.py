@@ -31,6 +31,7 @@ ORDER = (
     "counting",
     "assess",
     "auditing",
+    "flags",
     "history",
     "progress",
     "integrity",
@@ -56,7 +57,7 @@ ONLY: dict[str, set[str]] = {
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
     "sqlalchemy": {"schema", "dialect", "database", "catalogue", "ingest", "counting", "assess",
-                   "auditing", "history", "progress", "integrity", "export", "ledger"},
+                   "auditing", "flags", "history", "progress", "integrity", "export", "ledger"},
     "alembic": {"database"},
     "numpy": {"measures", "audit"},
     "scipy": {"measures", "audit"},

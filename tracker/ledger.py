@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from tracker.assess import Assessment, assess
-from tracker.auditing import Audit, audit_project, record_flags
+from tracker.auditing import Audit, audit_project
 from tracker.catalogue.projects import (
     ProjectExists,
     ProjectInfo,
@@ -23,6 +23,7 @@ from tracker.catalogue.projects import (
 from tracker.database import Database
 from tracker.errors import InvalidOption, NotFound
 from tracker.export import LABEL_COLUMNS, standing_labels
+from tracker.flags import record_flags
 from tracker.history import History, SnapshotRecord, history, take_snapshot
 from tracker.ingest.columns import parse_map
 from tracker.ingest.loader import ImportResult, Progress, load

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import clock, counting
-from tracker.auditing import count_flags
 from tracker.catalogue.projects import ProjectInfo
+from tracker.flags import count_flags
 from tracker.ingest.register import list_imports
 
 __all__ = ["Status", "project_status"]

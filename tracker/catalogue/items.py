@@ -116,6 +116,7 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
         rows += connection.execute(
             statement.where(table.c.project_id == project.id, table.c.item_id == item_id)
         ).all()
+    standing = {_said(row) for row in rows if row.stands}
     rows.sort(key=lambda row: (annotators[row.annotator_id], row._mapping["pass"], row.labelled_at))
     return [
         {
@@ -129,7 +130,7 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
             "labeled_at": clock.iso(row.labelled_at) if row.timed else None,
             "seconds": None if row.spent_ms is None else row.spent_ms / 1000,
             "import": imports.get(row.change_id),
-            "state": _state(row),
+            "state": _state(row, standing),
         }
         for row in rows
     ]
@@ -141,7 +142,20 @@ def _what(category_id: int) -> str:
     return "label" if category_id > 0 else "none applies"
 
 
-def _state(row: Any) -> str:
+def _said(row: Any) -> tuple[int, ...]:
+    """Whose answer a label belongs to, and what it says."""
+    return (
+        row.annotator_id,
+        row._mapping["pass"],
+        row.category_id,
+        row.span_start,
+        row.span_end,
+    )
+
+
+def _state(row: Any, standing: set[tuple[int, ...]]) -> str:
     if row.stands:
         return "stands"
-    return "superseded" if row.taken_back is None else "taken back"
+    if row.taken_back is not None:
+        return "taken back"
+    return "repeated" if _said(row) in standing else "superseded"

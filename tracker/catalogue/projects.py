@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
@@ -88,6 +88,9 @@ def create_project(
     """Make a project. Raises ProjectExists, and InvalidOption where an option is not valid."""
     options = options or ProjectOptions()
     name = check_name(name, "project")
+    if options.categories is not None:
+        stripped = tuple(category.strip() for category in options.categories)
+        options = replace(options, categories=stripped)
     _check_options(options)
     row: dict[str, Any] = {
         "name": name,

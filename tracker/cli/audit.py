@@ -86,7 +86,7 @@ def list_(
     as_csv: AsCsv = False,
 ) -> None:
     """List the recorded findings of a project."""
-    from tracker.auditing import open_flags
+    from tracker.flags import open_flags
     from tracker.report.cells import table
 
     with opened(context).reading(some_project(argument, project)) as (connection, found):

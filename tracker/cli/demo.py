@@ -28,7 +28,7 @@ def demo(
         typer.Option("--output", "-o", metavar="FILE", help="The SQLite file to make."),
     ] = None,
 ) -> None:
-    """A tour in half a minute: published examples imported, assessed, recorded, audited."""
+    """A tour in a few seconds: published examples imported, assessed, recorded, audited."""
     from tracker.ledger import Ledger
 
     file = Path(output) if output is not None else _fresh_file()

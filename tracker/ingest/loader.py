@@ -6,10 +6,11 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, Table, insert, select
 
+from tracker import dialect
 from tracker.catalogue.changes import lock_project, record_change
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
@@ -21,9 +22,11 @@ from tracker.ingest.settle import Settlement
 from tracker.ingest.soundness import Contradiction, check_references, contradictions
 from tracker.ingest.source import SourceFile
 from tracker.ingest.staging import FATES, staging
-from tracker.schema import Import, Label, Source
+from tracker.schema import Annotator, Category, Import, Item, Label, Source
 
 __all__ = ["ImportResult", "Progress", "load"]
+
+_MANY = 5000  # rows of an import that changes the size of the tables
 
 Progress = Callable[[int, int | None], None]
 """Told the bytes read so far and the bytes there are, None where unknown."""
@@ -108,6 +111,9 @@ def load(
         if rejections.count and not skip_invalid:
             raise Rejected(_result(None, project, rows, {}, None, rejections))
         settlement.run(repeats=repeats, empty_before=empty_before)
+        if rows > _MANY:  # or the planner takes the tables for small ones until it looks
+            for filled in (Item, Annotator, Category, Label):
+                dialect.refresh_statistics(connection, cast("Table", filled.__table__))
         fates, gold = settlement.fates(intake.gold, intake.truth_files)
     # What is not staged any more only repeated another row of its file.
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count

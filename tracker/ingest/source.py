@@ -135,6 +135,7 @@ class SourceFile:
         ends = block.count("\n") + block.count("\r") - block.count("\r\n")
         byte = error.object[error.start]
         return Refused(
-            f"{self.name}, line {lines_before + ends + 1}: the byte 0x{byte:02x} is not {error.encoding.upper()}",
+            f"{self.name}, line {lines_before + ends + 1}: "
+            f"the byte 0x{byte:02x} is not {error.encoding.upper()}",
             "save the file as UTF-8",
         )
