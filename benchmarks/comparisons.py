@@ -56,10 +56,10 @@ PEERS = {
     "pandas": ("crosstab", "", "", CROSSTAB),
     "krippendorff": ("alpha with crosstab", "import krippendorff", "", f"{CROSSTAB}\n{ALPHA}"),
     "statsmodels": (
-        "fleiss_kappa, its table given",
-        "from statsmodels.stats.inter_rater import fleiss_kappa",
-        CROSSTAB,
-        "fleiss_kappa(table.to_numpy())",
+        "aggregate_raters and fleiss_kappa",
+        "from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa",
+        "codes = frame['category'].astype('category').cat.codes.to_numpy().reshape(-1, 5)",
+        "fleiss_kappa(aggregate_raters(codes)[0])",
     ),
 }
 

@@ -63,6 +63,7 @@ def fates(result: ImportResult) -> dict[str, int]:
         fate: told[fate] for fate in ("inserted", "changed", "unchanged", "older", "rejected")
     }
     assert sum(counts.values()) == told["rows"]
+    assert min(counts.values()) >= 0
     return {fate: number for fate, number in counts.items() if number}
 
 

@@ -73,7 +73,7 @@ shutil.rmtree(folder, ignore_errors=True)
 """
 
 
-class Unavailable(Exception):  # noqa: N818 - not a fault: the machine has none
+class Unavailable(Exception):
     """No Postgres can be had on this machine; the message gives every reason."""
 
 

@@ -167,7 +167,9 @@ def test_the_mechanical_turk_is_too_thin_to_accuse(turk: Ledger) -> None:
     assert (flag["category"], flag["state"], flag["n"]) == ("positive", "insufficient", 4)
     assert flag["observed"] == 1.0
     assert flag["why"]
-    assert not [one for row in audited.values() for one in row["flags"] if one["state"] == "flagged"]
+    assert not [
+        one for row in audited.values() for one in row["flags"] if one["state"] == "flagged"
+    ]
 
 
 @pytest.mark.parametrize("name", get_args(Experiment))

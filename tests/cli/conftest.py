@@ -38,6 +38,12 @@ class Result:
 
 Run = Callable[..., Result]
 
+# Variables of the shell or of a build service that change what the command prints.
+SPEAKING = (
+    "TRACKER_DATABASE_URL", "NO_COLOR", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TERM",
+    "TERMINAL_WIDTH", "COLUMNS", "LINES",
+)  # fmt: skip
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -45,7 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = tmp_path / "here"
     made.mkdir()
     monkeypatch.chdir(made)
-    for name in ("TRACKER_DATABASE_URL", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TERM"):
+    for name in SPEAKING:
         monkeypatch.delenv(name, raising=False)
     return made
 
@@ -68,6 +74,7 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         with monkeypatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
             # Built once: the tree of commands takes longer to make than most commands to run.
             patch.setattr("typer.main.get_command", lambda _: ROOT)
+            patch.setattr("typer.rich_utils.FORCE_TERMINAL", None, raising=False)
             patch.setattr(sys, "argv", ["tracker", *map(str, args)])
             patch.setattr(sys, "stdin", _stream(data))
             for name, value in (env or {}).items():

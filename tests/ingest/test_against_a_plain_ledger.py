@@ -66,9 +66,7 @@ class PlainLedger:
                 rows.append((answer, Record(moment, self.imports, number, labels)))
         fates: Counter[str] = Counter()
         for answer, record in sorted(rows, key=lambda row: row[1][:3]):
-            before = [
-                one for one in self.records.get(answer, []) if one.change not in self.undone
-            ]
+            before = [one for one in self.records.get(answer, []) if one.change not in self.undone]
             fates[fate(record, max(before, default=None))] += max(len(record.labels), 1)
             self.records.setdefault(answer, []).append(record)
         return fates
@@ -105,14 +103,11 @@ def rows_of(file: Mapping[tuple[Answer, int | None], Labels], number: int) -> li
     """A file's rows. No two files are alike: one that repeats another counts as its date."""
     rows: list[list[object]] = [["item", "annotator", "pass", "labeled_at", "category", "n"]]
     for ((item, annotator, pass_), time), labels in file.items():
-        for label in sorted(labels) or [""]:
-            rows.append([item, annotator, pass_, time, label, number])
+        rows += [[item, annotator, pass_, time, label, number] for label in sorted(labels) or [""]]
     return rows
 
 
-def take(
-    connection: Connection, project: ProjectInfo, files: Files, number: int
-) -> ImportResult:
+def take(connection: Connection, project: ProjectInfo, files: Files, number: int) -> ImportResult:
     sources = [
         SourceFile(STDIN, io.BytesIO(csv_text(rows_of(file, 10 * number + n)).encode()))
         for n, file in enumerate(files)
@@ -186,7 +181,7 @@ def both_kinds(test: Callable[..., None]) -> Callable[..., None]:
 
 @both_kinds
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]) -> None:
-    @settings(max_examples=40)
+    @settings(max_examples=25)
     @example(UNTIMED_AFTER_TIMED)
     @given(steps(labels))
     def check(script: list[Files | int]) -> None:
@@ -199,7 +194,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, kind: str, labels: st.SearchStrategy[A
 def test_on_postgres(
     emptied_postgres_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]
 ) -> None:
-    @settings(max_examples=10)
+    @settings(max_examples=8)
     @example(UNTIMED_AFTER_TIMED)
     @given(steps(labels))
     def check(script: list[Files | int]) -> None:

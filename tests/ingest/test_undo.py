@@ -22,7 +22,7 @@ FILES = (
 )
 
 
-@pytest.mark.parametrize("undone", [(0,), (1,), (2,), (2, 1), (0, 2), (0, 1), (1, 2, 0)])
+@pytest.mark.parametrize("undone", [(0,), (2,), (2, 1), (0, 2), (1, 2, 0)])
 def test_undo_in_any_order_equals_never_having_imported(
     ledger: Ledger, write: Write, undone: tuple[int, ...]
 ) -> None:
@@ -134,7 +134,7 @@ def test_imports_are_listed_with_their_fates_and_sources(ledger: Ledger, write: 
     assert [one.project for one in listed] == ["p", "q"]
     assert shown["import"] == first
     assert (shown["rows"], shown["inserted"], shown["changed"]) == (3, 2, 1)
-    assert [source["name"] for source in shown["sources"]][0] == str(file)
+    assert shown["sources"][0]["name"] == str(file)
     assert {len(source["sha256"]) for source in shown["sources"]} == {64}
     assert shown["undone_at"] >= shown["recorded_at"]
     assert listed[1].to_dict()["undone_at"] is None

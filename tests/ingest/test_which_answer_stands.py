@@ -60,9 +60,7 @@ def test_a_later_answer_supersedes(ledger: Ledger, write: Write) -> None:
     assert standing(ledger) == [("i", "A", "z"), ("i", "B", "x"), ("j", "A", "y"), ("k", "B", "x")]
 
 
-def test_last_weeks_export_after_this_weeks_overturns_nothing(
-    ledger: Ledger, write: Write
-) -> None:
+def test_last_weeks_export_after_this_weeks_overturns_nothing(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write(WEEK_2), "p")
     before = standing(ledger)
     result = ledger.import_file(write(WEEK_1), "p")
@@ -100,7 +98,9 @@ def test_of_the_same_moment_the_one_recorded_last_stands(ledger: Ledger, write: 
 
 
 def test_revisions_within_one_file(ledger: Ledger, write: Write) -> None:
-    file = write(TIMED + "i,A,z,2024-03-03\n i,A,x,2024-03-01\n i,A,y,2024-03-02\n i,A,y,2024-03-02")
+    file = write(
+        TIMED + "i,A,z,2024-03-03\n i,A,x,2024-03-01\n i,A,y,2024-03-02\n i,A,y,2024-03-02"
+    )
     assert fates(ledger.import_file(file, "p")) == {"inserted": 1, "changed": 2, "unchanged": 1}
     assert standing(ledger) == [("i", "A", "z")]
     assert fates(ledger.import_file(file, "p")).get("changed") is None

@@ -73,7 +73,7 @@ class Intake:
             self.rejections.add(name, batch.lines[n], bad[n])
         if "annotator" not in columns:
             self.truth_files.add(source)
-            return sum(1 for gold in columns["gold"] if gold.strip())
+            return sum(1 for n, gold in enumerate(columns["gold"]) if gold.strip() or n in bad)
         self._stage(rows, source, bad)
         return len(batch.lines)
 

@@ -1,0 +1,72 @@
+"""Rows of a ledger at each revision of its schema, and the tables that only grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracker.database import HEAD, Database
+from tracker.schema import Base
+
+APPEND_ONLY = [
+    "changes",
+    "snapshot_categories",
+    "snapshot_measures",
+    "snapshot_patterns",
+    "snapshots",
+]
+
+
+def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
+    """Rows of a ledger at a revision, in an order in which they can be inserted."""
+    p = {"project_id": 1}
+    label = p | {"item_id": 1, "pass": 1, "span_start": -1, "span_end": -1, "timed": True}
+    label |= {"labelled_at": 5, "change_id": 2, "source": 1, "spent_ms": 9}
+    samples: dict[str, dict[str, list[dict[str, Any]]]] = {
+        "0001": {
+            "projects": [
+                {"id": 1, "name": "p", "answers": "one", "scale": "nominal", "closed": True}
+                | {"offsets": "characters", "wanted": 2, "created_at": 1, "archived_at": None}
+            ],
+            "changes": [
+                p | {"id": n, "kind": kind, "recorded_at": n, "detail": "{}"}
+                for n, kind in enumerate(("create", "import", "alias"), 1)
+            ],
+            "categories": [p | {"id": n, "name": name} for n, name in ((0, None), (1, "a"))],
+            "annotators": [
+                p | {"id": n, "name": name, "kind": "human"} for n, name in ((1, "A"), (2, "B"))
+            ],
+            "aliases": [
+                p | {"alias_id": 2, "annotator_id": 1, "from_change": 3, "to_change": None}
+            ],
+            "items": [p | {"id": 1, "name": "i", "text": "t", "length": 3}],
+            "item_attributes": [p | {"item_id": 1, "name": "language", "value": "nl"}],
+            "imports": [
+                p
+                | {"id": 1, "change_id": 2, "rows": 1, "inserted": 1, "changed": 0}
+                | {"unchanged": 0, "older": 0, "rejected": 0, "undone_by": None}
+            ],
+            "sources": [{"import_id": 1, "number": 1, "name": "f.csv", "digest": "00"}],
+            "labels": [label | {"annotator_id": 1, "category_id": 1, "given_as": 2}],
+            "past_labels": [
+                label
+                | {"annotator_id": 1, "category_id": 0, "given_as": 1, "taken_back_by": None}
+                | {"labelled_at": 4}
+            ],
+            "snapshots": [
+                p
+                | {"id": 1, "name": "s", "note": None, "taken_at": 9, "through_change": 3}
+                | {"version": "0.1.0", "scale": "nominal", "items": 1, "items_compared": 0}
+                | {"annotators": 1, "answers": 1, "labels": 1}
+            ],
+            "snapshot_patterns": [p | {"snapshot_id": 1, "pattern": "[[[1],1]]", "items": 1}],
+            "purges": [{"project_id": 7, "purged_at": 3}],
+        }
+    }
+    return samples[revision]
+
+
+def fill(database: Database) -> None:
+    """Put the sample of the newest revision into a database."""
+    with database.write() as connection:
+        for name, rows in sample(HEAD).items():
+            connection.execute(Base.metadata.tables[name].insert(), rows)
