@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import (
@@ -25,6 +25,7 @@ from tracker.tally import Pattern, make_pattern
 
 __all__ = ["Code", "make_code", "widened"]
 
+_BITS = 62
 _MOST_CODE_COLUMNS = 8
 
 
@@ -36,6 +37,7 @@ class Code:
     columns: tuple[str, ...]
     decode: Callable[[tuple[Any, ...]], Pattern]
     most_answers: int | None  # to an item, that the code can hold
+    bits: tuple[int, int, int] | None = None  # of one column, an annotator, a category
 
 
 def make_code(connection: Connection, selection: Selection) -> Code:
@@ -55,9 +57,16 @@ def make_code(connection: Connection, selection: Selection) -> Code:
             )
         ).one()
         # Even with every annotator in one digit, a column stays below 2**63.
-        digits = (62 - rows.annotators.bit_length()) // selection.bits + 1
+        digits = (_BITS - rows.annotators.bit_length()) // selection.bits + 1
         if rows.categories <= digits * _MOST_CODE_COLUMNS:
-            return _digit_code(selection, max(rows.categories, 1), digits)
+            code = _digit_code(selection, max(rows.categories, 1), digits)
+            widths = (
+                selection.bits * rows.categories,
+                rows.annotators.bit_length(),
+                rows.categories.bit_length(),
+            )
+            fits = len(code.columns) == 1 and sum(widths) <= _BITS
+            return replace(code, bits=widths) if fits else code
     return _string_code(selection)
 
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Integer,
+    Subquery,
+    cast,
+    func,
+    literal,
+    select,
+)
 
-from tracker.counting.codes import make_code, widened
+from tracker.counting.codes import Code, make_code, widened
 from tracker.counting.selection import Selection, answers_of, read_answer, stream
 from tracker.tally import AnnotatorTallies, Answer, ItemPatterns, PairTallies, Pattern
 
@@ -63,22 +74,24 @@ def _annotator_tallies(
     """Answers of one selection against the item patterns of another."""
     code = make_code(connection, met)
     answers = answers_of(answering)
-    columns = [code.items.c[name] for name in code.columns]
-    key = [*columns, answers.c.annotator_id, answers.c.answer]
+    key, read = _grouping(code, answers)
+    # An outer join, although every such item has answers: it is read item by item, where
+    # SQLite would put all patterns into a table with an index first.
+    labels = [column.label(f"key_{n}") for n, column in enumerate(key)]
     statement = (
-        select(*key, func.count(), func.max(code.items.c.answers))
-        .join_from(answers, code.items, answers.c.item_id == code.items.c.item_id)
-        .group_by(*key)
+        select(*labels, func.count(), func.max(code.items.c.answers))
+        .select_from(code.items.outerjoin(answers, answers.c.item_id == code.items.c.item_id))
+        .group_by(*(label.name for label in labels))  # by name: it holds bound values
     )
     patterns: dict[tuple[Any, ...], Pattern] = {}
     own_answers: dict[int | str, Answer] = {}
     counts: dict[int, dict[tuple[Answer, Pattern], int]] = {}
     most = 0
-    for *codes, annotator, answer, items, number in stream(connection, statement):
+    for *group, items, number in stream(connection, statement):
         most = max(most, number)
         if code.most_answers is not None and number > code.most_answers:
             continue
-        known = tuple(codes)
+        known, annotator, answer = read(group)
         pattern = patterns.get(known)
         if pattern is None:
             pattern = patterns[known] = code.decode(known)
@@ -91,6 +104,37 @@ def _annotator_tallies(
     if wider is not None:
         return _annotator_tallies(connection, answering, wider)
     return AnnotatorTallies(counts)
+
+
+def _grouping(
+    code: Code, answers: Subquery
+) -> tuple[list[ColumnElement[Any]], Callable[[list[Any]], tuple[tuple[Any, ...], int, Any]]]:
+    """What annotator tallies are grouped by, and how to read it: codes, annotator, answer.
+
+    Where all of it fits into one integer it is one, which sorts in half the time.
+    """
+    columns: list[ColumnElement[Any]] = [code.items.c[name] for name in code.columns]
+    if code.bits is None:
+        key = [*columns, answers.c.annotator_id, answers.c.answer]
+        return key, lambda group: (tuple(group[:-2]), group[-2], group[-1])
+    _, of_annotator, of_category = code.bits
+    annotator = cast(answers.c.annotator_id, BigInteger)
+    packed = (
+        columns[0].bitwise_lshift(literal(of_annotator + of_category, Integer))
+        + annotator.bitwise_lshift(literal(of_category, Integer))
+        + answers.c.answer
+    )
+
+    def read(group: list[Any]) -> tuple[tuple[Any, ...], int, Any]:
+        number = group[0]
+        annotator = (number >> of_category) & ((1 << of_annotator) - 1)
+        return (
+            (number >> (of_annotator + of_category),),
+            annotator,
+            number & ((1 << of_category) - 1),
+        )
+
+    return [packed], read
 
 
 def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
