@@ -23,7 +23,7 @@ from sqlalchemy import cast as sql_cast
 from sqlalchemy.sql.selectable import FromClause
 
 from tracker.catalogue.projects import ProjectInfo
-from tracker.schema import SKIPPED, Annotator, Label
+from tracker.schema import SKIPPED, Alias, Annotator, Label
 from tracker.tally import Answer
 
 __all__ = [
@@ -123,7 +123,21 @@ def read_answer(text: int | str) -> Answer:
 def annotators_with_answers(connection: Connection, selection: Selection) -> list[int]:
     """The ids of annotators with an answer that counts, ascending."""
     statement = select(labels.c.annotator_id).where(counted(selection)).distinct()
-    return sorted(connection.scalars(statement))
+    # There are no more than the project knows: having met them all, the search may stop.
+    known = (
+        select(func.count())
+        .where(
+            Annotator.project_id == selection.project.id,
+            Annotator.id.not_in(sorted(selection.left_out)),
+            Annotator.id.not_in(
+                select(Alias.alias_id).where(
+                    Alias.project_id == selection.project.id, Alias.to_change.is_(None)
+                )
+            ),
+        )
+        .scalar_subquery()
+    )
+    return sorted(connection.scalars(statement.limit(known)))
 
 
 def stream(connection: Connection, statement: Select[Any]) -> Iterator[tuple[Any, ...]]:

@@ -98,7 +98,7 @@ def load(
         rows = _read_all(sources, mapped, intake, rejections, progress)
         intake.close()
         staged.filled()
-        check_references(connection, staged.table, project.id)
+        check_references(connection, staged.extremes, project.id)
         incoming, single = staged.table, project.answers == "one"
         settlement = Settlement(connection, incoming, project.id, change)
         digests = {number: source.digest for number, source in enumerate(sources, 1)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from sqlalchemy import Connection, Table, and_, case, delete, func, literal, select
@@ -10,6 +11,14 @@ from tracker.ingest.staging import ASSERTION, given_as, same
 from tracker.schema import Annotator, Category, Item
 
 __all__ = ["Contradiction", "check_references", "contradictions"]
+
+
+_REFERS_TO: Mapping[str, type[Item | Annotator | Category]] = {
+    "item_id": Item,
+    "annotator_id": Annotator,
+    "given_as": Annotator,
+    "category_id": Category,
+}
 
 
 class Contradiction(NamedTuple):
@@ -82,24 +91,23 @@ def contradictions(
     ]
 
 
-def check_references(connection: Connection, incoming: Table, project_id: int) -> None:
+def check_references(
+    connection: Connection, extremes: Mapping[str, tuple[int, int]], project_id: int
+) -> None:
     """Prove that every staged row refers to an item, annotator and category of the project.
 
-    Their numbers have no gaps, so the least and the greatest suffice. Raises RuntimeError: a
-    row that fails is a fault of the program.
+    Their numbers have no gaps, so the least and the greatest of each column suffice. Raises
+    RuntimeError: a row that fails is a fault of the program.
     """
-    for column, entity in (
-        (incoming.c.item_id, Item),
-        (incoming.c.annotator_id, Annotator),
-        (given_as(incoming), Annotator),
-        (incoming.c.category_id, Category),
-    ):
-        staged = connection.execute(select(func.min(column), func.max(column))).one()
+    for column, (least, greatest) in extremes.items():
+        entity = _REFERS_TO[column]
         known = connection.execute(
-            select(func.min(entity.id), func.max(entity.id), func.count()).where(
-                entity.project_id == project_id
-            )
+            select(
+                func.min(entity.id).label("least"),
+                func.max(entity.id).label("greatest"),
+                func.count().label("number"),
+            ).where(entity.project_id == project_id)
         ).one()
-        dense = known[2] in {0, (known[1] or 0) - (known[0] or 0) + 1}
-        if staged[0] is not None and not (dense and known[0] <= staged[0] <= staged[1] <= known[1]):
-            raise RuntimeError(f"{entity.__tablename__}: {staged} is not within {known}")
+        dense = known.number > 0 and known.number == known.greatest - known.least + 1
+        if not (dense and known.least <= least and greatest <= known.greatest):
+            raise RuntimeError(f"{column} from {least} to {greatest} is not all within {known}")

@@ -31,6 +31,7 @@ __all__ = [
     "FATES",
     "LABEL",
     "OWN_NAME",
+    "REFERENCES",
     "Staging",
     "given_as",
     "same",
@@ -44,6 +45,9 @@ ASSERTION = (*ANSWER, "labelled_at", "source")
 LABEL = ("category_id", "span_start", "span_end")
 """The columns that say what was answered."""
 
+REFERENCES = {"item_id", "annotator_id", "given_as", "category_id"}
+"""The columns that refer to a row of another table."""
+
 INSERTED, CHANGED, UNCHANGED, OLDER = range(4)
 OWN_NAME = 0
 """In ``given_as``: the answer came under the annotator's own name."""
@@ -54,16 +58,22 @@ FATES = ("inserted", "changed", "unchanged", "older")
 class Staging:
     """The rows of one import on their way in; one row is one label, its names resolved.
 
-    ``wave`` numbers the records of one answer within the import, oldest first.
+    ``wave`` numbers the records of one answer within the import, oldest first. ``extremes``
+    holds the least and the greatest number of each column of `REFERENCES`.
     """
 
     def __init__(self, connection: Connection, recorded_at: int) -> None:
         self.connection = connection
         self.table = _table(recorded_at)
         self.table.create(connection)
+        self.extremes: dict[str, tuple[int, int]] = {}
 
     def add(self, columns: Mapping[str, Sequence[Any]]) -> None:
         """Append rows given column by column; what is left out takes its default."""
+        for name in REFERENCES & columns.keys():
+            numbers = [*columns[name], *self.extremes.get(name, ())]
+            if numbers:
+                self.extremes[name] = (min(numbers), max(numbers))
         dialect.bulk_insert(
             self.connection, self.table, list(columns), zip(*columns.values(), strict=True)
         )

@@ -14,6 +14,7 @@ from tracker.report.cells import count, figure, share, table
 __all__ = ["audit_view", "show_annotators"]
 
 _MOST_SHARES = 6  # categories that have a column
+_MOST_ROWS = 60  # annotators that a person reads through
 
 _STYLES = {"flagged": "bold red", "insufficient": "yellow", "clear": "green"}
 
@@ -37,7 +38,11 @@ def audit_view(found: Audit, *, clear: bool = False) -> Iterator[RenderableType]
         for annotator in found.annotators
     }
     rows = [annotator.to_dict(found.categories) for annotator in found.annotators]
-    yield show_annotators(rows, kinds)
+    if len(rows) > _MOST_ROWS:
+        # Those to look at first: with a finding, then by agreement with the others.
+        rows.sort(key=lambda row: (not kinds[row["annotator"]], row["agreement_with_peers"] or 0))
+        yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
+    yield show_annotators(rows[:_MOST_ROWS], kinds)
 
 
 def show_annotators(
