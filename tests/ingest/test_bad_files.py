@@ -54,8 +54,8 @@ def test_a_missing_file_among_others(ledger: Ledger, write: Write, tmp_path: Pat
     ("content", "signs"),
     [
         (b"", ["is empty"]),
-        (b"\n\n", ["no column for the item"]),
-        (b"\xef\xbb\xbf", ["item"]),
+        (b"\n\n", ["is empty"]),
+        (b"\xef\xbb\xbf", ["is empty"]),
         (HEADER, ["a header and no row below it"]),
         (HEADER + b"\n\n", ["a header and no row below it"]),
         (HEADER.strip(), ["a header and no row below it"]),

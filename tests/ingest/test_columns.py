@@ -215,3 +215,16 @@ def test_progress_is_told_in_bytes(sqlite_ledger: Ledger, write: Write) -> None:
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert {total for _, total in told} == {2 * file.stat().st_size}
     assert told[-1][0] == 2 * file.stat().st_size
+
+
+def test_blank_lines_before_the_header_are_passed_over(ledger: Ledger, write: Write) -> None:
+    file = write(b"\n \nitem;annotator;label\ni;A;x\n;B;y\n")
+    with pytest.raises(Refused, match="line 5: the item is empty"):
+        ledger.import_file(file, "p")
+
+
+def test_an_empty_text_erases_nothing(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write("item,annotator,label,text\ni,A,x,the text\n"), "p")
+    ledger.import_file(write("item,annotator,label,text\ni,B,x,\n"), "p")
+    with ledger.reading("p") as (connection, project):
+        assert find_item(connection, project, "i").text == "the text"

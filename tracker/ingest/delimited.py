@@ -28,11 +28,12 @@ def read_delimited(source: SourceFile, mapped: Mapped, rejections: Rejections) -
     Raises Refused where the file cannot be read as one.
     """
     lines = source.lines()
-    first = _first_line(lines, source)
-    delimiter = _delimiter(first, source)
+    head = _head(lines, source)
+    delimiter = _delimiter(head[-1], source)
     csv.field_size_limit(_LARGEST_CELL)
-    rows = _Rows(csv.reader(chain([first], lines), delimiter=delimiter, strict=True), source)
-    header = next((row for _, row in zip(*rows.take(1), strict=True)), [])
+    rows = _Rows(csv.reader(chain(head, lines), delimiter=delimiter, strict=True), source)
+    _, found = rows.take(len(head))
+    header = next((row for row in found if any(cell.strip() for cell in row)), [])
     layout = find_columns(header, mapped, source.name)
     empty = True
     while rows.more:
@@ -44,11 +45,17 @@ def read_delimited(source: SourceFile, mapped: Mapped, rejections: Rejections) -
         raise Refused(f"{source.name} has a header and no row below it")
 
 
-def _first_line(lines: Iterator[str], source: SourceFile) -> str:
+def _head(lines: Iterator[str], source: SourceFile) -> list[str]:
+    """The lines down to the first that is not blank, which is the header or begins it."""
+    head: list[str] = []
     try:
-        return next(lines, "")
+        while not head or not head[-1].strip():
+            head.append(next(lines))
     except UnicodeDecodeError as error:
-        raise source.undecodable(error, 0) from None
+        raise source.undecodable(error, len(head)) from None
+    except StopIteration:
+        raise Refused(f"{source.name} is empty") from None
+    return head
 
 
 def _delimiter(first: str, source: SourceFile) -> str:

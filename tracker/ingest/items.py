@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from sqlalchemy import (
     Column,
+    ColumnElement,
     Connection,
     MetaData,
     Table,
@@ -125,7 +126,7 @@ class ItemIds(Ids):
         self.connection.execute(
             update(_items)
             .where(_items.c.project_id == self.project.id, _items.c.id == bindparam("number"))
-            .values({_DETAILS[role]: bindparam(f"new_{role}") for role in told}),
+            .values({_DETAILS[role]: _told_or_kept(role) for role in told}),
             [
                 {"number": number}
                 | {f"new_{role}": _detail(role, told[role][rows[name]]) for role in told}
@@ -158,6 +159,12 @@ class ItemIds(Ids):
             values,
         )
         self.connection.execute(insert(ItemAttribute), values)
+
+
+def _told_or_kept(role: str) -> ColumnElement[Any]:
+    """What a file tells of an item; an empty cell tells nothing."""
+    column = _items.c[_DETAILS[role]]
+    return func.coalesce(bindparam(f"new_{role}", type_=column.type), column)
 
 
 def _first_rows(named: Mapping[str, str], raws: Sequence[str]) -> dict[str, int]:
