@@ -243,3 +243,20 @@ def test_what_fails_half_way_leaves_nothing(url: str) -> None:
     with pytest.raises(RuntimeError):
         fail()
     assert stored(Ledger(url)) == {}
+
+
+def test_a_full_disk_leaves_nothing_behind(sqlite_file: Path, tmp_path: Path) -> None:
+    ledger = Ledger(f"sqlite:///{sqlite_file}")
+
+    @event.listens_for(ledger.database.engine, "connect")
+    def hold_its_size(connection: Any, _record: Any) -> None:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+
+    rows = "".join(f"a long name of an item {n},A,x\n" for n in range(20_000))
+    file = tmp_path / "answers.csv"
+    file.write_text(f"item,annotator,label\n{rows}")
+    with pytest.raises(DatabaseUnusable, match="the disk is full") as caught:
+        ledger.import_file(file, "p")
+    assert caught.value.exit_code == 5
+    assert stored(ledger) == {}
