@@ -159,7 +159,10 @@ def _begin_sqlite(connection: Connection) -> None:
 def bulk_insert(
     connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> None:
-    """Insert many rows, each a sequence in the order of ``columns``, the fastest way there is."""
+    """Insert many rows, each a sequence in the order of ``columns``, the fastest way there is.
+
+    Raises DBAPIError, as every statement does.
+    """
     quote = connection.dialect.identifier_preparer.quote
     into = f"{quote(table.name)} ({', '.join(quote(column) for column in columns)})"
     cursor: Any = connection.connection.cursor()
@@ -175,6 +178,8 @@ def bulk_insert(
             while some := list(islice(values, _ROWS_AT_ONCE * len(columns))):
                 marks = ", ".join([row] * (len(some) // len(columns)))
                 cursor.execute(f"INSERT INTO {into} VALUES {marks}", some)  # noqa: S608
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise DBAPIError(f"INSERT INTO {into}", None, error) from error
     finally:
         cursor.close()
 
