@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import ColumnElement, Connection, func, insert, select
 
 from tracker import clock
 from tracker.assess import Assessment, Counts, assess
@@ -204,16 +204,20 @@ def _read_pattern(text: str) -> Pattern:
 
 def find_snapshot(connection: Connection, project: ProjectInfo, which: int | str) -> SnapshotRecord:
     """The snapshot of that number or name, its tallies with it; raises NotFound."""
-    found = _read(connection, project)
-    for snapshot in found:
-        if str(which) in {str(snapshot.id), snapshot.name}:
-            patterns = _patterns(connection, project, snapshot.id)
-            return _with_patterns(snapshot, patterns)
-    known = [str(name) for snapshot in found for name in (snapshot.id, snapshot.name) if name]
-    raise NotFound(
-        f"{project.name!r} has no snapshot {which!r}",
-        near(str(which), known) or f"see: tracker history {project.name}",
-    )
+    rows = connection.execute(
+        select(Snapshot.id, Snapshot.name)
+        .where(Snapshot.project_id == project.id)
+        .order_by(Snapshot.id)
+    ).all()
+    number = next((row.id for row in rows if str(which) in {str(row.id), row.name}), None)
+    if number is None:
+        known = [str(name) for row in rows for name in row if name]
+        raise NotFound(
+            f"{project.name!r} has no snapshot {which!r}",
+            near(str(which), known) or f"see: tracker history {project.name}",
+        )
+    (snapshot,) = _read(connection, project, number)
+    return _with_patterns(snapshot, _patterns(connection, project, number))
 
 
 def history(connection: Connection, project: ProjectInfo) -> History:
@@ -221,11 +225,19 @@ def history(connection: Connection, project: ProjectInfo) -> History:
     return History(project.name, tuple(_read(connection, project)))
 
 
-def _read(connection: Connection, project: ProjectInfo) -> list[SnapshotRecord]:
+def _read(
+    connection: Connection, project: ProjectInfo, number: int | None = None
+) -> list[SnapshotRecord]:
+    """All snapshots of a project, oldest first, or the one of that number."""
+
+    def chosen(of: Any, snapshot: Any) -> ColumnElement[bool]:
+        of_project: ColumnElement[bool] = of.project_id == project.id
+        return of_project if number is None else of_project & (snapshot == number)
+
     measures: dict[int, list[Coefficient]] = {}
     for row in connection.execute(
         select(SnapshotMeasure.__table__)
-        .where(SnapshotMeasure.project_id == project.id)
+        .where(chosen(SnapshotMeasure, SnapshotMeasure.snapshot_id))
         .order_by(SnapshotMeasure.snapshot_id, SnapshotMeasure.position)
     ):
         values = {column: getattr(row, column) for column in _MEASURE_COLUMNS}
@@ -233,7 +245,7 @@ def _read(connection: Connection, project: ProjectInfo) -> list[SnapshotRecord]:
     rates: dict[int, list[Any]] = {}
     for row in connection.execute(
         select(SnapshotCategory.__table__)
-        .where(SnapshotCategory.project_id == project.id)
+        .where(chosen(SnapshotCategory, SnapshotCategory.snapshot_id))
         .order_by(SnapshotCategory.snapshot_id, SnapshotCategory.position)
     ):
         rates.setdefault(row.snapshot_id, []).append(row)
@@ -251,9 +263,7 @@ def _read(connection: Connection, project: ProjectInfo) -> list[SnapshotRecord]:
             ),
         )
         for row in connection.execute(
-            select(Snapshot.__table__)
-            .where(Snapshot.project_id == project.id)
-            .order_by(Snapshot.id)
+            select(Snapshot.__table__).where(chosen(Snapshot, Snapshot.id)).order_by(Snapshot.id)
         )
     ]
 
