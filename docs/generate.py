@@ -1,11 +1,13 @@
-"""Write the command reference from the commands themselves: ``python docs/generate.py``.
+"""Write the reference pages from the program itself: ``python docs/generate.py``.
 
-``docs/commands.md`` is made by this and by nothing else; a test holds the two together.
+``docs/commands.md`` is made from the commands, ``docs/measures.md`` from the registry of measures
+and the definitions of weights, distances and reading scales; a test holds them together.
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -15,8 +17,14 @@ from typing import Any, get_args, get_type_hints
 import typer
 
 from tracker.cli.app import app
+from tracker.measures import MEASURES, Measure
+from tracker.measures.bootstrap import BOOTSTRAPPED
+from tracker.measures.conventions import SCALES as READING_SCALES
+from tracker.measures.conventions import ReadingScale
+from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS, Definition
 
 REFERENCE = Path(__file__).parent / "commands.md"
+MEASURES_PAGE = Path(__file__).parent / "measures.md"
 
 HEAD = """\
 # Every command
@@ -40,6 +48,72 @@ turns it off there.
 | 5 | the database cannot be used |
 | 130 | interrupted; what was under way is not stored |
 """
+
+MEASURES_HEAD = """\
+# Every measure
+
+<!-- Made by `python docs/generate.py`; change the registry of measures, not this page. -->
+
+What each figure of `tracker agreement` is. [What the figures are](figures.md) explains them in
+plain words and says which to look at; `tracker agreement PROJECT --explain MEASURE` shows a formula
+with your own numbers, `--methods --bibtex` the sentences and sources for a paper.
+
+In the formulas Po is observed and Pe expected agreement, Do and De are disagreements, q is how many
+categories can be answered, p a category's share of the answers. An item of one answer enters no
+observed agreement.
+"""
+
+ERRORS = [
+    (
+        "nothing",
+        "items",
+        "the influence of each item on the figure, ratios linearised; Student's t with one degree "
+        "of freedom less than there are items",
+        "`t`",
+        "Gwet (2014), chapter 5; Cohen's kappa: Fleiss, Cohen and Everitt (1969)",
+    ),
+    (
+        "nothing, and agreement is perfect",
+        "items",
+        "the lower bound of Clopper and Pearson for observed agreement, 0.05^(1/n) at 95 %, with "
+        "expected agreement held",
+        "`one-sided exact`",
+        "Clopper and Pearson (1934)",
+    ),
+    (
+        "`--bootstrap N`",
+        "items",
+        "N samples of as many items, drawn with replacement; the bounds are percentiles",
+        "`bootstrap`",
+        "Efron (1979)",
+    ),
+    (
+        "`--resample annotators`",
+        "annotators",
+        "each annotator left out in turn (jackknife); t with one degree of freedom less than there "
+        "are annotators",
+        "`jackknife over annotators`",
+        "Efron and Stein (1981)",
+    ),
+    (
+        "`--cluster ATTRIBUTE`",
+        "groups of items that are alike",
+        "influences summed within each group; t with one degree of freedom less than there are "
+        "groups",
+        "`clustered by ATTRIBUTE`",
+        "Liang and Zeger (1986)",
+    ),
+]
+NEEDS = {
+    "patterns": "how many items received each combination of answers, whoever gave them",
+    "marginals": "how many items received each combination of answers, and how often each "
+    "annotator gave each answer",
+    "pair": "the cross-table of the project's only two annotators; of every pair with `--by pair`",
+    "pairs": "the cross-tables of all pairs of annotators; above 100,000 answers computed only "
+    "where it is asked for by name",
+    "documents": "the spans themselves",
+}
+FITS = {"one": "one category", "several": "several categories", "spans": "spans"}
 
 
 def reference() -> str:
@@ -137,5 +211,116 @@ def row_of(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def measures() -> str:
+    """The page of all measures."""
+    overview = table(
+        ("measure", "name", "answers of", "options"),
+        [
+            (
+                f"[{one.title}](#{anchor(one.title)})",
+                f"`{one.name}`",
+                ", ".join(FITS[kind] for kind in one.answers),
+                options_of(one),
+            )
+            for one in MEASURES.values()
+        ],
+    )
+    resampled = ", ".join(f"`{name}`" for name in BOOTSTRAPPED)
+    return "\n".join(
+        [
+            MEASURES_HEAD,
+            *overview,
+            "",
+            *(measure_section(one) for one in MEASURES.values()),
+            *definitions(
+                "Weights",
+                "How much two different answers x and y agree (`--weights`), in all coefficients "
+                "that name it above:",
+                WEIGHTS,
+            ),
+            *definitions(
+                "Scales",
+                "How far apart two different answers x and y are in alpha (`--scale`, "
+                "else the project's):",
+                SCALES,
+            ),
+            *definitions(
+                "Distances of sets",
+                "Likewise where an answer is a set of categories, A and B (`--distance`):",
+                DISTANCES,
+            ),
+            "## Errors and intervals",
+            "",
+            *table(("asked for by", "a sample of", "how", "`method` in JSON", "source"), ERRORS),
+            "",
+            f"The bootstrap is for {resampled}. Others keep their linearised error.\n",
+            *reading_scales(),
+        ]
+    )
+
+
+def anchor(title: str) -> str:
+    """What a link to a heading ends in."""
+    return re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
+
+
+def options_of(measure: Measure) -> str:
+    """The options that change what a measure is."""
+    named = ["`--weights`"] if measure.weighted else []
+    if measure.name == "krippendorff_alpha":
+        named += ["`--scale`", "`--distance`"]
+    return ", ".join(named)
+
+
+def measure_section(measure: Measure) -> str:
+    """One measure."""
+    fits = " or ".join(FITS[kind] for kind in measure.answers)
+    told = [
+        ("counted", NEEDS[measure.needs]),
+        ("answers of", fits),
+        ("options", options_of(measure) or "none"),
+        ("source", f"{measure.source} (`{measure.cite}`)"),
+        *((f"`{reason}`", f"undefined: {when}") for reason, when in measure.undefined.items()),
+    ]
+    head = [f"## {measure.title}", "", f"`{measure.name}` = {measure.formula}", ""]
+    return "\n".join([*head, *table((" ", " "), told), ""])
+
+
+def definitions(title: str, about: str, known: Mapping[str, Definition]) -> list[str]:
+    """A table of weights or distances."""
+    rows = [(f"`{name}`", f"`{one.formula}`", one.needs, one.source) for name, one in known.items()]
+    heads = ("name", "formula", "categories need", "source")
+    return [f"## {title}", "", about, "", *table(heads, rows), ""]
+
+
+def reading_scales() -> list[str]:
+    """The customary words, by scale."""
+    return [
+        "## Customary words",
+        "",
+        "Words for a coefficient are conventions, not findings. A limit belongs to its own word. "
+        "Beside the plain word stands the one that holds with 95 % probability, the error "
+        "considered: Gwet (2014), chapter 6.",
+        "",
+        *table(
+            ("scale", "words, from the best down", "source"),
+            [
+                (f"`{one.name}`", words(one), one.source.removesuffix(": a convention"))
+                for one in READING_SCALES.values()
+            ],
+        ),
+        "",
+    ]
+
+
+def words(scale: ReadingScale) -> str:
+    """A scale's words with their lower limits."""
+    return ", ".join(
+        f"{word} from {limit:g}" if limit > -math.inf else f"else {word}"
+        for limit, word in scale.steps
+    )
+
+
 if __name__ == "__main__":
     REFERENCE.write_text(reference(), encoding="utf-8")
+    MEASURES_PAGE.write_text(measures(), encoding="utf-8")

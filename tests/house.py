@@ -38,6 +38,7 @@ ORDER = (
     "export",
     "ledger",
     "demo",
+    "conformance",
     "report",
     "cli",
 )
@@ -59,7 +60,7 @@ LIBRARIES = {
     "sqlalchemy": {"schema", "dialect", "database", "catalogue", "ingest", "counting", "assess",
                    "auditing", "flags", "history", "progress", "integrity", "export", "ledger"},
     "alembic": {"database"},
-    "numpy": {"measures", "audit"},
+    "numpy": {"measures", "audit", "counting", "assess"},
     "scipy": {"measures", "audit"},
     "pandas": {"assess", "auditing", "history", "ledger"},
     "rich": {"report", "cli"},

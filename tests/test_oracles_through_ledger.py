@@ -1,31 +1,238 @@
-"""Known answers, from a file to the figure: imported, counted by the database, computed.
+"""Known answers, from a file to the figure: imported, counted by the database, computed, told.
 
-1e-9 is the tolerance to which the programs behind the figures agree.
+Every case of tests/data/oracles goes through a ledger on both databases and, on SQLite, through
+the command. 1e-9 is the tolerance to which the programs behind the figures agree; standard errors
+get 1e-6, where they differ in rounding.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pandas as pd
 import pytest
 
-from tests.helpers import SEVERAL
-from tests.measures.oracles import EXPECTED, FOLDER
-from tests.measures.test_oracles import ORACLE_NAMES, applies
+from tests.cli.conftest import Run, folder, run
+from tests.helpers import write_file
+from tests.measures.oracles import EXPECTED, FOLDER, SETS, SINGLE, load
+from tests.measures.test_oracles import (
+    CLOSE,
+    CLOSE_ERROR,
+    KEYS,
+    NAMES,
+    SET_DISTANCES,
+    WITHOUT,
+    given_error,
+    near,
+)
 from tests.test_simulate import PUBLISHED
-from tracker.assess import by_item, by_pair
+from tracker.assess import Question, by_item, by_pair, study
+from tracker.assess.what_if import influence
 from tracker.catalogue.projects import ProjectOptions
 from tracker.ledger import Ledger
-from tracker.measures import MEASURES
 from tracker.simulate import Experiment, experiment
 
-CLOSE = 1e-9
+__all__ = ["folder", "run"]  # fixtures of the command's tests
+
 AMT = Path(__file__).parent / "data" / "amt"
-SINGLE = [name for name in sorted(EXPECTED) if EXPECTED[name]["group"] != "multilabel"]
+CASES = [*SINGLE, *SETS]
+PAIRS = "pairwise_cohen (SK agrees)"
+
+Options = dict[str, str]
+Agreement = Callable[[Options], dict[str, Any]]  # of a reading, the JSON of its figures
+
+
+# -- a case through the program ------------------------------------------------------------
+
+
+def file_of(case: str, folder: Path) -> Path:
+    """The case as a file to import: of sets a row per label, and an empty cell for none."""
+    given = FOLDER / EXPECTED[case]["file"]
+    if case not in SETS:
+        return given
+    with given.open(newline="") as file:
+        rows = [
+            (row["item"], row["annotator"], None if label == "EMPTY" else label)
+            for row in csv.DictReader(file)
+            for label in row["category"].split("|")
+        ]
+    return write_file(folder / f"{case}.csv", [("item", "annotator", "category"), *rows])
+
+
+def declared(case: str) -> list[str]:
+    """The categories to declare: those of the case, where not all of them are used."""
+    beyond_use = EXPECTED[case].get("categories_declared_beyond_use")
+    return list(load(case).categories) if beyond_use else []
+
+
+def readings(case: str) -> list[Options]:
+    """The ways to read a case that cover all of its figures."""
+    if case in SETS:
+        return [{}, {"distance": "jaccard"}, {"distance": "masi"}]
+    if not load(case).reading["values"]:
+        return [{}]
+    return [
+        {},
+        {"scale": "ordinal"},
+        {"weights": "linear", "scale": "interval"},
+        {"weights": "quadratic", "scale": "ratio"},
+    ]
+
+
+def keys_of(case: str, reading: Options) -> Iterable[str]:
+    """The oracle's figures that a reading gives."""
+    weights = reading.get("weights", "")
+    for name, key in KEYS:
+        if name != case:
+            continue
+        if key.startswith("alpha"):
+            wanted = reading.get("scale", reading.get("distance", "nominal"))
+            scale = SET_DISTANCES.get(key, key.removeprefix("alpha."))
+            if {"exact": "nominal"}.get(scale, scale) == wanted:
+                yield key
+        elif key.partition(".")[2] == weights:
+            yield key
+
+
+def check_case(case: str, told_of: Agreement) -> None:
+    """Every figure of a case, in every reading that it needs."""
+    covered = set()
+    for reading in readings(case):
+        told = told_of(reading)
+        rows = {row["measure"]: row for row in told["measures"]}
+        for key in keys_of(case, reading):
+            check_figure(case, key, rows[NAMES[key.partition(".")[0]]])
+            covered.add(key)
+        if not reading:
+            check_counts(case, told)
+            check_categories(case, told["categories"])
+            check_what_does_not_apply(case, rows)
+    assert covered == {key for name, key in KEYS if name == case}
+
+
+def check_figure(case: str, key: str, row: Mapping[str, Any]) -> None:
+    given = EXPECTED[case]["coefficients"][key]
+    assert row["value"] == near(given["value"]), key
+    assert (row["undefined"] is None) == (row["value"] is not None), key
+    if row["undefined"] != "single_category":
+        for part, name in (("po", "observed"), ("pe", "expected")):
+            if part in given:
+                assert row[name] == near(given[part]), key
+            if f"d{part[1]}" in given:
+                assert row[f"{name}_disagreement"] == near(given[f"d{part[1]}"]), key
+    error = given_error(case, key)
+    if error is not None:
+        one_item = EXPECTED[case].get("n_items_two_plus", 2) < 2
+        assert row["standard_error"] == (None if one_item else near(error, CLOSE_ERROR)), key
+    if key == "pa":
+        pooled = EXPECTED[case]["coefficients"]["pa.pair_weighted"]["value"]
+        assert row.get("pair_weighted") == near(pooled)
+
+
+def check_counts(case: str, told: Mapping[str, Any]) -> None:
+    loaded, counts = load(case), told["counts"]
+    assert counts["items"] == EXPECTED[case].get("n_items", len(loaded.given))
+    assert counts["items_compared"] == loaded.patterns.items_compared
+    assert counts["annotators"] == len(loaded.annotators)
+    assert counts["answers"] == EXPECTED[case]["n_annotations"]
+    assert [row["category"] for row in told["categories"]] == list(loaded.categories)
+
+
+def check_categories(case: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    figures = EXPECTED[case]["coefficients"]
+    for row in rows:
+        name = row["category"]
+        kappa, alpha = (one["value"] for one in row["measures"])
+        for key, found in (
+            (f"specific.jaccard:{name}", row["rate"]),
+            (f"specific.dice:{name}", row["specific_agreement"]),
+            (f"fleiss.cat:{name}", kappa),
+            (f"per_label.fleiss:{name}", kappa),
+            (f"per_label.alpha.nominal:{name}", alpha),
+        ):
+            if key in figures:
+                assert found == near(figures[key]["value"]), key
+                if "se" in figures[key] and "jaccard" in key:
+                    assert row["standard_error"] == near(figures[key]["se"], CLOSE_ERROR), key
+
+
+def check_what_does_not_apply(case: str, rows: Mapping[str, Mapping[str, Any]]) -> None:
+    """Figures of two annotators: Scott's is Fleiss' there, and of more there is none."""
+    fleiss, several = rows["fleiss_kappa"], len(load(case).annotators) > 2
+    assert rows["scott_pi"]["value"] == (None if several else fleiss["value"])
+    if several:
+        assert {rows[name]["undefined"] for name in ("scott_pi", "cohen_kappa")} == {
+            "not_applicable"
+        }
+
+
+def check_pairs(case: str, pairs: Iterable[Mapping[str, Any]]) -> None:
+    found = {tuple(pair["annotators"]): pair for pair in pairs}
+    assert len(found) == len(EXPECTED[case][PAIRS])
+    for row in EXPECTED[case][PAIRS]:
+        pair = found[row["a"], row["b"]]
+        assert pair["items"] == row["n"]
+        assert pair["observed"] == near(row["po"])
+        assert pair["cohen_kappa"] == near(row["kappa"])
+
+
+def check_influence(case: str, value: float | None, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Alpha without each annotator."""
+    assert value == near(EXPECTED[case]["coefficients"]["alpha.nominal"]["value"])
+    given = EXPECTED[case][WITHOUT]
+    found = {row["annotator"]: row for row in rows}
+    assert found.keys() == given.keys()
+    for name, row in found.items():
+        without = given[name]["alpha_nominal_without"]
+        assert row["without"] == near(without), name
+        assert row["change"] == near(without - value), name  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_case_in_a_ledger(ledger: Ledger, case: str, tmp_path: Path) -> None:
+    options = ProjectOptions(
+        answers="several" if case in SETS else "one", categories=tuple(declared(case)) or None
+    )
+    ledger.import_file(file_of(case, tmp_path), case, options=options)
+    check_case(case, lambda reading: ledger.agreement(case, **reading).to_dict())  # type: ignore[arg-type]
+    with ledger.reading(case) as (connection, project):
+        if PAIRS in EXPECTED[case]:
+            check_pairs(case, [pair.to_dict() for pair in by_pair(connection, project)])
+        if WITHOUT in EXPECTED[case]:
+            _, value, rows = influence(study(connection, project, Question()), "annotator")
+            check_influence(case, value, [row.to_dict("annotator") for row in rows])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_case_by_command(run: Run, folder: Path, sqlite_template: Path, case: str) -> None:
+    shutil.copy(sqlite_template, folder / "tracker.db")
+    names = declared(case)
+    run(
+        "import", file_of(case, folder), "-p", case,
+        *(("--categories", ",".join(names)) if names else ()),
+        *(("--answers", "several") if case in SETS else ()),
+    )  # fmt: skip
+    agreement = partial(run, "agreement", case, "--json")
+    check_case(
+        case,
+        lambda reading: agreement(
+            *(word for name, value in reading.items() for word in (f"--{name}", value))
+        ).json(),
+    )
+    if PAIRS in EXPECTED[case]:
+        check_pairs(case, agreement("--by", "pair").json()["pairs"])
+    if WITHOUT in EXPECTED[case]:
+        told = agreement("--influence", "annotator", "--measure", "krippendorff_alpha").json()
+        assert told["measure"] == "krippendorff_alpha"
+        check_influence(case, told["value"], told["annotators"])
+
+
+# -- the founding documents ----------------------------------------------------------------
 
 
 @pytest.fixture
@@ -35,85 +242,8 @@ def turk(ledger: Ledger) -> Ledger:
     return ledger
 
 
-def import_case(ledger: Ledger, case: str) -> None:
-    expected = EXPECTED[case]
-    categories = None
-    if expected.get("categories_declared_beyond_use"):
-        with (FOLDER / expected["file"]).open(newline="") as file:
-            used = sorted({row["category"] for row in csv.DictReader(file)})
-        unused = [f"unused {n}" for n in range(len(used), expected["n_categories"])]
-        categories = tuple(expected.get("categories", [*used, *unused]))
-    options = ProjectOptions(categories=categories)
-    ledger.import_file(FOLDER / expected["file"], case, options=options)
-
-
-@pytest.mark.parametrize("case", SINGLE)
-def test_case(ledger: Ledger, case: str) -> None:
-    expected = EXPECTED[case]
-    import_case(ledger, case)
-    assessment = ledger.agreement(case)
-    assert assessment.counts.items == expected["n_items"]
-    assert assessment.counts.items_compared == expected["n_items_two_plus"]
-    assert assessment.counts.annotators == expected["n_annotators"]
-    assert assessment.counts.answers == expected["n_annotations"]
-    assert len(assessment.rates) == expected["n_categories"]
-
-    for name in MEASURES:
-        found = assessment.measure(name)
-        if not applies(case, name):
-            if expected["n_annotators"] != 2 and name in {"scott_pi", "cohen_kappa"}:
-                assert found.value is None
-                assert found.undefined in {"not_applicable", "too_few_annotators"}
-            continue
-        figure = expected["coefficients"][ORACLE_NAMES[name]]
-        if figure["value"] is None:
-            assert found.value is None
-            assert found.undefined is not None
-        else:
-            assert found.value == pytest.approx(figure["value"], abs=CLOSE), name
-
-    for rate in assessment.rates:
-        name = assessment.categories[rate.category]
-        for kind, value in (("dice", rate.specific_agreement), ("jaccard", rate.rate)):
-            figure = expected["coefficients"].get(f"specific.{kind}:{name}")
-            if figure is not None:
-                assert value == (
-                    None if figure["value"] is None else pytest.approx(figure["value"], abs=CLOSE)
-                )
-
-
-@pytest.mark.parametrize("case", [c for c in SINGLE if "pairwise_cohen (SK agrees)" in EXPECTED[c]])
-def test_kappa_of_every_pair(ledger: Ledger, case: str) -> None:
-    import_case(ledger, case)
-    with ledger.reading(case) as (connection, project):
-        pairs = {pair.annotators: pair.kappa for pair in by_pair(connection, project)}
-    for figure in EXPECTED[case]["pairwise_cohen (SK agrees)"]:
-        found = pairs[figure["a"], figure["b"]]
-        assert found.items == figure["n"]
-        assert found.observed == pytest.approx(figure["po"], abs=CLOSE)
-        value = figure["kappa"]
-        assert found.value == (None if value is None else pytest.approx(value, abs=CLOSE))
-
-
-def test_sets_of_categories(ledger: Ledger, write: Callable[..., Path]) -> None:
-    expected = EXPECTED["m01_dkpro_sets"]
-    with (FOLDER / expected["file"]).open(newline="") as file:
-        rows = [
-            (row["item"], row["annotator"], "" if label == "EMPTY" else label)
-            for row in csv.DictReader(file)
-            for label in row["category"].split("|")
-        ]
-    ledger.import_file(write([("item", "annotator", "category"), *rows]), "m01", options=SEVERAL)
-    alpha = ledger.agreement("m01").measure("krippendorff_alpha")
-    figure = expected["coefficients"]["alpha.nominal_exact_set"]
-    assert alpha.value == pytest.approx(figure["value"], abs=CLOSE)
-
-
-# -- the founding documents ----------------------------------------------------------------
-
-
 def test_the_sandwich(ledger: Ledger) -> None:
-    import_case(ledger, "c12_sandwich")
+    ledger.import_file(FOLDER / "cases" / "c12_sandwich.csv", "c12_sandwich")
     told = ledger.agreement("c12_sandwich").to_dict()
     assert told["counts"] == {
         "items": 1000,

@@ -82,6 +82,7 @@ def test_what_the_wheel_holds(wheel: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts:
             assert path.relative_to(CHECKOUT).as_posix() in found
     assert {"tracker/py.typed", "tracker/demo/assignments.csv", "tracker/demo/truth.csv"} <= found
+    assert "tracker/conformance/cases.json" in found
 
 
 def test_what_the_wheel_leaves_alone(wheel: Path) -> None:
@@ -117,3 +118,9 @@ def test_the_installed_program_gives_the_tour(installed: dict[str, str], tmp_pat
     assert "0.727" in shown
     assert "0.467, moderate" in shown
     assert (tmp_path / "tracker-demo.db").exists()
+
+
+def test_the_installed_program_conforms(installed: dict[str, str], tmp_path: Path) -> None:
+    command = (sys.executable, "-S", "-m", "tracker", "conformance")
+    assert "FAILED" not in run(*command, cwd=tmp_path, **installed).stdout
+    assert list(tmp_path.iterdir()) == []

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+import re
+from datetime import UTC, date, datetime, time, timedelta
 
-__all__ = ["SKEW", "iso", "now", "parse_labelled_at"]
+__all__ = ["SKEW", "iso", "moment_of", "now", "parse_labelled_at", "parse_when"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_AGO = re.compile(
+    r"([0-9]{1,9}) *(?:(d|h|w)|(minute|hour|day|week)s?)(?: +ago)?", re.ASCII | re.IGNORECASE
+)
+_MINUTES = {"minute": 1, "hour": 60, "h": 60, "day": 1440, "d": 1440, "week": 10080, "w": 10080}
 
 SKEW = 5 * 60 * 1_000_000
 """How far ahead of ours another tool's clock may run before a time counts as the future."""
@@ -41,3 +47,40 @@ def parse_labelled_at(text: str) -> int:
     if value < _FIRST:
         raise ValueError(f"{text!r} is neither ISO 8601 nor epoch seconds")
     return value
+
+
+def parse_when(text: str, *, now: int, end_of_day: bool) -> int:
+    """The moment that a person means: ISO 8601 (no zone is UTC), a date, or how long ago.
+
+    A date is its day's first microsecond, or its last with ``end_of_day``, so that a span
+    from one date to another holds both days. ``7d``, ``36h`` and ``3 weeks ago`` count back
+    from ``now``. Raises ValueError where the text is none of these.
+    """
+    words = " ".join(text.split())
+    ago = _AGO.fullmatch(words)
+    if ago is not None:
+        unit = (ago[2] or ago[3]).lower()
+        return _within(now - int(ago[1]) * _MINUTES[unit] * 60_000_000, text)
+    for read in (date.fromisoformat, datetime.fromisoformat):
+        try:
+            return moment_of(read(words), end_of_day=end_of_day)
+        except ValueError:
+            continue
+    raise ValueError(f"{text!r} is no time")
+
+
+def moment_of(value: date, *, end_of_day: bool) -> int:
+    """The moment of a datetime (no zone is UTC), or the first or last of a date's day.
+
+    Raises ValueError for one that lies outside the years 1 to 9999 in UTC.
+    """
+    if not isinstance(value, datetime):
+        value = datetime.combine(value, time.max if end_of_day else time.min)
+    moment = (value.replace(tzinfo=value.tzinfo or UTC) - _EPOCH) // _MICROSECOND
+    return _within(moment, str(value))
+
+
+def _within(moment: int, text: str) -> int:
+    if not _FIRST <= moment <= _LAST:
+        raise ValueError(f"{text!r} lies outside the years 1 to 9999")
+    return moment

@@ -145,6 +145,7 @@ def _prepare_sqlite(dbapi_connection: sqlite3.Connection, _record: object) -> No
         "recursive_triggers = ON",  # or INSERT OR REPLACE goes round the delete triggers
         "cache_size = -65536",  # kibibytes
         "temp.cache_size = -65536",
+        "threads = 2",  # to sort what is grouped by anything but the stored order
     ):
         dbapi_connection.execute(f"PRAGMA {pragma}")
 

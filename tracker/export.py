@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select
 
 from tracker import clock
 from tracker.catalogue.projects import ProjectInfo
+from tracker.counting import EVERYTHING, Choice, chosen, select_labels
 from tracker.schema import NO_SPAN, Annotator, Category, Item, Label
 
 __all__ = ["LABEL_COLUMNS", "standing_labels"]
@@ -25,11 +26,14 @@ LABEL_COLUMNS = (
 )
 
 
-def standing_labels(connection: Connection, project: ProjectInfo) -> Iterator[tuple[Any, ...]]:
+def standing_labels(
+    connection: Connection, project: ProjectInfo, *, choice: Choice = EVERYTHING
+) -> Iterator[tuple[Any, ...]]:
     """Every label that stands, as a row of `LABEL_COLUMNS`; what is not known is None.
 
     A skipped answer, and one to which nothing applied, is a row without category. The rows
-    can be imported again.
+    can be imported again. A choice is met by each row for itself, whatever its pass and
+    whether its annotator is human, model or reference.
     """
     same = Label.project_id
     statement = (
@@ -47,7 +51,10 @@ def standing_labels(connection: Connection, project: ProjectInfo) -> Iterator[tu
         .join(Item, (Item.project_id == same) & (Item.id == Label.item_id))
         .join(Annotator, (Annotator.project_id == same) & (Annotator.id == Label.annotator_id))
         .join(Category, (Category.project_id == same) & (Category.id == Label.category_id))
-        .where(Label.project_id == project.id)
+        .where(
+            Label.project_id == project.id,
+            *chosen(select_labels(connection, project, choice)),
+        )
         .order_by(Label.item_id, Label.annotator_id, Label.pass_, Label.category_id)
     )
     result = connection.execute(statement.execution_options(yield_per=20_000))

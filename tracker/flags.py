@@ -33,7 +33,8 @@ def record_flags(connection: Connection, project: ProjectInfo, found: Audit) -> 
     new = []
     for annotator, flag in found.flagged():
         category = NONE_APPLIES if flag.category is None else flag.category
-        evidence = json.dumps(flag.to_dict(annotator.name, found.category_name(flag)))
+        figures = flag.to_dict(annotator.name, found.category_name(flag))
+        evidence = json.dumps(figures | {"selection": found.selection})
         told = {"severity": flag.severity, "last_seen_at": moment, "evidence": evidence}
         seen = known.get((annotator.id, flag.kind, category))
         if seen is None:

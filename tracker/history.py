@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Connection, func, insert, select
 
 from tracker import clock
-from tracker.assess import Assessment, Counts, assess
+from tracker.assess import Assessment, Counts, Question, assess
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.changes import lock_project
 from tracker.catalogue.names import check_name, near
 from tracker.catalogue.projects import ProjectInfo
+from tracker.counting import EVERYTHING, Choice
 from tracker.errors import InvalidOption, NotFound
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.rates import CategoryRate
@@ -43,6 +44,7 @@ _MEASURE_COLUMNS = (
     "ci_high",
     "confidence",
     "items",
+    "method",
 )
 _RATE_COLUMNS = (
     "labels",
@@ -71,6 +73,7 @@ class SnapshotRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """One element of the contract's ``snapshots``."""
+        selection = self.assessment.selection
         return {
             "snapshot": self.id,
             "name": self.name,
@@ -79,6 +82,7 @@ class SnapshotRecord:
             "as_of": clock.iso(self.taken_at),
             "through_change": self.through_change,
             "version": self.version,
+            "selection": None if selection is None else dict(selection),
             **self.assessment.figures(),
         }
 
@@ -115,15 +119,17 @@ def take_snapshot(
     *,
     name: str | None = None,
     note: str | None = None,
+    choice: Choice = EVERYTHING,
 ) -> SnapshotRecord:
-    """Compute the project's figures and record them with their tallies.
+    """Compute the project's figures and record them with their tallies, and what was chosen.
 
     Raises InvalidOption where a snapshot of that name exists.
     """
     lock_project(connection, project.id)
     if name is not None:
         name = _free_name(connection, project, name)
-    assessment = assess(connection, project)
+    assessment = assess(connection, project, Question(choice=choice))
+    selection = assessment.selection
     taken_at, through = _moment(connection, project)
     highest = select(func.max(Snapshot.id)).where(Snapshot.project_id == project.id)
     number = (connection.scalar(highest) or 0) + 1
@@ -137,6 +143,7 @@ def take_snapshot(
             through_change=through,
             version=version("tracker"),
             scale=assessment.scale,
+            selection=None if selection is None else json.dumps(selection, ensure_ascii=False),
             **assessment.counts.to_dict(),
         )
     )
@@ -174,6 +181,7 @@ def _store_figures(connection: Connection, key: Mapping[str, int], assessment: A
     measures = [
         {**key, "position": n, "measure": coefficient.measure}
         | {column: getattr(coefficient, column) for column in _MEASURE_COLUMNS}
+        | {"details": json.dumps(dict(coefficient.details))}
         for n, coefficient in enumerate(assessment.measures)
     ]
     rates = [
@@ -241,7 +249,9 @@ def _read(
         .order_by(SnapshotMeasure.snapshot_id, SnapshotMeasure.position)
     ):
         values = {column: getattr(row, column) for column in _MEASURE_COLUMNS}
-        measures.setdefault(row.snapshot_id, []).append(Coefficient(row.measure, **values))
+        measures.setdefault(row.snapshot_id, []).append(
+            Coefficient(row.measure, **values, details=json.loads(row.details))
+        )
     rates: dict[int, list[Any]] = {}
     for row in connection.execute(
         select(SnapshotCategory.__table__)
@@ -292,6 +302,7 @@ def _stored_assessment(
         categories=names,
         gold=None,
         patterns=ItemPatterns(),
+        selection=None if row.selection is None else json.loads(row.selection),
     )
 
 

@@ -7,11 +7,11 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from sqlalchemy import Connection
 
-from tracker.assess import Assessment, assess
+from tracker.assess import Assessment, Question, Reading, Study, Uncertainty, assess, study
 from tracker.auditing import Audit, audit_project
 from tracker.catalogue.projects import (
     ProjectExists,
@@ -20,6 +20,7 @@ from tracker.catalogue.projects import (
     create_project,
     find_project,
 )
+from tracker.counting import Selecting, choose
 from tracker.database import Database
 from tracker.errors import InvalidOption, NotFound
 from tracker.export import LABEL_COLUMNS, standing_labels
@@ -40,7 +41,9 @@ __all__ = ["Ledger"]
 class Ledger:
     """One database of projects, by its URL.
 
-    Every call is one transaction. Methods raise the errors of `tracker.errors`.
+    Every call is one transaction. Methods raise the errors of `tracker.errors`. Those that
+    count answers take the keyword arguments of `tracker.counting.Selecting`, too:
+    ``annotators``, ``exclude_annotators``, ``exclude_flagged``, ``since``, ``until``, ``where``.
     """
 
     def __init__(self, url: str) -> None:
@@ -153,27 +156,62 @@ class Ledger:
     # -- out ---------------------------------------------------------------------------
 
     def agreement(
-        self, project: str, *, measures: Sequence[str] = (), confidence: float = 0.95
+        self,
+        project: str,
+        *,
+        measures: Sequence[str] = (),
+        confidence: float = 0.95,
+        weights: str | None = None,
+        scale: str | None = None,
+        distance: str | None = None,
+        bootstrap: int | None = None,
+        seed: int = 0,
+        resample: str = "items",
+        cluster: str | None = None,
+        **selecting: Unpack[Selecting],
     ) -> Assessment:
-        """The project's figures now."""
-        with self.reading(project) as (connection, found):
-            return assess(connection, found, measures=measures, confidence=confidence)
+        """The project's figures now, or those of the answers chosen, as they are to be read.
 
-    def audit(self, project: str, *, alpha: float = 0.05, record: bool = False) -> Audit:
+        Errors are linearised over items; or come from ``bootstrap`` samples of them, from
+        leaving out each annotator (``resample="annotators"``), or from items that are alike
+        within each value of the attribute ``cluster``.
+        """
+        question = Question(
+            measures, confidence, Reading(weights, scale, distance), choose(**selecting)
+        )
+        uncertainty = Uncertainty(bootstrap, seed, resample, cluster)
+        with self.reading(project) as (connection, found):
+            return assess(connection, found, question, uncertainty)
+
+    def audit(
+        self,
+        project: str,
+        *,
+        alpha: float = 0.05,
+        record: bool = False,
+        **selecting: Unpack[Selecting],
+    ) -> Audit:
         """The findings on the project's annotators; ``record`` stores those that stand up."""
+        choice = choose(**selecting)
         transaction = self.writing if record else self.reading
         with transaction(project) as (connection, found):
-            audited = audit_project(connection, found, alpha=alpha)
+            audited = audit_project(connection, found, alpha=alpha, choice=choice)
             if record:
                 record_flags(connection, found, audited)
             return audited
 
     def snapshot(
-        self, project: str, *, name: str | None = None, note: str | None = None
+        self,
+        project: str,
+        *,
+        name: str | None = None,
+        note: str | None = None,
+        **selecting: Unpack[Selecting],
     ) -> SnapshotRecord:
-        """Compute and record the project's figures."""
+        """Compute and record the project's figures, and which answers they rest on."""
+        choice = choose(**selecting)
         with self.writing(project) as (connection, found):
-            return take_snapshot(connection, found, name=name, note=note)
+            return take_snapshot(connection, found, name=name, note=note, choice=choice)
 
     def history(self, project: str) -> History:
         """The snapshots of the project, oldest first."""
@@ -185,14 +223,21 @@ class Ledger:
         with self.reading(project) as (connection, found):
             return project_status(connection, found)
 
-    def export_frame(self, project: str) -> pd.DataFrame:
+    def export_frame(self, project: str, **selecting: Unpack[Selecting]) -> pd.DataFrame:
         """The labels that stand, one row each; what is not known is missing."""
         import pandas as pd
 
+        choice = choose(**selecting)
         with self.reading(project) as (connection, found):
-            rows = list(standing_labels(connection, found))
+            rows = list(standing_labels(connection, found, choice=choice))
         frame = pd.DataFrame(rows, columns=list(LABEL_COLUMNS))
         return frame.astype({"pass": "Int64", "start": "Int64", "end": "Int64"})
+
+    @contextmanager
+    def study(self, project: str, question: Question | None = None) -> Iterator[Study]:
+        """What a question about agreement rests on, for `tracker.assess`' further functions."""
+        with self.reading(project) as (connection, found):
+            yield study(connection, found, question or Question())
 
     # -- transactions --------------------------------------------------------------------
 

@@ -3,7 +3,8 @@
 An *answer* is the ascending tuple of the category ids that one annotator gave to one item:
 one id in a project of one category per answer, any number in a project of several, ``()``
 for "none applies". A *pattern* is the multiset of the answers to one item: ``(answer, number
-of annotators)`` pairs in ascending order of answer. Skipped answers are in no tally.
+of annotators)`` pairs in ascending order of answer. A *joint pattern* says who gave which:
+``(annotator id, answer)`` pairs in ascending order of annotator. Skipped answers are in no tally.
 
 All three are integers and add over disjoint sets of items, so they can be computed in parts,
 merged, kept, and updated by a difference.
@@ -20,6 +21,7 @@ __all__ = [
     "Answer",
     "AnnotatorTallies",
     "ItemPatterns",
+    "JointPattern",
     "PairTallies",
     "Pattern",
     "answers_in",
@@ -29,6 +31,7 @@ __all__ = [
 
 Answer: TypeAlias = tuple[int, ...]
 Pattern: TypeAlias = tuple[tuple[Answer, int], ...]
+JointPattern: TypeAlias = tuple[tuple[int, Answer], ...]
 
 Key = TypeVar("Key", bound=Hashable)
 Owner = TypeVar("Owner", bound=Hashable)

@@ -342,6 +342,7 @@ def upgrade():
         sa.Column("through_change", sa.Integer(), nullable=True),
         sa.Column("version", sa.Text(), nullable=False),
         sa.Column("scale", sa.Text(), nullable=False),
+        sa.Column("selection", sa.Text(), nullable=True),
         sa.Column("items", sa.Integer(), nullable=False),
         sa.Column("items_compared", sa.Integer(), nullable=False),
         sa.Column("annotators", sa.Integer(), nullable=False),
@@ -412,6 +413,8 @@ def upgrade():
         sa.Column("ci_high", sa.Double(), nullable=True),
         sa.Column("confidence", sa.Double(), nullable=False),
         sa.Column("items", sa.Integer(), nullable=False),
+        sa.Column("method", sa.Text(), nullable=True),
+        sa.Column("details", sa.Text(), nullable=False),
         sa.CheckConstraint(
             "(value IS NULL) = (undefined IS NOT NULL)",
             name=op.f("ck_snapshot_measures_a_value_or_a_reason"),

@@ -35,6 +35,7 @@ CALLS = {
     "item show": "item show item_0001 --project reviews",
     "database current": "database current",
     "database check": "database check",
+    "conformance": "conformance",
 }
 VARIANTS = [
     "status",

@@ -3,42 +3,92 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 from hypothesis import strategies as st
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert
 
 from tests.helpers import csv_text
-from tracker import counting
+from tracker import clock, counting
 from tracker.catalogue.annotators import annotator_names, set_kind
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.items import item_names
 from tracker.catalogue.projects import ProjectInfo, ProjectOptions, create_project
+from tracker.counting import EVERYTHING, Choice
 from tracker.ingest.columns import parse_map
 from tracker.ingest.loader import load
 from tracker.ingest.source import STDIN, SourceFile
-from tracker.schema import NONE_APPLIES
+from tracker.schema import NONE_APPLIES, ItemAttribute
 from tracker.tally import Answer, Pattern, answers_in, make_pattern
 
 Rows = Mapping[tuple[str, str, int], frozenset[str] | None]
 """``{(item, annotator, pass): categories}``; None is a skipped answer."""
 
 KINDS = {"M": "model", "R": "reference", "S": "reference"}
+LATE = 10**18  # later than every moment that a test chooses
+
+
+@dataclass(frozen=True)
+class Given:
+    """One answer by numbers; skipped where ``own`` is None, and ``LATE`` where it has no time."""
+
+    item: int
+    annotator: int
+    number: int
+    at: int
+    own: Answer | None
+
+
+@dataclass(frozen=True)
+class Raw:
+    """The same project by numbers, before anything is chosen: every answer on every pass."""
+
+    given: tuple[Given, ...]
+    kinds: Mapping[int, str]
+    values: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+
+    def plain(
+        self,
+        *,
+        only: frozenset[int] = frozenset(),
+        excluded: frozenset[int] = frozenset(),
+        since: int = 0,
+        until: int = LATE,
+        where: Mapping[str, frozenset[str]] | None = None,
+    ) -> Plain:
+        """What a choice leaves; no time limits the truths."""
+        humans = frozenset(n for n, kind in self.kinds.items() if kind == "human")
+        references = frozenset(n for n, kind in self.kinds.items() if kind == "reference")
+        answers: dict[int, dict[int, Answer]] = defaultdict(dict)
+        truths: dict[int, dict[int, Answer]] = defaultdict(dict)
+        for one in sorted(self.given, key=lambda one: -one.number):  # the lowest pass comes last
+            mine = self.values.get(one.item, {})
+            if one.own is None or any(mine.get(k) not in v for k, v in (where or {}).items()):
+                continue
+            truths[one.item][one.annotator] = one.own
+            if since <= one.at <= until:
+                answers[one.item][one.annotator] = one.own
+        compared = (only or humans) - excluded
+        return Plain(dict(answers), compared, references - excluded, dict(truths), self.values)
 
 
 @dataclass(frozen=True)
 class Plain:
-    """The same project by numbers: ``answers[item][annotator]``, each on its lowest pass."""
+    """What is counted: ``answers[item][annotator]``, each on its lowest pass."""
 
     answers: dict[int, dict[int, Answer]]
     humans: frozenset[int]
     references: frozenset[int]
+    truths: dict[int, dict[int, Answer]]
+    values: Mapping[int, Mapping[str, str]]
 
     def compared(self, without: frozenset[int] = frozenset()) -> dict[int, dict[int, Answer]]:
-        """The humans' answers to each item that has any."""
+        """The answers to each item of those who are compared, humans as a rule."""
         kept = {
             item: {who: own for who, own in given.items() if who in self.humans - without}
             for item, given in self.answers.items()
@@ -47,6 +97,26 @@ class Plain:
 
     def item_patterns(self) -> Counter[Pattern]:
         return Counter(make_pattern(given.values()) for given in self.compared().values())
+
+    def _of(self, attribute: str, value: str | None) -> Plain:
+        """The items of one value alone."""
+        answers = {
+            item: given
+            for item, given in self.answers.items()
+            if self.values.get(item, {}).get(attribute) == value
+        }
+        return replace(self, answers=answers)
+
+    def groups(self, attribute: str) -> dict[str | None, Plain]:
+        """The items with an answer apart by value."""
+        met = {self.values.get(item, {}).get(attribute) for item in self.compared()}
+        return {value: self._of(attribute, value) for value in met}
+
+    def clusters(self, attribute: str) -> Counter[tuple[str | int, Pattern]]:
+        return Counter(
+            (self.values.get(item, {}).get(attribute, item), make_pattern(given.values()))
+            for item, given in self.compared().items()
+        )
 
     def annotator_tallies(
         self, excluded: frozenset[int] = frozenset()
@@ -75,11 +145,11 @@ class Plain:
         counts: dict[int, Counter[tuple[Answer, Answer]]] = defaultdict(Counter)
         items = 0
         for item, given in self.compared().items():
-            truths = sorted(self.references & self.answers[item].keys())
-            if truths:
-                items += 1
-                for annotator, own in given.items():
-                    counts[annotator][self.answers[item][truths[0]], own] += 1
+            truths = sorted(self.references & self.truths[item].keys())
+            held = {who: own for who, own in given.items() if who not in self.references}
+            items += bool(truths and held)
+            for annotator, own in held.items() if truths else ():
+                counts[annotator][self.truths[item][truths[0]], own] += 1
         return dict(counts), items
 
     def votes(self) -> Counter[tuple[int, int]]:
@@ -101,11 +171,27 @@ def store(
     connection: Connection, rows: Rows, kind: str, categories: tuple[str, ...] | None = None
 ) -> tuple[ProjectInfo, Plain]:
     """Import the rows into a new project; returns it and the same by hand."""
+    project, raw = store_raw(connection, rows, kind, categories)
+    return project, raw.plain()
+
+
+def store_raw(
+    connection: Connection,
+    rows: Rows,
+    kind: str,
+    categories: tuple[str, ...] | None = None,
+    *,
+    times: Mapping[tuple[str, str, int], int] | None = None,
+    values: Mapping[str, Mapping[str, str]] | None = None,
+) -> tuple[ProjectInfo, Raw]:
+    """The same with the moments of the answers, in microseconds, and the items' attributes."""
     options = ProjectOptions(answers=kind, categories=categories)
     project = create_project(connection, "p", options)
-    text: list[list[object]] = [["item", "annotator", "pass", "category"]]
-    for (item, annotator, number), labels in rows.items():
-        text += [[item, annotator, number, label] for label in sorted(labels or [""])]
+    text: list[list[object]] = [["item", "annotator", "pass", "labeled_at", "category"]]
+    for key, labels in rows.items():
+        at = (times or {}).get(key)
+        when = "" if at is None else clock.iso(at)
+        text += [[*key, when, label] for label in sorted(labels or [""])]
     source = SourceFile(STDIN, io.BytesIO(csv_text(text).encode()))
     load(connection, project, [source], parse_map([]))
     people = {name: n for n, name in annotator_names(connection, project).items()}
@@ -113,21 +199,33 @@ def store(
         set_kind(connection, project, name, KINDS[name])
     items = {name: n for n, name in item_names(connection, project).items()}
     numbers = {name: n for n, name in category_names(connection, project).items()}
-    answers: dict[int, dict[int, Answer]] = defaultdict(dict)
-    for (item, annotator, _), labels in sorted(rows.items(), key=lambda row: -row[0][2]):
-        if labels is not None:
-            own = tuple(sorted(numbers[label] for label in labels))
-            answers[items[item]][people[annotator]] = own
-    return project, Plain(
-        dict(answers),
-        frozenset(n for name, n in people.items() if name not in KINDS),
-        frozenset(n for name, n in people.items() if KINDS.get(name) == "reference"),
+    kept = {items[item]: mine for item, mine in (values or {}).items() if item in items}
+    attributes = [
+        {"project_id": project.id, "item_id": item, "name": name, "value": value}
+        for item, mine in kept.items()
+        for name, value in mine.items()
+    ]
+    if attributes:
+        connection.execute(insert(ItemAttribute), attributes)
+    given = tuple(
+        Given(
+            items[key[0]],
+            people[key[1]],
+            key[2],
+            (times or {}).get(key, LATE),
+            None if labels is None else tuple(sorted(numbers[label] for label in labels)),
+        )
+        for key, labels in rows.items()
     )
+    kinds = {n: KINDS.get(name, "human") for name, n in people.items()}
+    return project, Raw(given, kinds, kept)
 
 
-def compare(connection: Connection, project: ProjectInfo, plain: Plain) -> None:
+def compare(
+    connection: Connection, project: ProjectInfo, plain: Plain, choice: Choice = EVERYTHING
+) -> None:
     """Assert that the database counts what Python counts."""
-    selection = counting.select_answers(connection, project)
+    selection = counting.select_answers(connection, project, choice)
     assert counting.annotators_with_answers(connection, selection) == (
         plain.annotators_with_answers()
     )
@@ -142,6 +240,36 @@ def compare(connection: Connection, project: ProjectInfo, plain: Plain) -> None:
     for excluded in (frozenset(), frozenset(sorted(plain.humans)[:1]), plain.humans):
         recounted = counting.recount(connection, selection, excluded)
         assert shared(recounted.counts) == shared(plain.annotator_tallies(excluded))
+
+
+def compare_groups(
+    connection: Connection, project: ProjectInfo, plain: Plain, attribute: str, choice: Choice
+) -> None:
+    """Assert that the database counts the same apart by an attribute."""
+    selection = counting.select_answers(connection, project, choice)
+    groups = plain.groups(attribute)
+    patterns = counting.item_patterns_by(connection, selection, attribute)
+    assert {value: found.counts for value, found in patterns.items()} == {
+        value: group.item_patterns() for value, group in groups.items()
+    }
+    people = counting.annotators_by(connection, selection, attribute)
+    met = {value: group.annotators_with_answers() for value, group in groups.items()}
+    assert {value: (who.number, who.first, who.last) for value, who in people.items()} == {
+        value: (len(who), who[0], who[-1]) for value, who in met.items()
+    }
+    pairs = {value: group.pair_tallies() for value, group in groups.items()}
+    for wanted in ([*groups], [*groups][:1], [None]):
+        found = counting.pair_tallies_by(connection, selection, attribute, wanted)
+        assert {value: tallies.counts for value, tallies in found.items()} == {
+            value: pairs[value] for value in wanted if pairs.get(value)
+        }
+    rows = list(counting.item_patterns_by_cluster(connection, selection, attribute))
+    clusters: Counter[tuple[str | int, Pattern]] = Counter()
+    for cluster, pattern, items in rows:
+        clusters[cluster, pattern] += items
+    assert clusters == plain.clusters(attribute)
+    names = [cluster for cluster, _ in itertools.groupby(rows, key=itemgetter(0))]
+    assert len(names) == len(set(names)), "a cluster's rows follow each other"
 
 
 def shared(

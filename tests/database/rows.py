@@ -55,7 +55,8 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             "snapshots": [
                 p
                 | {"id": 1, "name": "s", "note": None, "taken_at": 9, "through_change": 3}
-                | {"version": "0.1.0", "scale": "nominal", "items": 1, "items_compared": 0}
+                | {"version": "0.1.0", "scale": "nominal", "selection": None}
+                | {"items": 1, "items_compared": 0}
                 | {"annotators": 1, "answers": 1, "labels": 1}
             ],
             "snapshot_patterns": [p | {"snapshot_id": 1, "pattern": "[[[1],1]]", "items": 1}],

@@ -68,6 +68,23 @@ def test_spans_that_cannot_be(ledger: Ledger, write: Write, row: str, sign: str)
     assert stored(ledger) == {}
 
 
+def test_a_span_past_the_document_is_left_out_where_asked(ledger: Ledger, write: Write) -> None:
+    file = write(
+        """doc,coder,tag,start,end,n_tokens
+        d,A,PER,4,10,10
+        d,B,PER,4,11,10
+        e,A,PER,10,11,10
+        e,B,PER,99,100,"""
+    )
+    result = ledger.import_file(file, "p", options=SPANS, skip_invalid=True)
+    assert fates(result) == {"inserted": 2, "rejected": 2}
+    assert [(one.line, one.reason) for one in result.rejections] == [
+        (3, "the span ends at 11, past the document's end at 10"),
+        (4, "the span ends at 11, past the document's end at 10"),
+    ]
+    assert standing(ledger, "p", "item", "annotator", "end") == [("d", "A", 10), ("e", "B", 100)]
+
+
 def test_spans_and_other_answers_do_not_mix(ledger: Ledger, write: Write) -> None:
     plain = write("item,annotator,category\n i,A,x")
     spans = write("item,annotator,category,start,end\n i,A,x,0,1")

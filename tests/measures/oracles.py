@@ -4,59 +4,83 @@ from __future__ import annotations
 
 import csv
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tracker.tally import Answer, ItemPatterns, make_pattern
+from tests.measures.answered import Answered
+from tracker.tally import Answer
+
+__all__ = ["CASES", "EXPECTED", "FOLDER", "SETS", "SINGLE", "Case", "figure", "load"]
 
 FOLDER = Path(__file__).parents[1] / "data" / "oracles"
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text())["cases"]
 CASES = sorted(EXPECTED)
+SETS = [name for name in CASES if EXPECTED[name]["group"] == "multilabel"]
+SINGLE = [name for name in CASES if name not in SETS]
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Answered):
+    """A case; annotators and categories are numbers in the order of their names."""
+
     name: str
-    answers: dict[str, dict[str, Answer]]  # item -> annotator -> answer
+    annotators: dict[str, int]
     categories: dict[str, int]
-    figures: dict[str, Any]
-    recommended: dict[str, Any]
 
     @property
-    def annotators(self) -> list[str]:
-        return sorted({annotator for given in self.answers.values() for annotator in given})
+    def figures(self) -> dict[str, Any]:
+        """What it must give."""
+        found: dict[str, Any] = EXPECTED[self.name]["coefficients"]
+        return found
 
     @property
-    def patterns(self) -> ItemPatterns:
-        return ItemPatterns(
-            Counter(make_pattern(given.values()) for given in self.answers.values())
-        )
-
-    @property
-    def table(self) -> dict[tuple[Answer, Answer], int]:
-        """The cross-table of the first two annotators."""
-        first, second = self.annotators[:2]
-        return Counter(
-            (given[first], given[second])
-            for given in self.answers.values()
-            if first in given and second in given
-        )
+    def reading(self) -> dict[str, Any]:
+        """The categories, their numbers where they have them, and whether answers are sets."""
+        given = EXPECTED[self.name].get("values", {})
+        return {
+            "categories": list(self.categories.values()),
+            "values": {self.categories[name]: float(value) for name, value in given.items()},
+            "several": self.name in SETS,
+        }
 
 
+@cache
 def load(name: str) -> Case:
     expected = EXPECTED[name]
-    names = list(expected.get("categories", []))
-    answers: dict[str, dict[str, Answer]] = defaultdict(dict)
-    with (FOLDER / expected["file"]).open(newline="") as rows:
-        for row in csv.DictReader(rows):
-            parts = row["category"].split("|") if expected["group"] == "multilabel" else None
-            held = [row["category"]] if parts is None else [p for p in parts if p != "EMPTY"]
-            names += [category for category in held if category not in names]
-            answer = tuple(sorted(names.index(category) for category in held))
-            answers[row["item"]][row["annotator"]] = answer
-    categories = {category: index for index, category in enumerate(names)}
-    return Case(
-        name, answers, categories, expected["coefficients"], expected.get("recommended", {})
-    )
+    with (FOLDER / expected["file"]).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    held = {
+        row["category"]: [one for one in row["category"].split("|") if one != "EMPTY"]
+        if name in SETS
+        else [row["category"]]
+        for row in rows
+    }
+    categories = {category: n for n, category in enumerate(_declared(name, held))}
+    annotators = {who: n for n, who in enumerate(sorted({row["annotator"] for row in rows}), 1)}
+    answers: dict[str, dict[int, Answer]] = defaultdict(dict)
+    for row in rows:
+        answer = tuple(sorted(categories[one] for one in held[row["category"]]))
+        answers[row["item"]][annotators[row["annotator"]]] = answer
+    return Case(list(answers.values()), name, annotators, categories)
+
+
+def _declared(name: str, held: dict[str, list[str]]) -> list[str]:
+    """The categories in order; where their names are not given they are k000, k001, and so on."""
+    expected = EXPECTED[name]
+    if "categories" in expected:
+        return list(expected["categories"])
+    used = sorted({one for each in held.values() for one in each})
+    if not expected.get("categories_declared_beyond_use"):
+        return used
+    declared = [f"k{number:03}" for number in range(expected["n_categories"])]
+    assert set(used) <= set(declared)
+    return declared
+
+
+def figure(case: str, key: str) -> dict[str, Any]:
+    """A figure that was given for a case."""
+    found: dict[str, Any] = EXPECTED[case]["coefficients"][key]
+    return found

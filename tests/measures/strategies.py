@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
+import numpy as np
 from hypothesis import strategies as st
 
+from tests.measures.answered import Answered
 from tracker.tally import Answer, ItemPatterns, make_pattern
 
 Rows = list[list[Answer]]  # per item, the answers it got
@@ -23,3 +26,47 @@ def projects(
 
 def tally(rows: Rows) -> ItemPatterns:
     return ItemPatterns(Counter(make_pattern(given) for given in rows if given))
+
+
+def answered(
+    answer: st.SearchStrategy[Answer] = one_category, annotators: int = 4, items: int = 8
+) -> st.SearchStrategy[Answered]:
+    """Up to ``items`` items, each answered by some of the annotators."""
+    given = st.dictionaries(st.integers(1, annotators), answer, min_size=1)
+    return st.lists(given, min_size=1, max_size=items).map(Answered)
+
+
+def complete(
+    answer: st.SearchStrategy[Answer] = one_category, annotators: int = 2, items: int = 10
+) -> st.SearchStrategy[Answered]:
+    """Two items or more, each answered by all annotators."""
+    given = st.tuples(*[answer] * annotators).map(lambda row: dict(enumerate(row, 1)))
+    return st.lists(given, min_size=2, max_size=items).map(Answered)
+
+
+def crowd(
+    items: int,
+    seed: int,
+    *,
+    annotators: int = 4,
+    shares: Sequence[float] = (0.4, 0.3, 0.2, 0.1),
+    accuracy: float = 0.7,
+    answering: float = 1.0,
+) -> Answered:
+    """Answers of annotators who know the truth with some accuracy, and else guess.
+
+    Each of them answers a share ``answering`` of the items; every item has an answer.
+    """
+    random = np.random.default_rng(seed)
+    truth = random.choice(len(shares), items, p=shares)
+    guesses = random.choice(len(shares), (items, annotators), p=shares)
+    known = random.random((items, annotators)) < accuracy
+    asked = random.random((items, annotators)) < answering
+    asked[np.arange(items), random.integers(annotators, size=items)] = True
+    answers = np.where(known, truth[:, None], guesses).tolist()
+    return Answered(
+        [
+            {who: (answers[item][who],) for who in np.flatnonzero(row).tolist()}
+            for item, row in enumerate(asked)
+        ]
+    )

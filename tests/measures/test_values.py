@@ -1,7 +1,8 @@
-"""Coefficients as values, intervals, conventions, and the registry."""
+"""Coefficients as values, their intervals, their customary words, and the registry."""
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 
@@ -9,24 +10,18 @@ import pytest
 
 from tracker.errors import InvalidOption
 from tracker.measures import MEASURES
-from tracker.measures.coefficient import NO_OVERLAP, Coefficient, estimate, interval
+from tracker.measures.coefficient import NO_OVERLAP, Coefficient, Parts, bounds
 from tracker.measures.conventions import krippendorff_reading, landis_koch
-from tracker.measures.intervals import wilson
+from tracker.measures.intervals import interval, wilson
+from tracker.measures.sources import SOURCES
 
 
 def test_keys_of_the_json_in_order() -> None:
-    assert list(Coefficient("cohen_kappa", None, NO_OVERLAP).to_dict()) == [
-        "measure",
-        "value",
-        "standard_error",
-        "ci_low",
-        "ci_high",
-        "confidence",
-        "items",
-        "undefined",
-        "observed",
-        "expected",
-    ]
+    plain = Coefficient("cohen_kappa", None, NO_OVERLAP, details={"weights": "linear"})
+    assert list(plain.to_dict()) == [
+        "measure", "value", "standard_error", "ci_low", "ci_high", "confidence", "items",
+        "undefined", "observed", "expected", "method", "weights",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("value", "reason"), [(None, None), (0.5, NO_OVERLAP)])
@@ -38,6 +33,9 @@ def test_a_value_or_a_reason_never_both_or_neither(value: float | None, reason: 
 def test_a_level_outside_0_to_1_is_no_coefficient() -> None:
     with pytest.raises(InvalidOption, match=r"0\.95"):
         Coefficient("cohen_kappa", 0.5, confidence=95)
+
+
+# -- intervals -----------------------------------------------------------------------------
 
 
 def test_student_interval_from_the_table() -> None:
@@ -65,17 +63,24 @@ def test_wilson_1927_interval_from_the_formula() -> None:
 
 
 def test_perfect_agreement_with_hardly_any_variation_supports_little() -> None:
-    result = estimate(
-        "fleiss_kappa",
-        1.0,
-        0.0,
-        observed=1.0,
-        expected=0.98,
-        items=50,
-        compared=50,
-        confidence=0.95,
-    )
-    assert (result.ci_low, result.ci_high) == (-1.0, 1.0)
+    parts = Parts(observed=1.0, expected=0.98)
+    found = bounds(1.0, 0.0, parts, items=50, compared=50, confidence=0.95)
+    assert (found.low, found.high, found.method) == (-1.0, 1.0, "one-sided exact")
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        (0.3, Parts(0.65, 0.5)),  # every item is alike, but not perfect
+        (1.0, Parts(None, None, 0.0, 2.0)),  # distances without a limit bound no agreement
+    ],
+)
+def test_an_error_of_0_bounds_no_other_figure(value: float, parts: Parts) -> None:
+    found = bounds(value, 0.0, parts, items=9, compared=9, confidence=0.95)
+    assert (found.low, found.high, found.method) == (None, None, None)
+
+
+# -- words ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -104,20 +109,39 @@ def test_krippendorff_2004(value: float, word: str) -> None:
     assert krippendorff_reading(value) == word
 
 
+# -- the registry --------------------------------------------------------------------------
+
+
 def test_registry_order_and_names() -> None:
     assert list(MEASURES) == [
-        "percent_agreement",
-        "scott_pi",
-        "cohen_kappa",
-        "fleiss_kappa",
-        "krippendorff_alpha",
-    ]
+        "percent_agreement", "scott_pi", "cohen_kappa", "light_kappa", "conger_kappa",
+        "fleiss_kappa", "krippendorff_alpha", "gwet_ac1", "gwet_ac2", "brennan_prediger",
+        "span_f1_exact", "span_f1_unlabelled", "span_f1_overlap", "token_f1",
+        "token_f1_unlabelled", "unitizing_alpha",
+    ]  # fmt: skip
     assert all(name == measure.name for name, measure in MEASURES.items())
-    assert all(measure.function.__name__ == name for name, measure in MEASURES.items())
 
 
-def test_the_room_loads_neither_scipy_nor_numpy() -> None:
-    program = "import sys, tracker.measures.rates; print({'scipy', 'numpy'} & set(sys.modules))"
+@pytest.mark.parametrize("name", MEASURES)
+def test_an_entry_says_what_its_function_does(name: str) -> None:
+    measure = MEASURES[name]
+    assert measure.cite in SOURCES
+    assert str(SOURCES[measure.cite][1]["year"]) in measure.source
+    if measure.function is None:
+        assert measure.needs in {"pair", "pairs", "documents"}
+        return
+    assert measure.needs in {"patterns", "marginals"}
+    assert measure.function.__name__ == {"gwet_ac2": "gwet_ac1"}.get(name, name)
+    told = inspect.getdoc(measure.function) or ""
+    assert "Undefined:" in told
+    assert "Source:" in told
+
+
+def test_the_room_loads_neither_scipy_nor_pandas() -> None:
+    program = (
+        "import sys, tracker.measures, tracker.measures.null_test\n"
+        "print({'scipy', 'pandas'} & set(sys.modules))"
+    )
     shown = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

@@ -3,8 +3,29 @@
 from __future__ import annotations
 
 from tracker.assess.assessment import Assessment, Counts
+from tracker.assess.groups import GroupedAgreement, by_attribute
 from tracker.assess.items import by_item
 from tracker.assess.pairs import PairAgreement, by_pair
-from tracker.assess.whole import assess
+from tracker.assess.reading import Reading
+from tracker.assess.spans import SpanPair
+from tracker.assess.study import Question, Study, study
+from tracker.assess.uncertainty import Uncertainty
+from tracker.assess.whole import assess, span_pairs
 
-__all__ = ["Assessment", "Counts", "PairAgreement", "assess", "by_item", "by_pair"]
+__all__ = [
+    "Assessment",
+    "Counts",
+    "GroupedAgreement",
+    "PairAgreement",
+    "Question",
+    "Reading",
+    "SpanPair",
+    "Study",
+    "Uncertainty",
+    "assess",
+    "by_attribute",
+    "by_item",
+    "by_pair",
+    "span_pairs",
+    "study",
+]

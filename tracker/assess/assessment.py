@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tracker.measures.coefficient import Coefficient
+from tracker.measures.conventions import readings
 from tracker.measures.gold import GoldAgreement
+from tracker.measures.icc import IntraclassCorrelation
 from tracker.measures.rates import CategoryRate, Summary, summary
 from tracker.tally import ItemPatterns
 
@@ -38,6 +40,9 @@ class Assessment:
 
     ``rates`` are in the declared or sorted order of the categories, whose names ``categories``
     holds by id. ``patterns`` is empty for a project of spans, which has no item patterns.
+    ``binary`` holds the coefficients of each category against the rest, by id;
+    ``selection`` says which answers the figures rest on, as JSON; None for all;
+    ``intraclass`` holds the forms of the intraclass correlation on a numeric scale.
     """
 
     project: str
@@ -48,6 +53,9 @@ class Assessment:
     categories: Mapping[int, str]
     gold: GoldAgreement | None
     patterns: ItemPatterns
+    binary: Mapping[int, Sequence[Coefficient]] = field(default_factory=dict)
+    selection: Mapping[str, Any] | None = None
+    intraclass: tuple[IntraclassCorrelation, ...] = ()
 
     @property
     def summary(self) -> Summary:
@@ -63,21 +71,41 @@ class Assessment:
 
     def to_dict(self) -> dict[str, Any]:
         """The contract's JSON of ``tracker agreement``."""
-        return {
+        told = {
             "project": self.project,
             "as_of": None,
             "scale": self.scale,
+            "selection": None if self.selection is None else dict(self.selection),
             **self.figures(),
             "gold": None if self.gold is None else self.gold.to_dict(),
         }
+        for rate, row in zip(self.rates, told["categories"], strict=True):
+            row["measures"] = [one.to_dict() for one in self.binary.get(rate.category, ())]
+        if self.intraclass:
+            told["intraclass"] = [form.to_dict() for form in self.intraclass]
+        return told
 
     def figures(self) -> dict[str, Any]:
         """Counts, measures, categories and summary, as `history` gives them too."""
         return {
             "counts": self.counts.to_dict(),
-            "measures": [_measure_dict(coefficient) for coefficient in self.measures],
-            "categories": [_rate_dict(rate, self.categories) for rate in self.rates],
+            "measures": [_told(coefficient) for coefficient in self.measures],
+            "categories": [self._rate_dict(rate) for rate in self.rates],
             "summary": self._summary_dict(),
+        }
+
+    def _rate_dict(self, rate: CategoryRate) -> dict[str, Any]:
+        return {
+            "category": self.categories[rate.category],
+            "labels": rate.labels,
+            "agreements": rate.agreements,
+            "potential_agreements": rate.potential_agreements,
+            "rate": rate.rate,
+            "standard_error": rate.standard_error,
+            "ci_low": rate.ci_low,
+            "ci_high": rate.ci_high,
+            "specific_agreement": rate.specific_agreement,
+            "undefined": rate.undefined,
         }
 
     def _summary_dict(self) -> dict[str, Any]:
@@ -100,26 +128,14 @@ class Assessment:
             {"measure": "category_rate", "value": row["rate"], "items": None} | row
             for row in figures["categories"]
         ]
-        return pd.DataFrame([*figures["measures"], *rates])
+        measures = [
+            {name: value for name, value in row.items() if name != "readings"}
+            for row in figures["measures"]
+        ]
+        return pd.DataFrame([*measures, *rates])
 
 
-def _measure_dict(coefficient: Coefficient) -> dict[str, Any]:
-    told = coefficient.to_dict()
-    if coefficient.measure == "krippendorff_alpha":
-        told["scale"] = "nominal"
-    return told
-
-
-def _rate_dict(rate: CategoryRate, names: Mapping[int, str]) -> dict[str, Any]:
-    return {
-        "category": names[rate.category],
-        "labels": rate.labels,
-        "agreements": rate.agreements,
-        "potential_agreements": rate.potential_agreements,
-        "rate": rate.rate,
-        "standard_error": rate.standard_error,
-        "ci_low": rate.ci_low,
-        "ci_high": rate.ci_high,
-        "specific_agreement": rate.specific_agreement,
-        "undefined": rate.undefined,
-    }
+def _told(figure: Coefficient) -> dict[str, Any]:
+    """A figure as JSON, with its customary words where it has them."""
+    words = readings(figure)
+    return figure.to_dict() | ({} if words is None else {"readings": words})

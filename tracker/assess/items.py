@@ -14,19 +14,21 @@ from tracker import counting
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.items import item_names
 from tracker.catalogue.projects import ProjectInfo
-from tracker.counting import Selection
+from tracker.counting import EVERYTHING, Choice, Selection
 from tracker.schema import NONE_APPLIES
 
 __all__ = ["by_item"]
 
 
-def by_item(connection: Connection, project: ProjectInfo) -> Iterator[dict[str, Any]]:
+def by_item(
+    connection: Connection, project: ProjectInfo, *, choice: Choice = EVERYTHING
+) -> Iterator[dict[str, Any]]:
     """The votes on each item, as JSON; one dictionary per item that has an answer.
 
     ``entropy`` is of the votes' shares, in bits; ``vote_score``, in a project of two
     categories, the share of the second; ``gold`` the reference annotator's category.
     """
-    selection = counting.select_answers(connection, project)
+    selection = counting.select_answers(connection, project, choice)
     categories = category_names(connection, project)
     items = item_names(connection, project)
     truths = _truths(connection, selection, categories)
@@ -48,9 +50,8 @@ def _truths(
 ) -> dict[int, str]:
     if not selection.references:
         return {}
-    everyone = counting.annotators_with_answers(connection, Selection(selection.project))
-    others = frozenset(everyone) - selection.references
-    rows = counting.votes(connection, Selection(selection.project, others))
+    truths = Selection(selection.project, only=selection.references, where=selection.where)
+    rows = counting.votes(connection, truths)
     found: dict[int, list[str]] = {}
     for item, category, _ in rows:
         if category in categories:

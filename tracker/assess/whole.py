@@ -3,110 +3,149 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
 from tracker import counting
 from tracker.assess.assessment import Assessment, Counts
+from tracker.assess.figures import check_measures
+from tracker.assess.reading import check_reading
+from tracker.assess.spans import SpanFigures, SpanPair, assess_spans
+from tracker.assess.study import Question, Study, study
+from tracker.assess.uncertainty import OF_ITEMS, Uncertainty, uncertain
+from tracker.catalogue.annotators import annotator_names
 from tracker.catalogue.categories import category_names
-from tracker.catalogue.names import near
 from tracker.catalogue.projects import ProjectInfo
 from tracker.counting import Selection
 from tracker.errors import InvalidOption
-from tracker.measures import MEASURES
-from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
+from tracker.measures.binary import binary_coefficients
+from tracker.measures.coefficient import Coefficient
 from tracker.measures.gold import GoldAgreement, against_gold
-from tracker.measures.pairs import cohen_kappa
-from tracker.measures.rates import category_rates
+from tracker.measures.icc import IntraclassCorrelation, intraclass_correlations
+from tracker.measures.rates import CategoryRate, category_rates
+from tracker.measures.sample import Sample
 from tracker.tally import Answer, ItemPatterns
 
-__all__ = ["assess"]
+__all__ = ["assess", "assessment_of", "count_spans", "span_pairs"]
 
 
 def assess(
     connection: Connection,
     project: ProjectInfo,
-    *,
-    measures: Sequence[str] = (),
-    confidence: float = 0.95,
+    question: Question | None = None,
+    uncertainty: Uncertainty = OF_ITEMS,
 ) -> Assessment:
-    """The project's figures now; all measures, or those named.
+    """The project's figures now, or those that are asked for, with their errors.
 
-    Raises InvalidOption for a measure that does not exist.
+    Raises InvalidOption for a measure, a reading, a choice or a way to an error that does not
+    fit the project.
     """
-    wanted = _check_measures(measures)
-    selection = counting.select_answers(connection, project)
-    annotators = counting.annotators_with_answers(connection, selection)
-    names = category_names(connection, project)
+    asked = question or Question()
     if project.answers == "spans":
-        return _assess_spans(connection, selection, annotators, wanted, confidence)
-    patterns = counting.item_patterns(connection, selection)
-    coefficients = [
-        MEASURES[name].function(patterns, annotators=len(annotators), confidence=confidence)
-        if MEASURES[name].needs == "patterns"
-        else _of_the_pair(connection, selection, annotators, confidence)
-        for name in wanted
-    ]
-    return Assessment(
-        project=project.name,
-        scale=project.scale,
-        counts=Counts(
-            items=patterns.items,
-            items_compared=patterns.items_compared,
-            annotators=len(annotators),
-            answers=patterns.answers,
-            labels=patterns.labels,
-        ),
-        measures=tuple(coefficients),
-        rates=tuple(category_rates(patterns, list(names), confidence)),
-        categories=names,
-        gold=_pooled_gold(connection, selection),
-        patterns=patterns,
+        return _assess_spans(connection, project, asked, uncertainty)
+    counted = study(connection, project, asked)
+    figures, rates = uncertain(counted, uncertainty)
+    found = assessment_of(
+        project, counted.sample, counted.patterns, counted.names, figures, asked, rates
+    )
+    return replace(
+        found,
+        gold=_pooled_gold(connection, counted.selection),
+        selection=counted.selection.told,
+        intraclass=_intraclass(counted),
     )
 
 
-def _check_measures(names: Sequence[str]) -> list[str]:
-    for name in names:
-        if name not in MEASURES:
-            raise InvalidOption(
-                f"there is no measure {name!r}",
-                near(name, MEASURES) or f"one of: {', '.join(MEASURES)}",
-            )
-    return list(dict.fromkeys(names)) or list(MEASURES)
+def _intraclass(counted: Study) -> tuple[IntraclassCorrelation, ...]:
+    """The forms of the intraclass correlation, on scales that have them."""
+    if (counted.question.reading.scale or counted.project.scale) not in {"interval", "ratio"}:
+        return ()
+    marginals = counting.marginals(counted.connection, counted.selection)
+    confidence = counted.question.confidence
+    values = counted.sample.values
+    return tuple(intraclass_correlations(counted.patterns, values, marginals, confidence))
 
 
-def _of_the_pair(
-    connection: Connection, selection: Selection, annotators: Sequence[int], confidence: float
-) -> Coefficient:
-    """Cohen's kappa of a project of exactly two annotators."""
-    if len(annotators) != 2:
-        return Coefficient("cohen_kappa", None, NOT_APPLICABLE, confidence=confidence)
-    tallies = counting.pair_tallies(connection, selection)
-    first, second = annotators
-    return cohen_kappa(tallies.counts.get((first, second), {}), confidence)
+def assessment_of(
+    project: ProjectInfo,
+    of: Sample,
+    patterns: ItemPatterns,
+    names: Mapping[int, str],
+    figures: Sequence[Coefficient],
+    question: Question,
+    rates: Sequence[CategoryRate] | None = None,
+) -> Assessment:
+    """The figures that follow from item patterns, of a project or of a part of it.
+
+    ``rates`` are those of the categories with other errors than the usual.
+    """
+    if rates is None:
+        rates = category_rates(patterns, list(names), question.confidence)
+    return Assessment(
+        project=project.name,
+        scale=question.reading.scale or project.scale,
+        counts=Counts(
+            items=patterns.items,
+            items_compared=patterns.items_compared,
+            annotators=of.annotators,
+            answers=patterns.answers,
+            labels=patterns.labels,
+        ),
+        measures=tuple(figures),
+        rates=tuple(rates),
+        categories=names,
+        gold=None,
+        patterns=patterns,
+        binary=binary_coefficients(of, list(names), question.confidence),
+    )
+
+
+def count_spans(
+    connection: Connection, project: ProjectInfo, asked: Question
+) -> tuple[SpanFigures, Selection]:
+    """Every figure on a project's spans, and whose they are."""
+    selection = counting.select_answers(connection, project, asked.choice)
+    found = assess_spans(
+        connection,
+        selection,
+        annotators=annotator_names(connection, project),
+        categories=category_names(connection, project),
+        confidence=asked.confidence,
+    )
+    return found, selection
+
+
+def span_pairs(
+    connection: Connection, project: ProjectInfo, asked: Question
+) -> tuple[SpanPair, ...]:
+    """Each pair of annotators of a project of spans, by name; the first is the reference."""
+    return count_spans(connection, project, asked)[0].pairs
 
 
 def _assess_spans(
-    connection: Connection,
-    selection: Selection,
-    annotators: Sequence[int],
-    wanted: Sequence[str],
-    confidence: float,
+    connection: Connection, project: ProjectInfo, asked: Question, uncertainty: Uncertainty
 ) -> Assessment:
-    """Spans have no chance-corrected agreement on whole items: their counts only."""
-    counts = counting.span_counts(connection, selection)
+    names = category_names(connection, project)
+    check_reading(project, names, asked.reading)
+    wanted = check_measures(project, asked.measures, asked.reading, few=True)
+    uncertainty.check()
+    if uncertainty != OF_ITEMS:
+        raise InvalidOption(
+            f"{project.name!r} is a project of spans, whose errors are those over documents"
+        )
+    found, selection = count_spans(connection, project, asked)
     return Assessment(
-        project=selection.project.name,
-        scale=selection.project.scale,
-        counts=Counts(**counts, annotators=len(annotators)),
-        measures=tuple(
-            Coefficient(name, None, NOT_APPLICABLE, confidence=confidence) for name in wanted
-        ),
-        rates=(),
-        categories=category_names(connection, selection.project),
+        project=project.name,
+        scale=project.scale,
+        counts=found.counts,
+        measures=tuple(one for one in found.coefficients() if one.measure in wanted),
+        rates=found.rates,
+        categories=names,
         gold=None,
         patterns=ItemPatterns(),
+        selection=selection.told,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +12,15 @@ from tracker.catalogue.changes import lock_project, record_change
 from tracker.catalogue.names import check_name, near
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption, NotFound
-from tracker.schema import KINDS, Alias, Annotator, Label
+from tracker.schema import KINDS, Alias, Annotator, FlagRow, Label
 
 __all__ = [
     "AnnotatorInfo",
     "add_alias",
     "annotator_names",
     "find_annotator",
+    "find_annotators",
+    "flagged_annotators",
     "list_annotators",
     "rename_annotator",
     "set_kind",
@@ -80,15 +83,29 @@ def annotator_names(connection: Connection, project: ProjectInfo) -> dict[int, s
 
 def find_annotator(connection: Connection, project: ProjectInfo, name: str) -> AnnotatorInfo:
     """The annotator of that name or alias; raises NotFound, with the near names."""
+    return find_annotators(connection, project, [name])[0]
+
+
+def find_annotators(
+    connection: Connection, project: ProjectInfo, names: Sequence[str]
+) -> list[AnnotatorInfo]:
+    """The annotators of these names or aliases; raises NotFound, with the near names."""
     annotators = list_annotators(connection, project)
-    for annotator in annotators:
-        if name.strip() in {annotator.name, *annotator.aliases}:
-            return annotator
-    known = [known for annotator in annotators for known in (annotator.name, *annotator.aliases)]
-    raise NotFound(
-        f"there is no annotator {name!r} in {project.name!r}",
-        near(name, known) or f"see: tracker annotator list -p {project.name}",
-    )
+    known = {name: one for one in annotators for name in (one.name, *one.aliases)}
+    found = [known.get(name.strip()) for name in names]
+    for name, annotator in zip(names, found, strict=True):
+        if annotator is None:
+            raise NotFound(
+                f"there is no annotator {name!r} in {project.name!r}",
+                near(name, known) or f"see: tracker annotator list -p {project.name}",
+            )
+    return [annotator for annotator in found if annotator is not None]
+
+
+def flagged_annotators(connection: Connection, project: ProjectInfo) -> set[int]:
+    """The ids of annotators with a recorded finding."""
+    flagged = select(FlagRow.annotator_id).where(FlagRow.project_id == project.id).distinct()
+    return set(connection.scalars(flagged))
 
 
 def set_kind(connection: Connection, project: ProjectInfo, name: str, kind: str) -> AnnotatorInfo:

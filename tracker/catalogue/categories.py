@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, func, select, update
 
 from tracker.catalogue.changes import lock_project, record_change
-from tracker.catalogue.names import check_name, is_numeric, near
+from tracker.catalogue.names import check_name, is_numeric, near, unfit_for
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption, NotFound, Refused
 from tracker.schema import Category, Label
@@ -45,8 +45,9 @@ def rename_category(connection: Connection, project: ProjectInfo, old: str, new:
         raise NotFound(f"there is no category {old!r}", near(old, names.values()))
     if new in names.values():
         raise InvalidOption(f"the category {new!r} exists", "choose another name")
-    if project.scale in {"interval", "ratio"} and not is_numeric(new):
-        raise Refused(f"{new!r} is not a number", f"the project's scale is {project.scale}")
+    unfit = unfit_for(project.scale, new)
+    if unfit is not None:
+        raise Refused(f"{new!r} {unfit}", "choose another name")
     connection.execute(
         update(Category)
         .where(Category.project_id == project.id, Category.id == number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import NotFound
 from tracker.schema import NO_SPAN, SKIPPED, Import, Item, ItemAttribute, Label, PastLabel
 
-__all__ = ["ItemRecord", "find_item", "item_names", "list_items"]
+__all__ = ["ItemRecord", "find_item", "item_names", "item_names_of", "list_items"]
 
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
@@ -43,6 +44,16 @@ class ItemRecord:
 def item_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:
     """The names of a project's items by id."""
     rows = connection.execute(select(Item.id, Item.name).where(Item.project_id == project.id))
+    return {row.id: row.name for row in rows}
+
+
+def item_names_of(
+    connection: Connection, project: ProjectInfo, items: Sequence[int]
+) -> dict[int, str]:
+    """The names of some items by id."""
+    rows = connection.execute(
+        select(Item.id, Item.name).where(Item.project_id == project.id, Item.id.in_(items))
+    )
     return {row.id: row.name for row in rows}
 
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from tracker.errors import InvalidOption
 
-__all__ = ["LONGEST_NAME", "check_name", "is_numeric", "near"]
+__all__ = ["LONGEST_NAME", "check_name", "is_numeric", "near", "unfit_for"]
 
 LONGEST_NAME = 500
 """Bytes of UTF-8 that a name may have."""
@@ -37,3 +37,14 @@ def is_numeric(name: str) -> bool:
         return abs(float(name)) < float("inf")
     except ValueError:
         return False
+
+
+def unfit_for(scale: str, category: str) -> str | None:
+    """Why a category cannot be of a scale, such as "is not a number …"; None where it can."""
+    if scale not in {"interval", "ratio"}:
+        return None
+    if not is_numeric(category):
+        return f"is not a number, as a scale of {scale} needs"
+    if scale == "ratio" and float(category) < 0:
+        return "is negative, as no value of a ratio scale is"
+    return None

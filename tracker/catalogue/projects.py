@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from tracker import clock
 from tracker.catalogue.changes import lock_project, record_change
-from tracker.catalogue.names import check_name, is_numeric, near
+from tracker.catalogue.names import check_name, near, unfit_for
 from tracker.errors import InvalidOption, NotFound
 from tracker.schema import (
     ANSWERS,
@@ -136,11 +136,9 @@ def _check_options(options: ProjectOptions) -> None:
     if categories is not None:
         for category in categories:
             check_name(category, "category")
-            if options.scale in {"interval", "ratio"} and not is_numeric(category):
-                raise InvalidOption(
-                    f"the category {category!r} is not a number",
-                    f"the {options.scale} scale needs numeric categories",
-                )
+            unfit = unfit_for(options.scale or SCALES[0], category)
+            if unfit is not None:
+                raise InvalidOption(f"the category {category!r} {unfit}", "choose another scale")
         if len(set(categories)) < len(categories):
             raise InvalidOption("--categories names a category twice")
         if not categories:

@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from tracker.cli.context import (
-    AsCsv,
-    AsJson,
-    Confidence,
-    Measures,
-    ProjectArgument,
-    opened,
-    show,
+from tracker.cli import agreement_rows, studies
+from tracker.cli.asking import (
+    Against,
+    Asked,
+    BestMerges,
+    Bibtex,
+    Bootstrap,
+    Cluster,
+    Distance,
+    Explain,
+    Gold,
+    InfluenceOf,
+    Merges,
+    Methods,
+    ReadAs,
+    Resample,
+    Seed,
+    Self,
+    Weights,
+    only_one,
 )
-
-if TYPE_CHECKING:
-    from tracker.ledger import Ledger
+from tracker.cli.context import AsCsv, AsJson, Confidence, Measures, ProjectArgument, opened
+from tracker.cli.selecting import (
+    Annotators,
+    ExcludedAnnotators,
+    ExcludeFlagged,
+    Since,
+    Until,
+    Where,
+    selecting,
+)
+from tracker.errors import InvalidOption
 
 __all__ = ["register"]
 
-
-class By(StrEnum):
-    """What to give one row each."""
-
-    CATEGORY = "category"
-    ANNOTATOR = "annotator"
-    PAIR = "pair"
-    ITEM = "item"
+_ATTRIBUTE = "attribute:"
+_BY = ("category", "annotator", "pair", "item", _ATTRIBUTE)
+_BY_WORDS = "|".join(_BY) + "NAME"
 
 
 def register(app: typer.Typer) -> None:
@@ -40,97 +54,105 @@ def register(app: typer.Typer) -> None:
 def agreement(
     context: typer.Context,
     project: ProjectArgument,
-    by: Annotated[By | None, typer.Option(help="One row per category, annotator, …")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar=_BY_WORDS,
+            help="One row per category, annotator, …, or value of an attribute of the items.",
+            autocompletion=lambda incomplete: [word for word in _BY if word.startswith(incomplete)],
+        ),
+    ] = None,
     measures: Measures = None,
     confidence: Confidence = 0.95,
+    weights: Weights = None,
+    scale: ReadAs = None,
+    distance: Distance = None,
+    annotator: Annotators = None,
+    exclude_annotator: ExcludedAnnotators = None,
+    exclude_flagged: ExcludeFlagged = False,
+    since: Since = None,
+    until: Until = None,
+    where: Where = None,
+    bootstrap: Bootstrap = None,
+    seed: Seed = 0,
+    resample: Resample = "items",
+    cluster: Cluster = None,
+    explain: Explain = None,
+    influence: InfluenceOf = None,
+    merge: Merges = None,
+    best_merges: BestMerges = False,
+    against: Against = None,
+    self_: Self = False,
+    gold: Gold = False,
+    methods: Methods = False,
+    bibtex: Bibtex = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """How well annotators agree now: the weakest category first, then every coefficient.
 
     Examples: `tracker agreement reviews`, `tracker agreement reviews --by pair`,
-    `tracker agreement reviews --measure krippendorff_alpha --json`
+    `tracker agreement reviews --measure krippendorff_alpha --json`,
+    `tracker agreement essays --scale ordinal --weights quadratic --bootstrap 1000`,
+    `tracker agreement reviews --since 2026-03-01 --exclude-flagged`,
+    `tracker agreement reviews --where language=nl --where language=de --by attribute:source`,
+    `tracker agreement reviews --explain fleiss_kappa`,
+    `tracker agreement reviews --influence annotator`, `tracker agreement reviews --best-merges`,
+    `tracker agreement reviews --against pilot`, `tracker agreement reviews --methods --bibtex`
     """
-    ledger = opened(context)
-    if by is None or by is By.CATEGORY:
-        _whole(ledger, project, by, measures or [], confidence, as_json=as_json, as_csv=as_csv)
-    elif by is By.PAIR:
-        _by_pair(ledger, project, confidence, as_json=as_json, as_csv=as_csv)
-    elif by is By.ANNOTATOR:
-        _by_annotator(ledger, project, as_json=as_json, as_csv=as_csv)
+    from tracker.assess import Question, Reading, Uncertainty
+    from tracker.counting import choose
+
+    way = only_one({
+        "--by": by,
+        "--explain": explain,
+        "--influence": influence,
+        "--merge": merge,
+        "--best-merges": best_merges,
+        "--against": against,
+        "--self": self_,
+        "--gold": gold,
+        "--methods": methods or bibtex,
+    })  # fmt: skip
+    chosen = selecting(annotator, exclude_annotator, exclude_flagged, since, until, where)
+    asked = Asked(
+        opened(context),
+        project,
+        Question(measures or (), confidence, Reading(weights, scale, distance), choose(**chosen)),
+        Uncertainty(bootstrap, seed, resample, cluster),
+        as_json,
+        as_csv,
+    )
+    if way == "--by" and by is not None:
+        _by(asked, by)
+    elif way == "--explain" and explain is not None:
+        studies.explain(asked, explain)
+    elif way == "--influence" and influence is not None:
+        studies.influence(asked, influence)
+    elif way == "--against" and against is not None:
+        studies.against(asked, against)
+    elif way == "--methods":
+        studies.methods(asked, bibtex=bibtex)
     else:
-        _by_item(ledger, project, as_json=as_json, as_csv=as_csv)
+        simple = {
+            "--merge": lambda: studies.merged(asked, merge or []),
+            "--best-merges": lambda: studies.best_merges(asked),
+            "--self": lambda: studies.themselves(asked),
+            "--gold": lambda: studies.truth(asked),
+        }
+        simple.get(way or "", lambda: agreement_rows.whole(asked))()
 
 
-def _whole(
-    ledger: Ledger,
-    project: str,
-    by: By | None,
-    measures: list[str],
-    confidence: float,
-    *,
-    as_json: bool,
-    as_csv: bool,
-) -> None:
-    from tracker.report.agreement import agreement_view
-
-    found = ledger.agreement(project, measures=measures, confidence=confidence)
-    told = found.to_dict()
-    show(
-        told,
-        as_json=as_json,
-        as_csv=as_csv,
-        rows=told["measures"] if by is None else told["categories"],
-        view=agreement_view(found),
-    )
-
-
-def _by_pair(
-    ledger: Ledger, project: str, confidence: float, *, as_json: bool, as_csv: bool
-) -> None:
-    from tracker.assess import by_pair
-    from tracker.report.agreement import pair_rows, show_pairs
-
-    with ledger.reading(project) as (connection, found):
-        pairs = by_pair(connection, found, confidence=confidence)
-    show(
-        {"project": project, "pairs": [pair.to_dict() for pair in pairs]},
-        as_json=as_json,
-        as_csv=as_csv,
-        rows=pair_rows(pairs),
-        view=[show_pairs(pairs)],
-    )
-
-
-def _by_annotator(ledger: Ledger, project: str, *, as_json: bool, as_csv: bool) -> None:
-    from tracker.auditing import annotator_rows
-    from tracker.report.audit import show_annotators
-
-    with ledger.reading(project) as (connection, found):
-        rows = annotator_rows(connection, found)
-    show(
-        {"project": project, "annotators": rows},
-        as_json=as_json,
-        as_csv=as_csv,
-        rows=[
-            {key: value for key, value in row.items() if key != "category_shares"}
-            | {f"share of {name}": value for name, value in row["category_shares"].items()}
-            for row in rows
-        ],
-        view=[show_annotators(rows)],
-    )
-
-
-def _by_item(ledger: Ledger, project: str, *, as_json: bool, as_csv: bool) -> None:
-    from tracker.assess import by_item
-    from tracker.report.agreement import item_rows, show_items
-
-    with ledger.reading(project) as (connection, found):
-        items = list(by_item(connection, found))
-    show(
-        {"project": project, "items": items},
-        as_json=as_json,
-        as_csv=as_csv,
-        rows=item_rows(items),
-        view=[show_items(items)],
-    )
+def _by(asked: Asked, by: str) -> None:
+    rows = {
+        "category": lambda: agreement_rows.whole(asked, by_category=True),
+        "pair": lambda: agreement_rows.by_pair(asked),
+        "annotator": lambda: agreement_rows.by_annotator(asked),
+        "item": lambda: agreement_rows.by_item(asked),
+    }
+    if by in rows:
+        rows[by]()
+    elif by.startswith(_ATTRIBUTE) and by != _ATTRIBUTE:
+        agreement_rows.by_attribute(asked, by.removeprefix(_ATTRIBUTE))
+    else:
+        raise InvalidOption(f"--by {by!r} is none of {_BY_WORDS}", "such as: --by attribute:source")

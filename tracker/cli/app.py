@@ -14,6 +14,7 @@ from tracker.cli import (
     annotator,
     audit,
     category,
+    conformance,
     database,
     demo,
     history,
@@ -71,6 +72,7 @@ annotator.register(app)
 category.register(app)
 item.register(app)
 database.register(app)
+conformance.register(app)
 
 
 def _print_version(wanted: bool) -> None:

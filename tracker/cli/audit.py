@@ -17,6 +17,15 @@ from tracker.cli.context import (
     show,
     some_project,
 )
+from tracker.cli.selecting import (
+    Annotators,
+    ExcludedAnnotators,
+    ExcludeFlagged,
+    Since,
+    Until,
+    Where,
+    selecting,
+)
 
 __all__ = ["register"]
 
@@ -43,18 +52,26 @@ def audit(
         str | None,
         typer.Option(metavar="flagged[:KIND]", help="Exit with 1 where there is such a finding."),
     ] = None,
+    annotator: Annotators = None,
+    exclude_annotator: ExcludedAnnotators = None,
+    exclude_flagged: ExcludeFlagged = False,
+    since: Since = None,
+    until: Until = None,
+    where: Where = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Test each annotator's answers against the co-annotators of the same items.
 
-    Examples: `tracker audit reviews`, `tracker audit reviews --record --fail-on flagged`
+    Examples: `tracker audit reviews`, `tracker audit reviews --record --fail-on flagged`,
+    `tracker audit reviews --since 7d --exclude-annotator bo`
     """
     from tracker.auditing import failing
     from tracker.report.audit import audit_view
 
     ledger = opened(context)
-    found = ledger.audit(project, alpha=alpha, record=record)
+    chosen = selecting(annotator, exclude_annotator, exclude_flagged, since, until, where)
+    found = ledger.audit(project, alpha=alpha, record=record, **chosen)
     fails = failing(found, fail_on) if fail_on is not None else []
     told = found.to_dict(clear=everything)
     rows = [

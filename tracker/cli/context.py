@@ -6,7 +6,7 @@ import csv
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -83,13 +83,43 @@ def show(
     if as_json and as_csv:
         raise InvalidOption("--json and --csv exclude each other")
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False, allow_nan=False, indent=2))
+        for line in _json_lines(told):
+            typer.echo(line)
     elif as_csv:
         _print_csv(list(rows))
     else:
         console = _console()
         for part in view:
-            console.print(part)
+            console.print(part, crop=False)
+
+
+def _json_lines(told: Any) -> Iterator[str]:
+    """One JSON document in lines: one per key, and one per element where there are many.
+
+    A person can read it, `grep` and `diff` work on it, and the fast encoder writes it.
+    """
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+    if not isinstance(told, Mapping):
+        yield from _json_list(encode, "", list(told or ()), "")
+        return
+    yield "{"
+    last = len(told) - 1
+    for place, (key, value) in enumerate(told.items()):
+        comma = "" if place == last else ","
+        if isinstance(value, list) and value:
+            yield from _json_list(encode, f"  {encode(key)}: ", value, comma)
+        else:
+            yield f"  {encode(key)}: {encode(value)}{comma}"
+    yield "}"
+
+
+def _json_list(
+    encode: Callable[[Any], str], before: str, rows: Sequence[Any], after: str
+) -> Iterator[str]:
+    yield f"{before}["
+    for place, row in enumerate(rows, 1):
+        yield f"    {encode(row)}{'' if place == len(rows) else ','}"
+    yield f"{'  ' if before else ''}]{after}"
 
 
 def _print_csv(rows: Sequence[Mapping[str, Any]]) -> None:

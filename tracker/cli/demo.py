@@ -111,8 +111,10 @@ def _experiments(ledger: Ledger) -> None:
 def _turk(ledger: Ledger) -> None:
     from tracker.assess import by_item, by_pair
     from tracker.demo import turk_files
-    from tracker.report.agreement import agreement_view, show_items, show_pairs
+    from tracker.report.agreement import agreement_view
     from tracker.report.audit import audit_view
+    from tracker.report.items import show_items
+    from tracker.report.pairs import show_pairs
 
     _say(
         "3. Eighteen workers, six reviews",

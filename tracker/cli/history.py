@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
 
 from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened, show
+from tracker.cli.selecting import (
+    Annotators,
+    ExcludedAnnotators,
+    ExcludeFlagged,
+    Since,
+    Until,
+    Where,
+    selecting,
+)
 
 __all__ = ["register"]
 
@@ -22,13 +32,23 @@ def snapshot(
     project: ProjectArgument,
     name: Annotated[str | None, typer.Option(help="A name to find it by.")] = None,
     note: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it was taken.")] = None,
+    annotator: Annotators = None,
+    exclude_annotator: ExcludedAnnotators = None,
+    exclude_flagged: ExcludeFlagged = False,
+    since: Since = None,
+    until: Until = None,
+    where: Where = None,
     as_json: AsJson = False,
 ) -> None:
     """Record the project's figures and tallies as they are now; a record never changes.
 
-    Example: `tracker snapshot reviews --name "guideline v2"`
+    Which answers were chosen is recorded with them.
+
+    Examples: `tracker snapshot reviews --name "guideline v2"`,
+    `tracker snapshot reviews --name Dutch --where language=nl --exclude-flagged`
     """
-    found = opened(context).snapshot(project, name=name, note=note)
+    chosen = selecting(annotator, exclude_annotator, exclude_flagged, since, until, where)
+    found = opened(context).snapshot(project, name=name, note=note, **chosen)
     if as_json:
         show(found.to_dict(), as_json=True)
         return
@@ -49,6 +69,7 @@ def history(
     told = found.to_dict()
     rows = [
         {key: one[key] for key in ("snapshot", "name", "taken_at")}
+        | {"selection": one["selection"] and json.dumps(one["selection"], ensure_ascii=False)}
         | one["counts"]
         | {measure["measure"]: measure["value"] for measure in one["measures"]}
         | {f"rate of {row['category']}": row["rate"] for row in one["categories"]}

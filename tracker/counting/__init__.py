@@ -7,6 +7,15 @@ that grouping by it gives the item patterns. A code means nothing outside its st
 
 from __future__ import annotations
 
+from tracker.counting.choice import EVERYTHING, Choice, Selecting, choose
+from tracker.counting.groups import (
+    GroupAnnotators,
+    annotators_by,
+    item_patterns_by,
+    item_patterns_by_cluster,
+    pair_tallies_by,
+)
+from tracker.counting.named import joint_codes, joint_patterns, marginals
 from tracker.counting.others import (
     answers_per_item,
     confusions,
@@ -14,20 +23,46 @@ from tracker.counting.others import (
     span_counts,
     votes,
 )
-from tracker.counting.selection import Selection, annotators_with_answers, select_answers
-from tracker.counting.tallies import annotator_tallies, item_patterns, pair_tallies, recount
+from tracker.counting.pairs import pair_cells, pair_tallies
+from tracker.counting.passes import Repeated, has_repeats, passes_alone, repeated_answers
+from tracker.counting.selecting import select_answers, select_labels
+from tracker.counting.selection import Selection, annotators_with_answers, chosen
+from tracker.counting.spans import Document, span_documents
+from tracker.counting.tallies import annotator_tallies, item_patterns, items_of_patterns, recount
 
 __all__ = [
+    "EVERYTHING",
+    "Choice",
+    "Document",
+    "GroupAnnotators",
+    "Repeated",
+    "Selecting",
     "Selection",
     "annotator_tallies",
+    "annotators_by",
     "annotators_with_answers",
     "answers_per_item",
+    "choose",
+    "chosen",
     "confusions",
+    "has_repeats",
     "item_patterns",
+    "item_patterns_by",
+    "item_patterns_by_cluster",
+    "items_of_patterns",
+    "joint_codes",
+    "joint_patterns",
+    "marginals",
+    "pair_cells",
     "pair_tallies",
+    "pair_tallies_by",
+    "passes_alone",
     "recent_pace",
     "recount",
+    "repeated_answers",
     "select_answers",
+    "select_labels",
     "span_counts",
+    "span_documents",
     "votes",
 ]

@@ -23,7 +23,7 @@ from tracker.counting.selection import Selection, answers_of, counted, labels, r
 from tracker.schema import Annotator, Category
 from tracker.tally import Pattern, make_pattern
 
-__all__ = ["Code", "make_code", "widened"]
+__all__ = ["Code", "id_widths", "make_code", "wide_code", "widened"]
 
 _BITS = 62
 _MOST_CODE_COLUMNS = 8
@@ -43,31 +43,44 @@ class Code:
 def make_code(connection: Connection, selection: Selection) -> Code:
     """The code for a selection: digits of an integer where they fit, else strings."""
     if selection.project.answers == "one":
-        rows = connection.execute(
-            select(
-                select(func.max(Category.id))
-                .where(Category.project_id == selection.project.id)
-                .scalar_subquery()
-                .label("categories"),
-                select(func.count())
-                .select_from(Annotator)
-                .where(Annotator.project_id == selection.project.id)
-                .scalar_subquery()
-                .label("annotators"),
-            )
-        ).one()
+        annotators, categories = _highest(connection, selection)
         # Even with every annotator in one digit, a column stays below 2**63.
-        digits = (_BITS - rows.annotators.bit_length()) // selection.bits + 1
-        if rows.categories <= digits * _MOST_CODE_COLUMNS:
-            code = _digit_code(selection, max(rows.categories, 1), digits)
+        digits = (_BITS - annotators.bit_length()) // selection.bits + 1
+        if categories <= digits * _MOST_CODE_COLUMNS:
+            code = _digit_code(selection, max(categories, 1), digits)
             widths = (
-                selection.bits * rows.categories,
-                rows.annotators.bit_length(),
-                rows.categories.bit_length(),
+                selection.bits * categories,
+                annotators.bit_length(),
+                categories.bit_length(),
             )
             fits = len(code.columns) == 1 and sum(widths) <= _BITS
             return replace(code, bits=widths) if fits else code
     return _string_code(selection)
+
+
+def id_widths(connection: Connection, selection: Selection) -> tuple[int, int]:
+    """How many bits the number of an annotator takes, and that of a category."""
+    annotators, categories = _highest(connection, selection)
+    return annotators.bit_length(), categories.bit_length()
+
+
+def _highest(connection: Connection, selection: Selection) -> tuple[int, int]:
+    """The highest numbers of an annotator and of a category; both are numbered without gaps."""
+    project = selection.project.id
+    row = connection.execute(
+        select(
+            select(func.count())
+            .select_from(Annotator)
+            .where(Annotator.project_id == project)
+            .scalar_subquery()
+            .label("annotators"),
+            select(func.max(Category.id))
+            .where(Category.project_id == project)
+            .scalar_subquery()
+            .label("categories"),
+        )
+    ).one()
+    return row.annotators, max(row.categories, 0)
 
 
 def _digit_code(selection: Selection, categories: int, digits: int) -> Code:
@@ -87,7 +100,7 @@ def _digit_code(selection: Selection, categories: int, digits: int) -> Code:
             *(column.label(name) for name, column in columns.items()),
             func.count().label("answers"),
         )
-        .where(counted(selection))
+        .where(counted(selection, alone=True))
         .group_by(labels.c.item_id)
         .subquery("patterns")
     )
@@ -127,6 +140,20 @@ def widened(selection: Selection, code: Code, most_answers: int) -> Selection | 
     """The selection with digits wide enough, where they were not; None where they were."""
     if code.most_answers is None or most_answers <= code.most_answers:
         return None
-    return Selection(
-        selection.project, selection.left_out, selection.references, most_answers.bit_length()
+    return replace(selection, bits=most_answers.bit_length())
+
+
+def wide_code(connection: Connection, selection: Selection) -> Code:
+    """A code that surely holds every item: what is streamed cannot be taken back."""
+    code = make_code(connection, selection)
+    if code.most_answers is None:
+        return code
+    answers = (
+        select(func.count().label("answers"))
+        .where(counted(selection, alone=True))
+        .group_by(labels.c.item_id)
+        .subquery("answers")
     )
+    most = connection.scalar(select(func.max(answers.c.answers))) or 0
+    wider = widened(selection, code, most)
+    return code if wider is None else make_code(connection, wider)

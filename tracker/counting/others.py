@@ -19,11 +19,13 @@ def confusions(
     """Truths against answers: ``{annotator: {(truth, answer): answers}}``, and the items.
 
     The truth of an item is the answer of its reference annotator; of several, the first's.
+    No reference annotator is held against a truth, also not one asked into the comparison.
     """
     if not selection.references:
         return {}, 0
     reference = labels.alias("reference")
-    truths_of = Selection(selection.project)
+    # Of the same items, whenever they were labelled: a truth is true before it is written down.
+    truths_of = Selection(selection.project, where=selection.where)
     first = (
         select(reference.c.item_id, func.min(reference.c.annotator_id).label("annotator_id"))
         .where(
@@ -33,7 +35,8 @@ def confusions(
         .group_by(reference.c.item_id)
         .subquery("first_reference")
     )
-    truths, answers = answers_of(truths_of, "truths"), answers_of(selection)
+    truths = answers_of(truths_of, "truths")
+    answers = answers_of(selection.without(selection.references))
     both = (
         select(answers.c.item_id, answers.c.annotator_id, truths.c.answer.label("truth"))
         .add_columns(answers.c.answer)

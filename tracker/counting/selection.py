@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
+    false,
     func,
     literal,
     or_,
@@ -23,21 +24,23 @@ from sqlalchemy import cast as sql_cast
 from sqlalchemy.sql.selectable import FromClause
 
 from tracker.catalogue.projects import ProjectInfo
-from tracker.schema import SKIPPED, Alias, Annotator, Label
+from tracker.schema import SKIPPED, Alias, Annotator, ItemAttribute, Label
 from tracker.tally import Answer
 
 __all__ = [
     "Selection",
     "annotators_with_answers",
     "answers_of",
+    "chosen",
     "counted",
     "labels",
+    "parts",
     "read_answer",
-    "select_answers",
     "stream",
 ]
 
 labels = cast("Table", Label.__table__)
+_attributes = cast("Table", ItemAttribute.__table__)
 
 FIRST_DIGIT_BITS = 4  # up to 15 answers to an item; more than that and it is counted again
 _AT_A_TIME = 20_000  # rows fetched at once, where patterns are many
@@ -45,36 +48,42 @@ _AT_A_TIME = 20_000  # rows fetched at once, where patterns are many
 
 @dataclass(frozen=True)
 class Selection:
-    """Which answers are counted: a project's, less those of some annotators."""
+    """Which answers are counted: a project's, less those of some annotators.
+
+    Attributes:
+        left_out: annotators whose answers are not counted.
+        references: annotators whose answers are the truth.
+        only: the annotators whose answers are counted; None for all that are not left out.
+        since: the first moment of labelling that is in; None for no limit.
+        until: the last.
+        where: pairs of an item's attribute and its values that are in.
+        told: the selection as JSON; None where nothing was chosen.
+        bits: of a digit that counts equal answers to an item.
+    """
 
     project: ProjectInfo
     left_out: frozenset[int] = frozenset()
     references: frozenset[int] = frozenset()
     bits: int = field(default=FIRST_DIGIT_BITS, compare=False)
+    only: frozenset[int] | None = None
+    since: int | None = None
+    until: int | None = None
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    told: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def without(self, annotators: frozenset[int]) -> Selection:
         """The same with some more annotators left out."""
-        return Selection(self.project, self.left_out | annotators, self.references, self.bits)
+        return replace(self, left_out=self.left_out | annotators)
 
 
-def select_answers(connection: Connection, project: ProjectInfo) -> Selection:
-    """The selection of all human annotators' answers; the others stay out of agreement."""
-    rows = connection.execute(
-        select(Annotator.id, Annotator.kind).where(
-            Annotator.project_id == project.id, Annotator.kind != "human"
-        )
-    ).all()
-    return Selection(
-        project,
-        frozenset(row.id for row in rows),
-        frozenset(row.id for row in rows if row.kind == "reference"),
-    )
-
-
-def counted(selection: Selection, of: FromClause = labels) -> ColumnElement[bool]:
+def counted(
+    selection: Selection, of: FromClause = labels, *, alone: bool = False
+) -> ColumnElement[bool]:
     """The condition that a label belongs to an answer that is compared with others.
 
-    It is not skipped, and it is on the annotator's lowest pass over the item.
+    It was chosen, it is not skipped, and among such answers to the item it is on the
+    annotator's lowest pass: where times are chosen, the lowest pass within them. ``alone``
+    says that the labels are joined with nothing; see `chosen`.
     """
     lower = labels.alias("lower_pass")
     on_lower_pass = (
@@ -86,18 +95,54 @@ def counted(selection: Selection, of: FromClause = labels) -> ColumnElement[bool
             lower.c.annotator_id == of.c.annotator_id,
             lower.c["pass"] < of.c["pass"],
             lower.c.category_id != SKIPPED,
+            *_in_time(selection, lower),
         )
         .correlate(of)
         .exists()
     )
-    conditions = [
+    return and_(
         of.c.project_id == selection.project.id,
         of.c.category_id != SKIPPED,
         or_(of.c["pass"] == 1, ~on_lower_pass),
-    ]
+        *chosen(selection, of, alone=alone),
+    )
+
+
+def chosen(
+    selection: Selection, of: FromClause = labels, *, alone: bool = False
+) -> Iterator[ColumnElement[bool]]:
+    """The conditions that a label of the project was chosen; none where nothing limits it.
+
+    Where the labels stand ``alone``, chosen items lead to their labels by the key. Where they
+    are joined the join must do that, else a database may go through all chosen items for each
+    row of the other side: there each label looks its item's value up, which no planner can
+    turn into a join.
+    """
+    if selection.only is not None:
+        yield of.c.annotator_id.in_(sorted(selection.only))
     if selection.left_out:
-        conditions.append(of.c.annotator_id.not_in(sorted(selection.left_out)))
-    return and_(*conditions)
+        yield of.c.annotator_id.not_in(sorted(selection.left_out))
+    yield from _in_time(selection, of)
+    for name, values in selection.where:
+        kept = (
+            _attributes.c.project_id == selection.project.id,
+            _attributes.c.name == name,
+        )
+        if alone:
+            held = _attributes.c.value.in_(values)
+            yield of.c.item_id.in_(select(_attributes.c.item_id).where(*kept, held))
+        else:
+            same = _attributes.c.item_id == of.c.item_id
+            value = select(_attributes.c.value).where(*kept, same).correlate(of)
+            # Never unknown, not even for an item without the attribute: it may be negated.
+            yield func.coalesce(value.scalar_subquery().in_(values), false())
+
+
+def _in_time(selection: Selection, of: FromClause) -> Iterator[ColumnElement[bool]]:
+    if selection.since is not None:
+        yield of.c.labelled_at >= selection.since
+    if selection.until is not None:
+        yield of.c.labelled_at <= selection.until
 
 
 def answers_of(selection: Selection, name: str = "answers") -> Subquery:
@@ -114,7 +159,7 @@ def answers_of(selection: Selection, name: str = "answers") -> Subquery:
 
 
 def read_answer(text: int | str) -> Answer:
-    """An answer as `_answers` writes it; the reserved id of "none applies" is no label."""
+    """An answer as `answers_of` writes it; the reserved id of "none applies" is no label."""
     if isinstance(text, int):
         return (text,)
     return tuple(sorted(number for number in map(int, text.split("+")) if number > 0))
@@ -122,13 +167,14 @@ def read_answer(text: int | str) -> Answer:
 
 def annotators_with_answers(connection: Connection, selection: Selection) -> list[int]:
     """The ids of annotators with an answer that counts, ascending."""
-    statement = select(labels.c.annotator_id).where(counted(selection)).distinct()
+    statement = select(labels.c.annotator_id).where(counted(selection, alone=True)).distinct()
     # There are no more than the project knows: having met them all, the search may stop.
     known = (
         select(func.count())
         .where(
             Annotator.project_id == selection.project.id,
             Annotator.id.not_in(sorted(selection.left_out)),
+            *(() if selection.only is None else [Annotator.id.in_(sorted(selection.only))]),
             Annotator.id.not_in(
                 select(Alias.alias_id).where(
                     Alias.project_id == selection.project.id, Alias.to_change.is_(None)
@@ -140,8 +186,14 @@ def annotators_with_answers(connection: Connection, selection: Selection) -> lis
     return sorted(connection.scalars(statement.limit(known)))
 
 
-def stream(connection: Connection, statement: Select[Any]) -> Iterator[tuple[Any, ...]]:
+def stream(connection: Connection, statement: Select[Any]) -> Generator[tuple[Any, ...]]:
     """The rows of a statement as they come; they may be many, and are not held together."""
-    result = connection.execute(statement.execution_options(yield_per=_AT_A_TIME))
-    for part in result.partitions():
-        yield from cast("list[tuple[Any, ...]]", part)
+    for part in parts(connection, statement):
+        yield from part
+
+
+def parts(connection: Connection, statement: Select[Any]) -> Generator[list[tuple[Any, ...]]]:
+    """The same some thousands at a time, for what is quicker done with many."""
+    with connection.execute(statement.execution_options(yield_per=_AT_A_TIME)) as result:
+        for part in result.partitions():
+            yield cast("list[tuple[Any, ...]]", part)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 from sqlalchemy import (
@@ -19,9 +19,9 @@ from sqlalchemy import (
 
 from tracker.counting.codes import Code, make_code, widened
 from tracker.counting.selection import Selection, answers_of, read_answer, stream
-from tracker.tally import AnnotatorTallies, Answer, ItemPatterns, PairTallies, Pattern
+from tracker.tally import AnnotatorTallies, Answer, ItemPatterns, Pattern
 
-__all__ = ["annotator_tallies", "item_patterns", "pair_tallies", "recount"]
+__all__ = ["annotator_tallies", "item_patterns", "items_of_patterns", "recount"]
 
 
 def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
@@ -38,6 +38,34 @@ def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
             counts[pattern] = counts.get(pattern, 0) + items
     wider = widened(selection, code, most)
     return ItemPatterns(counts) if wider is None else item_patterns(connection, wider)
+
+
+def items_of_patterns(
+    connection: Connection, selection: Selection, patterns: Set[Pattern], most: int
+) -> dict[Pattern, list[int]]:
+    """The first items, ``most`` at most, that have each of some patterns: ``{pattern: ids}``.
+
+    Items are looked at one after the other, because a code means nothing outside its statement.
+    """
+    code = make_code(connection, selection)
+    columns = [code.items.c[name] for name in code.columns]
+    found: dict[Pattern, list[int]] = {pattern: [] for pattern in patterns}
+    known: dict[tuple[Any, ...], list[int] | None] = {}
+    largest = 0
+    for item, answers, *codes in stream(
+        connection, select(code.items.c.item_id, code.items.c.answers, *columns)
+    ):
+        key = (answers, *codes)
+        largest = max(largest, answers)
+        if key not in known:
+            known[key] = found.get(code.decode(tuple(codes)))
+        items = known[key]
+        if items is not None and len(items) < most:
+            items.append(item)
+    wider = widened(selection, code, largest)
+    if wider is not None:
+        return items_of_patterns(connection, wider, patterns, most)
+    return found
 
 
 def annotator_tallies(connection: Connection, selection: Selection) -> AnnotatorTallies:
@@ -135,24 +163,3 @@ def _grouping(
         )
 
     return [packed], read
-
-
-def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
-    """Per pair of annotators: the cross-table of their answers to the items both answered."""
-    first, second = answers_of(selection, "first"), answers_of(selection, "second")
-    key = [first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer]
-    statement = (
-        select(*key, func.count())
-        .join_from(
-            first,
-            second,
-            (first.c.item_id == second.c.item_id) & (first.c.annotator_id < second.c.annotator_id),
-        )
-        .group_by(*key)
-    )
-    counts: dict[tuple[int, int], dict[tuple[Answer, Answer], int]] = {}
-    for a, b, answer_a, answer_b, items in stream(connection, statement):
-        table = counts.setdefault((a, b), {})
-        cell = (read_answer(answer_a), read_answer(answer_b))
-        table[cell] = table.get(cell, 0) + items
-    return PairTallies(counts)

@@ -22,7 +22,7 @@ from tracker.ingest.settle import Settlement
 from tracker.ingest.soundness import Contradiction, check_references, contradictions
 from tracker.ingest.source import SourceFile
 from tracker.ingest.staging import FATES, staging
-from tracker.schema import Annotator, Category, Import, Item, Label, Source
+from tracker.schema import Annotator, Category, Import, Item, ItemAttribute, Label, Source
 
 __all__ = ["ImportResult", "Progress", "load"]
 
@@ -112,7 +112,7 @@ def load(
             raise Rejected(_result(None, project, rows, {}, None, rejections))
         settlement.run(repeats=repeats, empty_before=empty_before)
         if rows > _MANY:  # or the planner takes the tables for small ones until it looks
-            for filled in (Item, Annotator, Category, Label):
+            for filled in (Item, ItemAttribute, Annotator, Category, Label):
                 dialect.refresh_statistics(connection, cast("Table", filled.__table__))
         fates, gold = settlement.fates(intake.gold, intake.truth_files)
     # What is not staged any more only repeated another row of its file.

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from tracker.catalogue.annotators import live_aliases
 from tracker.catalogue.categories import category_names
-from tracker.catalogue.names import LONGEST_NAME, is_numeric, near
+from tracker.catalogue.names import LONGEST_NAME, near, unfit_for
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
 from tracker.schema import Annotator, Category
@@ -98,9 +98,8 @@ class CategoryIds(Ids):
         if self.project.closed and name not in self.names:
             advice = near(name, self.names) or f"they are {', '.join(list(self.names)[:8])}"
             return f"{name!r} is none of the project's categories; {advice}"
-        if self.project.scale in {"interval", "ratio"} and not is_numeric(name):
-            return f"{name!r} is not a number, as a scale of {self.project.scale} needs"
-        return None
+        unfit = unfit_for(self.project.scale, name)
+        return None if unfit is None else f"{name!r} {unfit}"
 
     def _numbers(
         self,

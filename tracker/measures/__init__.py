@@ -1,23 +1,39 @@
 """Measures of agreement: pure functions from tallies to coefficients.
 
-`MEASURES` says of each what it is called, which tally it needs, where it comes from and how it
-is defined. A new measure is one function and one entry.
+`MEASURES` says of each what it is called, what it needs, when it is undefined, where it comes
+from and how it is defined. A new measure is one function and one entry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
 
-from tracker.measures.coefficient import Coefficient
+from tracker.measures import patterns
+from tracker.measures.by_name import conger_kappa
+from tracker.measures.estimate import Estimate
 from tracker.measures.krippendorff import krippendorff_alpha
-from tracker.measures.pairs import cohen_kappa
-from tracker.measures.patterns import fleiss_kappa, percent_agreement, scott_pi
+from tracker.measures.sample import Sample
 
-__all__ = ["MEASURES", "Measure", "Needs"]
+__all__ = ["MEASURES", "Answers", "Measure", "Needs"]
 
-Needs: TypeAlias = Literal["patterns", "pairs"]
+Needs: TypeAlias = Literal["patterns", "marginals", "pair", "pairs", "documents"]
+Answers: TypeAlias = Literal["one", "several", "spans"]
+
+_GWET: Final = "Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed."
+_NONE: Final = {
+    "too_few_items": "there are no answers",
+    "too_few_annotators": "fewer than two annotators answered",
+    "no_overlap": "no item has two answers",
+}
+_CHANCE: Final = _NONE | {"single_category": "all answers are the same, so that chance agrees too"}
+_ONE_POSSIBLE: Final = _NONE | {"single_category": "there is only one category to choose"}
+_TWO: Final = {"not_applicable": "there are more or fewer than two annotators"}
+_SPANS: Final = {
+    "no_overlap": "no document was seen by two annotators",
+    "single_category": "nobody marked anything, so that there is nothing to find",
+}
 
 
 @dataclass(frozen=True)
@@ -27,19 +43,28 @@ class Measure:
     Attributes:
         name: the name in commands and JSON.
         title: the name for people.
-        needs: "patterns": call ``function(item_patterns, annotators=n, confidence=c)``;
-            "pairs": call ``function(cross_table, confidence=c)`` for two annotators.
-        function: computes the coefficient.
+        needs: the tally that it follows from: "patterns"; "marginals", patterns and each
+            annotator's own answers; "pair", the cross-table of a project's only two annotators;
+            "pairs", the cross-tables of all; "documents", the spans themselves.
         formula: the definition in one line of plain text.
         source: the publication that defines it.
+        cite: the key of that publication, see `tracker.measures.sources`.
+        undefined: reasons for having no value, and when each is given.
+        answers: the kinds of project that it fits.
+        weighted: whether ``--weights`` changes it.
+        function: computes it from a sample, where patterns and marginals are all it needs.
     """
 
     name: str
     title: str
     needs: Needs
-    function: Callable[..., Coefficient]
     formula: str
     source: str
+    cite: str
+    undefined: dict[str, str] = field(hash=False)
+    answers: tuple[Answers, ...] = ("one", "several")
+    weighted: bool = False
+    function: Callable[[Sample], Estimate] | None = None
 
 
 _ALL = (
@@ -47,42 +72,157 @@ _ALL = (
         "percent_agreement",
         "Percent agreement",
         "patterns",
-        percent_agreement,
         "Po = mean over items of the share of pairs of annotators who gave the same answer",
         "Fleiss (1971), Psychological Bulletin 76, 378-382",
+        "fleiss1971",
+        _NONE,
+        weighted=True,
+        function=patterns.percent_agreement,
     ),
     Measure(
         "scott_pi",
         "Scott's pi",
         "patterns",
-        scott_pi,
         "(Po - Pe) / (1 - Pe), Pe = sum of the squared mean shares of the answers, two annotators",
         "Scott (1955), Public Opinion Quarterly 19, 321-325",
+        "scott1955",
+        _CHANCE | {"not_applicable": "there are more than two annotators"},
+        weighted=True,
+        function=patterns.scott_pi,
     ),
     Measure(
         "cohen_kappa",
         "Cohen's kappa",
-        "pairs",
-        cohen_kappa,
+        "pair",
         "(Po - Pe) / (1 - Pe), Pe = sum of the products of the two annotators' own shares",
         "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
+        "cohen1960",
+        _CHANCE | _TWO,
+        weighted=True,
+    ),
+    Measure(
+        "light_kappa",
+        "Light's kappa",
+        "pairs",
+        "mean of Cohen's kappas of all pairs of annotators",
+        "Light (1971), Psychological Bulletin 76, 365-377",
+        "light1971",
+        _NONE
+        | {
+            "no_overlap": "two of the annotators share no item",
+            "single_category": "the kappa of a pair is undefined",
+        },
+        weighted=True,
+    ),
+    Measure(
+        "conger_kappa",
+        "Conger's kappa",
+        "marginals",
+        "(Po - Pe) / (1 - Pe), Pe = mean over pairs of annotators of the products of their own "
+        "shares",
+        f"Conger (1980), Psychological Bulletin 88, 322-328; missing answers: {_GWET}",
+        "conger1980",
+        _CHANCE,
+        weighted=True,
+        function=conger_kappa,
     ),
     Measure(
         "fleiss_kappa",
         "Fleiss' kappa",
         "patterns",
-        fleiss_kappa,
         "(Po - Pe) / (1 - Pe), Pe = sum of the squared mean shares of the answers",
         "Fleiss (1971), Psychological Bulletin 76, 378-382; varying numbers of answers: "
-        "Gwet (2014), Handbook of Inter-Rater Reliability, chapter 2",
+        f"{_GWET}, chapter 2",
+        "fleiss1971",
+        _CHANCE,
+        weighted=True,
+        function=patterns.fleiss_kappa,
     ),
     Measure(
         "krippendorff_alpha",
         "Krippendorff's alpha",
         "patterns",
-        krippendorff_alpha,
-        "1 - Do / De, De = share of unequal pairs among all answers that can be compared",
+        "1 - Do / De, Do = mean distance of the answers to an item, De = of all answers that can "
+        "be compared",
         "Krippendorff (2011), Computing Krippendorff's Alpha-Reliability",
+        "krippendorff2011",
+        _CHANCE | {"not_applicable": "an ordinal scale without an order of the categories"},
+        function=krippendorff_alpha,
+    ),
+    Measure(
+        "gwet_ac1",
+        "Gwet's AC1",
+        "patterns",
+        "(Po - Pe) / (1 - Pe), Pe = sum of p (1 - p) over the q categories / (q - 1)",
+        "Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, 29-48",
+        "gwet2008",
+        _ONE_POSSIBLE,
+        answers=("one",),
+        weighted=True,
+        function=patterns.gwet_ac1,
+    ),
+    Measure(
+        "gwet_ac2",
+        "Gwet's AC2",
+        "patterns",
+        "AC1 with weights: Pe = (sum of all weights) / (q (q - 1)) times the sum of p (1 - p)",
+        f"{_GWET}, chapter 5",
+        "gwet2014",
+        _ONE_POSSIBLE,
+        answers=("one",),
+        weighted=True,
+        function=patterns.gwet_ac1,
+    ),
+    Measure(
+        "brennan_prediger",
+        "Brennan-Prediger",
+        "patterns",
+        "(Po - Pe) / (1 - Pe), Pe = 1 / q for q categories (with weights, their mean)",
+        "Brennan and Prediger (1981), Educational and Psychological Measurement 41, 687-699",
+        "brennan1981",
+        _ONE_POSSIBLE,
+        answers=("one",),
+        weighted=True,
+        function=patterns.brennan_prediger,
+    ),
+    *(
+        Measure(
+            name,
+            title,
+            "documents",
+            f"2 TP / (n1 + n2), TP = {what}",
+            "Hripcsak and Rothschild (2005), J. Am. Med. Inform. Assoc. 12, 296-298",
+            "hripcsak2005",
+            _SPANS | {"too_few_annotators": "fewer than two annotators answered"},
+            answers=("spans",),
+        )
+        for name, title, what in (
+            ("span_f1_exact", "Span F1, exact", "spans with the same bounds and category"),
+            ("span_f1_unlabelled", "Span F1, unlabelled", "spans with the same bounds"),
+            (
+                "span_f1_overlap",
+                "Span F1, overlap",
+                "the most spans of one category that can be paired off with one they overlap",
+            ),
+            ("token_f1", "Token F1", "places marked by both with the same category"),
+            ("token_f1_unlabelled", "Token F1, unlabelled", "places marked by both"),
+        )
+    ),
+    Measure(
+        "unitizing_alpha",
+        "Alpha for unitizing",
+        "documents",
+        "1 - Do / De over all stretches that were marked and between, each by the square of its "
+        "length",
+        "Krippendorff (1995), Sociological Methodology 25, 47-76",
+        "krippendorff1995",
+        _SPANS
+        | {
+            "too_few_annotators": "fewer than two annotators answered",
+            "not_applicable": "a document's length is not known, or an annotator's spans of one "
+            "category overlap",
+        },
+        answers=("spans",),
     ),
 )
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
 from tracker.measures.intervals import bounds_without_spread, check_confidence, interval
 
 __all__ = [
     "NOT_APPLICABLE",
     "NO_OVERLAP",
+    "NO_SPREAD",
     "SINGLE_CATEGORY",
     "TOO_FEW_ANNOTATORS",
     "TOO_FEW_ITEMS",
     "Coefficient",
-    "estimate",
-    "interval",
-    "single_category",
+    "Detail",
+    "Parts",
+    "bounds",
 ]
 
 NO_OVERLAP: Final = "no_overlap"  # no item has two answers, so there is nothing to compare
@@ -25,9 +27,28 @@ TOO_FEW_ITEMS: Final = "too_few_items"
 TOO_FEW_ANNOTATORS: Final = "too_few_annotators"
 NOT_APPLICABLE: Final = "not_applicable"  # the measure is not defined for this kind of project
 
+Detail: TypeAlias = str | float | int | None
+
 # Below this a standard error is the rounding of a zero. A real one is far greater: a single
 # disagreement among ten million items still gives 1e-7.
-_NO_SPREAD: Final = 1e-12
+NO_SPREAD: Final = 1e-12
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a coefficient is made of.
+
+    Attributes:
+        observed: observed agreement, a share in [0, 1]; None where distances have no limit.
+        expected: agreement expected by chance, likewise.
+        observed_disagreement: alpha's D_o, in the unit of its distance.
+        expected_disagreement: alpha's D_e, likewise.
+    """
+
+    observed: float | None = None
+    expected: float | None = None
+    observed_disagreement: float | None = None
+    expected_disagreement: float | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +66,11 @@ class Coefficient:
         ci_high: upper confidence bound, likewise.
         confidence: the level of the bounds, in (0, 1).
         items: the items that entered the value.
+        method: how the bounds came to be: "t", "one-sided exact" (a perfect figure, whose error
+            of 0 says nothing), "bootstrap", …; None where there are none.
+        details: what else belongs to the figure: ``weights``, alpha's ``scale`` or ``distance``
+            with ``observed_disagreement`` and ``expected_disagreement`` in its unit, the
+            ``true_positives``, ``precision`` and ``recall`` of spans.
 
     Raises:
         InvalidOption: the confidence level is not in (0, 1).
@@ -61,13 +87,15 @@ class Coefficient:
     ci_high: float | None = None
     confidence: float = 0.95
     items: int = 0
+    method: str | None = None
+    details: Mapping[str, Detail] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
         if (self.value is None) == (self.undefined is None):
             raise ValueError(f"{self.measure} needs either a value or a reason for having none")
 
-    def to_dict(self) -> dict[str, str | float | int | None]:
+    def to_dict(self) -> dict[str, Detail]:
         """The figure as the JSON of ``tracker agreement`` has it, key order included."""
         return {
             "measure": self.measure,
@@ -80,67 +108,57 @@ class Coefficient:
             "undefined": self.undefined,
             "observed": self.observed,
             "expected": self.expected,
+            "method": self.method,
+            **self.details,
         }
 
 
-def estimate(
-    measure: str,
+@dataclass(frozen=True)
+class Bounds:
+    """An interval and how it came to be."""
+
+    low: float | None
+    high: float | None
+    method: str | None
+
+
+def bounds(
     value: float,
-    standard_error: float,
+    error: float,
+    parts: Parts,
     *,
-    observed: float,
-    expected: float | None,
     items: int,
     compared: int,
     confidence: float,
-) -> Coefficient:
-    """A defined coefficient with the bounds that its error supports.
+) -> Bounds:
+    """The bounds that an error over items supports.
 
     Args:
-        measure: the measure's name.
         value: the coefficient.
-        standard_error: its linearised standard error; ignored below two items compared.
-        observed: observed agreement.
-        expected: expected agreement, or None for a measure without a chance term, whose values
-            are shares in [0, 1].
+        error: its standard error.
+        parts: its parts; without an expected agreement ``value`` is a share in [0, 1].
         items: items that entered the value; t has one degree of freedom less.
         compared: those of them with two answers or more.
         confidence: in (0, 1).
 
     Returns:
-        The coefficient. One item compared: no error and no bounds. An error of 0: bounds from
-        `bounds_without_spread` for a plain agreement; for a perfect one corrected for chance
-        the same bound of the observed agreement with the expected one held; otherwise none.
+        Below two items compared: none. An error of 0: those of `bounds_without_spread` for a
+        plain agreement; for a perfect figure corrected for chance the same bound of the
+        observed agreement with the expected one held; otherwise none. Else Student's t.
 
     Raises:
         InvalidOption: the confidence level is not in (0, 1).
     """
-    check_confidence(confidence)
-    error: float | None = standard_error
-    bounds: tuple[float, float] | tuple[None, None] = (None, None)
     if compared < 2:
-        error = None
-    elif standard_error >= _NO_SPREAD:
-        least = 0.0 if expected is None else -1.0
-        bounds = interval(value, standard_error, items, confidence, low=least)
-    elif expected is None:
-        bounds = bounds_without_spread(value, compared, confidence)
-    elif observed == 1:
-        lowest, _ = bounds_without_spread(observed, compared, confidence)
-        bounds = max(-1.0, (lowest - expected) / (1 - expected)), 1.0
-    return Coefficient(
-        measure=measure,
-        value=value,
-        observed=observed,
-        expected=expected,
-        standard_error=error,
-        ci_low=bounds[0],
-        ci_high=bounds[1],
-        confidence=confidence,
-        items=items,
-    )
-
-
-def single_category(measure: str, items: int, confidence: float) -> Coefficient:
-    """Nothing but one category was given: agreement is certain, and 0 / 0 is no coefficient."""
-    return Coefficient(measure, None, SINGLE_CATEGORY, 1.0, 1.0, confidence=confidence, items=items)
+        return Bounds(None, None, None)
+    plain = parts.expected is None and parts.expected_disagreement is None
+    if error >= NO_SPREAD:
+        low, high = interval(value, error, items, confidence, low=0.0 if plain else -1.0)
+        return Bounds(low, high, "t")
+    if plain:
+        return Bounds(*bounds_without_spread(value, compared, confidence), "one-sided exact")
+    if parts.observed == 1 and parts.expected is not None:
+        lowest, _ = bounds_without_spread(1.0, compared, confidence)
+        corrected = (lowest - parts.expected) / (1 - parts.expected)
+        return Bounds(max(-1.0, corrected), 1.0, "one-sided exact")
+    return Bounds(None, None, None)

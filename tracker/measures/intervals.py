@@ -7,6 +7,7 @@ item share its difficulty and are not independent.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from tracker.errors import InvalidOption
 
@@ -27,6 +28,7 @@ def check_confidence(confidence: float) -> None:
         )
 
 
+@lru_cache(maxsize=4096)  # of very many pairs of annotators many share their number of items
 def _quantile(confidence: float, freedom: int | None) -> float:
     """The two-sided quantile of Student's t, or of the normal where ``freedom`` is None."""
     # Imported here, because scipy costs more than the rest of the program's start.

@@ -1,87 +1,149 @@
-"""Krippendorff's alpha, from item patterns."""
+"""Krippendorff's alpha under any distance, from item patterns."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Sequence
-from fractions import Fraction
+from dataclasses import dataclass
 
-from tracker.measures.coefficient import Coefficient, estimate, single_category
-from tracker.measures.rows import (
-    Row,
-    answer_totals,
-    linearised,
-    observed,
-    rows_of,
-    why_not_comparable,
-)
-from tracker.tally import Answer, ItemPatterns
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["krippendorff_alpha"]
+from tracker.measures.coefficient import NOT_APPLICABLE, Parts
+from tracker.measures.estimate import Estimate, single_category, undefined
+from tracker.measures.sample import Sample
+from tracker.measures.table import Table
+from tracker.measures.weights import DISTANCES, Weighting, distance
+
+__all__ = ["Disagreement", "disagreement", "krippendorff_alpha"]
+
+Floats = NDArray[np.float64]
+_LIMITED = {"nominal", "exact", "jaccard", "masi"}  # distances from 0 to 1
 
 
-def krippendorff_alpha(
-    patterns: ItemPatterns, *, annotators: int, confidence: float = 0.95
-) -> Coefficient:
-    """Krippendorff's alpha under the nominal metric, at most 1; 0 is chance level.
+@dataclass(frozen=True, eq=False)
+class Disagreement:
+    """What alpha is made of.
 
-    Items of one answer are dropped. ``observed`` and ``expected`` are agreements, one less the
-    disagreements D_o and D_e, so that ``value = 1 - D_o / D_e`` has the common form.
+    Attributes:
+        table: the patterns of two answers or more.
+        between: the distance.
+        totals: how often each answer was given, (A,).
+        within: per pattern, the distances of its ordered pairs over the answers less one, (P,).
+        apart: per answer, its distances from all others weighed by their totals, (A,).
+    """
 
-    Undefined: as percent_agreement, and single_category.
+    table: Table
+    between: Weighting
+    totals: Floats
+    within: Floats
+    apart: Floats
+
+    @property
+    def answers(self) -> float:
+        """Answers that can be compared."""
+        return float(self.totals.sum())
+
+    @property
+    def observed(self) -> float:
+        """D_o: the mean distance within items, an item weighing as many answers as it has."""
+        return float(self.table.items @ self.within) / self.answers
+
+    @property
+    def expected(self) -> float:
+        """D_e: the mean distance of all pairs of answers, whatever the item."""
+        return float(self.totals @ self.apart) / (self.answers * (self.answers - 1))
+
+
+def disagreement(sample: Sample) -> Disagreement:
+    """The parts of alpha; raises InvalidOption where the distance does not fit the answers."""
+    table = sample.table.compared()
+    totals = table.over_answers(table.count * table.items[table.owner].astype(np.float64))
+    between = distance(sample.scale, table.answers, sample.values, totals)
+    within = table.pairs(between) / (table.sizes - 1)
+    return Disagreement(table, between, totals, within, between.against(totals))
+
+
+def krippendorff_alpha(sample: Sample) -> Estimate:
+    """Krippendorff's alpha, at most 1; 0 is chance level.
+
+    Items of one answer are dropped. ``value = 1 - D_o / D_e``; where distances lie between 0 and
+    1, ``observed`` and ``expected`` are one less the two.
+
+    Undefined: as percent_agreement; single_category where all answers that can be compared are
+    the same; not_applicable where the scale needs an order or numbers that there are not.
+
+    Raises:
+        InvalidOption: the distance needs numbers that the categories are not.
 
     Source:
-        Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section C; error by
-        Gwet (2014), chapter 5, which linearises alpha without its small-sample correction.
+        Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. The error linearises
+        alpha without its small-sample correction (Gwet 2014, chapter 5), the ordinal distance's
+        dependence on the totals included.
     """
-    rows = rows_of(patterns)
-    _, compared = observed(rows)
-    reason = why_not_comparable(rows, annotators, compared)
-    if reason is not None:
-        return Coefficient("krippendorff_alpha", None, reason, confidence=confidence)
-    rows = [row for row in rows if row.answers > 1]
-    totals = answer_totals(rows)
-    answers = totals.total()
-    agreement = _weighted_agreement(rows, answers)
-    pairs = sum(total * (total - 1) for total in totals.values())
-    chance = Fraction(pairs, answers * (answers - 1))
-    if chance == 1:
-        return single_category("krippendorff_alpha", compared, confidence)
-    return estimate(
+    kind = "distance" if sample.scale in DISTANCES else "scale"
+    reading = {kind: sample.scale}
+    if sample.why_not is not None:
+        return undefined("krippendorff_alpha", sample.why_not, reading=reading)
+    if sample.scale == "ordinal" and not sample.ordered:
+        return undefined("krippendorff_alpha", NOT_APPLICABLE, reading=reading)
+    found = disagreement(sample)
+    if found.expected <= 0:
+        return single_category("krippendorff_alpha", sample.compared, reading=reading)
+    observed, expected = found.observed, found.expected
+    limited = sample.scale in _LIMITED
+    influence = np.zeros(len(sample.table.items))
+    influence[sample.table.sizes > 1] = _influence(found)
+    return Estimate(
         "krippendorff_alpha",
-        float((agreement - chance) / (1 - chance)),
-        _error(rows, totals, agreement, compared),
-        observed=float(agreement),
-        expected=float(chance),
-        items=compared,
-        compared=compared,
-        confidence=confidence,
+        1 - observed / expected,
+        parts=Parts(
+            1 - observed if limited else None,
+            1 - expected if limited else None,
+            observed,
+            expected,
+        ),
+        influence=influence,
+        counts=np.where(sample.table.sizes > 1, sample.table.items, 0),
+        items=sample.compared,
+        compared=sample.compared,
+        reading=reading,
     )
 
 
-def _weighted_agreement(rows: Sequence[Row], answers: int) -> Fraction:
-    """One less alpha's observed disagreement: items weigh as many answers as they have."""
-    by_size: dict[int, int] = {}
-    for row in rows:
-        by_size[row.answers] = by_size.get(row.answers, 0) + row.items * row.agreeing
-    return sum((Fraction(pairs, n - 1) for n, pairs in by_size.items()), Fraction(0)) / answers
+def _influence(found: Disagreement) -> Floats:
+    """Of one item of each pattern on alpha, (P,), by linearising D_o / D_e."""
+    table, answers = found.table, found.answers
+    observed = found.observed
+    expected = float(found.totals @ found.apart) / answers**2  # without the correction
+    ratio = observed / expected
+    own = found.within - observed * table.sizes
+    by_chance = (
+        table.over_patterns(table.count * found.apart[table.answer]) / answers
+        - expected * table.sizes
+    )
+    change = own - 2 * ratio * by_chance
+    if found.between.name == "ordinal":
+        change += table.over_patterns(table.count * _by_ranks(found, ratio)[table.answer])
+    influence: Floats = -change / (answers * expected)
+    return influence
 
 
-def _error(
-    rows: Sequence[Row], totals: Counter[Answer], agreement: Fraction, compared: int
-) -> float:
-    """The linearised standard error over items, from the totals' plain squared shares."""
-    answers = totals.total()
-    plain = float(agreement)
-    shares = {answer: total / answers for answer, total in totals.items()}
-    chance = sum(total * total for total in totals.values()) / answers**2
-    slope = 2 * (1 - plain) / (1 - chance)
+def _by_ranks(found: Disagreement, ratio: float) -> Floats:
+    """What one more of each answer changes through the ranks of an ordinal distance, (A,).
 
-    def influence(row: Row) -> float:
-        own = row.agreeing / (row.answers - 1) - plain * row.answers
-        by_chance = sum(count * shares[answer] for answer, count in row.pattern)
-        return (own - slope * (by_chance - chance * row.answers)) / (answers * (1 - chance))
-
-    squares = math.fsum(row.items * influence(row) ** 2 for row in rows)
-    return linearised(squares, compared)
+    The distance of c and k is the square of R_c - R_k, R_c the answers below c and half of c's.
+    So one more answer g moves R_g by a half and every R above it by 1; the sums of squares,
+    within items and over all pairs, change by their slopes in R.
+    """
+    table, totals = found.table, found.totals
+    ranks = np.cumsum(totals) - totals / 2
+    ranks = ranks - ranks.mean()
+    items = table.items[table.owner]
+    sums = table.over_patterns(table.count * ranks[table.answer])[table.owner]
+    others = (sums - ranks[table.answer]) / (table.sizes[table.owner] - 1)
+    neighbours = table.over_answers(items * table.count * others)
+    within = 4 * (totals * ranks - neighbours)
+    overall = 4 * (totals * ranks - totals * (totals @ ranks) / found.answers)
+    slope = within - ratio * overall
+    above = np.cumsum(slope[::-1])[::-1] - slope
+    change: Floats = slope / 2 + above
+    return change

@@ -1,42 +1,82 @@
-"""Nominal coefficients of any number of annotators, from item patterns.
+"""Coefficients that ignore who answered what: agreement observed, against chance.
 
-All have the form ``(observed - expected) / (1 - expected)`` and differ in what they expect.
-Two answers agree when they are equal: in a project of several categories per answer, when they
-are the same set. Each function takes the tally, ``annotators`` (how many annotators have an
-answer in it) and the level of the bounds, and raises InvalidOption for a level outside (0, 1).
+All but percent agreement have the form ``(observed - expected) / (1 - expected)`` and differ in
+what they expect. Agreement is a weight from 0 to 1, by default 1 for equal answers only; in a
+project of several categories per answer two answers are equal when they are the same set.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from tracker.measures.coefficient import (
-    NOT_APPLICABLE,
-    Coefficient,
-    estimate,
-    single_category,
-)
-from tracker.measures.rows import (
-    Row,
-    answer_shares,
-    linearised,
-    observed,
-    rows_of,
-    why_not_comparable,
-)
-from tracker.tally import ItemPatterns
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["fleiss_kappa", "percent_agreement", "scott_pi"]
+from tracker.measures.coefficient import NOT_APPLICABLE, Parts
+from tracker.measures.estimate import Estimate, single_category, undefined
+from tracker.measures.sample import Sample
+
+__all__ = [
+    "CHANCES",
+    "Chance",
+    "brennan_prediger",
+    "fleiss_kappa",
+    "gwet_ac1",
+    "percent_agreement",
+    "scott_pi",
+]
+
+Floats = NDArray[np.float64]
 
 
-def percent_agreement(
-    patterns: ItemPatterns, *, annotators: int, confidence: float = 0.95
-) -> Coefficient:
+@dataclass(frozen=True)
+class Chance:
+    """Agreement expected by chance, as a function of the answers' mean shares.
+
+    Attributes:
+        expected: shares of shape (..., A) to expected agreement of shape (...).
+        slope: shares (A,) to the derivative of the expected agreement, (A,).
+    """
+
+    expected: Callable[[Sample, Floats], Floats]
+    slope: Callable[[Sample, Floats], Floats]
+
+
+def _possible(sample: Sample) -> int:
+    """How many different answers there could be."""
+    return len(sample.table.answers)
+
+
+def _gwet_factor(sample: Sample) -> float:
+    possible = _possible(sample)
+    return sample.weighting.total() / (possible * (possible - 1)) if possible > 1 else 1.0
+
+
+CHANCES = {
+    "fleiss": Chance(
+        lambda sample, shares: (shares * sample.weighting.against(shares)).sum(axis=-1),
+        lambda sample, shares: 2 * sample.weighting.against(shares),
+    ),
+    "gwet": Chance(
+        lambda sample, shares: _gwet_factor(sample) * (shares * (1 - shares)).sum(axis=-1),
+        lambda sample, shares: _gwet_factor(sample) * (1 - 2 * shares),
+    ),
+    "uniform": Chance(
+        lambda sample, shares: np.full(
+            shares.shape[:-1], sample.weighting.total() / _possible(sample) ** 2
+        ),
+        lambda _, shares: np.zeros(shares.shape),
+    ),
+}
+
+
+def percent_agreement(sample: Sample) -> Estimate:
     """The mean over items of the share of pairs of annotators who agree, in [0, 1].
 
-    Items of one answer do not enter. Perfect agreement has a one-sided bound.
+    With weights, the mean weight of the pairs. Items of one answer do not enter. Perfect
+    agreement has a one-sided bound. ``pair_weighted`` stands beside it: the share of all pairs,
+    in which an item of many answers weighs more.
 
     Undefined: too_few_items (none at all), too_few_annotators (below two), no_overlap.
 
@@ -44,46 +84,52 @@ def percent_agreement(
         Fleiss (1971), Psychol. Bull. 76, 378, equation 2. The error is that of a ratio over all
         items: the items of two answers are a random part of the sample, not its size.
     """
-    rows = rows_of(patterns)
-    share, compared = observed(rows)
-    reason = why_not_comparable(rows, annotators, compared)
-    if reason is not None:
-        return Coefficient("percent_agreement", None, reason, confidence=confidence)
-    value = float(share)
-    squares = math.fsum(
-        row.items * ((row.agreement - value) / compared) ** 2 for row in rows if row.answers > 1
-    )
-    return estimate(
+    if sample.why_not is not None:
+        return undefined("percent_agreement", sample.why_not, reading=sample.reading)
+    return Estimate(
         "percent_agreement",
-        value,
-        linearised(squares, sum(row.items for row in rows)),
-        observed=value,
-        expected=None,
-        items=compared,
-        compared=compared,
-        confidence=confidence,
+        sample.observed,
+        parts=Parts(sample.observed),
+        influence=observed_influence(sample),
+        counts=sample.table.items,
+        items=sample.compared,
+        compared=sample.compared,
+        reading=sample.reading,
+        more={"pair_weighted": _pair_weighted(sample)},
     )
 
 
-def fleiss_kappa(
-    patterns: ItemPatterns, *, annotators: int, confidence: float = 0.95
-) -> Coefficient:
+def _pair_weighted(sample: Sample) -> float:
+    """The mean weight of all pairs of annotators: an item counts by its pairs, not once."""
+    pairs = sample.table.items * sample.table.sizes * (sample.table.sizes - 1)
+    return float(pairs @ sample.agreement) / float(pairs.sum())
+
+
+def observed_influence(sample: Sample) -> Floats:
+    """Of one item of each pattern on observed agreement, (P,); 0 below two answers."""
+    apart = np.where(sample.table.sizes > 1, sample.agreement - sample.observed, 0.0)
+    influence: Floats = apart / sample.compared
+    return influence
+
+
+def fleiss_kappa(sample: Sample) -> Estimate:
     """Fleiss' kappa for any number of answers to an item, at most 1; 0 is chance level.
 
-    Expected agreement is the sum of the squared mean shares of the answers, over all items of
-    one answer or more; observed agreement is that of items of two or more.
+    Expected agreement is the weighted sum of the products of the answers' mean shares, over all
+    items of one answer or more; observed agreement is that of items of two or more.
 
     Undefined: as percent_agreement, and single_category. The expected agreement is given even
     where the value is not.
 
     Source:
         Fleiss (1971), Psychol. Bull. 76, 378, equations 3 to 7; the form for varying numbers of
-        answers is Gwet's (2014, chapter 2), the error a linearisation of the ratio of means.
+        answers and for weights is Gwet's (2014, chapters 2 and 3), the error a linearisation of
+        the ratio of means.
     """
-    return _fleiss("fleiss_kappa", rows_of(patterns), annotators, confidence)
+    return corrected("fleiss_kappa", sample, CHANCES["fleiss"])
 
 
-def scott_pi(patterns: ItemPatterns, *, annotators: int, confidence: float = 0.95) -> Coefficient:
+def scott_pi(sample: Sample) -> Estimate:
     """Scott's pi: Fleiss' kappa of exactly two annotators.
 
     Undefined: as fleiss_kappa, and not_applicable for three annotators or more.
@@ -91,44 +137,70 @@ def scott_pi(patterns: ItemPatterns, *, annotators: int, confidence: float = 0.9
     Source:
         Scott (1955), Public Opin. Q. 19, 321.
     """
-    rows = rows_of(patterns)
-    if rows and annotators > 2:
-        return Coefficient("scott_pi", None, NOT_APPLICABLE, confidence=confidence)
-    return _fleiss("scott_pi", rows, annotators, confidence)
+    if sample.items and sample.annotators > 2:
+        return undefined("scott_pi", NOT_APPLICABLE, reading=sample.reading)
+    return corrected("scott_pi", sample, CHANCES["fleiss"])
 
 
-def _fleiss(measure: str, rows: Sequence[Row], annotators: int, confidence: float) -> Coefficient:
-    agreement, compared = observed(rows)
-    items = sum(row.items for row in rows)
-    reason = why_not_comparable(rows, annotators, compared)
-    if not rows:
-        return Coefficient(measure, None, reason, confidence=confidence)
-    numerators, unit = answer_shares(rows)
-    chance = Fraction(sum(part * part for part in numerators.values()), unit * unit)
-    expected = float(chance)
-    if reason is not None:
-        return Coefficient(
-            measure, None, reason, expected=expected, confidence=confidence, items=items
+def gwet_ac1(sample: Sample) -> Estimate:
+    """Gwet's AC1 or, with weights, AC2; at most 1; 0 is chance level.
+
+    Chance agrees where an annotator who does not know picks a category at random, which is held
+    to be as likely as the answers are varied: T_w / (q (q - 1)) times the sum of p (1 - p).
+
+    Undefined: as percent_agreement, and single_category where only one answer is possible (not
+    where only one was given: AC1 is then 1).
+
+    Source:
+        Gwet (2008), Br. J. Math. Stat. Psychol. 61, 29; weights and varying numbers of answers:
+        Gwet (2014), chapters 4 and 5.
+    """
+    name = "gwet_ac1" if sample.weighting.nominal else "gwet_ac2"
+    if sample.why_not is None and _possible(sample) < 2:
+        return single_category(name, sample.items, reading=sample.reading)
+    return corrected(name, sample, CHANCES["gwet"])
+
+
+def brennan_prediger(sample: Sample) -> Estimate:
+    """Brennan and Prediger's kappa, at most 1: chance takes all categories for equally likely.
+
+    Also known as Bennett's S and as Randolph's free-marginal kappa.
+
+    Undefined: as percent_agreement, and single_category where only one answer is possible.
+
+    Source:
+        Brennan and Prediger (1981), Educ. Psychol. Meas. 41, 687; weights: Gwet (2014).
+    """
+    if sample.why_not is None and _possible(sample) < 2:
+        return single_category("brennan_prediger", sample.items, reading=sample.reading)
+    return corrected("brennan_prediger", sample, CHANCES["uniform"])
+
+
+def corrected(measure: str, sample: Sample, chance: Chance) -> Estimate:
+    """A coefficient corrected by a chance that depends on the answers' shares only."""
+    if not sample.items:
+        return undefined(measure, sample.why_not or "", reading=sample.reading)
+    expected = float(chance.expected(sample, sample.shares))
+    if sample.why_not is not None:
+        return undefined(
+            measure, sample.why_not, sample.items, Parts(None, expected), reading=sample.reading
         )
-    if chance == 1:
-        return single_category(measure, items, confidence)
-    value = float((agreement - chance) / (1 - chance))
-    shares = {answer: part / unit for answer, part in numerators.items()}
-    plain = float(agreement)
-    slope = 2 * (1 - value) / items
-
-    def influence(row: Row) -> float:
-        own = (row.agreement - plain) / compared if row.answers > 1 else 0.0
-        by_chance = sum(count * shares[answer] for answer, count in row.pattern) / row.answers
-        return (own - slope * (by_chance - expected)) / (1 - expected)
-
-    return estimate(
+    if 1 - expected < 1e-15:  # below the rounding of a sum of shares; a real gap is 1 / items
+        return single_category(measure, sample.items, reading=sample.reading)
+    value = (sample.observed - expected) / (1 - expected)
+    slope = chance.slope(sample, sample.shares)
+    by_chance = (
+        sample.table.over_patterns(sample.entry_shares * slope[sample.table.answer])
+        - slope @ sample.shares
+    ) / sample.items
+    influence = (observed_influence(sample) - (1 - value) * by_chance) / (1 - expected)
+    return Estimate(
         measure,
         value,
-        linearised(math.fsum(row.items * influence(row) ** 2 for row in rows), items),
-        observed=plain,
-        expected=expected,
-        items=items,
-        compared=compared,
-        confidence=confidence,
+        parts=Parts(sample.observed, expected),
+        influence=influence,
+        counts=sample.table.items,
+        items=sample.items,
+        compared=sample.compared,
+        reading=sample.reading,
     )

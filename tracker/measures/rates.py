@@ -20,7 +20,7 @@ from tracker.measures.coefficient import NO_OVERLAP
 from tracker.measures.intervals import check_confidence, wilson
 from tracker.tally import ItemPatterns, answers_in
 
-__all__ = ["CategoryRate", "Summary", "category_rates", "summary"]
+__all__ = ["CategoryRate", "RateSums", "Summary", "category_rates", "rate_of", "summary"]
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class CategoryRate:
     undefined: str | None
 
 
-@dataclass
-class _Sums:
+@dataclass(slots=True)
+class RateSums:
     """Integer sums over items for one category, whose a and p are A_jk and P_jk of one item."""
 
     labels: int = 0
@@ -67,12 +67,8 @@ class _Sums:
     a_p: int = 0
     p_p: int = 0
 
-    def add(self, answers: int, holding: int, items: int) -> None:
-        """Count ``items`` items of ``answers`` answers, ``holding`` of them with the category."""
-        self.labels += items * holding
-        agreeing = holding * (holding - 1) // 2
-        # Pairs of annotators less those of whom neither gave it.
-        potential = (answers * (answers - 1) - (answers - holding) * (answers - holding - 1)) // 2
+    def add(self, agreeing: int, potential: int, items: int = 1) -> None:
+        """Count ``items`` items of so many agreements and potential agreements each."""
         if potential:
             self.agreements += items * agreeing
             self.potential += items * potential
@@ -80,6 +76,13 @@ class _Sums:
             self.a_a += items * agreeing * agreeing
             self.a_p += items * agreeing * potential
             self.p_p += items * potential * potential
+
+    def add_answers(self, answers: int, holding: int, items: int) -> None:
+        """Count ``items`` items of ``answers`` answers, ``holding`` of them with the category."""
+        self.labels += items * holding
+        # Pairs of annotators less those of whom neither gave it.
+        potential = (answers * (answers - 1) - (answers - holding) * (answers - holding - 1)) // 2
+        self.add(holding * (holding - 1) // 2, potential, items)
 
     def squared_residuals(self) -> int:
         """The sum over items of (a P - A p) squared: P**4 times the sum of squared influences."""
@@ -111,7 +114,7 @@ def category_rates(
         InvalidOption: the confidence level is not in (0, 1).
     """
     check_confidence(confidence)
-    sums: dict[int, _Sums] = {category: _Sums() for category in categories}
+    sums: dict[int, RateSums] = {category: RateSums() for category in categories}
     compared = 0
     for pattern, items in patterns:
         answers = answers_in(pattern)
@@ -122,11 +125,12 @@ def category_rates(
                 holding[category] += count
         for category, count in holding.items():
             if category in sums:
-                sums[category].add(answers, count, items)
-    return [_rate(category, sums[category], compared, confidence) for category in categories]
+                sums[category].add_answers(answers, count, items)
+    return [rate_of(category, sums[category], compared, confidence) for category in categories]
 
 
-def _rate(category: int, sums: _Sums, compared: int, confidence: float) -> CategoryRate:
+def rate_of(category: int, sums: RateSums, compared: int, confidence: float) -> CategoryRate:
+    """The rate of one category from its sums over ``compared`` items of two answers or more."""
     agreements, potential = sums.agreements, sums.potential
     if not potential:
         return CategoryRate(

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from tracker.assess import Assessment, PairAgreement
-from tracker.measures import MEASURES
+from tracker.assess import Assessment
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.conventions import krippendorff_reading, landis_koch
+from tracker.measures.conventions import landis_koch
 from tracker.measures.rates import CategoryRate
-from tracker.report.cells import bar, count, figure, interval, share, table
+from tracker.report.cells import bar, count, figure, interval, level, many, share, table
+from tracker.report.selection import selection_line
+from tracker.report.words import reading_of, reason, title_of
 
-__all__ = ["REASONS", "agreement_view", "item_rows", "pair_rows", "show_items", "show_pairs"]
-
-REASONS = {
-    "no_overlap": "no item has two answers",
-    "single_category": "all answers are one category",
-    "too_few_items": "there are no answers yet",
-    "too_few_annotators": "fewer than two annotators",
-    "not_applicable": "does not apply to this project",
-}
+__all__ = ["agreement_view"]
 
 _HIGH, _LOW = 0.9, 0.5
 """Raw agreement above the one and a category rate below the other contradict each other."""
@@ -34,18 +26,21 @@ def agreement_view(found: Assessment) -> Iterator[RenderableType]:
     counts = found.counts
     yield Text.assemble(
         (found.project, "bold"),
-        f"  {count(counts.items_compared)} of {count(counts.items)} items compared, "
-        f"{count(counts.annotators)} annotators, {count(counts.answers)} answers",
+        f"  {count(counts.items_compared)} of {many(counts.items, 'item')} compared, "
+        f"{many(counts.annotators, 'annotator')}, {many(counts.answers, 'answer')}",
     )
+    yield from selection_line(found.selection)
     yield from _lead(found)
     if found.rates:
         yield _rates_table(found)
     yield _measures_table(found.measures)
+    if found.intraclass:
+        yield _intraclass_table(found)
     if found.gold is not None:
         yield _gold_line(found)
     yield Text(
-        "Readings are conventions: Landis and Koch (1977); Krippendorff (2004): below 0.667 "
-        "discard, to 0.8 tentative.",
+        "Readings are conventions: Landis and Koch (1977), the word in brackets 95% sure; "
+        "Krippendorff (2004): 0.667, 0.8.",
         style="dim",
     )
 
@@ -61,7 +56,7 @@ def _lead(found: Assessment) -> Iterator[Text]:
         (name, "bold yellow" if lowest.rate < _LOW else "bold"),
         f"  {figure(lowest.rate)} ({interval(lowest.ci_low, lowest.ci_high)}). "
         f"Where one annotator chose it, another did too in {share(lowest.rate)} of "
-        f"{count(lowest.potential_agreements)} pairs.",
+        f"{many(lowest.potential_agreements, 'pair')}.",
     )
     yield from _lazy_pair(found, lowest, name)
 
@@ -104,7 +99,7 @@ def _rates_table(found: Assessment) -> RenderableType:
         "labels",
         "agreed / possible",
         "rate",
-        f"{confidence:.0%} interval",
+        f"{level(confidence)} interval",
         "rate ",
         "specific agreement",
     )
@@ -112,36 +107,46 @@ def _rates_table(found: Assessment) -> RenderableType:
 
 
 def _measures_table(measures: Sequence[Coefficient]) -> RenderableType:
-    rows = []
-    for coefficient in measures:
-        value = coefficient.value
-        chance_corrected = coefficient.measure != "percent_agreement"
-        reading = ""
-        if value is None:
-            reading = REASONS[coefficient.undefined or "not_applicable"]
-        elif chance_corrected:
-            reading = f"{landis_koch(value)}; {krippendorff_reading(value)}"
-        rows.append(
-            (
-                MEASURES[coefficient.measure].title,
-                figure(value),
-                interval(coefficient.ci_low, coefficient.ci_high),
-                figure(coefficient.observed),
-                figure(coefficient.expected),
-                count(coefficient.items),
-                reading,
-            )
+    rows = [
+        (
+            title_of(one),
+            figure(one.value),
+            interval(one.ci_low, one.ci_high),
+            figure(one.observed),
+            figure(one.expected),
+            count(one.items),
+            reading_of(one),
         )
+        for one in measures
+        if one.undefined != "not_applicable" or len(measures) == 1
+    ]
     confidence = measures[0].confidence if measures else 0.95
     columns = (
         "measure",
         "value",
-        f"{confidence:.0%} interval",
+        f"{level(confidence)} interval",
         "observed",
         "expected",
         "items",
         "reading ",
     )
+    return table(columns, rows)
+
+
+def _intraclass_table(found: Assessment) -> RenderableType:
+    rows = [
+        (
+            one.form,
+            figure(one.value),
+            interval(one.ci_low, one.ci_high),
+            "-" if one.f is None else f"{one.f:.2f}",
+            count(one.items),
+            one.note or "" if one.value is not None else reason(one.undefined),
+        )
+        for one in found.intraclass
+    ]
+    confidence = found.intraclass[0].confidence
+    columns = ("intraclass", "value", f"{level(confidence)} interval", "F", "items", "note ")
     return table(columns, rows)
 
 
@@ -152,73 +157,7 @@ def _gold_line(found: Assessment) -> Text:
     kappa = gold.cohen_kappa
     reading = "" if kappa is None else f", {landis_koch(kappa)}"
     return Text(
-        f"Against the truth: {count(gold.answers)} answers to {count(gold.items)} items, "
+        f"Against the truth: {many(gold.answers, 'answer')} to {many(gold.items, 'item')}, "
         f"{share(gold.observed)} right where chance alone gives {share(gold.expected)}; "
         f"Cohen's kappa {figure(kappa)}{reading}."
     )
-
-
-def pair_rows(pairs: Sequence[PairAgreement]) -> list[dict[str, Any]]:
-    """Pairs as flat rows, for CSV."""
-    return [
-        {"annotator_1": pair.annotators[0], "annotator_2": pair.annotators[1]}
-        | {key: value for key, value in pair.to_dict().items() if key != "annotators"}
-        for pair in pairs
-    ]
-
-
-def show_pairs(pairs: Sequence[PairAgreement]) -> RenderableType:
-    """The pairs, the least agreeing first."""
-    ordered = sorted(pairs, key=lambda pair: (pair.kappa.value is None, pair.kappa.value or 0))
-    rows = [
-        (
-            *pair.annotators,
-            count(pair.kappa.items),
-            figure(pair.kappa.observed),
-            figure(pair.kappa.expected),
-            figure(pair.kappa.value),
-            interval(pair.kappa.ci_low, pair.kappa.ci_high),
-            landis_koch(pair.kappa.value)
-            if pair.kappa.value is not None
-            else REASONS[pair.kappa.undefined or "not_applicable"],
-        )
-        for pair in ordered
-    ]
-    columns = (
-        "annotator",
-        "and",
-        "items",
-        "observed",
-        "expected",
-        "Cohen's kappa",
-        "interval",
-        "reading ",
-    )
-    return table(columns, rows, left=2)
-
-
-def item_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Items as flat rows, for CSV: a column of votes per category."""
-    names = sorted({name for item in items for name in item["votes"]})
-    return [
-        {"item": item["item"]}
-        | {f"votes for {name}": item["votes"].get(name, 0) for name in names}
-        | {key: item[key] for key in ("vote_score", "entropy", "gold")}
-        for item in items
-    ]
-
-
-def show_items(items: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """The items, the most disputed first."""
-    ordered = sorted(items, key=lambda item: -(item["entropy"] or 0))
-    rows = [
-        (
-            item["item"],
-            ", ".join(f"{name} {votes}" for name, votes in item["votes"].items()),
-            figure(item["vote_score"]),
-            figure(item["entropy"]),
-            item["gold"] or "-",
-        )
-        for item in ordered
-    ]
-    return table(("item", "votes ", "vote score", "entropy (bits)", "gold "), rows)

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tracker.auditing import Audit
 from tracker.report.cells import count, figure, share, table
+from tracker.report.selection import selection_line
 
 __all__ = ["audit_view", "show_annotators"]
 
@@ -27,6 +28,7 @@ def audit_view(found: Audit, *, clear: bool = False) -> Iterator[RenderableType]
         (found.project, "bold"),
         f"  {count(total)} annotators, {count(flagged)} with a finding that stands up",
     )
+    yield from selection_line(found.selection)
     for annotator in found.annotators:
         for flag in annotator.flags:
             if flag.state != "clear" or clear:
@@ -50,19 +52,25 @@ def show_annotators(
 ) -> RenderableType:
     """One row per annotator, with the kinds of findings where they are given."""
     names = list(annotators[0]["category_shares"])[:_MOST_SHARES] if annotators else []
+    repeated = any(row["self_agreement"] is not None for row in annotators)
     rows = [
         (
             row["annotator"],
             count(row["answers"]),
             count(row["items_shared"]),
             figure(row["agreement_with_peers"]),
+            *((figure(row["self_agreement"]),) if repeated else ()),
             figure(row["gold_accuracy"]),
             *(share(row["category_shares"][name]) for name in names),
             *(() if kinds is None else (kinds.get(row["annotator"], ""),)),
         )
         for row in annotators
     ]
-    columns = ("annotator", "answers", "shared items", "agrees with peers", "right on gold")
+    columns = (
+        *("annotator", "answers", "shared items", "agrees with peers"),
+        *(("agrees with self",) if repeated else ()),
+        "right on gold",
+    )
     return table((*columns, *names, *(() if kinds is None else ("flags ",))), rows)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["bar", "count", "figure", "interval", "share", "sparkline", "table"]
+__all__ = ["bar", "count", "figure", "interval", "level", "many", "share", "sparkline", "table"]
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _HEIGHTS = "▁▂▃▄▅▆▇█"
+_NARROWEST = 8  # of a column of names: a longer word is folded where there is no room
 
 
 def figure(value: float | None) -> str:
@@ -24,9 +26,19 @@ def interval(low: float | None, high: float | None) -> str:
     return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
 
 
+def level(confidence: float) -> str:
+    """A confidence level in per cent, none of its digits lost: 95%, 99.9%."""
+    return f"{100 * confidence:.12g}%"
+
+
 def count(number: int | None) -> str:
     """A whole number with its thousands apart."""
     return "-" if number is None else f"{number:,}"
+
+
+def many(number: int, noun: str) -> str:
+    """A number of things: "1 item", "2,000 items"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def share(value: float | None) -> str:
@@ -58,18 +70,29 @@ def sparkline(values: Sequence[float | None]) -> str:
 def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, left: int = 1) -> Table:
     """A plain table; the first ``left`` columns are names, the others numbers to the right.
 
-    A column whose title ends in a space is text and stands to the left.
+    A column whose title ends in a space is text and stands to the left. Where there is little
+    room names and titles are folded, numbers never; a table that is still wider stays whole.
     """
     titled = any(title.strip() for title in columns)
     made = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_header=titled)
+    cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
     for n, title in enumerate(columns):
         is_text = n < left or title.endswith(" ")
+        below = [row[n].plain for row in cells]
+        words = _widest(word for text in (title, *below) for word in text.split())
+        lines = _widest(line for text in below for line in text.split("\n"))
+        narrowest = max(lines, _widest(title.split()))  # a number cut off is another number
         made.add_column(
             Text(title.strip()),
             justify="left" if is_text else "right",
-            no_wrap=not is_text,
+            no_wrap=not is_text and lines >= cell_len(title),
             overflow="fold",
+            min_width=min(words, _NARROWEST) if is_text else narrowest,
         )
-    for row in rows:
-        made.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    for row in cells:
+        made.add_row(*row)
     return made
+
+
+def _widest(texts: Iterable[str]) -> int:
+    return max(map(cell_len, texts), default=0)

@@ -1,16 +1,17 @@
-"""One item in the terminal: all that was ever said of it."""
+"""Items in the terminal: their votes; and of one item all that was ever said of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from tracker.catalogue.items import ItemRecord
-from tracker.report.cells import table
+from tracker.report.cells import figure, table
 
-__all__ = ["item_view"]
+__all__ = ["item_rows", "item_view", "show_items"]
 
 
 def item_view(record: ItemRecord) -> Iterator[RenderableType]:
@@ -35,3 +36,30 @@ def item_view(record: ItemRecord) -> Iterator[RenderableType]:
         )
         rows.append([Text(cell, style=style) for cell in cells])
     yield table(("annotator", "pass", "answer ", "labelled at ", "import", "state "), rows)
+
+
+def item_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Items as flat rows, for CSV: a column of votes per category."""
+    names = sorted({name for item in items for name in item["votes"]})
+    return [
+        {"item": item["item"]}
+        | {f"votes for {name}": item["votes"].get(name, 0) for name in names}
+        | {key: item[key] for key in ("vote_score", "entropy", "gold")}
+        for item in items
+    ]
+
+
+def show_items(items: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """The items, the most disputed first."""
+    ordered = sorted(items, key=lambda item: -(item["entropy"] or 0))
+    rows = [
+        (
+            item["item"],
+            ", ".join(f"{name} {votes}" for name, votes in item["votes"].items()),
+            figure(item["vote_score"]),
+            figure(item["entropy"]),
+            item["gold"] or "-",
+        )
+        for item in ordered
+    ]
+    return table(("item", "votes ", "vote score", "entropy (bits)", "gold "), rows)

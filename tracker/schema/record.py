@@ -35,6 +35,7 @@ class Snapshot(Base):
     through_change: Mapped[int | None]
     version: Mapped[str] = mapped_column(Text)  # of the program that computed the figures
     scale: Mapped[str] = mapped_column(Text)
+    selection: Mapped[str | None] = mapped_column(Text)  # a JSON object; NULL for all answers
     items: Mapped[int]
     items_compared: Mapped[int]
     annotators: Mapped[int]
@@ -70,6 +71,8 @@ class SnapshotMeasure(Base):
     ci_high: Mapped[float | None]
     confidence: Mapped[float]
     items: Mapped[int]
+    method: Mapped[str | None] = mapped_column(Text)
+    details: Mapped[str] = mapped_column(Text)  # a JSON object
 
 
 class SnapshotCategory(Base):

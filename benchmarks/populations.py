@@ -1,0 +1,370 @@
+"""Populations of items whose agreement is known, and coefficients of very many samples of them.
+
+A population is a finite list of joint assignments (who answered what on one item) with their
+probabilities, so that a coefficient's true value is its value on the probabilities themselves.
+An item has a true category and is easy or hard; given these the annotators are independent. An
+annotator knows the answer or guesses, and each guesses a little more evenly than the one before.
+
+The program computes a coefficient of one sample. Here it is computed of thousands at once, by the
+same formulas written for a matrix of samples; `check` holds the two to each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracker.measures import MEASURES
+from tracker.measures.by_name import conger_error
+from tracker.measures.pairs import cohen_kappa
+from tracker.measures.sample import Sample, sample_of
+from tracker.tally import ItemPatterns, make_pattern
+
+__all__ = ["ESTIMATES", "Estimates", "Population", "check", "population"]
+
+Floats = NDArray[np.float64]
+
+ABILITIES = {
+    # Shares of easy and hard items, and how often an annotator knows the answer on each.
+    "mild": ((0.5, 0.9), (0.5, 0.35)),
+    "strong": ((0.85, 0.98), (0.15, 0.5)),
+}
+_LEVELLING = 0.4  # by how much the last annotator's guesses are more even than the first's
+_MOST_JOINT = 4_000  # joint assignments; beyond, annotators are not told apart
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Items as patterns with their probabilities.
+
+    Attributes:
+        name: for the table.
+        annotators: how many there are.
+        categories: how many can be answered.
+        chances: of each pattern, (P,); they add up to 1.
+        counts: how many annotators gave each category, (P, A).
+        answers: per pattern and annotator the category, or -1, (P, G); None where only the
+            counts are kept apart.
+    """
+
+    name: str
+    annotators: int
+    categories: int
+    chances: Floats
+    counts: Floats
+    answers: NDArray[np.int64] | None
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """Answers to an item of each pattern, (P,)."""
+        return self.counts.sum(axis=1)
+
+    @cached_property
+    def compared(self) -> Floats:
+        """1 for patterns of two answers or more, else 0, (P,)."""
+        return (self.sizes > 1).astype(np.float64)
+
+    @cached_property
+    def agreement(self) -> Floats:
+        """The share of agreeing pairs of each pattern, (P,); 0 below two answers."""
+        pairs = np.maximum(self.sizes * (self.sizes - 1), 1)
+        return ((self.counts**2).sum(axis=1) - self.sizes) / pairs
+
+    @cached_property
+    def given(self) -> Floats:
+        """1 where an annotator gave a category, (P, G * A)."""
+        if self.answers is None:
+            raise ValueError(f"{self.name} does not tell annotators apart")
+        held = self.answers[:, :, None] == np.arange(self.categories)
+        return held.reshape(len(self.chances), -1).astype(np.float64)
+
+    def by_counts(self) -> Population:
+        """The same without telling annotators apart: far fewer patterns."""
+        kept, place = np.unique(self.counts, axis=0, return_inverse=True)
+        chances = np.bincount(place.ravel(), self.chances, len(kept))
+        return Population(self.name, self.annotators, self.categories, chances, kept, None)
+
+    def draw(self, items: int, samples: int, generator: np.random.Generator) -> Floats:
+        """Numbers of items of each pattern in so many samples, (B, P)."""
+        drawn = generator.multinomial(items, self.chances / self.chances.sum(), size=samples)
+        return drawn.astype(np.float64)
+
+
+def population(
+    shares: tuple[float, ...], agreement: str, annotators: int, *, varying: bool = False
+) -> Population:
+    """A population whose true categories have these shares.
+
+    Args:
+        shares: of the true categories; of more than two, near ones are confused more easily.
+        agreement: a key of `ABILITIES`.
+        annotators: how many there are.
+        varying: an item has 1 to all answers, each number as often, by any of them.
+    """
+    categories = len(shares)
+    chances = _answer_chances(np.array(shares), agreement, annotators)
+    missing = range(-1, categories) if varying else range(categories)
+    answers = np.array(list(product(missing, repeat=annotators)), dtype=np.int64)
+    if varying:
+        answers = answers[(answers >= 0).any(axis=1)]
+    # Of a missing answer the chance is that of any answer at all.
+    padded = np.concatenate([chances, np.ones((*chances.shape[:-1], 1))], axis=-1)
+    of_item = np.ones((len(padded), len(answers)))
+    for g in range(annotators):
+        of_item *= padded[:, g, answers[:, g]]
+    weights = np.array([w * share for w, _ in ABILITIES[agreement] for share in shares])
+    every = weights @ of_item
+    sizes = (answers >= 0).sum(axis=1)
+    if varying:
+        every /= np.array([annotators * comb(annotators, int(size)) for size in sizes])
+    counts = (answers[:, :, None] == np.arange(categories)).sum(axis=1).astype(np.float64)
+    kinds = f"{max(shares):.0%}" if categories == 2 else f"{categories} cat."
+    number = f"1-{annotators}" if varying else f"{annotators}"
+    whole = Population(
+        f"{kinds:>6} {agreement:6} {number:>3}", annotators, categories, every, counts, answers
+    )
+    return whole.by_counts() if len(every) > _MOST_JOINT else whole
+
+
+def _answer_chances(shares: Floats, agreement: str, annotators: int) -> Floats:
+    """Of each kind of item and annotator the chance of each answer, (K, G, A)."""
+    categories = len(shares)
+    codes = np.arange(categories)
+    near = 0.5 ** np.abs(codes[:, None] - codes) if categories > 2 else np.ones((2, 2))
+    found = []
+    for _, knows in ABILITIES[agreement]:
+        for true in codes:
+            own = []
+            for g in range(annotators):
+                even = _LEVELLING * g / max(annotators - 1, 1)
+                guess = ((1 - even) * shares + even / categories) * near[true]
+                own.append(knows * (codes == true) + (1 - knows) * guess / guess.sum())
+            found.append(own)
+    return np.array(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """One coefficient of many samples, each (B,); NaN where it is undefined.
+
+    Attributes:
+        value: the coefficient.
+        observed: observed agreement, where it is a share.
+        expected: expected agreement, where it is a share.
+        error: the linearised standard error.
+        items: items that enter, less one of which are the degrees of freedom.
+        compared: those of two answers or more.
+    """
+
+    value: Floats
+    observed: Floats | None
+    expected: Floats | None
+    error: Floats
+    items: Floats
+    compared: Floats
+
+
+def _divided(upper: Floats, lower: Floats) -> Floats:
+    return np.divide(upper, lower, out=np.full(np.shape(upper), np.nan), where=lower > 1e-15)
+
+
+def _error(drawn: Floats, influence: Floats, total: Floats) -> Floats:
+    squares = (drawn * influence * influence).sum(axis=1)
+    return np.sqrt(squares * _divided(total, total - 1))
+
+
+def _observed(of: Population, drawn: Floats) -> tuple[Floats, Floats, Floats]:
+    """Observed agreement, each pattern's influence on it, items compared."""
+    compared = drawn @ of.compared
+    value = _divided(drawn @ (of.agreement * of.compared), compared)
+    influence = of.compared * (of.agreement - value[:, None]) / compared[:, None]
+    return value, influence, compared
+
+
+def percent_agreement(of: Population, drawn: Floats) -> Estimates:
+    """Percent agreement."""
+    value, influence, compared = _observed(of, drawn)
+    error = _error(drawn, influence, drawn.sum(axis=1))
+    return Estimates(value, value, None, error, compared, compared)
+
+
+def _corrected(
+    of: Population, drawn: Floats, expected: Floats, by_chance: Floats | float
+) -> Estimates:
+    """A coefficient from its expected agreement and each pattern's influence on that."""
+    observed, influence, compared = _observed(of, drawn)
+    room = 1 - expected
+    value = _divided(observed - expected, room)
+    items = drawn.sum(axis=1)
+    changes = (influence - (1 - value)[:, None] * by_chance) / np.maximum(room, 1e-15)[:, None]
+    return Estimates(value, observed, expected, _error(drawn, changes, items), items, compared)
+
+
+def _by_shares(
+    expected: Callable[[int, Floats], Floats], slope: Callable[[int, Floats], Floats]
+) -> Callable[[Population, Floats], Estimates]:
+    def estimate(of: Population, drawn: Floats) -> Estimates:
+        own = of.counts / of.sizes[:, None]
+        items = drawn.sum(axis=1)
+        shares = drawn @ own / items[:, None]
+        rising = slope(of.categories, shares)
+        by_chance = (rising @ own.T - (rising * shares).sum(axis=1)[:, None]) / items[:, None]
+        return _corrected(of, drawn, expected(of.categories, shares), by_chance)
+
+    return estimate
+
+
+fleiss_kappa = _by_shares(lambda _, p: (p * p).sum(axis=1), lambda _, p: 2 * p)
+gwet_ac1 = _by_shares(
+    lambda q, p: (p * (1 - p)).sum(axis=1) / (q - 1), lambda q, p: (1 - 2 * p) / (q - 1)
+)
+brennan_prediger = _by_shares(lambda q, p: np.full(len(p), 1 / q), lambda _, p: np.zeros(p.shape))
+
+
+def conger_kappa(of: Population, drawn: Floats) -> Estimates:
+    """Conger's kappa."""
+    number, categories = of.annotators, of.categories
+    given = (drawn @ of.given).reshape(-1, number, categories)
+    answered = np.maximum(given.sum(axis=2), 1e-300)
+    own = given / answered[:, :, None]
+    others = own.sum(axis=1, keepdims=True) - own
+    pairs = number * (number - 1)
+    expected = (own * others).sum(axis=(1, 2)) / pairs
+    slope = 2 * (others - (own * others).sum(axis=2, keepdims=True))
+    slope /= pairs * answered[:, :, None]
+    return _corrected(of, drawn, expected, slope.reshape(len(drawn), -1) @ of.given.T)
+
+
+def cohen(of: Population, drawn: Floats) -> Estimates:
+    """Cohen's kappa of two annotators: Conger's, its error without n / (n - 1)."""
+    found = conger_kappa(of, drawn)
+    error = found.error * np.sqrt((found.items - 1) / found.items)
+    return Estimates(
+        found.value, found.observed, found.expected, error, found.items, found.compared
+    )
+
+
+def _alpha(of: Population, drawn: Floats, *, ordinal: bool) -> Estimates:
+    kept = drawn * of.compared
+    per_pair = np.maximum(of.sizes - 1, 1)
+    totals = kept @ of.counts
+    answers = totals.sum(axis=1)
+    compared = kept.sum(axis=1)
+    if ordinal:
+        ranks = np.cumsum(totals, axis=1) - totals / 2
+        ranks -= ranks.mean(axis=1, keepdims=True)
+        sums, squares = ranks @ of.counts.T, (ranks**2) @ of.counts.T
+        within = 2 * (of.sizes * squares - sums**2) / per_pair
+        apart = answers[:, None] * ranks**2 - 2 * ranks * (totals * ranks).sum(1, keepdims=True)
+        apart += (totals * ranks**2).sum(axis=1, keepdims=True)
+    else:
+        within = np.broadcast_to((of.sizes**2 - (of.counts**2).sum(axis=1)) / per_pair, drawn.shape)
+        apart = answers[:, None] - totals
+    overall = (totals * apart).sum(axis=1)
+    observed = _divided((kept * within).sum(axis=1), answers)
+    expected = _divided(overall, answers * (answers - 1))
+    value = 1 - _divided(observed, expected)
+    plain = overall / answers**2  # without the small-sample correction, as the error has it
+    ratio = _divided(observed, plain)
+    change = within - observed[:, None] * of.sizes
+    chance = apart @ of.counts.T / answers[:, None] - plain[:, None] * of.sizes
+    change = change - 2 * ratio[:, None] * chance
+    if ordinal:
+        change += _by_ranks(of, kept, ranks, totals, ratio) @ of.counts.T
+    influence = of.compared * change / (answers * np.maximum(plain, 1e-15))[:, None]
+    shares = (None, None) if ordinal else (1 - observed, 1 - expected)
+    return Estimates(value, *shares, _error(kept, influence, compared), compared, compared)
+
+
+def _by_ranks(of: Population, kept: Floats, ranks: Floats, totals: Floats, ratio: Floats) -> Floats:
+    """What one more of each answer changes through the ranks of an ordinal distance, (B, A)."""
+    sums = kept * (ranks @ of.counts.T) / np.maximum(of.sizes - 1, 1)
+    own = (kept / np.maximum(of.sizes - 1, 1)) @ of.counts
+    neighbours = sums @ of.counts - ranks * own
+    within = 4 * (totals * ranks - neighbours)
+    answers = totals.sum(axis=1, keepdims=True)
+    overall = 4 * totals * (ranks - (totals * ranks).sum(axis=1, keepdims=True) / answers)
+    slope = within - ratio[:, None] * overall
+    return slope / 2 + np.cumsum(slope[:, ::-1], axis=1)[:, ::-1] - slope
+
+
+def alpha_nominal(of: Population, drawn: Floats) -> Estimates:
+    """Krippendorff's alpha on a nominal scale."""
+    return _alpha(of, drawn, ordinal=False)
+
+
+def alpha_ordinal(of: Population, drawn: Floats) -> Estimates:
+    """Krippendorff's alpha on an ordinal scale."""
+    return _alpha(of, drawn, ordinal=True)
+
+
+ESTIMATES: dict[str, Callable[[Population, Floats], Estimates]] = {
+    "percent_agreement": percent_agreement,
+    "fleiss_kappa": fleiss_kappa,
+    "krippendorff_alpha": alpha_nominal,
+    "ordinal alpha": alpha_ordinal,
+    "gwet_ac1": gwet_ac1,
+    "brennan_prediger": brennan_prediger,
+    "conger_kappa": conger_kappa,
+    "cohen_kappa": cohen,
+}
+
+
+def check(of: Population, drawn: Floats, measure: str) -> None:
+    """Hold the first sample's figure to the program's; raises ValueError where they differ."""
+    ours = ESTIMATES[measure](of, drawn[:1])
+    value, error = _by_program(of, drawn[0], measure)
+    for mine, programs in ((ours.value[0], value), (ours.error[0], error)):
+        if programs is not None and not abs(mine - programs) < 1e-9:
+            raise ValueError(f"{measure} of {of.name}: {mine} here, {programs} by the program")
+
+
+def _by_program(of: Population, drawn: Floats, measure: str) -> tuple[float | None, float | None]:
+    patterns: Counter[tuple[object, ...]] = Counter()
+    for row, items in zip(of.counts.astype(int), drawn.astype(int), strict=True):
+        if items:
+            answers = [(int(k),) for k in np.repeat(np.arange(of.categories), row)]
+            patterns[make_pattern(answers)] += int(items)
+    sample = sample_of(
+        ItemPatterns(patterns),
+        of.annotators,
+        categories=range(of.categories),
+        scale="ordinal" if measure == "ordinal alpha" else "nominal",
+    )
+    function = MEASURES[measure.replace("ordinal alpha", "krippendorff_alpha")].function
+    if of.answers is not None and measure in {"conger_kappa", "cohen_kappa"}:
+        return _by_name(of, drawn, sample, measure)
+    if function is None:
+        raise ValueError(f"{measure} does not follow from patterns")
+    found = function(sample).coefficient()
+    return found.value, found.standard_error
+
+
+def _by_name(
+    of: Population, drawn: Floats, sample: Sample, measure: str
+) -> tuple[float | None, float | None]:
+    """Conger's and Cohen's kappa, which depend on who answered what."""
+    joint: Counter[tuple[tuple[int, tuple[int, ...]], ...]] = Counter()
+    own: dict[int, Counter[tuple[int, ...]]] = {}
+    assert of.answers is not None
+    for row, items in zip(of.answers.tolist(), drawn.astype(int).tolist(), strict=True):
+        given = [(who, (answer,)) for who, answer in enumerate(row) if answer >= 0]
+        if items:
+            joint[tuple(given)] += items
+            for who, answer in given:
+                own.setdefault(who, Counter())[answer] += items
+    if measure == "cohen_kappa":
+        found = cohen_kappa({(row[0][1], row[1][1]): items for row, items in joint.items()})
+        return found.value, found.standard_error
+    function = MEASURES[measure].function
+    assert function is not None
+    whole = Sample(**{**vars(sample), "marginals": own}) if own else sample
+    done = conger_error(whole, function(whole), joint.items()).coefficient()
+    return done.value, done.standard_error

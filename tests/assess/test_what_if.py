@@ -1,0 +1,396 @@
+"""Coefficients without an annotator, an item, a category; and with categories taken for one."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from tests.assess.crowd import KINDS, Kind, answers, asked, assessed, close, each_kind, frame
+from tests.helpers import count_statements
+from tracker.assess import Reading
+from tracker.assess.what_if import MOST_ITEMS, Influence, Merge, best_merges, influence, merged
+from tracker.catalogue.projects import ProjectOptions
+from tracker.errors import InvalidOption
+from tracker.ledger import Ledger
+from tracker.measures import MEASURES
+
+PEOPLE = ("ann", "bob", "cat", "dot")
+Answers = dict[tuple[str, str], tuple[str, ...]]
+
+
+def measures_of(kind: Kind, reading: Reading) -> list[str]:
+    """The measures that follow from item patterns, of a project of this kind."""
+    other = "gwet_ac1" if reading.weighted else "gwet_ac2"
+    return [
+        name
+        for name, measure in MEASURES.items()
+        if measure.needs == "patterns"
+        and (kind.options.answers or "one") in measure.answers
+        and name not in {other, "scott_pi"}
+    ]
+
+
+def influences(
+    ledger: Ledger, of: str, *measures: str, project: str = "p", **question: Any
+) -> tuple[str, float | None, list[Influence]]:
+    with ledger.study(project, asked(*measures, **question)) as counted:
+        return influence(counted, of)
+
+
+def ordered(rows: list[Influence]) -> bool:
+    """Whether those that lower the coefficient most come first, the undefined last."""
+    changes = [row.change for row in rows]
+    known = [change for change in changes if change is not None]
+    undefined = changes[len(known) :]
+    return known == sorted(known, reverse=True) and undefined == [None] * len(undefined)
+
+
+# -- without each --------------------------------------------------------------------------
+
+
+@each_kind
+def test_without_each_annotator(ledger: Ledger, kind: Kind) -> None:
+    kind.store(ledger)
+    for reading in kind.readings_on(ledger):
+        without = {who: assessed(ledger, reading=reading, exclude_annotators=who) for who in PEOPLE}
+        for measure in measures_of(kind, reading):
+            name, value, rows = influences(ledger, "annotator", measure, reading=reading)
+            assert name == measure
+            assert value == assessed(ledger, "p", measure, reading=reading).measures[0].value
+            assert {row.name for row in rows} == {*PEOPLE}
+            assert ordered(rows)
+            for row in rows:
+                assert row.without == close(without[row.name].measure(measure).value)
+                assert row.change == close(row.without - value)  # type: ignore[operator]
+
+
+def test_of_two_annotators_neither_can_be_missed(ledger: Ledger) -> None:
+    ledger.import_frame(frame(answers(people=PEOPLE[:2])), "p")
+    _, value, rows = influences(ledger, "annotator")
+    assert value is not None
+    assert rows == [Influence("ann", None, None), Influence("bob", None, None)]
+
+
+@each_kind
+def test_without_each_item(ledger: Ledger, kind: Kind) -> None:
+    given = kind.store(ledger)
+    names = sorted({item for item, _ in given})
+    # What is declared or learnt stays: one item less takes no category away.
+    for reading in kind.readings_on(ledger):
+        without = {
+            item: assessed(
+                ledger, reading=reading, where={"name": [name for name in names if name != item]}
+            )
+            for item in names[::4]
+        }
+        for measure in measures_of(kind, reading):
+            name, value, rows = influences(ledger, "item", measure, reading=reading)
+            assert (name, len(rows)) == (measure, min(MOST_ITEMS, len(names)))
+            assert len({row.name for row in rows}) == len(rows)
+            strengths = [abs(row.change or 0) for row in rows]
+            assert strengths[0] > strengths[-1]
+            for row in rows:
+                if row.name in without:
+                    assert row.without == close(without[row.name].measure(measure).value)
+                    assert row.change == close(row.without - value)  # type: ignore[operator]
+
+
+def test_the_item_that_is_different_comes_first(ledger: Ledger) -> None:
+    given: Answers = {(f"i{n:02}", who): ("xy"[n % 2],) for n in range(40) for who in "AB"}
+    given["i17", "B"] = ("x",)
+    ledger.import_frame(frame(given), "p")
+    _, value, rows = influences(ledger, "item")
+    assert (rows[0].name, rows[0].without) == ("i17", 1)
+    assert len(rows) == MOST_ITEMS
+    assert rows[0].change == close(1 - value)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("kind", [KINDS["learnt"], KINDS["several"], KINDS["ordinal"]])
+def test_without_each_category(ledger: Ledger, kind: Kind) -> None:
+    given = kind.store(ledger)
+    categories = sorted({label for labels in given.values() for label in labels})
+    for label in categories:
+        left = {key: labels for key, labels in given.items() if label not in labels}
+        kind.load(ledger, left, f"without {label}")
+    for reading in kind.readings_on(ledger):
+        for measure in measures_of(kind, reading):
+            name, _, rows = influences(ledger, "category", measure, reading=reading)
+            assert name == measure
+            assert sorted(row.name for row in rows) == categories
+            assert ordered(rows)
+            for row in rows:
+                alone = assessed(ledger, f"without {row.name}", measure, reading=reading)
+                assert row.without == close(alone.measures[0].value)
+
+
+def test_a_coefficient_that_is_undefined_has_no_rows(ledger: Ledger) -> None:
+    ledger.import_frame(frame({("i01", "A"): ("x",), ("i01", "B"): ("x",)}), "p")
+    for of in ("annotator", "item", "category"):
+        assert influences(ledger, of) == ("krippendorff_alpha", None, [])
+    _, value, rows = influences(ledger, "item", "percent_agreement")
+    assert (value, rows) == (1, [Influence("i01", None, None)])
+
+
+def test_weights_make_another_measure_of_it(ledger: Ledger) -> None:
+    KINDS["ordinal"].store(ledger)
+    reading = Reading(weights="linear")
+    assert influences(ledger, "annotator", "gwet_ac1", reading=reading)[0] == "gwet_ac2"
+    with ledger.study("p", asked("gwet_ac1", reading=reading)) as counted:
+        assert best_merges(counted)[0] == "gwet_ac2"
+
+
+@pytest.mark.parametrize(
+    ("of", "measures", "message"),
+    [
+        ("moon", (), "--influence 'moon' is not known\none of: annotator, item, category"),
+        ("", (), "--influence '' is not known"),
+        ("item", ("cohen_kappa",), "influence on cohen_kappa .*\n--measure krippendorff_alpha"),
+        ("annotator", ("conger_kappa",), "influence on conger_kappa"),
+        ("category", ("light_kappa", "fleiss_kappa"), "influence on light_kappa"),
+        ("item", ("nosuch",), "no measure 'nosuch'"),
+    ],
+)
+def test_what_has_no_influence(
+    sqlite_ledger: Ledger, of: str, measures: tuple[str, ...], message: str
+) -> None:
+    sqlite_ledger.import_frame(frame(answers()), "p")
+    with pytest.raises(InvalidOption, match=message):
+        influences(sqlite_ledger, of, *measures)
+
+
+# -- merged --------------------------------------------------------------------------------
+
+
+def renamed(given: Answers, into: dict[str, str]) -> Answers:
+    return {
+        key: tuple(sorted({into.get(label, label) for label in labels}))
+        for key, labels in given.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "merges", "declared"),
+    [
+        ("one", ["x+y"], ("x", "z")),
+        ("one", [" z + x "], ("z", "y")),
+        ("one", ["x+y+z"], ("x",)),
+        ("learnt", ["z+x"], None),
+        ("several", ["x+z"], None),
+        ("several", ["x+y+z"], None),
+        ("ordinal", ["low+middle"], ("low", "high", "top")),
+        ("ordinal", ["top+high", "low+middle"], ("low", "top")),
+        ("ratio", ["1+2.5"], None),
+        ("ratio", ["10+0"], None),
+    ],
+)
+def test_merging_is_renaming(
+    ledger: Ledger, kind: str, merges: list[str], declared: tuple[str, ...] | None
+) -> None:
+    """A merged category has the place, and the number, of the first that is named."""
+    made = KINDS[kind]
+    given = made.store(ledger)
+    parts = [[name.strip() for name in merge.split("+")] for merge in merges]
+    into = {name: first for first, *others in parts for name in others}
+    told = {first: "+".join([first, *others]) for first, *others in parts}
+    options = ProjectOptions(made.options.answers, made.options.scale, categories=declared)
+    Kind(options).load(ledger, renamed(given, into), "q")
+    for reading in made.readings_on(ledger):
+        measures = [*measures_of(made, reading)]
+        with ledger.study("p", asked(*measures, reading=reading)) as counted:
+            found = merged(counted, merges)
+        again = assessed(ledger, "q", *measures, reading=reading)
+        for one, other in zip(found.measures, again.measures, strict=True):
+            assert one.measure == other.measure
+            for part in ("value", "undefined", "observed", "expected", "standard_error", "items"):
+                assert getattr(one, part) == close_or_same(getattr(other, part)), one.measure
+        assert found.counts == again.counts
+        rates = {found.categories[rate.category]: rate for rate in found.rates}
+        others = {again.categories[rate.category]: rate for rate in again.rates}
+        assert rates.keys() == {told.get(name, name) for name in others}
+        for name, rate in others.items():
+            mine = rates[told.get(name, name)]
+            assert (mine.agreements, mine.potential_agreements, mine.labels) == (
+                rate.agreements,
+                rate.potential_agreements,
+                rate.labels,
+            )
+
+
+def close_or_same(value: Any) -> Any:
+    return close(value) if isinstance(value, float) else value
+
+
+def test_all_as_one_is_a_single_category(ledger: Ledger) -> None:
+    KINDS["one"].store(ledger)
+    with ledger.study("p") as counted:
+        found = merged(counted, ["x+y+z"])
+    assert found.measure("krippendorff_alpha").undefined == "single_category"
+    assert found.measure("percent_agreement").value == 1
+    assert "conger_kappa" not in {one.measure for one in found.measures}
+
+
+NAMES = ("a", "b", "a+b", "a|b", "a=b", "C", "C++", "ä", "1e3", "١")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a+b", ["a", "b"]),
+        ("b+a+b", ["b", "a+b"]),
+        ("a+b+b", ["a+b", "b"]),
+        ("a|b+a=b", ["a|b", "a=b"]),
+        ("C+C++", ["C", "C++"]),
+        ("C+++C", ["C++", "C"]),
+        ("C+++a+b", ["C++", "a", "b"]),
+        ("ä + 1e3", ["ä", "1e3"]),
+        ("١+a+b+C+++C", ["١", "a", "b", "C++", "C"]),
+    ],
+)
+def test_names_may_have_a_plus(ledger: Ledger, text: str, names: list[str]) -> None:
+    given = answers(categories=NAMES, items=30)
+    ledger.import_frame(frame(given), "p")
+    with ledger.study("p") as counted:
+        found = merged(counted, [text])
+    assert len(found.rates) == len(NAMES) - len(names) + 1
+    assert "+".join(names) in found.categories.values()
+    assert not {*names} & ({*found.categories.values()} - {"+".join(names)})
+
+
+def test_a_plus_may_be_a_name(ledger: Ledger) -> None:
+    ledger.import_frame(frame(answers(categories=("+", "a", "b"))), "p")
+    with ledger.study("p") as counted:
+        assert [*merged(counted, ["a++"]).categories.values()] == ["a++", "b"]
+        assert [*merged(counted, ["++b"]).categories.values()] == ["++b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("merges", "message"),
+    [
+        (["x"], "'x' does not name two or more different categories\nsuch as: --merge"),
+        (["x+x"], "does not name two or more different"),
+        (["x+y+x"], "does not name two or more different"),
+        (["x+nosuch"], "no category 'nosuch' to merge\nsee: tracker category list"),
+        (["nosuch"], "no category 'nosuch'"),
+        (["x+Y"], "no category 'Y'"),
+        (["x,y"], "no category 'x,y' to merge\ndid you mean"),
+        ([""], "no category ''"),
+        (["+"], "no category '\\+'"),
+        (["x++y"], "no category"),
+        (["x+y", "y+z"], "'y\\+z': 'y' is merged already\nname all"),
+        (["x+y", "x+z"], "'x' is merged already"),
+        (["x+y", "x+y"], "merged already"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_merged(sqlite_ledger: Ledger, merges: list[str], message: str) -> None:
+    KINDS["one"].store(sqlite_ledger)
+    with sqlite_ledger.study("p") as counted, pytest.raises(InvalidOption, match=message):
+        merged(counted, merges)
+
+
+def test_a_measure_of_pairs_cannot_be_had_of_merged_categories(sqlite_ledger: Ledger) -> None:
+    KINDS["one"].store(sqlite_ledger)
+    for measure in ("cohen_kappa", "conger_kappa", "light_kappa"):
+        with (
+            sqlite_ledger.study("p", asked("fleiss_kappa", measure)) as counted,
+            pytest.raises(InvalidOption, match=f"{measure} is not to be had"),
+        ):
+            merged(counted, ["x+y"])
+
+
+# -- the best ------------------------------------------------------------------------------
+
+
+@each_kind
+def test_the_best_merges(ledger: Ledger, kind: Kind) -> None:
+    given = kind.store(ledger)
+    labels = sorted({label for own in given.values() for label in own})
+    for reading in kind.readings_on(ledger):
+        for measure in measures_of(kind, reading):
+            with ledger.study("p", asked(measure, reading=reading)) as counted:
+                name, value, rows = best_merges(counted, most=100)
+                again = {
+                    merge.categories: merged(counted, ["+".join(merge.categories)])
+                    for merge in rows
+                }
+            assert name == measure
+            assert value == assessed(ledger, "p", measure, reading=reading).measures[0].value
+            assert {frozenset(merge.categories) for merge in rows} == {
+                frozenset(two) for two in combinations(labels, 2)
+            }
+            changes = [merge.change for merge in rows if merge.change is not None]
+            assert changes == sorted(changes, reverse=True)
+            for merge in rows:
+                assert merge.value == close(again[merge.categories].measures[0].value)
+                if merge.value is not None:
+                    assert merge.change == close(merge.value - value)  # type: ignore[operator]
+
+
+def test_ten_are_told(ledger: Ledger) -> None:
+    ledger.import_frame(frame(answers(categories="abcdefg", items=30)), "p")
+    with ledger.study("p") as counted:
+        _, _, few = best_merges(counted)
+        _, _, every = best_merges(counted, most=1000)
+    assert (len(few), len(every)) == (10, 21)
+    assert few == every[:10]
+
+
+def test_the_confused_come_first(ledger: Ledger) -> None:
+    given: Answers = {}
+    for n in range(30):
+        for who in "AB":
+            label = "xyz"[n % 3]
+            given[f"i{n:02}", who] = ("x" if label == "y" and (n % 2 == (who == "A")) else label,)
+    ledger.import_frame(frame(given), "p")
+    with ledger.study("p") as counted:
+        _, value, rows = best_merges(counted)
+    assert value is not None
+    assert rows[0] == Merge(("x", "y"), 1.0, 1 - value)
+    assert [merge.change < 0 for merge in rows[1:]] == [True, True]  # type: ignore[operator]
+
+
+def test_nothing_to_merge(ledger: Ledger) -> None:
+    ledger.import_frame(frame({("i01", "A"): ("x",), ("i01", "B"): ("x",)}), "p")
+    with ledger.study("p") as counted:
+        assert best_merges(counted) == ("krippendorff_alpha", None, [])
+
+
+def test_what_has_no_best_merge(sqlite_ledger: Ledger) -> None:
+    names = tuple(f"c{n:02}" for n in range(61))
+    options = ProjectOptions(categories=names)
+    given = answers(categories=names[:3])
+    sqlite_ledger.import_frame(frame(given), "p", options=options)
+    with (
+        sqlite_ledger.study("p") as counted,
+        pytest.raises(InvalidOption, match=r"61 categories are more than the 60 .*\n.*--merge a"),
+    ):
+        best_merges(counted)
+    for measure in ("cohen_kappa", "conger_kappa", "light_kappa"):
+        with (
+            sqlite_ledger.study("p", asked(measure)) as counted,
+            pytest.raises(InvalidOption, match=f"{measure} is not to be had"),
+        ):
+            best_merges(counted)
+
+
+# -- what it costs -------------------------------------------------------------------------
+
+
+def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
+    numbers: list[list[int]] = []
+    for items in (10, 99):
+        ledger.import_frame(frame(answers(items=items)), f"p{items}")
+        found = []
+        for of in ("annotator", "item", "category"):
+            with count_statements(ledger.database.engine) as statements:
+                influences(ledger, of, project=f"p{items}")
+            found.append(statements.number)
+        engine = ledger.database.engine
+        with count_statements(engine) as statements, ledger.study(f"p{items}") as counted:
+            merged(counted, ["x+y"])
+            best_merges(counted)
+        numbers.append([*found, statements.number])
+    assert numbers[0] == numbers[1]
+    assert max(numbers[0]) < 15

@@ -1,0 +1,65 @@
+"""Fleiss (1971), Measuring nominal scale agreement among many raters, Psychol. Bull. 76, 378-382.
+
+The test of zero: Fleiss, Nee and Landis (1979), Large sample variance of kappa in the case of
+different sets of raters, Psychol. Bull. 86, 974-977.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.measures.oracles import load
+from tracker.measures.binary import binary_coefficients
+from tracker.measures.null_test import zero_test
+
+PATIENTS = load("c19_fleiss1971")  # 30 patients, each diagnosed by six psychiatrists
+
+
+def test_the_diagnoses_of_thirty_patients() -> None:
+    kappa = PATIENTS.estimate("fleiss_kappa", **PATIENTS.reading)
+    assert kappa.items == 30
+    assert kappa.parts.observed == pytest.approx(0.5556, abs=5e-5)  # printed with four digits
+    # Printed as .2201: the paper squares shares rounded to three digits.
+    assert kappa.parts.expected == pytest.approx(0.2201, abs=2e-4)
+    assert kappa.parts.expected == pytest.approx(0.219938271605, abs=1e-12)  # without rounding
+    assert kappa.value == pytest.approx(0.430, abs=5e-4)  # printed with three digits
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "printed", "exact"),
+    [
+        ("1_depression", 0.248, 0.244755244755),
+        ("2_personality", 0.248, 0.244755244755),
+        ("3_schizophrenia", 0.517, 0.52),
+        ("4_neurosis", 0.470, 0.471127272727),
+        ("5_other", 0.565, 0.566117806824),
+    ],
+)
+def test_kappa_of_each_diagnosis(diagnosis: str, printed: float, exact: float) -> None:
+    number = PATIENTS.categories[diagnosis]
+    kappa, _ = binary_coefficients(PATIENTS.sample(**PATIENTS.reading), [number])[number]
+    # The printed figures follow from shares rounded to three digits, which shifts the third.
+    assert kappa.value == pytest.approx(printed, abs=4e-3)
+    assert kappa.value == pytest.approx(exact, abs=1e-12)
+
+
+def test_of_zero_1979() -> None:
+    test = zero_test(PATIENTS.sample(**PATIENTS.reading))
+    shares = [count / 180 for count in (26, 26, 30, 55, 43)]
+    # The paper's equation 12, written out.
+    spread = sum(p * (1 - p) for p in shares)
+    skew = sum(p * (1 - p) * (1 - 2 * p) for p in shares)
+    error = math.sqrt(2 / (30 * 6 * 5)) * math.sqrt(spread**2 - skew) / spread
+    assert test.error_if_zero == pytest.approx(error, abs=1e-12)  # the same formula
+    # As R's irr computes it, with six digits.
+    assert test.error_if_zero == pytest.approx(0.0243739, abs=5e-8)
+    assert test.z == pytest.approx(0.430244520 / 0.0243739321, rel=1e-7)
+
+
+def test_of_zero_is_not_to_be_had_of_unequal_numbers_of_answers() -> None:
+    test = zero_test(load("c25_kripp_4x12").sample())
+    assert test.value is not None
+    assert (test.error_if_zero, test.z, test.p_value) == (None, None, None)
+    assert test.undefined == "not_applicable"

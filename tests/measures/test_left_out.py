@@ -1,0 +1,125 @@
+"""Annotators, items and categories left out, categories merged: the same as counting anew."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.measures.answered import Answered
+from tests.measures.strategies import (
+    answered,
+    complete,
+    crowd,
+    one_category,
+    several_categories,
+    tally,
+)
+from tracker.measures import MEASURES
+from tracker.measures.bootstrap import BOOTSTRAPPED
+from tracker.measures.influence import strongest_patterns, without_one_item
+from tracker.measures.jackknife import leaving_out_each
+from tracker.measures.merging import merge_answer, merge_patterns, without_category
+from tracker.measures.patterns import percent_agreement
+from tracker.measures.sample import sample_of
+from tracker.tally import ItemPatterns
+
+DECLARED: dict[str, Any] = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}}
+
+
+@given(answered(one_category | several_categories))
+def test_leaving_out_each_annotator_is_counting_without_him(answers: Answered) -> None:
+    left = dict(leaving_out_each(answers.patterns, answers.tallies))
+    assert left.keys() == answers.marginals.keys()
+    for annotator, patterns in left.items():
+        others = Answered(
+            [
+                {who: answer for who, answer in given_.items() if who != annotator}
+                for given_ in answers.given
+            ]
+        )
+        assert patterns == others.patterns
+
+
+@given(answered(one_category | several_categories), st.sets(st.integers(0, 3), min_size=2))
+def test_merging_is_counting_merged_answers(answers: Answered, merged: set[int]) -> None:
+    into = dict.fromkeys(merged, min(merged))
+    rows = [[merge_answer(a, into) for a in given_.values()] for given_ in answers.given]
+    assert merge_patterns(answers.patterns, into) == tally(rows)
+
+
+@given(complete(annotators=3))
+def test_nothing_is_left_to_agree_on_where_all_categories_are_merged(answers: Answered) -> None:
+    one = merge_patterns(answers.patterns, dict.fromkeys(range(4), 0))
+    for measure in ("fleiss_kappa", "krippendorff_alpha", "gwet_ac1", "brennan_prediger"):
+        function = MEASURES[measure].function
+        assert function is not None
+        found = function(sample_of(one, 3, categories=[0]))
+        assert (found.value, found.undefined) == (None, "single_category"), measure
+    raw = percent_agreement(sample_of(one, 3, categories=[0]))
+    assert raw.value == 1
+
+
+@given(answered(several_categories), st.integers(0, 3))
+def test_without_a_category_is_without_the_answers_that_hold_it(
+    answers: Answered, category: int
+) -> None:
+    rows = [[a for a in given_.values() if category not in a] for given_ in answers.given]
+    assert without_category(answers.patterns, category) == tally(rows)
+
+
+@given(answered())
+def test_merging_two_of_four_changes_no_more_than_those(answers: Answered) -> None:
+    for first, second in combinations(range(4), 2):
+        merged = merge_patterns(answers.patterns, {second: first})
+        assert merged.items == answers.patterns.items
+        assert merged.answers == answers.patterns.answers
+        used = answers.patterns.labels_by_category()
+        together = merged.labels_by_category()
+        assert together.get(first, 0) == used.get(first, 0) + used.get(second, 0)
+        assert second not in together
+
+
+@pytest.mark.parametrize(
+    ("measure", "reading"),
+    [
+        *((name, word) for name in BOOTSTRAPPED for word in ("identity", "quadratic")
+          if name not in {"scott_pi", "gwet_ac2", "krippendorff_alpha"}),
+        *(("krippendorff_alpha", scale) for scale in ("nominal", "ordinal", "interval", "ratio")),
+    ],
+)  # fmt: skip
+@given(answered())
+def test_without_one_item_is_counting_without_it(
+    measure: str, reading: str, answers: Answered
+) -> None:
+    how = {"scale" if measure == "krippendorff_alpha" else "weighting": reading}
+    patterns = answers.patterns
+    sample = sample_of(patterns, 4, **how, **DECLARED)
+    places = list(range(len(sample.table.items)))
+    function = MEASURES[measure].function
+    assert function is not None
+    values = without_one_item(sample, measure, places)
+    for (pattern, _), value in zip(patterns, values, strict=True):
+        left = patterns - ItemPatterns({pattern: 1})
+        wanted = function(sample_of(left, 4, **how, **DECLARED)).value
+        assert value == (None if wanted is None else pytest.approx(wanted, abs=1e-9))
+
+
+def test_the_strongest_patterns_move_the_figure_most() -> None:
+    answers = crowd(60, 5)
+    alpha = answers.estimate("krippendorff_alpha")
+    assert alpha.influence is not None
+    order = strongest_patterns(alpha.influence, 5)
+    sizes = np.abs(alpha.influence)
+    assert len(order) == 5
+    assert [sizes[place] for place in order] == sorted(sizes, reverse=True)[:5]
+    values = without_one_item(answers.sample(), "krippendorff_alpha", order)
+    for place, value in zip(order, values, strict=True):
+        assert value is not None
+        assert alpha.value is not None
+        # To first order; one of sixty items leaves a sixtieth of it to the second.
+        assert alpha.value - value == pytest.approx(alpha.influence[place], rel=0.06)

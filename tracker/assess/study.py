@@ -1,0 +1,156 @@
+"""What is asked about a project's agreement, and what was counted to answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from sqlalchemy import Connection
+
+from tracker import counting
+from tracker.assess.figures import (
+    FEW_ANSWERS,
+    Pairs,
+    check_measures,
+    coefficients,
+    count_pairs,
+    with_errors,
+)
+from tracker.assess.reading import AS_DECLARED, Reading, check_reading, sample
+from tracker.catalogue.categories import category_names
+from tracker.catalogue.projects import ProjectInfo
+from tracker.counting import EVERYTHING, Choice, Selection
+from tracker.errors import InvalidOption
+from tracker.measures import MEASURES
+from tracker.measures.coefficient import Coefficient
+from tracker.measures.estimate import Estimate
+from tracker.measures.sample import Sample
+from tracker.tally import ItemPatterns
+
+__all__ = ["Question", "Study", "study"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked for.
+
+    Attributes:
+        measures: by name; all that fit for none.
+        confidence: the level of the intervals, in (0, 1).
+        reading: what counts as agreement.
+        choice: whose answers to which items.
+    """
+
+    measures: Sequence[str] = ()
+    confidence: float = 0.95
+    reading: Reading = AS_DECLARED
+    choice: Choice = EVERYTHING
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """The tallies that answer a question about answers to whole items, counted when needed.
+
+    Attributes:
+        connection: one that sees one state.
+        project: the project.
+        question: what was asked.
+        selection: the answers that are counted.
+        names: the categories in order, by id.
+        annotators: ids of those with an answer that counts.
+        patterns: the item patterns.
+    """
+
+    connection: Connection
+    project: ProjectInfo
+    question: Question
+    selection: Selection
+    names: Mapping[int, str]
+    annotators: Sequence[int]
+    patterns: ItemPatterns = field(repr=False)
+
+    @cached_property
+    def wanted(self) -> list[str]:
+        """The names of the measures."""
+        few = self.patterns.answers <= FEW_ANSWERS
+        return check_measures(self.project, self.question.measures, self.question.reading, few=few)
+
+    def needs(self, *kinds: str) -> bool:
+        """Whether one of the measures needs one of these tallies."""
+        return any(MEASURES[name].needs in kinds for name in self.wanted)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The item patterns as they are read, with the annotators' own answers if need be."""
+        return self.read(self.patterns, len(self.annotators))
+
+    def read(self, patterns: ItemPatterns, annotators: int) -> Sample:
+        """Other patterns of the project, read in the same way."""
+        return sample(self.project, self.names, patterns, annotators, self.question.reading)
+
+    @cached_property
+    def full_sample(self) -> Sample:
+        """The sample with each annotator's own answers, where a measure needs them."""
+        if not self.needs("marginals"):
+            return self.sample
+        marginals = counting.marginals(self.connection, self.selection)
+        return replace(self.sample, marginals=marginals)
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """The pair tallies, where a measure needs them."""
+        two = self.needs("pair") and len(self.annotators) == 2
+        if not two and not self.needs("pairs"):
+            return None
+        return count_pairs(self.connection, self.selection, self.sample)
+
+    @cached_property
+    def estimates(self) -> dict[str, Estimate | Coefficient]:
+        """Each measure's value with the influence of the items."""
+        confidence = self.question.confidence
+        return coefficients(self.wanted, self.full_sample, self.pairs, confidence)
+
+    def figures(self) -> list[Coefficient]:
+        """Each measure's figure, its error linearised over items.
+
+        Conger's and Light's cost a further count: they are there where the measure was asked
+        for by name, or the answers are few.
+        """
+        by_name = {name for name in self.question.measures if name in self.estimates}
+        few = self.patterns.answers <= FEW_ANSWERS
+        exact = set(self.estimates) if few else by_name
+        return with_errors(
+            self.connection,
+            self.selection,
+            self.full_sample,
+            self.pairs,
+            self.estimates,
+            exact,
+            self.question.confidence,
+        )
+
+
+def study(connection: Connection, project: ProjectInfo, question: Question) -> Study:
+    """Count the item patterns that a question is about.
+
+    Raises InvalidOption for a measure, a reading or a choice that does not fit the project.
+    """
+    if project.answers == "spans":
+        raise InvalidOption(
+            f"{project.name!r} is a project of spans",
+            "this needs answers to whole items",
+        )
+    names = category_names(connection, project)
+    check_reading(project, names, question.reading)
+    check_measures(project, question.measures, question.reading, few=True)
+    selection = counting.select_answers(connection, project, question.choice)
+    return Study(
+        connection,
+        project,
+        question,
+        selection,
+        names,
+        counting.annotators_with_answers(connection, selection),
+        counting.item_patterns(connection, selection),
+    )

@@ -1,0 +1,93 @@
+"""Agreement as a whole, and in rows: of categories, pairs, annotators, items, attributes."""
+
+from __future__ import annotations
+
+from tracker.cli.asking import Asked
+from tracker.cli.context import show
+
+__all__ = ["by_annotator", "by_attribute", "by_item", "by_pair", "whole"]
+
+
+def whole(asked: Asked, *, by_category: bool = False) -> None:
+    """All figures of the project."""
+    from tracker.assess import assess
+    from tracker.report.agreement import agreement_view
+
+    with asked.ledger.reading(asked.project) as (connection, project):
+        found = assess(connection, project, asked.question, asked.uncertainty)
+    told = found.to_dict()
+    show(
+        told,
+        rows=[
+            {name: value for name, value in row.items() if name not in {"measures", "readings"}}
+            for row in told["categories" if by_category else "measures"]
+        ],
+        view=agreement_view(found),
+        **asked.ways,
+    )
+
+
+def by_pair(asked: Asked) -> None:
+    """A row per pair of annotators."""
+    from tracker.assess import by_pair, span_pairs
+    from tracker.report.pairs import pair_rows, show_pairs, show_span_pairs, span_pair_rows
+
+    with asked.ledger.reading(asked.project) as (connection, project):
+        if project.answers == "spans":
+            spans = span_pairs(connection, project, asked.question)
+            told = [pair.to_dict() for pair in spans]
+            rows, view = span_pair_rows(spans), show_span_pairs(spans)
+        else:
+            pairs = by_pair(connection, project, asked.question)
+            told = [pair.to_dict() for pair in pairs]
+            rows, view = pair_rows(pairs), show_pairs(pairs)
+    show({"project": asked.project, "pairs": told}, rows=rows, view=[view], **asked.ways)
+
+
+def by_annotator(asked: Asked) -> None:
+    """A row per annotator."""
+    from tracker.auditing import annotator_rows
+    from tracker.report.audit import show_annotators
+
+    with asked.ledger.reading(asked.project) as (connection, project):
+        rows = annotator_rows(connection, project, choice=asked.question.choice)
+    show(
+        {"project": asked.project, "annotators": rows},
+        rows=[
+            {key: value for key, value in row.items() if key != "category_shares"}
+            | {f"share of {name}": value for name, value in row["category_shares"].items()}
+            for row in rows
+        ],
+        view=[show_annotators(rows)],
+        **asked.ways,
+    )
+
+
+def by_item(asked: Asked) -> None:
+    """A row per item."""
+    from tracker.assess import by_item
+    from tracker.report.items import item_rows, show_items
+
+    with asked.ledger.reading(asked.project) as (connection, project):
+        items = list(by_item(connection, project, choice=asked.question.choice))
+    show(
+        {"project": asked.project, "items": items},
+        rows=item_rows(items),
+        view=[show_items(items)],
+        **asked.ways,
+    )
+
+
+def by_attribute(asked: Asked, attribute: str) -> None:
+    """A row per value of an attribute of the items."""
+    from tracker.assess import by_attribute
+    from tracker.report.groups import group_rows, groups_view
+
+    with asked.ledger.reading(asked.project) as (connection, project):
+        grouped = by_attribute(connection, project, attribute, asked.question)
+    show(
+        grouped.to_dict(),
+        rows=group_rows(grouped),
+        view=groups_view(grouped),
+        **asked.ways,
+    )

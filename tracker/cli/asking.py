@@ -1,0 +1,146 @@
+"""Options that say what is asked about agreement, and how it is to be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tracker.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from tracker.assess import Question, Uncertainty
+    from tracker.ledger import Ledger
+
+__all__ = [
+    "Against",
+    "Asked",
+    "BestMerges",
+    "Bibtex",
+    "Bootstrap",
+    "Cluster",
+    "Distance",
+    "Explain",
+    "Gold",
+    "InfluenceOf",
+    "Merges",
+    "Methods",
+    "ReadAs",
+    "Resample",
+    "Seed",
+    "Self",
+    "Weights",
+    "only_one",
+]
+
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        metavar="identity|linear|quadratic|ordinal",
+        help="How much two categories agree in part: by their numbers or, on an ordinal scale, "
+        "their ranks.",
+    ),
+]
+ReadAs = Annotated[
+    str | None,
+    typer.Option(
+        "--scale",
+        metavar="nominal|ordinal|interval|ratio",
+        help="Read the categories on another scale than the project's.",
+    ),
+]
+Distance = Annotated[
+    str | None,
+    typer.Option(
+        metavar="exact|jaccard|masi", help="How alpha compares sets of categories. Default: exact."
+    ),
+]
+Bootstrap = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Errors and intervals from N samples of the items."),
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Of the bootstrap's random numbers.")]
+Resample = Annotated[
+    str,
+    typer.Option(
+        metavar="items|annotators",
+        help="What the errors generalise to: other items, or other annotators (jackknife).",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ATTRIBUTE",
+        help="Errors for items that are alike within each value of this attribute, such as a "
+        "document.",
+    ),
+]
+Merges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--merge", metavar="A+B", help="The figures as if these categories were one (repeatable)."
+    ),
+]
+BestMerges = Annotated[
+    bool, typer.Option("--best-merges", help="Which two categories are hardest to tell apart.")
+]
+InfluenceOf = Annotated[
+    str | None,
+    typer.Option(
+        "--influence",
+        metavar="annotator|item|category",
+        help="How the coefficient moves without each one.",
+    ),
+]
+Explain = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MEASURE", help="What went into a figure, what was left out, and the formula."
+    ),
+]
+Methods = Annotated[
+    bool, typer.Option("--methods", help="The sentences that a paper needs, with citation keys.")
+]
+Bibtex = Annotated[bool, typer.Option("--bibtex", help="With --methods: the BibTeX entries.")]
+Self = Annotated[
+    bool,
+    typer.Option("--self", help="Each annotator against the own earlier pass over an item."),
+]
+Gold = Annotated[
+    bool, typer.Option("--gold", help="Each annotator against the reference: accuracy, confusion.")
+]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        metavar="OTHER",
+        help="Is the difference to another project, or to other answers of this one, more than "
+        "chance? Such as: pilot, 'annotator=ann annotator=bob', 'until=2026-03-01'.",
+    ),
+]
+
+
+def only_one(ways: dict[str, Any]) -> str | None:
+    """Which of the options that answer different questions was given; raises for two."""
+    # An empty text was given, too, and is answered like any other that means nothing.
+    given = [option for option, value in ways.items() if value == "" or value]
+    if len(given) > 1:
+        raise InvalidOption(f"{given[0]} and {given[1]} answer different questions", "choose one")
+    return given[0] if given else None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a command was asked, with how its answer is printed."""
+
+    ledger: Ledger
+    project: str
+    question: Question
+    uncertainty: Uncertainty
+    as_json: bool
+    as_csv: bool
+
+    @property
+    def ways(self) -> dict[str, bool]:
+        """How to print, as `show` takes it."""
+        return {"as_json": self.as_json, "as_csv": self.as_csv}

@@ -1,0 +1,96 @@
+"""Options that choose which answers are counted, as every command that counts takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracker.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from tracker.counting import Selecting
+
+__all__ = [
+    "Annotators",
+    "ExcludeFlagged",
+    "ExcludedAnnotators",
+    "Since",
+    "Until",
+    "Where",
+    "selecting",
+]
+
+Annotators = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--annotator",
+        metavar="NAME",
+        help="Only this annotator (repeatable); a model or reference named here is compared, too.",
+    ),
+]
+ExcludedAnnotators = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude-annotator", metavar="NAME", help="All but this annotator (repeatable)."
+    ),
+]
+ExcludeFlagged = Annotated[
+    bool, typer.Option("--exclude-flagged", help="All but annotators with a recorded finding.")
+]
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since",
+        metavar="WHEN",
+        help="Only answers labelled then or later: 2026-03-01T14:30 (UTC), 2026-03-01 (the start "
+        "of that day), 7d, '3 weeks ago'. An answer without a time counts as labelled when it was "
+        "recorded.",
+    ),
+]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until",
+        metavar="WHEN",
+        help="Only answers labelled then or earlier; a date is the end of that day.",
+    ),
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="ATTRIBUTE=VALUE",
+        help="Only items with this attribute, kept by import --keep (repeatable: one of the "
+        "values of an attribute, and all of the attributes).",
+    ),
+]
+
+
+def selecting(
+    annotators: list[str] | None,
+    excluded: list[str] | None,
+    exclude_flagged: bool,
+    since: str | None,
+    until: str | None,
+    where: list[str] | None,
+) -> Selecting:
+    """The options as keyword arguments of the ledger; raises InvalidOption."""
+    return {
+        "annotators": annotators or (),
+        "exclude_annotators": excluded or (),
+        "exclude_flagged": exclude_flagged,
+        "since": since,
+        "until": until,
+        "where": _values(where or []),
+    }
+
+
+def _values(pairs: list[str]) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise InvalidOption(f"--where {pair!r} is not ATTRIBUTE=VALUE", "such as: language=nl")
+        values.setdefault(name.strip(), []).append(value)
+    return values

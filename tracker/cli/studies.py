@@ -1,0 +1,172 @@
+"""Further questions about agreement: why, what if, against what, and how to report it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import typer
+
+from tracker.cli.asking import Asked
+from tracker.cli.context import show
+from tracker.cli.selecting import selecting
+from tracker.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from tracker.counting import Selecting
+
+_TERMS = ("annotator", "exclude-annotator", "since", "until", "where")
+
+__all__ = [
+    "against",
+    "best_merges",
+    "explain",
+    "influence",
+    "merged",
+    "methods",
+    "themselves",
+    "truth",
+]
+
+
+def explain(asked: Asked, measure: str) -> None:
+    """Why a figure is what it is."""
+    from tracker.assess import study
+    from tracker.assess.explain import explain, explain_spans
+    from tracker.report.studies import explanation_view
+
+    with asked.ledger.reading(asked.project) as (connection, project):
+        if project.answers == "spans":
+            found = explain_spans(connection, project, asked.question, measure)
+        else:
+            found = explain(study(connection, project, asked.question), measure)
+    told = found.to_dict()
+    rows = [{"part": name, "answers": number} for name, number in told["answers"].items()]
+    show(told, rows=rows, view=explanation_view(found), **asked.ways)
+
+
+def influence(asked: Asked, of: str) -> None:
+    """How a coefficient moves without each annotator, item or category."""
+    from tracker.assess.what_if import influence
+    from tracker.report.studies import influence_view
+
+    with asked.ledger.study(asked.project, asked.question) as counted:
+        measure, value, found = influence(counted, of)
+    rows = [row.to_dict(of) for row in found]
+    told = {"project": asked.project, "measure": measure, "value": value, f"{of}s": rows}
+    if of == "category":
+        told["categories"] = told.pop("categorys")
+    show(told, rows=rows, view=influence_view(of, measure, value, found), **asked.ways)
+
+
+def merged(asked: Asked, merges: list[str]) -> None:
+    """The figures as if categories were one."""
+    from tracker.assess.what_if import merged
+    from tracker.report.agreement import agreement_view
+
+    with asked.ledger.study(asked.project, asked.question) as counted:
+        found = merged(counted, merges)
+    told = found.to_dict() | {"merged": merges}
+    rows = [{k: v for k, v in row.items() if k != "readings"} for row in told["measures"]]
+    show(told, rows=rows, view=agreement_view(found), **asked.ways)
+
+
+def best_merges(asked: Asked) -> None:
+    """Which two categories are hardest to tell apart."""
+    from tracker.assess.what_if import best_merges
+    from tracker.report.studies import merges_view
+
+    with asked.ledger.study(asked.project, asked.question) as counted:
+        measure, value, found = best_merges(counted)
+    rows = [merge.to_dict() for merge in found]
+    show(
+        {"project": asked.project, "measure": measure, "value": value, "merges": rows},
+        rows=[row | {"categories": "+".join(row["categories"])} for row in rows],
+        view=merges_view(measure, value, found),
+        **asked.ways,
+    )
+
+
+def against(asked: Asked, other: str) -> None:
+    """Whether a difference to other answers is more than chance."""
+    from dataclasses import replace
+
+    from tracker.assess import study
+    from tracker.assess.against import compare_studies
+    from tracker.catalogue.projects import find_project
+    from tracker.counting import choose
+    from tracker.report.studies import against_view
+
+    with asked.ledger.reading(asked.project) as (connection, project):
+        first = study(connection, project, asked.question)
+        if "=" in other:
+            choice = choose(**_terms(other))
+            second = study(connection, project, replace(asked.question, choice=choice))
+        else:
+            second = study(connection, find_project(connection, other), asked.question)
+        found = compare_studies(first, second, other)
+    told = found.to_dict()
+    show(told, rows=told["measures"], view=against_view(found), **asked.ways)
+
+
+def _terms(text: str) -> Selecting:
+    """``annotator=ann until=2026-03-01`` as keyword arguments; raises InvalidOption."""
+    given: dict[str, list[str]] = {name: [] for name in _TERMS}
+    try:
+        terms = shlex.split(text)
+    except ValueError:
+        raise InvalidOption(f"--against {text!r}: a quotation mark is not closed") from None
+    for term in terms:
+        key, _, value = term.partition("=")
+        if key not in given or not value:
+            raise InvalidOption(
+                f"--against: {term!r} is none of {', '.join(f'{known}=…' for known in _TERMS)}",
+                "or name another project",
+            )
+        given[key].append(value)
+    return selecting(
+        given["annotator"],
+        given["exclude-annotator"],
+        False,
+        given["since"][-1] if given["since"] else None,
+        given["until"][-1] if given["until"] else None,
+        given["where"],
+    )
+
+
+def themselves(asked: Asked) -> None:
+    """Annotators against their own earlier pass."""
+    from tracker.assess.repeats import self_agreement
+    from tracker.report.studies import self_rows, self_view
+
+    with asked.ledger.reading(asked.project) as (connection, project):
+        found = self_agreement(connection, project, asked.question)
+    show(found.to_dict(), rows=self_rows(found), view=self_view(found), **asked.ways)
+
+
+def truth(asked: Asked) -> None:
+    """Annotators against the reference."""
+    from tracker.assess.truth import against_truth
+    from tracker.report.studies import truth_rows, truth_view
+
+    with asked.ledger.reading(asked.project) as (connection, project):
+        found = against_truth(connection, project, asked.question)
+    show(found.to_dict(), rows=truth_rows(found), view=truth_view(found), **asked.ways)
+
+
+def methods(asked: Asked, *, bibtex: bool) -> None:
+    """The sentences that a paper needs."""
+    from tracker.assess import assess
+    from tracker.assess.methods import methods
+
+    with asked.ledger.reading(asked.project) as (connection, project):
+        found = assess(connection, project, asked.question, asked.uncertainty)
+    # Asked for by name it is the first, under whatever name the weights give it.
+    told = methods(found, found.measures[0].measure if asked.question.measures else None)
+    if asked.as_json or asked.as_csv:
+        rows = [{"project": told.project, "text": told.text}]
+        show(told.to_dict(), as_json=asked.as_json, as_csv=asked.as_csv, rows=rows)
+        return
+    typer.echo(told.text)
+    if bibtex:
+        typer.echo("\n" + told.bibtex, nl=False)

@@ -1,0 +1,122 @@
+"""What a person chooses to count: the words, before they meet a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, TypedDict
+
+from tracker import clock
+from tracker.errors import InvalidOption
+
+__all__ = ["EVERYTHING", "Choice", "Selecting", "choose"]
+
+_FORMS = (
+    "a time is 2026-03-01T14:30 (UTC unless it says otherwise), a date, or how long ago: "
+    "7d, 36h, '3 weeks ago'"
+)
+
+
+class Selecting(TypedDict, total=False):
+    """The keyword arguments that choose answers, as every method that counts takes them.
+
+    Attributes:
+        annotators: only these, by name or alias; a model or reference named here is compared
+            like anybody.
+        exclude_annotators: all but these.
+        exclude_flagged: all but those with a recorded finding.
+        since: only answers labelled then or later; a date is the start of its day.
+        until: only answers labelled then or earlier; a date is the end of its day.
+        where: only items with this value, or one of these, of each attribute.
+
+    An answer without a time of its own counts as labelled when it was recorded. No time limits
+    the truths that answers are compared with.
+    """
+
+    annotators: str | Iterable[str]
+    exclude_annotators: str | Iterable[str]
+    exclude_flagged: bool
+    since: date | str | None
+    until: date | str | None
+    where: Mapping[str, str | Iterable[str]]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which answers to count, in the words of who asks; moments in microseconds.
+
+    ``where`` holds pairs of an attribute's name and the values that are in.
+    """
+
+    annotators: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    exclude_flagged: bool = False
+    since: int | None = None
+    until: int | None = None
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def to_dict(self) -> dict[str, Any] | None:
+        """The choice as JSON; None where it leaves nothing out."""
+        said = (self.annotators, self.excluded, self.since, self.until, self.where)
+        if said == ((), (), None, None, ()):
+            return None
+        return {
+            "annotators": list(self.annotators),
+            "excluded": list(self.excluded),
+            "since": None if self.since is None else clock.iso(self.since),
+            "until": None if self.until is None else clock.iso(self.until),
+            "where": {name: list(values) for name, values in self.where},
+        }
+
+
+EVERYTHING = Choice()
+
+
+def choose(
+    *,
+    annotators: str | Iterable[str] = (),
+    exclude_annotators: str | Iterable[str] = (),
+    exclude_flagged: bool = False,
+    since: date | str | None = None,
+    until: date | str | None = None,
+    where: Mapping[str, str | Iterable[str]] | None = None,
+) -> Choice:
+    """The choice that the arguments of `Selecting` make; raises InvalidOption."""
+    now = clock.now()
+    first = _moment("--since", since, now, end_of_day=False)
+    last = _moment("--until", until, now, end_of_day=True)
+    if first is not None and last is not None and first > last:
+        raise InvalidOption(
+            f"--since {clock.iso(first)} is later than --until {clock.iso(last)}",
+            "no answer lies between them",
+        )
+    wanted = {name.strip(): _names(values) for name, values in (where or {}).items()}
+    for name, values in wanted.items():
+        if not values:
+            raise InvalidOption(f"--where names no value of {name!r}")
+    return Choice(
+        _names(annotators),
+        _names(exclude_annotators),
+        exclude_flagged,
+        first,
+        last,
+        tuple(sorted(wanted.items())),
+    )
+
+
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """One name or several, each once, sorted."""
+    names: Iterable[str] = (given,) if isinstance(given, str) else given
+    return tuple(sorted({name.strip() for name in names}))
+
+
+def _moment(option: str, given: date | str | None, now: int, *, end_of_day: bool) -> int | None:
+    if given is None:
+        return None
+    try:
+        if isinstance(given, str):
+            return clock.parse_when(given, now=now, end_of_day=end_of_day)
+        return clock.moment_of(given, end_of_day=end_of_day)
+    except ValueError as error:
+        raise InvalidOption(f"{option}: {error}", _FORMS) from None

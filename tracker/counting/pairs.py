@@ -1,0 +1,106 @@
+"""The third tally: per pair of annotators the cross-table of their answers, by one self-join."""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import numpy as np
+from sqlalchemy import BigInteger, ColumnElement, Connection, Integer, cast, func, literal, select
+
+from tracker.counting.codes import id_widths
+from tracker.counting.selection import Selection, answers_of, parts, read_answer, stream
+from tracker.measures.pairs import Cells, cells_of
+from tracker.tally import Answer, PairTallies
+
+__all__ = ["pair_cells", "pair_tallies"]
+
+_BITS = 62
+
+
+def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
+    """Per pair of annotators: the cross-table of their answers to the items both answered."""
+    counts: dict[tuple[int, int], dict[tuple[Answer, Answer], int]] = {}
+    key, statement = _joined(selection, None)
+    for a, b, answer_a, answer_b, items in stream(connection, statement.group_by(*key)):
+        table = counts.setdefault((a, b), {})
+        cell = (read_answer(answer_a), read_answer(answer_b))
+        table[cell] = table.get(cell, 0) + items
+    return PairTallies(counts)
+
+
+def pair_cells(
+    connection: Connection, selection: Selection, answers: tuple[Answer, ...] = ()
+) -> tuple[list[tuple[int, int]], Cells]:
+    """The same as arrays, for figures of very many pairs.
+
+    Args:
+        connection: to the database.
+        selection: whose answers to which items.
+        answers: get the first codes, in this order, whether they occur or not.
+
+    Returns:
+        The pairs, first id < second id, ascending; and their cross-tables in that order.
+    """
+    annotator, category = id_widths(connection, selection)
+    widths = (annotator, category)
+    if selection.project.answers != "one" or 2 * (annotator + category) > _BITS:
+        tallies = pair_tallies(connection, selection).counts
+        pairs = sorted(tallies)
+        return pairs, cells_of([tallies[pair] for pair in pairs], answers)
+    keys, counts = array("q"), array("q")
+    key, statement = _joined(selection, widths)
+    for part in parts(connection, statement.group_by(*key)):
+        columns = tuple(zip(*part, strict=True))
+        keys.extend(columns[0])
+        counts.extend(columns[1])
+    packed_keys = np.frombuffer(keys, dtype=np.int64) if keys else np.empty(0, np.int64)
+    order = np.argsort(packed_keys)
+    packed_keys = packed_keys[order]
+    items = np.frombuffer(counts, dtype=np.int64)[order] if counts else np.empty(0, np.int64)
+    mask = (1 << category) - 1
+    first, second = (packed_keys >> category) & mask, packed_keys & mask
+    both = packed_keys >> 2 * category
+    distinct, place = np.unique(both, return_inverse=True)
+    pairs = [
+        (int(pair) >> annotator, int(pair) & ((1 << annotator) - 1)) for pair in distinct.tolist()
+    ]
+    used = np.unique(np.concatenate([first, second])).tolist()
+    every = (*answers, *((one,) for one in used if (one,) not in set(answers)))
+    code = np.zeros(mask + 1, dtype=np.int64)
+    for number, answer in enumerate(every):
+        code[answer[0]] = number
+    return pairs, Cells(every, place, code[first], code[second], items, len(pairs))
+
+
+def _joined(selection: Selection, widths: tuple[int, int] | None) -> tuple[list[str], Any]:
+    """Every two answers to an item; by what they are grouped, and the statement.
+
+    With widths, in bits, of an annotator's and a category's number all four numbers are one
+    integer, which sorts faster.
+    """
+    first, second = answers_of(selection, "first"), answers_of(selection, "second")
+    key: list[ColumnElement[Any]] = [
+        first.c.annotator_id,
+        second.c.annotator_id,
+        first.c.answer,
+        second.c.answer,
+    ]
+    if widths is not None:
+        annotator, category = widths
+        shifts = (annotator + 2 * category, 2 * category, category, 0)
+        packed = sum(
+            (
+                cast(column, BigInteger).bitwise_lshift(literal(bits, Integer))
+                for column, bits in zip(key, shifts, strict=True)
+            ),
+            start=literal(0, BigInteger),
+        )
+        key = [packed]
+    named = [column.label(f"key_{n}") for n, column in enumerate(key)]
+    statement = select(*named, func.count()).join_from(
+        first,
+        second,
+        (first.c.item_id == second.c.item_id) & (first.c.annotator_id < second.c.annotator_id),
+    )
+    return [column.name for column in named], statement  # by name: it holds bound values

@@ -1,0 +1,106 @@
+"""Errors where items are not all that was sampled: annotators left out in turn, clusters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from tracker.measures.coefficient import NO_SPREAD, Coefficient
+from tracker.measures.intervals import check_confidence, interval
+from tracker.tally import AnnotatorTallies, Answer, ItemPatterns, Pattern, without
+
+__all__ = ["clustered", "leaving_out_each", "over_annotators"]
+
+
+def leaving_out_each(
+    patterns: ItemPatterns, tallies: AnnotatorTallies
+) -> Iterator[tuple[int, ItemPatterns]]:
+    """The item patterns without each annotator, from what his answers met.
+
+    Yields:
+        ``(annotator, patterns of the others' answers)``; an item that he alone answered is gone.
+    """
+    for annotator, met in tallies.counts.items():
+        yield annotator, _less(patterns, met)
+
+
+def _less(patterns: ItemPatterns, met: Mapping[tuple[Answer, Pattern], int]) -> ItemPatterns:
+    taken: dict[Pattern, int] = {}
+    left: dict[Pattern, int] = {}
+    for (own, pattern), items in met.items():
+        taken[pattern] = taken.get(pattern, 0) + items
+        rest = without(pattern, own)
+        if rest:
+            left[rest] = left.get(rest, 0) + items
+    return patterns - ItemPatterns(taken) + ItemPatterns(left)
+
+
+def over_annotators(found: Coefficient, without_each: Sequence[float | None]) -> Coefficient:
+    """A coefficient with the error that comes from who the annotators happen to be.
+
+    Annotators are a sample, too. The delete-one jackknife leaves each out in turn; t has one
+    degree of freedom less than there are annotators.
+
+    Args:
+        found: the coefficient of all annotators.
+        without_each: its values without each of them, None where it is undefined.
+
+    Returns:
+        The coefficient; without an error where fewer than three values are defined.
+
+    Source:
+        Efron and Stein (1981), Ann. Stat. 9, 586; for kappas Gwet (2014), chapter 5, section 5.4.
+    """
+    check_confidence(found.confidence)
+    values = [value for value in without_each if value is not None]
+    if found.value is None:
+        return found
+    if len(values) < 3 or len(values) < len(without_each):
+        return replace(found, standard_error=None, ci_low=None, ci_high=None, method=None)
+    mean = math.fsum(values) / len(values)
+    squares = math.fsum((value - mean) ** 2 for value in values)
+    error = math.sqrt(squares * (len(values) - 1) / len(values))
+    low, high = interval(
+        found.value,
+        error,
+        len(values),
+        found.confidence,
+        low=0.0 if found.measure == "percent_agreement" else -1.0,
+    )
+    return replace(
+        found, standard_error=error, ci_low=low, ci_high=high, method="jackknife over annotators"
+    )
+
+
+def clustered(found: Coefficient, squares: float, clusters: int, name: str) -> Coefficient:
+    """A coefficient with the error of items that come in clusters, such as a document's sentences.
+
+    Items of one cluster may be alike; clusters are independent. The error is that of the
+    clusters' sums of influences, t has one degree of freedom less than there are clusters.
+
+    Args:
+        found: the coefficient.
+        squares: the sum over clusters of the squared sum of their items' influences.
+        clusters: how many there are.
+        name: of the attribute that makes them.
+
+    Source:
+        Liang and Zeger (1986), Biometrika 73, 13, with the correction C / (C - 1).
+    """
+    if found.value is None or found.standard_error is None:
+        return found
+    if clusters < 2:
+        return replace(found, standard_error=None, ci_low=None, ci_high=None, method=None)
+    error = math.sqrt(squares * clusters / (clusters - 1))
+    if error < NO_SPREAD:
+        return found
+    low = 0.0 if found.measure == "percent_agreement" else -1.0
+    bounds = interval(found.value, error, clusters, found.confidence, low=low)
+    return replace(
+        found,
+        standard_error=error,
+        ci_low=bounds[0],
+        ci_high=bounds[1],
+        method=f"clustered by {name}",
+    )

@@ -1,0 +1,120 @@
+"""The spans of one answer, and what two answers to a document have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from tracker.measures.overlap import Interval, common_length, covered, most_matches, total_length
+
+__all__ = ["Common", "Five", "Marked", "Span", "in_common", "mark"]
+
+Span: TypeAlias = tuple[int, int, int]
+Five: TypeAlias = tuple[int, int, int, int, int]
+"""One number for each of `spans.SPAN_MEASURES`, in their order."""
+
+
+class Marked:
+    """The spans of one answer, in the forms in which they are compared.
+
+    Attributes:
+        spans: in ascending order.
+        by_category: where the spans of each category are, in ascending order.
+        labelled_positions: what they cover by category, disjoint within each.
+        positions: what they cover together, disjoint.
+        exact: the spans as a set, further copies of one numbered.
+        unlabelled: where they are, likewise.
+        numbers: what each measure counts: spans three times, positions by category, positions.
+    """
+
+    __slots__ = (
+        "by_category",
+        "exact",
+        "labelled_positions",
+        "numbers",
+        "positions",
+        "spans",
+        "unlabelled",
+    )
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self.spans = sorted(spans)
+        self.by_category: dict[int, list[Interval]] = {}
+        for category, start, end in self.spans:
+            self.by_category.setdefault(category, []).append((start, end))
+        self.labelled_positions = {
+            category: covered(places) if len(places) > 1 else places
+            for category, places in self.by_category.items()
+        }
+        places = sorted([(start, end) for _, start, end in self.spans])
+        self.positions = covered(places)
+        self.exact = _numbered(self.spans)
+        self.unlabelled = _numbered(places)
+        labelled = sum([total_length(disjoint) for disjoint in self.labelled_positions.values()])
+        spans_marked = len(self.spans)
+        self.numbers: Five = (
+            spans_marked,
+            spans_marked,
+            spans_marked,
+            labelled,
+            total_length(self.positions),
+        )
+
+
+def _numbered(values: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
+    """A multiset as a set, so that an intersection counts what both hold as often as both do."""
+    found = set(values)
+    if len(found) < len(values):
+        seen: Counter[tuple[int, ...]] = Counter()
+        for value in values:
+            if seen[value]:
+                found.add((*value, seen[value]))
+            seen[value] += 1
+    return found
+
+
+def mark(answers: Mapping[str, Sequence[Span]]) -> dict[str, Marked]:
+    """The answers to a document by annotator, in order of name; equal ones are one object."""
+    made: dict[tuple[Span, ...], Marked] = {}
+    marked = {}
+    for annotator in sorted(answers):
+        key = tuple(answers[annotator])
+        found = made.get(key)
+        if found is None:
+            found = made[key] = Marked(key)
+        marked[annotator] = found
+    return marked
+
+
+class Common(NamedTuple):
+    """What two answers to a document have in common.
+
+    Attributes:
+        numbers: what both marked, by each measure.
+        exact: the spans of equal start, end and category; the category comes first in each.
+    """
+
+    numbers: Five
+    exact: Collection[tuple[int, ...]]
+
+
+_NOTHING = Common((0, 0, 0, 0, 0), ())
+
+
+def in_common(first: Marked, second: Marked) -> Common:
+    """What both answers marked."""
+    if first is second:
+        return Common(first.numbers, first.spans)
+    if not (first.spans and second.spans):
+        return _NOTHING
+    overlapping = labelled = 0
+    other, other_positions = second.by_category, second.labelled_positions
+    for category, places in first.by_category.items():
+        if category in other:
+            overlapping += most_matches(places, other[category])
+            labelled += common_length(first.labelled_positions[category], other_positions[category])
+    exact = first.exact & second.exact
+    unlabelled = len(first.unlabelled & second.unlabelled)
+    positions = common_length(first.positions, second.positions)
+    return Common((len(exact), unlabelled, overlapping, labelled, positions), exact)

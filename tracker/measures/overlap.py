@@ -1,0 +1,132 @@
+"""Half-open intervals ``(start, end)`` of one document: which match, and what they cover."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from typing import TypeAlias
+
+__all__ = ["Interval", "common_length", "covered", "most_matches", "total_length"]
+
+Interval: TypeAlias = tuple[int, int]
+
+
+def most_matches(first: Sequence[Interval], second: Sequence[Interval]) -> int:
+    """The most pairs of an interval of each side that overlap, no interval in two pairs.
+
+    Touching intervals share nothing and do not overlap. Both sides are sorted.
+
+    What ends first is paired with the overlapping one of the other side that ends first. That is
+    a maximum matching, nesting or not: be ``x`` the interval that ends first of all that are
+    left. All that overlap it hold its last position, so they overlap each other and end no
+    earlier. Let ``y`` be the first of them to end. If a maximum matching has ``x`` with ``v`` and
+    ``y`` with ``u``, then ``u`` begins before ``y`` ends, hence before ``v`` ends, and it ends
+    no earlier than ``x``, hence after ``v`` begins: ``u`` and ``v`` overlap, and ``x`` with
+    ``y``, ``u`` with ``v`` is as large. Where one of the two is free it is swapped in.
+    """
+    if len(first) == 1 == len(second):
+        return int(first[0][0] < second[0][1] and second[0][0] < first[0][1])
+    if _in_step(first) and _in_step(second):
+        return _most_in_step(first, second)
+    return _most_nested((first, second))
+
+
+def _in_step(intervals: Sequence[Interval]) -> bool:
+    """Whether they end in the order in which they start, as they do unless they nest."""
+    last = 0
+    for _, end in intervals:
+        if end < last:
+            return False
+        last = end
+    return True
+
+
+def _most_in_step(first: Sequence[Interval], second: Sequence[Interval]) -> int:
+    """The matching of `most_matches` where the next to end is always the next in the list."""
+    matched = one = other = 0
+    while one < len(first) and other < len(second):
+        if first[one][1] <= second[other][0]:
+            one += 1
+        elif second[other][1] <= first[one][0]:
+            other += 1
+        else:
+            matched += 1
+            one += 1
+            other += 1
+    return matched
+
+
+def _most_nested(sides: tuple[Sequence[Interval], Sequence[Interval]]) -> int:
+    """The matching of `most_matches` in general, in the time of a sort."""
+    ends = sorted(
+        (end, side, index)
+        for side, intervals in enumerate(sides)
+        for index, (_, end) in enumerate(intervals)
+    )
+    gone = [[False] * len(intervals) for intervals in sides]
+    begun = [0, 0]  # how many of each side start before the end that is looked at
+    candidates: tuple[list[tuple[int, int]], ...] = ([], [])  # those of them by their ends
+    matched = 0
+    for end, side, index in ends:
+        if gone[side][index]:
+            continue
+        gone[side][index] = True
+        other = 1 - side
+        intervals, waiting = sides[other], candidates[other]
+        while begun[other] < len(intervals) and intervals[begun[other]][0] < end:
+            heappush(waiting, (intervals[begun[other]][1], begun[other]))
+            begun[other] += 1
+        while waiting and gone[other][waiting[0][1]]:
+            heappop(waiting)
+        if waiting:
+            gone[other][heappop(waiting)[1]] = True
+            matched += 1
+    return matched
+
+
+def covered(intervals: Sequence[Interval]) -> Sequence[Interval]:
+    """Sorted intervals made disjoint, covering the same positions."""
+    last = 0
+    for start, end in intervals:
+        if start < last:
+            return _merged(intervals)
+        last = end
+    return intervals
+
+
+def _merged(intervals: Sequence[Interval]) -> list[Interval]:
+    disjoint = [intervals[0]]
+    for start, end in intervals[1:]:
+        last_start, last_end = disjoint[-1]
+        if start < last_end:
+            disjoint[-1] = last_start, max(last_end, end)
+        else:
+            disjoint.append((start, end))
+    return disjoint
+
+
+def total_length(disjoint: Sequence[Interval]) -> int:
+    """How many positions disjoint intervals cover."""
+    total = 0
+    for start, end in disjoint:
+        total += end - start
+    return total
+
+
+def common_length(first: Sequence[Interval], second: Sequence[Interval]) -> int:
+    """How many positions both sides cover, each of them sorted and disjoint."""
+    if not second:
+        return 0
+    common, others = 0, iter(second)
+    start_other, end_other = next(others)
+    for start, end in first:
+        while end_other <= end:  # what ends first meets nothing further
+            if end_other > start:
+                common += end_other - max(start, start_other)
+            following = next(others, None)
+            if following is None:
+                return common
+            start_other, end_other = following
+        if start_other < end:
+            common += end - max(start, start_other)
+    return common

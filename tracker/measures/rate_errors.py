@@ -1,0 +1,88 @@
+"""Errors of category rates where items are resampled, or come in clusters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tracker.measures.binary import holding
+from tracker.measures.bootstrap import draws
+from tracker.measures.coefficient import NO_SPREAD
+from tracker.measures.estimate import Floats
+from tracker.measures.intervals import wilson
+from tracker.measures.rates import CategoryRate
+from tracker.measures.sample import Sample
+
+__all__ = ["bootstrapped_rates", "clustered_rate", "rate_influences"]
+
+
+def _pairs(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
+    """Agreements and potential agreements of one item of each pattern, both (C, P)."""
+    shape = (len(categories), len(sample.table.items))
+    agreeing, potential = np.zeros(shape), np.zeros(shape)
+    sizes = sample.table.sizes
+    for place, (pattern, number) in holding(sample, categories).items():
+        answers = sizes[pattern]
+        others = answers - number
+        agreeing[place, pattern] = number * (number - 1) / 2
+        potential[place, pattern] = (answers * (answers - 1) - others * (others - 1)) / 2
+    return agreeing, potential
+
+
+def rate_influences(sample: Sample, categories: Sequence[int]) -> Floats:
+    """Of one item of each pattern on the rate of each category, (C, P); 0 where it has none."""
+    agreeing, potential = _pairs(sample, categories)
+    items = sample.table.items
+    possible = potential @ items
+    rate = np.divide(agreeing @ items, possible, out=np.zeros(len(possible)), where=possible > 0)
+    apart: Floats = agreeing - rate[:, None] * potential
+    return np.divide(apart, possible[:, None], out=np.zeros(apart.shape), where=apart != 0)
+
+
+def clustered_rate(found: CategoryRate, squares: float, clusters: int) -> CategoryRate:
+    """A rate with the error of clusters of items; Wilson's bounds on the effective size.
+
+    Args:
+        found: the rate.
+        squares: the sum over clusters of the squared sum of their items' influences.
+        clusters: how many there are.
+    """
+    if found.rate is None or found.standard_error is None:
+        return found
+    if clusters < 2:
+        return replace(found, standard_error=None, ci_low=None, ci_high=None)
+    error = math.sqrt(squares * clusters / (clusters - 1))
+    if error < NO_SPREAD:
+        return found
+    size = found.rate * (1 - found.rate) / error**2
+    low, high = wilson(found.rate, size, found.confidence, clusters - 1)
+    return replace(found, standard_error=error, ci_low=low, ci_high=high)
+
+
+def bootstrapped_rates(
+    sample: Sample, found: Sequence[CategoryRate], *, replicates: int, seed: int
+) -> list[CategoryRate]:
+    """Rates with errors and percentile bounds from the samples that coefficients get, too.
+
+    A rate that most samples leave undefined, or that has no error, keeps what it has.
+    """
+    agreeing, potential = _pairs(sample, [rate.category for rate in found])
+    parts = []
+    for items in draws(sample, replicates, seed):
+        upper, lower = items @ agreeing.T, items @ potential.T
+        parts.append(np.divide(upper, lower, out=np.full(upper.shape, np.nan), where=lower > 0))
+    values = np.concatenate(parts).T
+    return [_resampled(rate, drawn) for rate, drawn in zip(found, values, strict=True)]
+
+
+def _resampled(found: CategoryRate, values: Floats) -> CategoryRate:
+    kept = values[~np.isnan(values)]
+    if not found.standard_error or len(kept) < len(values) / 2:
+        return found
+    tail = (1 - found.confidence) / 2
+    low, high = np.quantile(kept, [tail, 1 - tail])
+    error = float(kept.std(ddof=1))
+    return replace(found, standard_error=error, ci_low=float(low), ci_high=float(high))

@@ -1,0 +1,136 @@
+"""The publications that measures come from, as BibTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+__all__ = ["SOURCES", "bibtex"]
+
+_Entry = tuple[str, dict[str, str]]
+
+
+def _article(
+    author: str, title: str, journal: str, year: int, volume: int, pages: str, doi: str = ""
+) -> _Entry:
+    fields = {
+        "author": author,
+        "title": title,
+        "journal": journal,
+        "year": str(year),
+        "volume": str(volume),
+        "pages": pages.replace("-", "--"),
+    }
+    return "article", fields | ({"doi": doi} if doi else {})
+
+
+SOURCES: Final[dict[str, _Entry]] = {
+    "brennan1981": _article(
+        "Brennan, Robert L. and Prediger, Dale J.",
+        "Coefficient kappa: Some uses, misuses, and alternatives",
+        "Educational and Psychological Measurement", 1981, 41, "687-699",
+        "10.1177/001316448104100307",
+    ),
+    "cohen1960": _article(
+        "Cohen, Jacob",
+        "A coefficient of agreement for nominal scales",
+        "Educational and Psychological Measurement", 1960, 20, "37-46",
+        "10.1177/001316446002000104",
+    ),
+    "cohen1968": _article(
+        "Cohen, Jacob",
+        "Weighted kappa: Nominal scale agreement with provision for scaled disagreement or "
+        "partial credit",
+        "Psychological Bulletin", 1968, 70, "213-220", "10.1037/h0026256",
+    ),
+    "conger1980": _article(
+        "Conger, Anthony J.",
+        "Integration and generalization of kappas for multiple raters",
+        "Psychological Bulletin", 1980, 88, "322-328", "10.1037/0033-2909.88.2.322",
+    ),
+    "efron1979": _article(
+        "Efron, Bradley", "Bootstrap methods: Another look at the jackknife",
+        "The Annals of Statistics", 1979, 7, "1-26", "10.1214/aos/1176344552",
+    ),
+    "fleiss1969": _article(
+        "Fleiss, Joseph L. and Cohen, Jacob and Everitt, B. S.",
+        "Large sample standard errors of kappa and weighted kappa",
+        "Psychological Bulletin", 1969, 72, "323-327", "10.1037/h0028106",
+    ),
+    "fleiss1971": _article(
+        "Fleiss, Joseph L.", "Measuring nominal scale agreement among many raters",
+        "Psychological Bulletin", 1971, 76, "378-382", "10.1037/h0031619",
+    ),
+    "gwet2008": _article(
+        "Gwet, Kilem Li",
+        "Computing inter-rater reliability and its variance in the presence of high agreement",
+        "British Journal of Mathematical and Statistical Psychology", 2008, 61, "29-48",
+        "10.1348/000711006X126600",
+    ),
+    "gwet2014": (
+        "book",
+        {
+            "author": "Gwet, Kilem Li",
+            "title": "Handbook of Inter-Rater Reliability",
+            "edition": "4th",
+            "publisher": "Advanced Analytics",
+            "year": "2014",
+        },
+    ),
+    "hripcsak2005": _article(
+        "Hripcsak, George and Rothschild, Adam S.",
+        "Agreement, the F-measure, and reliability in information retrieval",
+        "Journal of the American Medical Informatics Association", 2005, 12, "296-298",
+        "10.1197/jamia.M1733",
+    ),
+    "krippendorff1995": _article(
+        "Krippendorff, Klaus",
+        "On the reliability of unitizing continuous data",
+        "Sociological Methodology", 1995, 25, "47-76", "10.2307/271061",
+    ),
+    "krippendorff2011": (
+        "techreport",
+        {
+            "author": "Krippendorff, Klaus",
+            "title": "Computing Krippendorff's Alpha-Reliability",
+            "institution": "University of Pennsylvania",
+            "year": "2011",
+        },
+    ),
+    "landis1977": _article(
+        "Landis, J. Richard and Koch, Gary G.",
+        "The measurement of observer agreement for categorical data",
+        "Biometrics", 1977, 33, "159-174", "10.2307/2529310",
+    ),
+    "light1971": _article(
+        "Light, Richard J.",
+        "Measures of response agreement for qualitative data: Some generalizations and "
+        "alternatives",
+        "Psychological Bulletin", 1971, 76, "365-377", "10.1037/h0031643",
+    ),
+    "passonneau2006": (
+        "inproceedings",
+        {
+            "author": "Passonneau, Rebecca J.",
+            "title": "Measuring agreement on set-valued items (MASI) for semantic and pragmatic "
+            "annotation",
+            "booktitle": "Proceedings of LREC 2006",
+            "year": "2006",
+        },
+    ),
+    "scott1955": _article(
+        "Scott, William A.",
+        "Reliability of content analysis: The case of nominal scale coding",
+        "Public Opinion Quarterly", 1955, 19, "321-325", "10.1086/266577",
+    ),
+}  # fmt: skip
+
+
+def bibtex(keys: Iterable[str]) -> str:
+    """The entries of these keys, in their order, each once; raises KeyError for an unknown one."""
+    entries = []
+    for key in dict.fromkeys(keys):
+        kind, fields = SOURCES[key]
+        lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
+        entries.append("\n".join([f"@{kind}{{{key},", *lines, "}"]))
+    return "\n\n".join(entries) + "\n"
