@@ -22,19 +22,31 @@ COUNTS = (
     "SELECT item_id, category_id, count(*) FROM labels WHERE project_id = 1 "
     "GROUP BY item_id, category_id"
 )
-RAW = {
-    "sqlite": f"""
+JOINED = (
+    "SELECT a.annotator_id, b.annotator_id, a.category_id, b.category_id, count(*) "
+    "FROM labels a JOIN labels b ON b.project_id = a.project_id AND b.item_id = a.item_id "
+    "AND b.annotator_id > a.annotator_id WHERE a.project_id = 1 GROUP BY 1, 2, 3, 4"
+)
+
+
+def raw(statement: str) -> dict[str, str]:
+    """A program that fetches the rows of a statement, per database."""
+    return {
+        "sqlite": f"""
 import sqlite3, sys
-for row in sqlite3.connect(sys.argv[1].removeprefix("sqlite:///")).execute("{COUNTS}"):
+for row in sqlite3.connect(sys.argv[1].removeprefix("sqlite:///")).execute("{statement}"):
     pass
 """,
-    "postgres": f"""
+        "postgres": f"""
 import psycopg, sys
 with psycopg.connect(sys.argv[1].replace("+psycopg", "")) as connection:
-    for row in connection.execute("{COUNTS}"):
+    for row in connection.execute("{statement}"):
         pass
 """,
-}
+    }
+
+
+RAW = raw(COUNTS)
 TO_SQL = """
 import pandas, sqlalchemy, sys
 frame = pandas.read_csv(sys.argv[2])
@@ -161,6 +173,27 @@ def agreement(bench: Bench) -> Iterator[Row]:
     yield _counted(bench, "agreement", 1.0, AGREEMENT_MB)
 
 
+def pairs(bench: Bench) -> Iterator[Row]:
+    """Cohen's kappa of every pair of annotators, of whom there are 500."""
+    large, small = (
+        f"sqlite:///{database_of(bench.folder, answers)}" for answers in (bench.labels, FEW)
+    )
+    command = ("agreement", PROJECT, "--by", "pair")
+    ours = net(*(tracker("--database", url, *command) for url in (large, small)))
+    joined = raw(JOINED)["sqlite"]
+    theirs = net(*(python(joined, url) for url in (large, small)))
+    ratio = in_turn(ours, theirs, bench.repeats)
+    yield Row("agreement --by pair", "the one self-join", ratio, 1.3, ratio.peak)
+
+
+def bootstrap(bench: Bench) -> Iterator[Row]:
+    """A thousand bootstrap replicates of every coefficient and rate."""
+    large = f"sqlite:///{database_of(bench.folder, bench.labels)}"
+    plain = tracker("--database", large, "agreement", PROJECT)
+    ratio = in_turn(lambda: run([*plain, "--bootstrap", "1000"]), lambda: run(plain), bench.repeats)
+    yield Row("agreement --bootstrap 1000", "agreement", ratio, None, ratio.peak)
+
+
 def audit(bench: Bench) -> Iterator[Row]:
     """Every annotator against the co-annotators."""
     yield _counted(bench, "audit", 3.0, None)
@@ -198,6 +231,8 @@ COMPARISONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "import": imports,
     "memory": memory,
     "agreement": agreement,
+    "pairs": pairs,
+    "bootstrap": bootstrap,
     "audit": audit,
     "snapshot": snapshot,
     "peers": peers,

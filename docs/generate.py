@@ -107,7 +107,7 @@ ERRORS = [
 NEEDS = {
     "patterns": "how many items received each combination of answers, whoever gave them",
     "marginals": "how many items received each combination of answers, and how often each "
-    "annotator gave each answer",
+    "annotator gave each answer; above 100,000 answers computed only where it is asked for by name",
     "pair": "the cross-table of the project's only two annotators; of every pair with `--by pair`",
     "pairs": "the cross-tables of all pairs of annotators; above 100,000 answers computed only "
     "where it is asked for by name",

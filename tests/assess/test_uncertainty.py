@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from tests.assess.crowd import Kind, answers, assessed, close, each_kind, frame
@@ -237,3 +238,17 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger, how: dict[str, An
             assessed(ledger, f"p{items}", uncertainty=how)
         numbers.append(statements.number)
     assert numbers[0] == numbers[1] < 30
+
+
+def test_clusters_that_cannot_be_compared_do_not_count(ledger: Ledger) -> None:
+    """Ten items of two answers among many of one: alpha has ten clusters, not all."""
+    two = [
+        (f"i{n:03}", who, str(n % 2 if who == "a" or n else 1)) for n in range(10) for who in "ab"
+    ]
+    one = [(f"j{n:03}", "a", str(n % 2)) for n in range(90)]
+    rows = pd.DataFrame([*two, *one], columns=["item", "annotator", "category"])
+    ledger.import_frame(rows.assign(name=rows["item"]), "p", keep=["name"])
+    plain = of_each(assessed(ledger))
+    found = of_each(assessed(ledger, uncertainty={"cluster": "name"}))
+    for name in ("krippendorff_alpha", "fleiss_kappa"):
+        assert bounds(found[name]) == tuple(map(close, bounds(plain[name])))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.measures.answered import Answered
@@ -28,9 +28,11 @@ from tracker.measures.patterns import percent_agreement
 from tracker.measures.sample import sample_of
 from tracker.tally import ItemPatterns
 
+some = settings(max_examples=40)
 DECLARED: dict[str, Any] = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}}
 
 
+@some
 @given(answered(one_category | several_categories))
 def test_leaving_out_each_annotator_is_counting_without_him(answers: Answered) -> None:
     left = dict(leaving_out_each(answers.patterns, answers.tallies))
@@ -45,6 +47,7 @@ def test_leaving_out_each_annotator_is_counting_without_him(answers: Answered) -
         assert patterns == others.patterns
 
 
+@some
 @given(answered(one_category | several_categories), st.sets(st.integers(0, 3), min_size=2))
 def test_merging_is_counting_merged_answers(answers: Answered, merged: set[int]) -> None:
     into = dict.fromkeys(merged, min(merged))
@@ -52,6 +55,7 @@ def test_merging_is_counting_merged_answers(answers: Answered, merged: set[int])
     assert merge_patterns(answers.patterns, into) == tally(rows)
 
 
+@some
 @given(complete(annotators=3))
 def test_nothing_is_left_to_agree_on_where_all_categories_are_merged(answers: Answered) -> None:
     one = merge_patterns(answers.patterns, dict.fromkeys(range(4), 0))
@@ -64,6 +68,7 @@ def test_nothing_is_left_to_agree_on_where_all_categories_are_merged(answers: An
     assert raw.value == 1
 
 
+@some
 @given(answered(several_categories), st.integers(0, 3))
 def test_without_a_category_is_without_the_answers_that_hold_it(
     answers: Answered, category: int
@@ -72,6 +77,7 @@ def test_without_a_category_is_without_the_answers_that_hold_it(
     assert without_category(answers.patterns, category) == tally(rows)
 
 
+@some
 @given(answered())
 def test_merging_two_of_four_changes_no_more_than_those(answers: Answered) -> None:
     for first, second in combinations(range(4), 2):
@@ -92,6 +98,7 @@ def test_merging_two_of_four_changes_no_more_than_those(answers: Answered) -> No
         *(("krippendorff_alpha", scale) for scale in ("nominal", "ordinal", "interval", "ratio")),
     ],
 )  # fmt: skip
+@some
 @given(answered())
 def test_without_one_item_is_counting_without_it(
     measure: str, reading: str, answers: Answered

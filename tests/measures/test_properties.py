@@ -149,6 +149,7 @@ def test_tallies_of_parts_add_up_to_the_tally_of_all(left: Rows, right: Rows) ->
             )
 
 
+@settings(max_examples=50)
 @given(answered(), answered())
 def test_kappas_of_names_add_up_as_well(left: Answered, right: Answered) -> None:
     whole = Answered([*left.given, *right.given])
@@ -172,6 +173,7 @@ def test_kappas_of_names_add_up_as_well(left: Answered, right: Answered) -> None
     assert found.value == (None if wanted.value is None else pytest.approx(wanted.value, abs=1e-9))
 
 
+@settings(max_examples=50)
 @given(answered())
 def test_categories_that_nobody_chose_matter_to_two_coefficients_alone(answers: Answered) -> None:
     used = sorted({c for given_ in answers.given for (c,) in given_.values()})
@@ -189,6 +191,7 @@ def test_categories_that_nobody_chose_matter_to_two_coefficients_alone(answers: 
 # -- values --------------------------------------------------------------------------------
 
 
+@settings(max_examples=50)
 @given(projects(one_category | several_categories))
 def test_percent_agreement_by_plain_count(rows: Rows) -> None:
     found = percent_agreement(sample_of(tally(rows), 5, several=True))
@@ -204,6 +207,7 @@ def test_percent_agreement_by_plain_count(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("scale", ["nominal", "interval", "ratio"])
+@settings(max_examples=50)
 @given(projects(one_category))
 def test_alpha_by_plain_count(scale: str, rows: Rows) -> None:
     values = DECLARED["values"]
@@ -242,6 +246,7 @@ def test_perfect_and_only_perfect_agreement_is_1(answers: Answered) -> None:
             assert len(answered_with) == 1, measure
 
 
+@settings(max_examples=50)
 @given(answered())
 def test_alpha_is_fleiss_kappa_but_for_few_answers(answers: Answered) -> None:
     # Where all items have as many answers: 1 - alpha = (1 - kappa) (N - 1) / N of N answers.
@@ -261,6 +266,7 @@ def test_alpha_is_fleiss_kappa_but_for_few_answers(answers: Answered) -> None:
 
 
 @pytest.mark.parametrize("weighting", WEIGHTS)
+@settings(max_examples=50)
 @given(complete())
 def test_two_annotators_have_one_kappa_and_one_pi(weighting: str, answers: Answered) -> None:
     reading = DECLARED | {"weighting": weighting}
@@ -348,6 +354,16 @@ def test_all_distances_of_two_categories_give_one_alpha(answers: Answered) -> No
         assert found.value == (None if plain.value is None else pytest.approx(plain.value))
         if plain.standard_error is not None:
             assert found.standard_error == pytest.approx(plain.standard_error, abs=1e-7)
+
+
+@given(complete(two_categories), st.floats(-50, 50))
+def test_two_categories_of_one_number_are_one_answer(answers: Answered, number: float) -> None:
+    # Such as "1" and "1.0": nothing is apart, and rounding must not make a perfect 1 of that.
+    values = {0: number, 1: number, 2: number + 0.3}
+    reading: Reading = {"categories": [0, 1, 2], "values": values}
+    alpha = answers.estimate("krippendorff_alpha", scale="interval", **reading)
+    kappa = answers.estimate("fleiss_kappa", weighting="linear", **reading)
+    assert (alpha.undefined, kappa.undefined) == ("single_category", "single_category")
 
 
 @given(projects(one_category))

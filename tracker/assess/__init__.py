@@ -10,7 +10,7 @@ from tracker.assess.reading import Reading
 from tracker.assess.spans import SpanPair
 from tracker.assess.study import Question, Study, study
 from tracker.assess.uncertainty import Uncertainty
-from tracker.assess.whole import assess, span_pairs
+from tracker.assess.whole import assess, left_out, span_pairs
 
 __all__ = [
     "Assessment",
@@ -26,6 +26,7 @@ __all__ = [
     "by_attribute",
     "by_item",
     "by_pair",
+    "left_out",
     "span_pairs",
     "study",
 ]

@@ -22,8 +22,10 @@ from tracker.measures.pairs import Cells, cohen_kappas
 from tracker.measures.sample import Sample
 
 __all__ = [
+    "COSTLY",
     "FEW_ANSWERS",
     "Pairs",
+    "are_few",
     "check_measures",
     "coefficients",
     "count_pairs",
@@ -32,8 +34,16 @@ __all__ = [
 ]
 
 FEW_ANSWERS: Final = 100_000
-"""Up to so many answers, figures that need every pair of annotators cost next to nothing and are
+"""Up to so many answers, figures that need more than item patterns cost next to nothing and are
 always given; above, when they are asked for by name."""
+
+COSTLY: Final = frozenset({"marginals", "pairs"})
+"""What such figures need: to know who answered what, all answers are sorted once more."""
+
+
+def are_few(answers: int) -> bool:
+    """Whether every figure of so many answers is given, asked for or not."""
+    return answers <= FEW_ANSWERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +92,7 @@ def check_measures(
     if names:
         named = ("gwet_ac2" if reading.weighted and n == "gwet_ac1" else n for n in names)
         return list(dict.fromkeys(named))
-    return [name for name in fitting if few or MEASURES[name].needs != "pairs"]
+    return [name for name in fitting if few or MEASURES[name].needs not in COSTLY]
 
 
 def count_pairs(connection: Connection, selection: Selection, of: Sample) -> Pairs:

@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 
 from tracker import counting
 from tracker.assess.figures import (
-    FEW_ANSWERS,
     Pairs,
+    are_few,
     check_measures,
     coefficients,
     count_pairs,
@@ -73,7 +73,7 @@ class Study:
     @cached_property
     def wanted(self) -> list[str]:
         """The names of the measures."""
-        few = self.patterns.answers <= FEW_ANSWERS
+        few = are_few(self.patterns.answers)
         return check_measures(self.project, self.question.measures, self.question.reading, few=few)
 
     def needs(self, *kinds: str) -> bool:
@@ -118,7 +118,7 @@ class Study:
         for by name, or the answers are few.
         """
         by_name = {name for name in self.question.measures if name in self.estimates}
-        few = self.patterns.answers <= FEW_ANSWERS
+        few = are_few(self.patterns.answers)
         exact = set(self.estimates) if few else by_name
         return with_errors(
             self.connection,

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from tracker import counting
+from tracker.assess.clusters import by_cluster
 from tracker.assess.figures import coefficients
 from tracker.assess.study import Study
-from tracker.catalogue.attributes import check_attribute
 from tracker.errors import InvalidOption
 from tracker.measures import MEASURES
 from tracker.measures.bootstrap import bootstrap
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.estimate import Estimate
-from tracker.measures.jackknife import clustered, leaving_out_each, over_annotators
-from tracker.measures.rate_errors import bootstrapped_rates, clustered_rate, rate_influences
+from tracker.measures.jackknife import leaving_out_each, over_annotators
+from tracker.measures.rate_errors import bootstrapped_rates
 from tracker.measures.rates import CategoryRate, category_rates
 from tracker.tally import AnnotatorTallies
 
@@ -96,7 +93,7 @@ def uncertain(counted: Study, how: Uncertainty) -> tuple[list[Coefficient], list
         ]
         return resampled, rates
     if how.cluster is not None:
-        return _by_cluster(counted, how.cluster, found, rates)
+        return by_cluster(counted, how.cluster, found, rates)
     return found, rates
 
 
@@ -119,64 +116,3 @@ def without_each_annotator(
         found = coefficients(wanted, others, None, counted.question.confidence)
         # Scott's pi of three annotators has a value for each two of them, and none of its own.
         yield annotator, {name: one.value for name, one in found.items()}
-
-
-def _by_cluster(
-    counted: Study,
-    attribute: str,
-    found: Sequence[Coefficient],
-    rates: Sequence[CategoryRate],
-) -> tuple[list[Coefficient], list[CategoryRate]]:
-    check_attribute(counted.connection, counted.project, attribute)
-    wanted = {
-        name: one.influence
-        for name, one in counted.estimates.items()
-        if isinstance(one, Estimate) and one.influence is not None
-    }
-    influences = np.vstack([
-        *wanted.values(),
-        rate_influences(counted.sample, [rate.category for rate in rates]),
-    ])  # fmt: skip
-    patterns = [pattern for pattern, items in counted.patterns if items]
-    place = {pattern: n for n, pattern in enumerate(patterns)}
-    rows = counting.item_patterns_by_cluster(counted.connection, counted.selection, attribute)
-    squares, clusters = np.zeros(len(influences)), 0
-    for sums in _sums(((cluster, place[pattern], n) for cluster, pattern, n in rows), influences):
-        squares += (sums**2).sum(axis=1)
-        clusters += sums.shape[1]
-    errors = dict(zip(wanted, squares.tolist(), strict=False))
-    of_rates = squares[len(wanted) :].tolist()
-    return [
-        clustered(one, errors[one.measure], clusters, attribute) if one.measure in errors else one
-        for one in found
-    ], [
-        clustered_rate(rate, square, clusters) for rate, square in zip(rates, of_rates, strict=True)
-    ]
-
-
-_AT_A_TIME = 100_000
-
-
-def _sums(
-    rows: Iterable[tuple[str | int, int, int]], influences: np.ndarray
-) -> Iterator[np.ndarray]:
-    """The sum of the influences of each cluster's items, (M, C) for some clusters at a time."""
-    held: list[tuple[int, int, int]] = []
-    last: str | int | None = None
-    number = -1
-    for cluster, pattern, items in rows:
-        if cluster != last or type(cluster) is not type(last):
-            if len(held) >= _AT_A_TIME:
-                yield _summed(held, number + 1, influences)
-                held, number = [], -1
-            last, number = cluster, number + 1
-        held.append((number, pattern, items))
-    if held:
-        yield _summed(held, number + 1, influences)
-
-
-def _summed(
-    rows: Sequence[tuple[int, int, int]], clusters: int, influences: np.ndarray
-) -> np.ndarray:
-    cluster, pattern, items = np.array(rows, dtype=np.int64).T
-    return np.array([np.bincount(cluster, one[pattern] * items, clusters) for one in influences])

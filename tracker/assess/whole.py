@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from tracker import counting
 from tracker.assess.assessment import Assessment, Counts
-from tracker.assess.figures import check_measures
+from tracker.assess.figures import COSTLY, are_few, check_measures
 from tracker.assess.reading import check_reading
 from tracker.assess.spans import SpanFigures, SpanPair, assess_spans
 from tracker.assess.study import Question, Study, study
@@ -20,6 +20,7 @@ from tracker.catalogue.categories import category_names
 from tracker.catalogue.projects import ProjectInfo
 from tracker.counting import Selection
 from tracker.errors import InvalidOption
+from tracker.measures import MEASURES
 from tracker.measures.binary import binary_coefficients
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.gold import GoldAgreement, against_gold
@@ -28,7 +29,7 @@ from tracker.measures.rates import CategoryRate, category_rates
 from tracker.measures.sample import Sample
 from tracker.tally import Answer, ItemPatterns
 
-__all__ = ["assess", "assessment_of", "count_spans", "span_pairs"]
+__all__ = ["assess", "assessment_of", "count_spans", "left_out", "span_pairs"]
 
 
 def assess(
@@ -100,6 +101,19 @@ def assessment_of(
         patterns=patterns,
         binary=binary_coefficients(of, list(names), question.confidence),
     )
+
+
+def left_out(found: Assessment) -> list[str]:
+    """The measures that were not computed because the answers are many; see `FEW_ANSWERS`."""
+    given = {one.measure for one in found.measures}
+    return [
+        name
+        for name, measure in MEASURES.items()
+        if measure.needs in COSTLY
+        and name not in given
+        and not are_few(found.counts.answers)
+        and "krippendorff_alpha" in given
+    ]
 
 
 def count_spans(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from tracker.cli.asking import Asked
-from tracker.cli.context import show
+from tracker.cli.context import hint, show
 
 __all__ = ["by_annotator", "by_attribute", "by_item", "by_pair", "whole"]
 
 
 def whole(asked: Asked, *, by_category: bool = False) -> None:
     """All figures of the project."""
-    from tracker.assess import assess
+    from tracker.assess import assess, left_out
     from tracker.report.agreement import agreement_view
 
     with asked.ledger.reading(asked.project) as (connection, project):
@@ -25,6 +25,11 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
         view=agreement_view(found),
         **asked.ways,
     )
+    left = left_out(found) if not asked.question.measures else []
+    if left:
+        hint(
+            f"of so many answers only on request: {' '.join(f'--measure {name}' for name in left)}"
+        )
 
 
 def by_pair(asked: Asked) -> None:
@@ -33,15 +38,23 @@ def by_pair(asked: Asked) -> None:
     from tracker.report.pairs import pair_rows, show_pairs, show_span_pairs, span_pair_rows
 
     with asked.ledger.reading(asked.project) as (connection, project):
-        if project.answers == "spans":
-            spans = span_pairs(connection, project, asked.question)
-            told = [pair.to_dict() for pair in spans]
-            rows, view = span_pair_rows(spans), show_span_pairs(spans)
+        spans = project.answers == "spans"
+        if spans:
+            of_spans = span_pairs(connection, project, asked.question)
         else:
             pairs = by_pair(connection, project, asked.question)
-            told = [pair.to_dict() for pair in pairs]
-            rows, view = pair_rows(pairs), show_pairs(pairs)
-    show({"project": asked.project, "pairs": told}, rows=rows, view=[view], **asked.ways)
+    # Of very many pairs only the one form that is printed is made.
+    told, rows, view = None, [], []
+    if asked.as_json:
+        told = {
+            "project": asked.project,
+            "pairs": [pair.to_dict() for pair in (of_spans if spans else pairs)],
+        }
+    elif asked.as_csv:
+        rows = span_pair_rows(of_spans) if spans else pair_rows(pairs)
+    else:
+        view = [show_span_pairs(of_spans) if spans else show_pairs(pairs)]
+    show(told, rows=rows, view=view, **asked.ways)
 
 
 def by_annotator(asked: Asked) -> None:

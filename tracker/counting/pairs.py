@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from array import array
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from sqlalchemy import BigInteger, ColumnElement, Connection, Integer, cast, func, literal, select
+from numpy.typing import NDArray
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Integer,
+    Join,
+    Subquery,
+    cast,
+    func,
+    literal,
+    select,
+)
 
 from tracker.counting.codes import id_widths
 from tracker.counting.selection import Selection, answers_of, parts, read_answer, stream
@@ -14,6 +26,9 @@ from tracker.measures.pairs import Cells, cells_of
 from tracker.tally import Answer, PairTallies
 
 __all__ = ["pair_cells", "pair_tallies"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Columns: TypeAlias = tuple[Integers, Integers, Integers, Integers]
 
 _BITS = 62
 
@@ -43,34 +58,48 @@ def pair_cells(
         The pairs, first id < second id, ascending; and their cross-tables in that order.
     """
     annotator, category = id_widths(connection, selection)
-    widths = (annotator, category)
     if selection.project.answers != "one" or 2 * (annotator + category) > _BITS:
         tallies = pair_tallies(connection, selection).counts
         pairs = sorted(tallies)
         return pairs, cells_of([tallies[pair] for pair in pairs], answers)
-    keys, counts = array("q"), array("q")
-    key, statement = _joined(selection, widths)
-    for part in parts(connection, statement.group_by(*key)):
-        columns = tuple(zip(*part, strict=True))
-        keys.extend(columns[0])
-        counts.extend(columns[1])
-    packed_keys = np.frombuffer(keys, dtype=np.int64) if keys else np.empty(0, np.int64)
-    order = np.argsort(packed_keys)
-    packed_keys = packed_keys[order]
-    items = np.frombuffer(counts, dtype=np.int64)[order] if counts else np.empty(0, np.int64)
-    mask = (1 << category) - 1
-    first, second = (packed_keys >> category) & mask, packed_keys & mask
-    both = packed_keys >> 2 * category
+    rows = _by_cell(connection, selection, annotator, category)
+    both, first, second, items = (column[np.argsort(rows[0], kind="stable")] for column in rows)
     distinct, place = np.unique(both, return_inverse=True)
-    pairs = [
-        (int(pair) >> annotator, int(pair) & ((1 << annotator) - 1)) for pair in distinct.tolist()
-    ]
+    pairs = [(pair >> annotator, pair & ((1 << annotator) - 1)) for pair in distinct.tolist()]
     used = np.unique(np.concatenate([first, second])).tolist()
     every = (*answers, *((one,) for one in used if (one,) not in set(answers)))
-    code = np.zeros(mask + 1, dtype=np.int64)
+    code = np.zeros(1 << category, dtype=np.int64)
     for number, answer in enumerate(every):
         code[answer[0]] = number
     return pairs, Cells(every, place, code[first], code[second], items, len(pairs))
+
+
+def _by_cell(
+    connection: Connection, selection: Selection, annotator: int, category: int
+) -> Columns:
+    """One row per pair and cell: pair, first answer, second answer, items."""
+    keys, counts = array("q"), array("q")
+    key, statement = _joined(selection, (annotator, category))
+    for part in parts(connection, statement.group_by(*key)):
+        packed, items = zip(*part, strict=True)
+        keys.extend(packed)
+        counts.extend(items)
+    both = np.array(keys, dtype=np.int64)
+    mask = (1 << category) - 1
+    return (
+        both >> 2 * category,
+        (both >> category) & mask,
+        both & mask,
+        np.array(counts, dtype=np.int64),
+    )
+
+
+def _both(first: Subquery, second: Subquery) -> Join:
+    """Every two answers to an item, the one of the lower annotator's number first."""
+    return first.join(
+        second,
+        (first.c.item_id == second.c.item_id) & (first.c.annotator_id < second.c.annotator_id),
+    )
 
 
 def _joined(selection: Selection, widths: tuple[int, int] | None) -> tuple[list[str], Any]:
@@ -98,9 +127,5 @@ def _joined(selection: Selection, widths: tuple[int, int] | None) -> tuple[list[
         )
         key = [packed]
     named = [column.label(f"key_{n}") for n, column in enumerate(key)]
-    statement = select(*named, func.count()).join_from(
-        first,
-        second,
-        (first.c.item_id == second.c.item_id) & (first.c.annotator_id < second.c.annotator_id),
-    )
+    statement = select(*named, func.count()).select_from(_both(first, second))
     return [column.name for column in named], statement  # by name: it holds bound values

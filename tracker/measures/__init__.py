@@ -31,6 +31,7 @@ _CHANCE: Final = _NONE | {"single_category": "all answers are the same, so that 
 _ONE_POSSIBLE: Final = _NONE | {"single_category": "there is only one category to choose"}
 _TWO: Final = {"not_applicable": "there are more or fewer than two annotators"}
 _SPANS: Final = {
+    "too_few_items": "there are no answers",
     "no_overlap": "no document was seen by two annotators",
     "single_category": "nobody marked anything, so that there is nothing to find",
 }

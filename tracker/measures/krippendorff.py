@@ -43,6 +43,12 @@ class Disagreement:
         return float(self.totals.sum())
 
     @property
+    def varied(self) -> bool:
+        """Whether any two answers lie apart, as told by them and not by a sum that is rounded."""
+        used = np.flatnonzero(self.totals)
+        return bool(self.between.between(used[:1], used).any())
+
+    @property
     def observed(self) -> float:
         """D_o: the mean distance within items, an item weighing as many answers as it has."""
         return float(self.table.items @ self.within) / self.answers
@@ -86,7 +92,7 @@ def krippendorff_alpha(sample: Sample) -> Estimate:
     if sample.scale == "ordinal" and not sample.ordered:
         return undefined("krippendorff_alpha", NOT_APPLICABLE, reading=reading)
     found = disagreement(sample)
-    if found.expected <= 0:
+    if not found.varied:
         return single_category("krippendorff_alpha", sample.compared, reading=reading)
     observed, expected = found.observed, found.expected
     limited = sample.scale in _LIMITED

@@ -32,33 +32,43 @@ def _pairs(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
     return agreeing, potential
 
 
-def rate_influences(sample: Sample, categories: Sequence[int]) -> Floats:
-    """Of one item of each pattern on the rate of each category, (C, P); 0 where it has none."""
+def rate_influences(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
+    """Of one item of each pattern on the rate of each category, (C, P); and where it could agree.
+
+    Returns:
+        The influences, NaN of items of one answer; and 0 where an annotator of the item gave the
+        category, so that two could agree on it, else NaN.
+    """
     agreeing, potential = _pairs(sample, categories)
     items = sample.table.items
     possible = potential @ items
     rate = np.divide(agreeing @ items, possible, out=np.zeros(len(possible)), where=possible > 0)
     apart: Floats = agreeing - rate[:, None] * potential
-    return np.divide(apart, possible[:, None], out=np.zeros(apart.shape), where=apart != 0)
+    influence = apart / np.where(possible > 0, possible, 1.0)[:, None]
+    influence[:, sample.table.sizes < 2] = np.nan
+    return influence, np.where(potential > 0, 0.0, np.nan)
 
 
-def clustered_rate(found: CategoryRate, squares: float, clusters: int) -> CategoryRate:
+def clustered_rate(
+    found: CategoryRate, squares: float, clusters: int, could_agree: int
+) -> CategoryRate:
     """A rate with the error of clusters of items; Wilson's bounds on the effective size.
 
     Args:
         found: the rate.
         squares: the sum over clusters of the squared sum of their items' influences.
-        clusters: how many there are.
+        clusters: how many have an item of two answers or more.
+        could_agree: how many of them have one on which the category could be agreed.
     """
     if found.rate is None or found.standard_error is None:
         return found
-    if clusters < 2:
+    if could_agree < 2:
         return replace(found, standard_error=None, ci_low=None, ci_high=None)
     error = math.sqrt(squares * clusters / (clusters - 1))
     if error < NO_SPREAD:
         return found
     size = found.rate * (1 - found.rate) / error**2
-    low, high = wilson(found.rate, size, found.confidence, clusters - 1)
+    low, high = wilson(found.rate, size, found.confidence, could_agree - 1)
     return replace(found, standard_error=error, ci_low=low, ci_high=high)
 
 

@@ -182,7 +182,8 @@ class _Linear(_Placed):
     def against(self, totals: Array) -> Array:
         # Ordered by place, the answers below and above each one are two running sums.
         order = np.argsort(self.places, kind="stable")
-        x, t = self.places[order], totals[..., order]
+        # From their mean, lest rounding tell two categories of one number apart.
+        x, t = (self.places - self.places.mean())[order], totals[..., order]
         below, weighed = np.cumsum(t, axis=-1), np.cumsum(t * x, axis=-1)
         every, all_weighed = below[..., -1:], weighed[..., -1:]
         apart = x * (2 * below - every) - 2 * weighed + all_weighed
