@@ -14,7 +14,7 @@ from tracker.assess.spans import SpanFigures, SpanPair, assess_spans
 from tracker.catalogue.annotators import annotator_names, rename_annotator, set_kind
 from tracker.catalogue.categories import category_names
 from tracker.ledger import Ledger
-from tracker.measures.spans import SPAN_MEASURES
+from tracker.measures.spans.f1 import SPAN_MEASURES
 
 Write = Callable[..., Path]
 

@@ -36,12 +36,12 @@ from tests.conformance.peers import (
 from tests.measures.answered import Answered
 from tests.measures.strategies import answered, complete, several_categories
 from tracker.measures.gold import against_gold
-from tracker.measures.marked import Span, mark
 from tracker.measures.null_test import zero_test
 from tracker.measures.pairs import cohen_kappa
 from tracker.measures.rates import category_rates
-from tracker.measures.span_tally import SpanTally, pooled_agreement
-from tracker.measures.spans import SpanAgreement
+from tracker.measures.spans.f1 import SpanAgreement
+from tracker.measures.spans.marked import Span, mark
+from tracker.measures.spans.tally import SpanTally, pooled_agreement
 from tracker.measures.weights import weights
 from tracker.tally import Answer
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.measures.oracles import FOLDER
-from tracker.measures.overlap import Interval
+from tracker.measures.spans.overlap import Interval
 
 __all__ = [
     "CASES",

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import f as f_distribution
 
 from tracker.errors import InvalidOption
-from tracker.measures.anova import whole_numbers
-from tracker.measures.icc import FORMS, IntraclassCorrelation, intraclass_correlations
+from tracker.measures.numbers.anova import whole_numbers
+from tracker.measures.numbers.icc import FORMS, IntraclassCorrelation, intraclass_correlations
 from tracker.tally import Answer, ItemPatterns, make_pattern
 
 Matrix = list[list[int]]  # per item, the category of each annotator

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm, pearsonr, spearmanr
 
 from tracker.errors import InvalidOption
-from tracker.measures.numeric import NumericAgreement, NumericFigure, numeric_agreement
+from tracker.measures.numbers.pairs import NumericAgreement, NumericFigure, numeric_agreement
 from tracker.tally import Answer
 
 Pairs = list[tuple[int, int]]  # per item, the categories of both

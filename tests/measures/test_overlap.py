@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.measures.span_oracles import best_by_trying
-from tracker.measures.overlap import Interval, common_length, covered, most_matches
+from tracker.measures.spans.overlap import Interval, common_length, covered, most_matches
 
 place = st.tuples(st.integers(0, 12), st.integers(1, 8)).map(lambda p: (p[0], sum(p)))
 places = st.lists(place, max_size=7).map(sorted)

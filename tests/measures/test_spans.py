@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from tests.measures.span_oracles import CASES, EXPECTED, ORACLE_NAMES, best_by_trying, documents
 from tracker.errors import InvalidOption
-from tracker.measures.marked import Marked, Span, in_common, mark
 from tracker.measures.rates import category_rates
-from tracker.measures.span_tally import SpanTally, pooled_agreement, span_rates
-from tracker.measures.spans import SPAN_MEASURES, SpanAgreement, span_agreement
+from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, span_agreement
+from tracker.measures.spans.marked import Marked, Span, in_common, mark
+from tracker.measures.spans.tally import SpanTally, pooled_agreement, span_rates
 from tracker.tally import ItemPatterns, make_pattern
 
 CLOSE = 1e-9

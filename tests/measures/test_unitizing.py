@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracker.errors import InvalidOption
-from tracker.measures.marked import Span, mark
-from tracker.measures.overlap import Interval
-from tracker.measures.unitizing import UnitTally, unitizing_alpha
+from tracker.measures.spans.marked import Span, mark
+from tracker.measures.spans.overlap import Interval
+from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
 
 Documents = list[tuple[dict[str, list[Span]], int | None]]
 LENGTH = 14

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.conventions import readings
 from tracker.measures.gold import GoldAgreement
-from tracker.measures.icc import IntraclassCorrelation
+from tracker.measures.numbers.icc import IntraclassCorrelation
 from tracker.measures.rates import CategoryRate, Summary, summary
 from tracker.tally import ItemPatterns
 

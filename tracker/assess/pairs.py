@@ -19,7 +19,7 @@ from tracker.catalogue.names import is_numeric
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.numeric import NumericAgreement, numeric_agreement
+from tracker.measures.numbers.pairs import NumericAgreement, numeric_agreement
 from tracker.tally import Answer, ItemPatterns
 
 __all__ = ["PairAgreement", "by_pair"]

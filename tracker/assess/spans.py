@@ -14,16 +14,16 @@ from tracker import counting
 from tracker.assess.assessment import Counts
 from tracker.counting import Selection
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.marked import mark
 from tracker.measures.rates import CategoryRate
-from tracker.measures.span_tally import (
+from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, span_agreement
+from tracker.measures.spans.marked import mark
+from tracker.measures.spans.tally import (
     SpanTally,
     pooled_agreement,
     span_rates,
     why_nothing_compared,
 )
-from tracker.measures.spans import SPAN_MEASURES, SpanAgreement, span_agreement
-from tracker.measures.unitizing import UnitTally, unitizing_alpha
+from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
 
 __all__ = ["AnnotatorSpans", "SpanFigures", "SpanPair", "assess_spans"]
 

@@ -24,7 +24,7 @@ from tracker.measures import MEASURES
 from tracker.measures.binary import binary_coefficients
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.gold import GoldAgreement, against_gold
-from tracker.measures.icc import IntraclassCorrelation, intraclass_correlations
+from tracker.measures.numbers.icc import IntraclassCorrelation, intraclass_correlations
 from tracker.measures.rates import CategoryRate, category_rates
 from tracker.measures.sample import Sample
 from tracker.tally import Answer, ItemPatterns

@@ -123,6 +123,11 @@ def agreement(
         as_json,
         as_csv,
     )
+    if asked.uncertainty != Uncertainty() and way not in {None, "--methods"} and by != "category":
+        raise InvalidOption(
+            f"{way} knows only the errors of items",
+            "leave out: --bootstrap, --seed, --resample, --cluster",
+        )
     if way == "--by" and by is not None:
         _by(asked, by)
     elif way == "--explain" and explain is not None:

@@ -115,7 +115,9 @@ def _terms(text: str) -> Selecting:
     try:
         terms = shlex.split(text)
     except ValueError:
-        raise InvalidOption(f"--against {text!r}: a quotation mark is not closed") from None
+        raise InvalidOption(
+            f"--against {text!r}: a quotation mark is not closed", "such as: annotator='ann lee'"
+        ) from None
     for term in terms:
         key, _, value = term.partition("=")
         if key not in given or not value:

@@ -12,13 +12,13 @@ from tracker.conformance.cases import Case, Figure, Number
 from tracker.measures import MEASURES
 from tracker.measures.by_name import conger_error, light_error, light_kappa
 from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
-from tracker.measures.icc import intraclass_correlations
-from tracker.measures.marked import mark
+from tracker.measures.numbers.icc import intraclass_correlations
 from tracker.measures.pairs import cells_of, cohen_kappas
 from tracker.measures.rates import category_rates
 from tracker.measures.sample import Sample, sample_of
-from tracker.measures.span_tally import SpanTally, pooled_agreement, why_nothing_compared
-from tracker.measures.unitizing import UnitTally, unitizing_alpha
+from tracker.measures.spans.marked import mark
+from tracker.measures.spans.tally import SpanTally, pooled_agreement, why_nothing_compared
+from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
 from tracker.tally import Answer, ItemPatterns, JointPattern, make_pattern
 
 __all__ = ["by_functions"]

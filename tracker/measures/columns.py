@@ -12,7 +12,7 @@ from tracker.errors import InvalidOption
 from tracker.measures.coefficient import TOO_FEW_ITEMS
 from tracker.measures.comparison import Comparison
 from tracker.measures.intervals import check_confidence
-from tracker.measures.numeric import WITHOUT_SPREAD
+from tracker.measures.numbers.pairs import WITHOUT_SPREAD
 from tracker.measures.shift import shift_of_pairs, shift_of_two
 
 __all__ = ["PAIRED_TESTS", "UNPAIRED_TESTS", "two_columns"]

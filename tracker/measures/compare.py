@@ -14,7 +14,7 @@ from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ITEMS, Coeffici
 from tracker.measures.columns import two_columns
 from tracker.measures.comparison import Comparison
 from tracker.measures.intervals import check_confidence
-from tracker.measures.numeric import WITHOUT_SPREAD
+from tracker.measures.numbers.pairs import WITHOUT_SPREAD
 
 __all__ = ["Comparison", "dependent", "independent", "two_columns"]
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from tracker.measures.coefficient import NOT_APPLICABLE
-from tracker.measures.numeric import WITHOUT_SPREAD
+from tracker.measures.numbers.pairs import WITHOUT_SPREAD
 from tracker.measures.pairs import cohen_kappa
 from tracker.measures.patterns import fleiss_kappa
 from tracker.measures.sample import Sample

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 _MOST_ROWS: Final = 60
+_MOST_MEASURES: Final = 4  # of repeats, side by side
 _MOST_CELLS: Final = 8  # categories of a confusion table that fits a terminal
 
 _LEFT_OUT: Final = {"fleiss_kappa", "brennan_prediger"}
@@ -193,7 +194,8 @@ def _self_cells(own: SelfAgreement) -> tuple[str, ...]:
 
 def _few(own: SelfAgreement) -> list[Coefficient]:
     """The figures that a terminal has room for; JSON and CSV have them all."""
-    return [one for one in own.measures if one.measure not in _LEFT_OUT]
+    few = len(own.measures) <= _MOST_MEASURES
+    return [one for one in own.measures if few or one.measure not in _LEFT_OUT]
 
 
 def truth_rows(found: AgainstTruth) -> list[dict[str, Any]]:

@@ -13,9 +13,9 @@ from statistics import fmean
 
 from tracker.measures.coefficient import NO_OVERLAP, TOO_FEW_ANNOTATORS, TOO_FEW_ITEMS
 from tracker.measures.intervals import check_confidence
-from tracker.measures.marked import Common, Marked, in_common
 from tracker.measures.rates import CategoryRate, RateSums, rate_of
-from tracker.measures.spans import SPAN_MEASURES, SpanAgreement, SpanSums, span_agreement
+from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, SpanSums, span_agreement
+from tracker.measures.spans.marked import Common, Marked, in_common
 
 __all__ = ["OwnSpans", "SpanTally", "pooled_agreement", "span_rates", "why_nothing_compared"]
 

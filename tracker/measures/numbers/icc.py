@@ -8,13 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
-from tracker.measures.anova import (
-    Variation,
-    between_annotators,
-    is_complete,
-    variation,
-    whole_numbers,
-)
 from tracker.measures.coefficient import (
     NO_OVERLAP,
     NOT_APPLICABLE,
@@ -23,6 +16,13 @@ from tracker.measures.coefficient import (
     TOO_FEW_ITEMS,
 )
 from tracker.measures.intervals import check_confidence
+from tracker.measures.numbers.anova import (
+    Variation,
+    between_annotators,
+    is_complete,
+    variation,
+    whole_numbers,
+)
 from tracker.tally import Answer, ItemPatterns
 
 __all__ = ["FORMS", "IntraclassCorrelation", "intraclass_correlations"]

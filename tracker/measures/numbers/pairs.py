@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from tracker.measures.anova import whole_numbers
 from tracker.measures.coefficient import (
     NO_OVERLAP,
     NOT_APPLICABLE,
@@ -20,6 +19,7 @@ from tracker.measures.coefficient import (
     TOO_FEW_ITEMS,
 )
 from tracker.measures.intervals import check_confidence
+from tracker.measures.numbers.anova import whole_numbers
 from tracker.tally import Answer
 
 __all__ = [

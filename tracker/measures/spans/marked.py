@@ -6,7 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from tracker.measures.overlap import Interval, common_length, covered, most_matches, total_length
+from tracker.measures.spans.overlap import (
+    Interval,
+    common_length,
+    covered,
+    most_matches,
+    total_length,
+)
 
 __all__ = ["Common", "Five", "Marked", "Span", "in_common", "mark"]
 

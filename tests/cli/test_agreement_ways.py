@@ -1,0 +1,249 @@
+"""Every way to ask about agreement, in every form of an answer, and what cannot be asked."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.commands import leaves, options
+from tests.cli.conftest import Run
+from tests.cli.projects import LITTLE, furnish
+from tests.cli.ways import ASKED, BAD, COLUMNS, FIGURES, GOOD, WAYS, Good
+
+goods = pytest.mark.parametrize("asked", GOOD, ids=lambda asked: " ".join(asked.words))
+FIGURE = re.compile(r"-?\d+\.\d{3,}|\d+\.\d%")
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("ways") / "tracker.db"
+    furnish(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture
+def small(template: Path, folder: Path) -> Path:
+    return Path(shutil.copy(template, folder / "tracker.db"))
+
+
+# -- good ----------------------------------------------------------------------------------
+
+
+def test_every_option_is_used_well_and_badly() -> None:
+    """Those that choose answers have tests of their own."""
+    chosen = {
+        "--annotator",
+        "--exclude-annotator",
+        "--exclude-flagged",
+        "--since",
+        "--until",
+        "--where",
+    }
+    every = options(dict(leaves())["agreement"]) - chosen - {"--json", "--csv", "--help", "-h"}
+    well = {word for asked in GOOD for word in asked.words if word in every}
+    badly = {word.rstrip("=") for words, *_ in BAD for word in words}
+    badly |= {way[0] for way in WAYS}
+    assert well == every
+    assert badly >= every
+
+
+@goods
+def test_json(run: Run, small: Path, asked: Good) -> None:
+    shown = run("agreement", *asked.words, "--json").out
+    document = json.loads(shown, parse_constant=pytest.fail)
+    assert asked.keys <= document.keys()
+    if asked.keys >= FIGURES:
+        assert asked.keys == document.keys()
+        for row in document["categories"]:
+            assert row.keys() >= {"category", "labels", "rate", "ci_low", "measures", "undefined"}
+        for row in document["measures"]:
+            assert row.keys() >= COLUMNS | {"observed", "expected", "method"}
+            assert (row["value"] is None) != (row["undefined"] is None)
+    check_lines(shown, document)
+
+
+def check_lines(shown: str, document: dict[str, Any]) -> None:
+    """Each element of a list stands on a line of its own; each other key, too."""
+    lines = shown.splitlines()
+    assert (lines[0], lines[-1]) == ("{", "}")
+    rows = [json.loads(line.rstrip(",")) for line in lines if line.startswith("    ")]
+    lists = [value for value in document.values() if isinstance(value, list)]
+    assert rows == [row for value in lists for row in value]
+    keys = [json.loads(line.partition(":")[0]) for line in lines[1:-1] if line.startswith('  "')]
+    assert keys == [*document]
+    filled = sum(bool(value) for value in lists)
+    assert len(lines) == 2 + len(keys) + len(rows) + filled
+
+
+@goods
+def test_csv(run: Run, small: Path, asked: Good) -> None:
+    header, *rows = csv.reader(io.StringIO(run("agreement", *asked.words, "--csv").out))
+    assert asked.columns <= set(header)
+    assert len(set(header)) == len(header)
+    assert rows
+    assert {len(row) for row in rows} == {len(header)}
+    assert not {cell for row in rows for cell in row} & {"None", "nan"}
+
+
+@goods
+def test_for_people(run: Run, small: Path, asked: Good) -> None:
+    shown = run("agreement", *asked.words).out
+    for word in asked.told:
+        assert word in shown, shown
+    assert "None" not in shown
+    assert "nan" not in shown.split()
+
+
+@goods
+def test_a_narrow_terminal_loses_nothing(run: Run, small: Path, asked: Good) -> None:
+    """Names and titles are folded; a number that is cut off would be another number."""
+    wide = run("agreement", *asked.words, env={"COLUMNS": "400"}).out
+    for width in ("80", "40"):
+        narrow = run("agreement", *asked.words, env={"COLUMNS": width}).out
+        assert Counter(FIGURE.findall(narrow)) == Counter(FIGURE.findall(wide))
+        assert letters(narrow) == letters(wide)
+
+
+def letters(shown: str) -> Counter[str]:
+    """How often each letter is there, whatever line it is folded to."""
+    return Counter(char for char in shown if char.isalnum())
+
+
+def test_names_are_there_at_80_columns(run: Run, small: Path) -> None:
+    for words, names in (
+        (["marks"], ["0", "2.5", "10", "Percent", "Light's"]),
+        (["marks", "--by", "pair"], ["ann", "bob", "cat"]),
+        (["spans", "--by", "pair"], ["ann", "bob", "cat"]),
+        (["main", "--by", "annotator"], ["ann", "bob", "cat lee"]),
+        (["main", "--against", "pilot"], ["Percent", "Scott's", "agreement of"]),
+        (["main", "--self"], ["all", "ann", "cat lee"]),
+    ):
+        shown = run("agreement", *words, env={"COLUMNS": "80"}).out
+        for name in names:
+            assert re.search(rf"^ ?{re.escape(name)}\b", shown, re.MULTILINE), (words, name, shown)
+
+
+def test_an_ordinary_table_fits(run: Run, small: Path) -> None:
+    for words in (["main"], ["marks"], ["sets"], ["main", "--by", "pair"], ["main", "--gold"]):
+        shown = run("agreement", *words, env={"COLUMNS": "80"}).out
+        assert max(map(len, shown.splitlines())) <= 80, words
+
+
+# -- bad -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "wrong", "mend"),
+    BAD,
+    ids=lambda it: " ".join(it) if isinstance(it, list) else "",
+)
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["people", "json"])
+def test_what_cannot_be_asked(
+    run: Run, small: Path, words: list[str], code: int, wrong: str, mend: str, form: list[str]
+) -> None:
+    failed = run("agreement", "main", *words, *form, code=code)
+    assert failed.out == ""
+    first, *rest = failed.err.splitlines()
+    assert first.startswith("tracker: ")
+    assert wrong in first
+    assert len(rest) <= 1
+    assert mend in "".join(rest)
+    assert rest or not mend
+
+
+@pytest.mark.parametrize(("one", "other"), [*combinations(WAYS, 2)], ids=lambda it: it[0])
+def test_two_questions_at_once(run: Run, small: Path, one: list[str], other: list[str]) -> None:
+    if {one[0], other[0]} == {"--methods", "--bibtex"}:
+        run("agreement", "main", *one, *other)
+        return
+    failed = run("agreement", "main", *other, *one, code=2)
+    assert "answer different questions\nchoose one" in failed.err
+    assert failed.out == ""
+
+
+@pytest.mark.parametrize("project", ["spans", "nothing marked"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--influence", "item"], ["--merge", "x+y"], ["--best-merges"], ["--self"], ["--gold"],
+        ["--against", "main"], ["--against", "annotator=ann"], ["--bootstrap", "9"],
+        ["--cluster", "doc"], ["--resample", "annotators"], ["--by", "attribute:doc"],
+        ["--measure", "fleiss_kappa"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_what_spans_do_not_have(run: Run, small: Path, project: str, words: list[str]) -> None:
+    failed = run("agreement", project, *words, code=2)
+    assert "span" in failed.err
+    assert len(failed.err.splitlines()) <= 2
+
+
+# -- little or nothing ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("project", LITTLE)
+def test_little_is_no_mistake_of_the_program(run: Run, small: Path, project: str) -> None:
+    """An answer, or two lines that say what to do; whichever way is asked."""
+    done = 0
+    for words in ASKED:
+        codes = set()
+        for form in (["--json"], ["--csv"], []):
+            found = run("agreement", project, *words, *form, code=None)
+            codes.add(found.code)
+            if found.code:
+                assert found.code in {2, 4}, words
+                assert found.out == ""
+                assert found.err.startswith("tracker: ")
+                assert len(found.err.splitlines()) <= 2
+            elif form == ["--json"]:
+                json.loads(found.out, parse_constant=pytest.fail)
+        assert len(codes) == 1, words
+        done += codes == {0}
+    assert done >= 3
+
+
+def test_strange_names_are_found(run: Run, small: Path) -> None:
+    for merge, names in (
+        ("a+a+b", {"a", "a+b"}),
+        ("=+|", {"=", "|"}),
+        ("ä+名+1e3", {"ä", "名", "1e3"}),
+    ):
+        told = run("agreement", "strange", "--merge", merge, "--json").json()
+        categories = {row["category"] for row in told["categories"]}
+        assert "+".join(sorted(names, key=merge.index)) in categories or merge in categories
+        assert not (names - {merge}) & categories
+    told = run("agreement", "strange", "--influence", "category", "--json").json()
+    assert {row["category"] for row in told["categories"]} >= {"nan", "inf", "a+b", "[b]"}
+    assert "[b]" in run("agreement", "strange", "--influence", "category").out
+    told = run("agreement", "strange", "--against", "annotator==", code=None)
+    assert told.code == 0
+
+
+# -- both databases ------------------------------------------------------------------------
+
+
+def test_both_databases_say_the_same(run: Run, small: Path, empty_url: str) -> None:
+    at = ("--database", empty_url)
+    run(*at, "database", "upgrade")
+    furnish(empty_url)
+    for words in (asked.words for asked in GOOD):
+        there = run(*at, "agreement", *words, "--json").json()
+        assert rounded(there) == rounded(run("agreement", *words, "--json").json()), words
+
+
+def rounded(told: Any) -> Any:
+    """A document with its sums of floats, whose order varies, to ten digits."""
+    if isinstance(told, dict):
+        return {key: rounded(value) for key, value in told.items()}
+    if isinstance(told, list):
+        return [rounded(value) for value in told]
+    return float(f"{told:.10g}") if isinstance(told, float) else told

@@ -1,0 +1,1 @@
+"""Agreement on numeric scales: correlations, differences, and parts of the variance."""

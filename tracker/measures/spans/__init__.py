@@ -1,0 +1,1 @@
+"""Agreement on spans: what two annotators marked in the same document."""
