@@ -74,7 +74,7 @@ def test_a_span_past_the_document_is_left_out_where_asked(ledger: Ledger, write:
         d,A,PER,4,10,10
         d,B,PER,4,11,10
         e,A,PER,10,11,10
-        e,B,PER,99,100,"""
+        f,B,PER,99,100,"""
     )
     result = ledger.import_file(file, "p", options=SPANS, skip_invalid=True)
     assert fates(result) == {"inserted": 2, "rejected": 2}
@@ -82,7 +82,7 @@ def test_a_span_past_the_document_is_left_out_where_asked(ledger: Ledger, write:
         (3, "the span ends at 11, past the document's end at 10"),
         (4, "the span ends at 11, past the document's end at 10"),
     ]
-    assert standing(ledger, "p", "item", "annotator", "end") == [("d", "A", 10), ("e", "B", 100)]
+    assert standing(ledger, "p", "item", "annotator", "end") == [("d", "A", 10), ("f", "B", 100)]
 
 
 def test_spans_and_other_answers_do_not_mix(ledger: Ledger, write: Write) -> None:
@@ -101,3 +101,13 @@ def test_spans_and_other_answers_do_not_mix(ledger: Ledger, write: Write) -> Non
 def test_lengths_that_mean_nothing_outside_spans(ledger: Ledger, write: Write, length: str) -> None:
     file = write(f"item,annotator,category,n_tokens\n i,A,x,{length}")
     assert fates(ledger.import_file(file, "p")) == {"inserted": 1}
+
+
+def test_a_length_told_elsewhere_ends_the_document_too(ledger: Ledger, write: Write) -> None:
+    told = write("doc,coder,tag,start,end,n_tokens\n d,A,PER,0,2,10\n e,A,PER,0,2,10", "told.csv")
+    ledger.import_file(told, "p", options=SPANS)
+    late = write("doc,coder,tag,start,end\n d,B,PER,8,10\n e,B,PER,9,11\n f,B,PER,9,99", "late.csv")
+    with pytest.raises(Refused, match="line 3: the span ends at 11, past the document's end at 10"):
+        ledger.import_file(late, "p")
+    result = ledger.import_file(late, "p", skip_invalid=True)
+    assert fates(result) == {"inserted": 2, "rejected": 1}

@@ -88,9 +88,11 @@ def show(
     elif as_csv:
         _print_csv(list(rows))
     else:
+        from tracker.report.cells import width_for
+
         console = _console()
         for part in view:
-            console.print(part, crop=False)
+            console.print(part, width=width_for(part, console.width), crop=False)
 
 
 def _json_lines(told: Any) -> Iterator[str]:

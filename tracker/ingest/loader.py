@@ -19,7 +19,7 @@ from tracker.ingest.delimited import read_delimited
 from tracker.ingest.intake import Intake
 from tracker.ingest.records import Rejection, Rejections
 from tracker.ingest.settle import Settlement
-from tracker.ingest.soundness import Contradiction, check_references, contradictions
+from tracker.ingest.soundness import Contradiction, check_references, contradictions, past_the_end
 from tracker.ingest.source import SourceFile
 from tracker.ingest.staging import FATES, staging
 from tracker.schema import Annotator, Category, Import, Item, ItemAttribute, Label, Source
@@ -107,6 +107,9 @@ def load(
         repeats = settlement.any_repeats()
         if repeats:
             found = contradictions(connection, incoming, project.id, single=single)
+            _reject_contradictions(found, intake.gold, names, rejections)
+        if project.answers == "spans":
+            found = past_the_end(connection, incoming, project.id)
             _reject_contradictions(found, intake.gold, names, rejections)
         if rejections.count and not skip_invalid:
             raise Rejected(_result(None, project, rows, {}, None, rejections))

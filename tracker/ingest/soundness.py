@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Table, and_, case, delete, func, literal, sel
 from tracker.ingest.staging import ASSERTION, given_as, same
 from tracker.schema import Annotator, Category, Item
 
-__all__ = ["Contradiction", "check_references", "contradictions"]
+__all__ = ["Contradiction", "check_references", "contradictions", "past_the_end"]
 
 
 _REFERS_TO: Mapping[str, type[Item | Annotator | Category]] = {
@@ -86,6 +86,36 @@ def contradictions(
             f"{row.annotator!r} answers {row.item!r} with "
             f"{'nothing' if row.category is None else repr(row.category)}, "
             f"and otherwise on line {row.other}",
+        )
+        for row in rows
+    ]
+
+
+def past_the_end(connection: Connection, incoming: Table, project_id: int) -> list[Contradiction]:
+    """Take out spans that end past their document, whatever row or import told its length."""
+    of_item = (Item.project_id == project_id) & (Item.id == incoming.c.item_id)
+    too_far = of_item & (incoming.c.span_end > Item.length)
+    rows = connection.execute(
+        select(
+            incoming.c.source,
+            incoming.c.line,
+            incoming.c.annotator_id,
+            incoming.c.span_end,
+            Item.length,
+        )
+        .join(Item, too_far)
+        .order_by(incoming.c.source, incoming.c.line)
+    ).all()
+    if rows:
+        connection.execute(
+            delete(incoming).where(select(literal(1)).where(too_far).correlate(incoming).exists())
+        )
+    return [
+        Contradiction(
+            row.source,
+            row.line,
+            row.annotator_id,
+            f"the span ends at {row.span_end}, past the document's end at {row.length}",
         )
         for row in rows
     ]

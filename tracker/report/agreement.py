@@ -118,7 +118,7 @@ def _measures_table(measures: Sequence[Coefficient]) -> RenderableType:
             reading_of(one),
         )
         for one in measures
-        if one.undefined != "not_applicable" or len(measures) == 1
+        if named or one.undefined != "not_applicable"
     ]
     confidence = measures[0].confidence if measures else 0.95
     columns = (

@@ -6,10 +6,22 @@ from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["bar", "count", "figure", "interval", "level", "many", "share", "sparkline", "table"]
+__all__ = [
+    "bar",
+    "count",
+    "figure",
+    "interval",
+    "level",
+    "many",
+    "share",
+    "sparkline",
+    "table",
+    "width_for",
+]
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _HEIGHTS = "▁▂▃▄▅▆▇█"
@@ -71,7 +83,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, left:
     """A plain table; the first ``left`` columns are names, the others numbers to the right.
 
     A column whose title ends in a space is text and stands to the left. Where there is little
-    room names and titles are folded, numbers never; a table that is still wider stays whole.
+    room names and titles are folded, numbers never; see `width_for`.
     """
     titled = any(title.strip() for title in columns)
     made = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_header=titled)
@@ -92,6 +104,14 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, left:
     for row in cells:
         made.add_row(*row)
     return made
+
+
+def width_for(part: RenderableType, width: int) -> int:
+    """The width to print a part with on a terminal of some width: a table loses no number."""
+    if not isinstance(part, Table):
+        return width
+    gap = 3  # a space on either side of a cell, and one between
+    return max(width, sum((column.min_width or 1) + gap for column in part.columns))
 
 
 def _widest(texts: Iterable[str]) -> int:
