@@ -22,7 +22,7 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
             {name: value for name, value in row.items() if name not in {"measures", "readings"}}
             for row in told["categories" if by_category else "measures"]
         ],
-        view=agreement_view(found),
+        view=agreement_view(found, named=bool(asked.question.measures)),
         **asked.ways,
     )
     left = left_out(found) if not asked.question.measures else []

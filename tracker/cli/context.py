@@ -91,8 +91,10 @@ def show(
         from tracker.report.cells import width_for
 
         console = _console()
+        width = console.width
         for part in view:
-            console.print(part, width=width_for(part, console.width), crop=False)
+            console.width = width_for(part, width)
+            console.print(part, crop=False)
 
 
 def _json_lines(told: Any) -> Iterator[str]:

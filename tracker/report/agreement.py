@@ -21,8 +21,8 @@ _HIGH, _LOW = 0.9, 0.5
 """Raw agreement above the one and a category rate below the other contradict each other."""
 
 
-def agreement_view(found: Assessment) -> Iterator[RenderableType]:
-    """The parts of the page, in order."""
+def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[RenderableType]:
+    """The parts of the page, in order; ``named``: the measures were asked for by name."""
     counts = found.counts
     yield Text.assemble(
         (found.project, "bold"),
@@ -33,7 +33,7 @@ def agreement_view(found: Assessment) -> Iterator[RenderableType]:
     yield from _lead(found)
     if found.rates:
         yield _rates_table(found)
-    yield _measures_table(found.measures)
+    yield _measures_table(found.measures, named=named)
     if found.intraclass:
         yield _intraclass_table(found)
     if found.gold is not None:
@@ -106,7 +106,7 @@ def _rates_table(found: Assessment) -> RenderableType:
     return table(columns, rows)
 
 
-def _measures_table(measures: Sequence[Coefficient]) -> RenderableType:
+def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> RenderableType:
     rows = [
         (
             title_of(one),
