@@ -95,12 +95,14 @@ def test_two_choices_of_one_project(ledger: Ledger, kind: str) -> None:
 
 
 def drawn_rows(seed: int, items: str, annotators: int, most: int, names: str = "wxyz") -> Rows:
-    """Answers of 1 to ``annotators`` people to each item, of up to ``most`` categories each."""
+    """Up to ``most`` categories from each annotator, to every other item the same from all."""
     random = Random(seed)  # noqa: S311 - no secret is made with it
     return {
         (item, f"a{who:02}", 1): frozenset(random.sample(names, random.randint(1, most)))
-        for item in items
-        for who in range(random.randint(1, annotators))
+        if place % 2
+        else frozenset(names[0])
+        for place, item in enumerate(items)
+        for who in range(annotators if place % 2 == 0 else random.randint(1, annotators))
     }
 
 
