@@ -59,7 +59,7 @@ def test_cross_tables(ledger: Ledger, kind: str) -> None:
 def test_cross_tables_that_do_not_fit_into_one_integer(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pairs_room, "_BITS", 1)
+    monkeypatch.setattr(pairs_room, "BITS", 1)
     check_each(ledger, "one", check_pairs, examples=3)
 
 

@@ -213,9 +213,10 @@ def test_the_mean_form_steps_up_the_single_one(rows: Matrix) -> None:
 def test_the_unit_and_the_origin_of_the_scale_do_not_matter(
     rows: Matrix, unit: float, origin: float
 ) -> None:
-    # Whole decimals keep their differences, so that even "no error variation" survives.
+    # Whole decimals keep their differences, so that even "no error variation" survives; an
+    # origin that is lost in the unit's rounding would spoil them.
+    assume(origin == 0.0 or unit < 1e9)
     moved = {category: float(f"{category * unit + origin:.10g}") for category in range(6)}
-    assume(len(set(moved.values())) == 6)
     before, after = forms(rows), forms(rows, moved)
     for form in FORMS:
         assert after[form].undefined == before[form].undefined

@@ -12,6 +12,7 @@ from tracker import counting
 from tracker.assess.study import Question, Study
 from tracker.assess.whole import assess
 from tracker.catalogue.projects import ProjectInfo
+from tracker.counting import Selection
 from tracker.counting.inclusion import Inclusion, inclusion
 from tracker.measures import MEASURES, Measure
 from tracker.measures.coefficient import Coefficient
@@ -74,16 +75,9 @@ def explain(counted: Study, name: str) -> Explanation:
     """
     one = replace(counted, question=replace(counted.question, measures=(name,)))
     (figure,) = one.figures()
-    return Explanation(
-        project=counted.project.name,
-        measure=MEASURES[figure.measure],
-        figure=figure,
-        inclusion=inclusion(counted.connection, counted.selection),
-        items_answered=counted.patterns.items,
-        items_alone=counted.patterns.items - counted.patterns.items_compared,
-        shares=_shares(one, figure),
-        numbers=_numbers(figure),
-    )
+    shares = _shares(one, figure)
+    counts = (counted.patterns.items, counted.patterns.items_compared)
+    return _explained(counted.connection, counted.selection, figure, *counts, shares)
 
 
 def explain_spans(
@@ -96,14 +90,26 @@ def explain_spans(
     found = assess(connection, project, replace(question, measures=(name,)))
     (figure,) = found.measures
     selection = counting.select_answers(connection, project, question.choice)
+    counts = (found.counts.items, found.counts.items_compared)
+    return _explained(connection, selection, figure, *counts, {})
+
+
+def _explained(
+    connection: Connection,
+    selection: Selection,
+    figure: Coefficient,
+    items: int,
+    compared: int,
+    shares: Mapping[str, float],
+) -> Explanation:
     return Explanation(
-        project=project.name,
+        project=selection.project.name,
         measure=MEASURES[figure.measure],
         figure=figure,
         inclusion=inclusion(connection, selection),
-        items_answered=found.counts.items,
-        items_alone=found.counts.items - found.counts.items_compared,
-        shares={},
+        items_answered=items,
+        items_alone=items - compared,
+        shares=shares,
         numbers=_numbers(figure),
     )
 

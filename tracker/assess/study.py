@@ -26,7 +26,7 @@ from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.estimate import Estimate
 from tracker.measures.sample import Sample
-from tracker.tally import ItemPatterns
+from tracker.tally import Answer, ItemPatterns
 
 __all__ = ["Question", "Study", "study"]
 
@@ -82,7 +82,7 @@ class Study:
 
     @cached_property
     def sample(self) -> Sample:
-        """The item patterns as they are read, with the annotators' own answers if need be."""
+        """The item patterns as they are read."""
         return self.read(self.patterns, len(self.annotators))
 
     def read(self, patterns: ItemPatterns, annotators: int) -> Sample:
@@ -90,12 +90,16 @@ class Study:
         return sample(self.project, self.names, patterns, annotators, self.question.reading)
 
     @cached_property
+    def marginals(self) -> Mapping[int, Mapping[Answer, int]]:
+        """On how many items each annotator gave each answer."""
+        return counting.marginals(self.connection, self.selection)
+
+    @cached_property
     def full_sample(self) -> Sample:
         """The sample with each annotator's own answers, where a measure needs them."""
         if not self.needs("marginals"):
             return self.sample
-        marginals = counting.marginals(self.connection, self.selection)
-        return replace(self.sample, marginals=marginals)
+        return replace(self.sample, marginals=self.marginals)
 
     @cached_property
     def pairs(self) -> Pairs | None:

@@ -63,10 +63,9 @@ def _intraclass(counted: Study) -> tuple[IntraclassCorrelation, ...]:
     """The forms of the intraclass correlation, on scales that have them."""
     if (counted.question.reading.scale or counted.project.scale) not in {"interval", "ratio"}:
         return ()
-    marginals = counting.marginals(counted.connection, counted.selection)
     confidence = counted.question.confidence
     values = counted.sample.values
-    return tuple(intraclass_correlations(counted.patterns, values, marginals, confidence))
+    return tuple(intraclass_correlations(counted.patterns, values, counted.marginals, confidence))
 
 
 def assessment_of(

@@ -53,9 +53,8 @@ def influence(asked: Asked, of: str) -> None:
     with asked.ledger.study(asked.project, asked.question) as counted:
         measure, value, found = influence(counted, of)
     rows = [row.to_dict(of) for row in found]
-    told = {"project": asked.project, "measure": measure, "value": value, f"{of}s": rows}
-    if of == "category":
-        told["categories"] = told.pop("categorys")
+    several = "categories" if of == "category" else f"{of}s"
+    told = {"project": asked.project, "measure": measure, "value": value, several: rows}
     show(told, rows=rows, view=influence_view(of, measure, value, found), **asked.ways)
 
 

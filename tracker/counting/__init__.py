@@ -20,7 +20,6 @@ from tracker.counting.others import (
     answers_per_item,
     confusions,
     recent_pace,
-    span_counts,
     votes,
 )
 from tracker.counting.pairs import pair_cells, pair_tallies
@@ -62,7 +61,6 @@ __all__ = [
     "repeated_answers",
     "select_answers",
     "select_labels",
-    "span_counts",
     "span_documents",
     "votes",
 ]

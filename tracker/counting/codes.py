@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
+    Integer,
     Subquery,
     Text,
     case,
@@ -23,9 +26,9 @@ from tracker.counting.selection import Selection, answers_of, counted, labels, r
 from tracker.schema import Annotator, Category
 from tracker.tally import Pattern, make_pattern
 
-__all__ = ["Code", "id_widths", "make_code", "wide_code", "widened"]
+__all__ = ["BITS", "Code", "id_widths", "make_code", "packed", "wide_code", "widened"]
 
-_BITS = 62
+BITS = 62  # of an integer that stays below 2**63
 _MOST_CODE_COLUMNS = 8
 
 
@@ -45,7 +48,7 @@ def make_code(connection: Connection, selection: Selection) -> Code:
     if selection.project.answers == "one":
         annotators, categories = _highest(connection, selection)
         # Even with every annotator in one digit, a column stays below 2**63.
-        digits = (_BITS - annotators.bit_length()) // selection.bits + 1
+        digits = (BITS - annotators.bit_length()) // selection.bits + 1
         if categories <= digits * _MOST_CODE_COLUMNS:
             code = _digit_code(selection, max(categories, 1), digits)
             widths = (
@@ -53,7 +56,7 @@ def make_code(connection: Connection, selection: Selection) -> Code:
                 annotators.bit_length(),
                 categories.bit_length(),
             )
-            fits = len(code.columns) == 1 and sum(widths) <= _BITS
+            fits = len(code.columns) == 1 and sum(widths) <= BITS
             return replace(code, bits=widths) if fits else code
     return _string_code(selection)
 
@@ -62,6 +65,19 @@ def id_widths(connection: Connection, selection: Selection) -> tuple[int, int]:
     """How many bits the number of an annotator takes, and that of a category."""
     annotators, categories = _highest(connection, selection)
     return annotators.bit_length(), categories.bit_length()
+
+
+def packed(columns: Sequence[ColumnElement[Any]], widths: Sequence[int]) -> ColumnElement[Any]:
+    """Columns as the digits of one integer, the first the highest; each takes its width in bits.
+
+    To group by something is to sort it in SQLite, and one integer sorts in half the time of two.
+    """
+    parts = []
+    for place, column in enumerate(columns):
+        shift = sum(widths[place + 1 :])
+        wide = column if isinstance(column.type, BigInteger) else sql_cast(column, BigInteger)
+        parts.append(wide.bitwise_lshift(literal(shift, Integer)) if shift else column)
+    return reduce(operator.add, parts)
 
 
 def _highest(connection: Connection, selection: Selection) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, or_, 
 from sqlalchemy.sql.selectable import FromClause
 
 from tracker.counting.codes import Code, make_code, wide_code, widened
+from tracker.counting.pairs import every_two
 from tracker.counting.selection import (
     Selection,
     answers_of,
@@ -124,9 +125,6 @@ def pair_tallies_by(
 ) -> dict[str | None, PairTallies]:
     """The pair tallies of the items of each of some values; None for items without one."""
     first, second = answers_of(selection, "first"), answers_of(selection, "second")
-    together = (first.c.item_id == second.c.item_id) & (
-        first.c.annotator_id < second.c.annotator_id
-    )
     wanted: ColumnElement[bool] = _value.in_([value for value in values if value is not None])
     if None in values:
         wanted = or_(wanted, _value.is_(None))
@@ -134,9 +132,7 @@ def pair_tallies_by(
     statement = (
         select(*key, func.count())
         .select_from(
-            first.join(second, together).outerjoin(
-                _attributes, _of_items(selection, attribute, first)
-            )
+            every_two(first, second).outerjoin(_attributes, _of_items(selection, attribute, first))
         )
         .where(wanted)
         .group_by(*key)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from typing import cast as typing_cast
 
 from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
     Connection,
-    Integer,
     Text,
     cast,
     func,
-    literal,
     select,
 )
 
-from tracker.counting.codes import id_widths, wide_code
+from tracker.counting.codes import BITS, id_widths, packed, wide_code
 from tracker.counting.selection import Selection, answers_of, read_answer, stream
 from tracker.schema import Item
 from tracker.tally import Answer, JointPattern, Pattern
@@ -28,7 +24,6 @@ __all__ = ["joint_codes", "joint_patterns", "marginals"]
 if TYPE_CHECKING:
     from sqlalchemy import Table
 
-_BITS = 62
 _items = typing_cast("Table", Item.__table__)
 
 
@@ -37,13 +32,8 @@ def marginals(connection: Connection, selection: Selection) -> dict[int, dict[An
     answers = answers_of(selection)
     annotator, category = id_widths(connection, selection)
     counts: dict[int, dict[Answer, int]] = {}
-    if selection.project.answers == "one" and annotator + category <= _BITS:
-        # As one integer: to group by it is to sort it, and one sorts faster than two.
-        packed: ColumnElement[Any] = (
-            cast(answers.c.annotator_id, BigInteger).bitwise_lshift(literal(category, Integer))
-            + answers.c.answer
-        )
-        key = packed.label("key")
+    if selection.project.answers == "one" and annotator + category <= BITS:
+        key = packed([answers.c.annotator_id, answers.c.answer], (annotator, category)).label("key")
         for number, items in stream(connection, select(key, func.count()).group_by("key")):
             counts.setdefault(number >> category, {})[(number & ((1 << category) - 1),)] = items
         return counts

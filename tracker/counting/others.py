@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Connection, case, func, select
+from sqlalchemy import Connection, func, select
 
 from tracker.counting.selection import Selection, answers_of, counted, labels, read_answer, stream
 from tracker.tally import Answer
 
-__all__ = ["answers_per_item", "confusions", "recent_pace", "span_counts", "votes"]
+__all__ = ["answers_per_item", "confusions", "recent_pace", "votes"]
 
 
 def confusions(
@@ -73,36 +73,6 @@ def votes(connection: Connection, selection: Selection) -> Iterator[tuple[Any, .
         .order_by(*key)
     )
     yield from stream(connection, statement)
-
-
-def span_counts(connection: Connection, selection: Selection) -> Mapping[str, int]:
-    """Items, compared items, answers and labels of a project of spans."""
-    answers = (
-        select(
-            labels.c.item_id,
-            func.sum(case((labels.c.category_id > 0, 1), else_=0)).label("labels"),
-        )
-        .where(counted(selection))
-        .group_by(labels.c.item_id, labels.c.annotator_id)
-        .subquery("answers")
-    )
-    items = (
-        select(
-            func.count().label("answers"),
-            func.sum(answers.c.labels).label("labels"),
-        )
-        .group_by(answers.c.item_id)
-        .subquery("items")
-    )
-    row = connection.execute(
-        select(
-            func.count().label("items"),
-            func.sum(case((items.c.answers > 1, 1), else_=0)).label("items_compared"),
-            func.sum(items.c.answers).label("answers"),
-            func.sum(items.c.labels).label("labels"),
-        )
-    ).one()
-    return {name: int(value or 0) for name, value in row._mapping.items()}
 
 
 def answers_per_item(connection: Connection, selection: Selection) -> dict[int, int]:

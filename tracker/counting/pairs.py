@@ -8,29 +8,23 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import (
-    BigInteger,
     ColumnElement,
     Connection,
-    Integer,
     Join,
     Subquery,
-    cast,
     func,
-    literal,
     select,
 )
 
-from tracker.counting.codes import id_widths
+from tracker.counting.codes import BITS, id_widths, packed
 from tracker.counting.selection import Selection, answers_of, parts, read_answer, stream
 from tracker.measures.pairs import Cells, cells_of
 from tracker.tally import Answer, PairTallies
 
-__all__ = ["pair_cells", "pair_tallies"]
+__all__ = ["every_two", "pair_cells", "pair_tallies"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Columns: TypeAlias = tuple[Integers, Integers, Integers, Integers]
-
-_BITS = 62
 
 
 def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
@@ -58,7 +52,7 @@ def pair_cells(
         The pairs, first id < second id, ascending; and their cross-tables in that order.
     """
     annotator, category = id_widths(connection, selection)
-    if selection.project.answers != "one" or 2 * (annotator + category) > _BITS:
+    if selection.project.answers != "one" or 2 * (annotator + category) > BITS:
         tallies = pair_tallies(connection, selection).counts
         pairs = sorted(tallies)
         return pairs, cells_of([tallies[pair] for pair in pairs], answers)
@@ -81,8 +75,8 @@ def _by_cell(
     keys, counts = array("q"), array("q")
     key, statement = _joined(selection, (annotator, category))
     for part in parts(connection, statement.group_by(*key)):
-        packed, items = zip(*part, strict=True)
-        keys.extend(packed)
+        numbers, items = zip(*part, strict=True)
+        keys.extend(numbers)
         counts.extend(items)
     both = np.array(keys, dtype=np.int64)
     mask = (1 << category) - 1
@@ -94,7 +88,7 @@ def _by_cell(
     )
 
 
-def _both(first: Subquery, second: Subquery) -> Join:
+def every_two(first: Subquery, second: Subquery) -> Join:
     """Every two answers to an item, the one of the lower annotator's number first."""
     return first.join(
         second,
@@ -117,15 +111,7 @@ def _joined(selection: Selection, widths: tuple[int, int] | None) -> tuple[list[
     ]
     if widths is not None:
         annotator, category = widths
-        shifts = (annotator + 2 * category, 2 * category, category, 0)
-        packed = sum(
-            (
-                cast(column, BigInteger).bitwise_lshift(literal(bits, Integer))
-                for column, bits in zip(key, shifts, strict=True)
-            ),
-            start=literal(0, BigInteger),
-        )
-        key = [packed]
+        key = [packed(key, (annotator, annotator, category, category))]
     named = [column.label(f"key_{n}") for n, column in enumerate(key)]
-    statement = select(*named, func.count()).select_from(_both(first, second))
+    statement = select(*named, func.count()).select_from(every_two(first, second))
     return [column.name for column in named], statement  # by name: it holds bound values

@@ -6,18 +6,14 @@ from collections.abc import Callable, Set
 from typing import Any
 
 from sqlalchemy import (
-    BigInteger,
     ColumnElement,
     Connection,
-    Integer,
     Subquery,
-    cast,
     func,
-    literal,
     select,
 )
 
-from tracker.counting.codes import Code, make_code, widened
+from tracker.counting.codes import Code, make_code, packed, widened
 from tracker.counting.selection import Selection, answers_of, read_answer, stream
 from tracker.tally import AnnotatorTallies, Answer, ItemPatterns, Pattern
 
@@ -143,15 +139,10 @@ def _grouping(
     """
     columns: list[ColumnElement[Any]] = [code.items.c[name] for name in code.columns]
     if code.bits is None:
-        key = [*columns, answers.c.annotator_id, answers.c.answer]
-        return key, lambda group: (tuple(group[:-2]), group[-2], group[-1])
+        apart = [*columns, answers.c.annotator_id, answers.c.answer]
+        return apart, lambda group: (tuple(group[:-2]), group[-2], group[-1])
     _, of_annotator, of_category = code.bits
-    annotator = cast(answers.c.annotator_id, BigInteger)
-    packed = (
-        columns[0].bitwise_lshift(literal(of_annotator + of_category, Integer))
-        + annotator.bitwise_lshift(literal(of_category, Integer))
-        + answers.c.answer
-    )
+    key = packed([*columns, answers.c.annotator_id, answers.c.answer], code.bits)
 
     def read(group: list[Any]) -> tuple[tuple[Any, ...], int, Any]:
         number = group[0]
@@ -162,4 +153,4 @@ def _grouping(
             number & ((1 << of_category) - 1),
         )
 
-    return [packed], read
+    return [key], read

@@ -15,6 +15,7 @@ from tracker.measures.by_name import conger_kappa
 from tracker.measures.estimate import Estimate
 from tracker.measures.krippendorff import krippendorff_alpha
 from tracker.measures.sample import Sample
+from tracker.measures.spans.f1 import SPAN_MEASURES
 
 __all__ = ["MEASURES", "Answers", "Measure", "Needs"]
 
@@ -191,22 +192,18 @@ _ALL = (
             name,
             title,
             "documents",
-            f"2 TP / (n1 + n2), TP = {what}",
+            SPAN_MEASURES[name],
             "Hripcsak and Rothschild (2005), J. Am. Med. Inform. Assoc. 12, 296-298",
             "hripcsak2005",
             _SPANS | {"too_few_annotators": "fewer than two annotators answered"},
             answers=("spans",),
         )
-        for name, title, what in (
-            ("span_f1_exact", "Span F1, exact", "spans with the same bounds and category"),
-            ("span_f1_unlabelled", "Span F1, unlabelled", "spans with the same bounds"),
-            (
-                "span_f1_overlap",
-                "Span F1, overlap",
-                "the most spans of one category that can be paired off with one they overlap",
-            ),
-            ("token_f1", "Token F1", "places marked by both with the same category"),
-            ("token_f1_unlabelled", "Token F1, unlabelled", "places marked by both"),
+        for name, title in (
+            ("span_f1_exact", "Span F1, exact"),
+            ("span_f1_unlabelled", "Span F1, unlabelled"),
+            ("span_f1_overlap", "Span F1, overlap"),
+            ("token_f1", "Token F1"),
+            ("token_f1_unlabelled", "Token F1, unlabelled"),
         )
     ),
     Measure(

@@ -13,6 +13,7 @@ from tracker.measures.coefficient import NO_OVERLAP, Coefficient, Parts
 from tracker.measures.estimate import Estimate, single_category, undefined
 from tracker.measures.pairs import Cells, kappa_influences
 from tracker.measures.sample import Sample
+from tracker.measures.table import every_two
 from tracker.tally import Answer, JointPattern
 
 __all__ = ["conger_error", "conger_kappa", "light_error", "light_kappa"]
@@ -141,11 +142,7 @@ def _agreements(
     """The mean weight of each row's pairs of annotators, and how many answers it has."""
     sizes = np.bincount(owner, minlength=rows).astype(np.float64)
     sums = np.zeros(rows)
-    for shift in range(1, len(owner)):
-        first = np.flatnonzero(owner[shift:] == owner[:-shift])
-        if not len(first):
-            break
-        second = first + shift
+    for first, second in every_two(owner):
         sums += 2 * np.bincount(
             owner[first], sample.weighting.between(what[first], what[second]), rows
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tracker.measures.weights import Weighting
 from tracker.tally import Answer, ItemPatterns
 
-__all__ = ["Floats", "Integers", "Table", "summed", "table_of"]
+__all__ = ["Floats", "Integers", "Table", "every_two", "summed", "table_of"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -82,16 +82,24 @@ class Table:
         if weighting.nominal:
             return equal if weighting.itself else self.sizes**2 - equal
         total = weighting.itself * equal
-        # Entries of one pattern are neighbours: those s places apart, for s = 1, 2, ...
-        for shift in range(1, len(self.owner)):
-            first = np.flatnonzero(self.owner[shift:] == self.owner[:-shift])
-            if not len(first):
-                break
-            second = first + shift
+        for first, second in every_two(self.owner):
             weights = weighting.between(self.answer[first], self.answer[second])
             both = weights * count[first] * count[second]
             total += 2 * summed(self.owner[first], both, len(self.items))
         return total
+
+
+def every_two(owner: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """The places of every two entries of the same owner, some at a time; each two once.
+
+    ``owner`` ascends, so that entries of one owner are neighbours: those s places apart, for
+    s = 1, 2, ...
+    """
+    for shift in range(1, len(owner)):
+        first = np.flatnonzero(owner[shift:] == owner[:-shift])
+        if not len(first):
+            break
+        yield first, first + shift
 
 
 def summed(places: Integers, values: Floats | Integers, number: int) -> Floats:

@@ -25,12 +25,12 @@ from tracker.measures.intervals import bounds_without_spread, check_confidence, 
 __all__ = ["SPAN_MEASURES", "SpanAgreement", "SpanSums", "span_agreement"]
 
 SPAN_MEASURES: Final = {
-    "span_f1_exact": "2 TP / (n1 + n2), TP = spans of equal start, end and category",
-    "span_f1_unlabelled": "2 TP / (n1 + n2), TP = spans of equal start and end",
-    "span_f1_overlap": "2 TP / (n1 + n2), TP = most pairs, one to one, of spans of one category "
-    "that share a position",
-    "token_f1": "2 TP / (n1 + n2), of positions with the categories marked there",
-    "token_f1_unlabelled": "2 TP / (n1 + n2), of positions marked with any category",
+    "span_f1_exact": "2 TP / (n1 + n2), TP = spans with the same bounds and category",
+    "span_f1_unlabelled": "2 TP / (n1 + n2), TP = spans with the same bounds",
+    "span_f1_overlap": "2 TP / (n1 + n2), TP = the most spans of one category that can be paired "
+    "off with one they overlap",
+    "token_f1": "2 TP / (n1 + n2), TP = places marked by both with the same category",
+    "token_f1_unlabelled": "2 TP / (n1 + n2), TP = places marked by both",
 }
 """The formula of each measure by its name, in the order of every figure that holds all five."""
 
