@@ -41,6 +41,7 @@ __all__ = [
 
 labels = cast("Table", Label.__table__)
 _attributes = cast("Table", ItemAttribute.__table__)
+_lower = labels.alias("lower_pass")  # once: to proxy a table's columns is most of a statement
 
 FIRST_DIGIT_BITS = 4  # up to 15 answers to an item; more than that and it is counted again
 _AT_A_TIME = 20_000  # rows fetched at once, where patterns are many
@@ -85,17 +86,16 @@ def counted(
     annotator's lowest pass: where times are chosen, the lowest pass within them. ``alone``
     says that the labels are joined with nothing; see `chosen`.
     """
-    lower = labels.alias("lower_pass")
     on_lower_pass = (
         select(literal(1))
-        .select_from(lower)
+        .select_from(_lower)
         .where(
-            lower.c.project_id == of.c.project_id,
-            lower.c.item_id == of.c.item_id,
-            lower.c.annotator_id == of.c.annotator_id,
-            lower.c["pass"] < of.c["pass"],
-            lower.c.category_id != SKIPPED,
-            *_in_time(selection, lower),
+            _lower.c.project_id == of.c.project_id,
+            _lower.c.item_id == of.c.item_id,
+            _lower.c.annotator_id == of.c.annotator_id,
+            _lower.c["pass"] < of.c["pass"],
+            _lower.c.category_id != SKIPPED,
+            *_in_time(selection, _lower),
         )
         .correlate(of)
         .exists()
