@@ -13,6 +13,7 @@ from tests.measures.answered import Table, cross_table
 from tests.measures.strategies import complete, one_category
 from tracker.measures import pairs
 from tracker.measures.gold import against_gold
+from tracker.measures.intervals import interval, intervals
 from tracker.measures.null_test import zero_test
 from tracker.measures.pairs import cells_of, cohen_kappa, cohen_kappas
 from tracker.measures.sample import sample_of
@@ -146,3 +147,18 @@ def test_of_zero_equal_margins_make_cohen_and_fleiss_one(answers: Any) -> None:
     if cohen.value is not None:
         assert cohen.value == pytest.approx(fleiss.value, abs=1e-12)
         assert cohen.error_if_zero == pytest.approx(fleiss.error_if_zero, abs=1e-9)
+
+
+# -- bounds of very many -------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.tuples(st.floats(-1.2, 1), st.floats(0, 2), st.integers(2, 500)), min_size=1),
+    st.floats(0.01, 0.99),
+)
+def test_intervals_at_once_are_those_one_by_one(
+    rows: list[tuple[float, float, int]], confidence: float
+) -> None:
+    values, errors, items = np.array(rows).T
+    low, high = intervals(values, errors, items, confidence)
+    assert list(zip(low, high, strict=True)) == [interval(*row, confidence) for row in rows]

@@ -9,11 +9,15 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tracker.errors import InvalidOption
 
-__all__ = ["bounds_without_spread", "check_confidence", "interval", "wilson"]
+__all__ = ["bounds_without_spread", "check_confidence", "interval", "intervals", "wilson"]
 
 Bounds = tuple[float, float]
+Floats = NDArray[np.float64]
 
 
 def check_confidence(confidence: float) -> None:
@@ -72,6 +76,30 @@ def interval(
         raise ValueError("an interval needs two items or more")
     reach = _quantile(confidence, items - 1) * standard_error
     return max(min(low, value), value - reach), min(max(high, value), value + reach)
+
+
+def intervals(
+    values: Floats, standard_errors: Floats, items: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """`interval` of very many figures from -1 to 1 at once; NaN below two items.
+
+    Args:
+        values: the estimates, (C,).
+        standard_errors: theirs, (C,).
+        items: whole numbers of items, (C,).
+        confidence: in (0, 1).
+
+    Returns:
+        The lower bounds and the upper, each (C,).
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1).
+    """
+    different, place = np.unique(items, return_inverse=True)
+    quantiles = [_quantile(confidence, int(n) - 1) if n > 1 else math.nan for n in different]
+    reach = np.array(quantiles)[place] * standard_errors
+    low, high = np.minimum(-1.0, values), np.maximum(1.0, values)
+    return np.maximum(low, values - reach), np.minimum(high, values + reach)
 
 
 def bounds_without_spread(value: float, items: int, confidence: float) -> Bounds:

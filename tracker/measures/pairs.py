@@ -9,7 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.measures.coefficient import NO_OVERLAP, SINGLE_CATEGORY, Coefficient, Parts, bounds
+from tracker.measures.coefficient import (
+    NO_OVERLAP,
+    NO_SPREAD,
+    SINGLE_CATEGORY,
+    Coefficient,
+    Detail,
+    Parts,
+    bounds,
+)
+from tracker.measures.intervals import check_confidence, intervals
 from tracker.measures.table import summed
 from tracker.measures.weights import Weighting, weights
 from tracker.tally import Answer
@@ -116,17 +125,24 @@ def cohen_kappas(
         error by Fleiss, Cohen and Everitt (1969), Psychol. Bull. 72, 323, equation 13.
     """
     weighting = weighting or weights("identity", cells.answers)
+    check_confidence(confidence)
+    told = {"weights": weighting.name}
     for _, part in _parts(cells):
         found = _kappas(part, weighting)
-        rows = zip(
-            *(column.tolist() for column in (found.items, found.observed, found.expected)),
-            *(column.tolist() for column in (found.value, found.error)),
-            strict=True,
-        )
-        for items, observed, expected, value, error in rows:
-            yield _coefficient(
-                int(items), Parts(observed, expected), value, error, weighting.name, confidence
-            )
+        low, high = intervals(found.value, found.error, found.items, confidence)
+        # Of very many pairs nearly all have an ordinary interval: theirs are made all at once.
+        ordinary = (found.items > 1) & (found.error >= NO_SPREAD)
+        columns = (found.items, found.observed, found.expected, found.value, found.error)
+        for row in zip(*(c.tolist() for c in (ordinary, low, high, *columns)), strict=True):
+            plain, lower, upper, items, observed, expected, value, error = row
+            if plain:
+                yield Coefficient(
+                    "cohen_kappa", value, None, observed, expected, error, lower, upper,
+                    confidence, int(items), "t", told,
+                )  # fmt: skip
+            else:
+                parts = Parts(observed, expected)
+                yield _coefficient(int(items), parts, value, error, told, confidence)
 
 
 def kappa_influences(cells: Cells, weighting: Weighting) -> Iterator[tuple[int, _Kappas, Cells]]:
@@ -181,9 +197,14 @@ def _kappas(cells: Cells, weighting: Weighting) -> _Kappas:
 
 
 def _coefficient(
-    items: int, parts: Parts, value: float, error: float, weights: str, confidence: float
+    items: int,
+    parts: Parts,
+    value: float,
+    error: float,
+    told: Mapping[str, Detail],
+    confidence: float,
 ) -> Coefficient:
-    told = {"weights": weights}
+    """A pair that is undefined, or whose error says nothing of its spread."""
     if not items:
         return Coefficient("cohen_kappa", None, NO_OVERLAP, confidence=confidence, details=told)
     if math.isnan(value):
