@@ -200,9 +200,9 @@ def test_what_spans_do_not_have(run: Run, small: Path, project: str, words: list
 def test_little_is_no_mistake_of_the_program(run: Run, small: Path, project: str) -> None:
     """An answer, or two lines that say what to do; whichever way is asked."""
     done = 0
-    for words in ASKED:
+    for number, words in enumerate(ASKED):
         codes = set()
-        for form in (["--json"], ["--csv"], []):
+        for form in (["--json"], ["--csv"] if number % 2 else []):
             found = run("agreement", project, *words, *form, code=None)
             codes.add(found.code)
             if found.code:
@@ -232,6 +232,12 @@ def test_strange_names_are_found(run: Run, small: Path) -> None:
     assert "[b]" in run("agreement", "strange", "--influence", "category").out
     told = run("agreement", "strange", "--against", "annotator==", code=None)
     assert told.code == 0
+
+
+def test_a_project_may_be_called_like_a_choice(run: Run, small: Path) -> None:
+    run("project", "rename", "pilot", "until=2020")
+    told = run("agreement", "main", "--against", "until=2020", "--json").json()
+    assert told["shared_items"] == 12
 
 
 # -- both databases ------------------------------------------------------------------------

@@ -156,6 +156,11 @@ BAD = [
     (["--influence", "item", "--cluster", "doc"], 2, "--influence knows only", "--cluster"),
     (["--gold", "--resample", "annotators"], 2, "--gold knows only", "--resample"),
     (["--by", "attribute:doc", "--measure", "conger_kappa"], 2, "conger_kappa", "--where"),
+    (["--gold", "--measure", "scott_pi"], 2, "--gold does not depend on --measure", "leave out"),
+    (["--by", "annotator", "--scale", "ordinal"], 2, "--by annotator does not", "--scale"),
+    (["--by", "item", "--weights", "linear"], 2, "--by item does not depend on --weights", "out"),
+    (["--explain", "scott_pi", "--measure", "gwet_ac1"], 2, "--explain does not", "--measure"),
+    (["--best-merges", "--measure", "scott_pi", "--measure", "gwet_ac1"], 2, "of one measure", ""),
     (["--by="], 2, "--by ''", "attribute:source"),
 ]
 

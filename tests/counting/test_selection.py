@@ -105,7 +105,7 @@ kinds = pytest.mark.parametrize("kind", ["one", "several"])
 
 @kinds
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
-    settings(max_examples=15)(given(seeds)(lambda seed: check(sqlite_ledger, seed, kind)))()
+    settings(max_examples=10)(given(seeds)(lambda seed: check(sqlite_ledger, seed, kind)))()
 
 
 @kinds

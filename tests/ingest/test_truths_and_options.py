@@ -8,11 +8,22 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import ONE, SEVERAL, fates, stored
+from tracker.catalogue.names import is_numeric
 from tracker.catalogue.projects import ProjectOptions
 from tracker.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
 
 Write = Callable[..., Path]
+
+
+@pytest.mark.parametrize("text", ["1_0", "٣", "inf", "nan", "1e999", "0x1", "e5", ".", "1 0"])
+def test_a_number_is_one_in_every_program(text: str) -> None:
+    assert not is_numeric(text)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "+2.5", ".5", "3.", "1e3", "1E-3"])
+def test_the_ways_to_write_a_number(text: str) -> None:
+    assert is_numeric(text)
 
 
 def test_a_gold_column_is_a_reference_annotator(ledger: Ledger, write: Write) -> None:

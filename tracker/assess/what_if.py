@@ -137,8 +137,8 @@ def merged(counted: Study, merges: Sequence[str]) -> Assessment:
     what, and those against the truth, are not among them.
 
     Raises:
-        InvalidOption: an unknown category, fewer than two, one named twice; a measure that does
-            not follow from the item patterns.
+        InvalidOption: an unknown category, fewer than two, one named twice; a name that another
+            category has; a measure that does not follow from the item patterns.
     """
     into, names = _merges(counted, merges)
     asked = [name for name in counted.wanted if MEASURES[name].needs == "patterns"]
@@ -173,6 +173,11 @@ def _merges(counted: Study, merges: Sequence[str]) -> tuple[dict[int, int], dict
         into |= dict.fromkeys((first, *others), first)
         for other in others:
             del names[other]
+        if len(set(names.values())) < len(names):
+            raise InvalidOption(
+                f"--merge {text!r}: another category is called {names[first]!r}",
+                "name it among those to merge, or name these in another order",
+            )
     return into, names
 
 

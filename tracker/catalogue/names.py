@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Final
 
 from tracker.errors import InvalidOption
 
@@ -11,6 +13,9 @@ __all__ = ["LONGEST_NAME", "check_name", "is_numeric", "near", "unfit_for"]
 
 LONGEST_NAME = 500
 """Bytes of UTF-8 that a name may have."""
+
+# Python would also read "1_000" and the digits of other scripts; a spreadsheet would not.
+_NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def near(name: str, known: Iterable[str]) -> str | None:
@@ -32,11 +37,8 @@ def check_name(name: str, what: str) -> str:
 
 
 def is_numeric(name: str) -> bool:
-    """Whether a category's name is a finite number."""
-    try:
-        return abs(float(name)) < float("inf")
-    except ValueError:
-        return False
+    """Whether a category's name is a finite number, written as every program would read it."""
+    return _NUMBER.fullmatch(name) is not None and abs(float(name)) < float("inf")
 
 
 def unfit_for(scale: str, category: str) -> str | None:

@@ -26,6 +26,7 @@ from tracker.cli.asking import (
     Self,
     Weights,
     only_one,
+    refuse_unused,
 )
 from tracker.cli.context import AsCsv, AsJson, Confidence, Measures, ProjectArgument, opened
 from tracker.cli.selecting import (
@@ -128,6 +129,7 @@ def agreement(
             f"{way} knows only the errors of items",
             "leave out: --bootstrap, --seed, --resample, --cluster",
         )
+    refuse_unused(f"--by {by}" if way == "--by" else way or "", asked.question)
     if way == "--by" and by is not None:
         _by(asked, by)
     elif way == "--explain" and explain is not None:

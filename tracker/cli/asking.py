@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -32,6 +32,7 @@ __all__ = [
     "Self",
     "Weights",
     "only_one",
+    "refuse_unused",
 ]
 
 Weights = Annotated[
@@ -118,6 +119,31 @@ Against = Annotated[
         "chance? Such as: pilot, 'annotator=ann annotator=bob', 'until=2026-03-01'.",
     ),
 ]
+
+
+_READINGS: Final = ("--weights", "--scale", "--distance")
+_NOT_USED: Final = {
+    "--gold": ("--measure", *_READINGS),
+    "--by annotator": ("--measure", *_READINGS),
+    "--by item": ("--measure", *_READINGS),
+    "--explain": ("--measure",),
+}
+
+
+def refuse_unused(way: str, question: Question) -> None:
+    """Raise InvalidOption for an option that would not change what this way answers."""
+    reading = question.reading
+    given = {
+        "--measure": question.measures,
+        "--weights": reading.weights,
+        "--scale": reading.scale,
+        "--distance": reading.distance,
+    }
+    for option in _NOT_USED.get(way, ()):
+        if given[option]:
+            raise InvalidOption(f"{way} does not depend on {option}", f"leave out: {option}")
+    if way in {"--influence", "--best-merges"} and len(question.measures) > 1:
+        raise InvalidOption(f"{way} is of one measure", "give one --measure, or none")
 
 
 def only_one(ways: dict[str, Any]) -> str | None:

@@ -10,7 +10,7 @@ import typer
 from tracker.cli.asking import Asked
 from tracker.cli.context import show
 from tracker.cli.selecting import selecting
-from tracker.errors import InvalidOption
+from tracker.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:
     from tracker.counting import Selecting
@@ -98,11 +98,13 @@ def against(asked: Asked, other: str) -> None:
 
     with asked.ledger.reading(asked.project) as (connection, project):
         first = study(connection, project, asked.question)
-        if "=" in other:
+        try:
+            second = study(connection, find_project(connection, other), asked.question)
+        except NotFound:
+            if "=" not in other:
+                raise
             choice = choose(**_terms(other))
             second = study(connection, project, replace(asked.question, choice=choice))
-        else:
-            second = study(connection, find_project(connection, other), asked.question)
         found = compare_studies(first, second, other)
     told = found.to_dict()
     show(told, rows=told["measures"], view=against_view(found), **asked.ways)

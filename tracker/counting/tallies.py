@@ -39,7 +39,9 @@ def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
 def items_of_patterns(
     connection: Connection, selection: Selection, patterns: Set[Pattern], most: int
 ) -> dict[Pattern, list[int]]:
-    """The first items, ``most`` at most, that have each of some patterns: ``{pattern: ids}``.
+    """The first items by number, ``most`` at most, that have each of some patterns.
+
+    Returns ``{pattern: ids}``.
 
     Items are looked at one after the other, because a code means nothing outside its statement.
     """
@@ -49,7 +51,8 @@ def items_of_patterns(
     known: dict[tuple[Any, ...], list[int] | None] = {}
     largest = 0
     for item, answers, *codes in stream(
-        connection, select(code.items.c.item_id, code.items.c.answers, *columns)
+        connection,
+        select(code.items.c.item_id, code.items.c.answers, *columns).order_by(code.items.c.item_id),
     ):
         key = (answers, *codes)
         largest = max(largest, answers)
