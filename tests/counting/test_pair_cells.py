@@ -63,6 +63,13 @@ def test_cross_tables_that_do_not_fit_into_one_integer(
     check_each(ledger, "one", check_pairs, examples=3)
 
 
+def test_cross_tables_that_do_not_fit_into_one_text(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairs_room, "_TEXT_BITS", 1)
+    check_each(ledger, "one", check_pairs, examples=3)
+
+
 @pytest.mark.parametrize(("annotators", "categories"), [(70, 3), (9, 300), (33, 33)])
 def test_many_annotators_and_categories(ledger: Ledger, annotators: int, categories: int) -> None:
     random = Random(annotators)  # noqa: S311 - no secret is made with it
