@@ -71,8 +71,7 @@ def by_pair(
     of = sample(project, categories, patterns, 0, asked.reading)
     pairs = count_pairs(connection, selection, of)
     numeric: Iterator[NumericAgreement | None] = iter(())
-    scale = asked.reading.scale or project.scale
-    if scale in {"interval", "ratio"}:
+    if asked.reading.scale_of(project) in {"interval", "ratio"}:
         values = {n: float(name) for n, name in categories.items() if is_numeric(name)}
         numeric = _numeric(pairs, names, values, asked.confidence)
     found = [

@@ -34,6 +34,10 @@ class Reading:
         """Whether answers that differ may agree in part."""
         return self.weights not in {None, "identity"}
 
+    def scale_of(self, project: ProjectInfo) -> str:
+        """The scale asked for, else the project's."""
+        return self.scale or project.scale
+
 
 AS_DECLARED = Reading()
 
@@ -69,7 +73,7 @@ def check_reading(project: ProjectInfo, names: Mapping[int, str], reading: Readi
 
 def _check_order(project: ProjectInfo, names: Mapping[int, str], reading: Reading) -> None:
     numeric = _numeric(names)
-    ranked = (reading.scale or project.scale) == "ordinal"
+    ranked = reading.scale_of(project) == "ordinal"
     word = reading.weights if reading.weighted else None
     if word in {"linear", "quadratic"} and not ranked and not numeric:
         raise InvalidOption(
@@ -112,7 +116,7 @@ def sample(
     ``names`` are all its categories by id, in order.
     """
     several = project.answers == "several"
-    scale = reading.scale or project.scale
+    scale = reading.scale_of(project)
     return sample_of(
         patterns,
         annotators,

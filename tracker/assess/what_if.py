@@ -62,12 +62,7 @@ def influence(counted: Study, of: str) -> tuple[str, float | None, list[Influenc
     ways = {"annotator": _annotators, "item": _items, "category": _categories}
     if of not in ways:
         raise InvalidOption(f"--influence {of!r} is not known", f"one of: {', '.join(ways)}")
-    measure = counted.wanted[0] if counted.question.measures else DEFAULT_MEASURE
-    if MEASURES[measure].needs != "patterns":
-        raise InvalidOption(
-            f"the influence on {measure} is not to be had from item patterns",
-            f"--measure {DEFAULT_MEASURE}, for one",
-        )
+    measure = _measure(counted, "the influence on ")
     one = replace(counted, question=replace(counted.question, measures=(measure,)))
     (found,) = one.estimates.values()
     if not isinstance(found, Estimate) or found.value is None:
@@ -79,6 +74,20 @@ def influence(counted: Study, of: str) -> tuple[str, float | None, list[Influenc
     if of != "item":
         rows.sort(key=lambda row: (row.change is None, -(row.change or 0.0), row.name))
     return measure, found.value, rows
+
+
+def _measure(counted: Study, what: str = "") -> str:
+    """The first measure asked for, else the usual one; raises where item patterns do not do.
+
+    ``what`` of it is wanted begins the message.
+    """
+    measure = counted.wanted[0] if counted.question.measures else DEFAULT_MEASURE
+    if MEASURES[measure].needs != "patterns":
+        raise InvalidOption(
+            f"{what}{measure} is not to be had from item patterns",
+            f"--measure {DEFAULT_MEASURE}, for one",
+        )
+    return measure
 
 
 def _annotators(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
@@ -219,11 +228,7 @@ def best_merges(counted: Study, most: int = 10) -> tuple[str, float | None, list
     Raises:
         InvalidOption: more categories than can be tried, or a measure of pairs.
     """
-    measure = counted.wanted[0] if counted.question.measures else DEFAULT_MEASURE
-    if MEASURES[measure].needs != "patterns":
-        raise InvalidOption(
-            f"{measure} is not to be had from item patterns", f"--measure {DEFAULT_MEASURE}"
-        )
+    measure = _measure(counted)
     if len(counted.names) > MOST_MERGED:
         raise InvalidOption(
             f"{len(counted.names)} categories are more than the {MOST_MERGED} of which every two "

@@ -61,7 +61,7 @@ def assess(
 
 def _intraclass(counted: Study) -> tuple[IntraclassCorrelation, ...]:
     """The forms of the intraclass correlation, on scales that have them."""
-    if (counted.question.reading.scale or counted.project.scale) not in {"interval", "ratio"}:
+    if counted.question.reading.scale_of(counted.project) not in {"interval", "ratio"}:
         return ()
     confidence = counted.question.confidence
     values = counted.sample.values
@@ -85,7 +85,7 @@ def assessment_of(
         rates = category_rates(patterns, list(names), question.confidence)
     return Assessment(
         project=project.name,
-        scale=question.reading.scale or project.scale,
+        scale=question.reading.scale_of(project),
         counts=Counts(
             items=patterns.items,
             items_compared=patterns.items_compared,
