@@ -25,7 +25,7 @@ tracker.open(sys.argv[1]).import_file(sys.argv[2], project=sys.argv[3])
 
 def rows(answers: int) -> Iterator[str]:
     """Lines of ``item,annotator,category``, an item's answers one after the other."""
-    draw = random.Random(SEED)  # noqa: S311 - data to measure with
+    draw = random.Random(SEED)
     others = len(CATEGORIES) - 1
     for item in range(answers // ANSWERS):
         truth = draw.randrange(len(CATEGORIES))

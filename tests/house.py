@@ -50,7 +50,7 @@ ONLY: dict[str, set[str]] = {
     "clock": set(),
     "tally": set(),
     "measures": {"errors", "tally"},
-    "audit": {"errors", "tally"},
+    "audit": {"errors", "clock", "tally"},
     "simulate": {"errors"},
     "demo": {"simulate"},
 }

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers import SEVERAL, SPANS, standing, stored
 from tracker.catalogue.annotators import set_kind
 from tracker.errors import InvalidOption, NotFound
-from tracker.flags import open_flags
+from tracker.flags import list_flags
 from tracker.ledger import Ledger
 from tracker.simulate import Group, crowd
 
@@ -76,14 +76,14 @@ def test_findings_are_recorded_once_and_seen_again(audited: Ledger) -> None:
     assert "flags" not in stored(audited)
     audit = audited.audit("p", record=True)
     with audited.reading("p") as (connection, project):
-        first = open_flags(connection, project)
+        first = list_flags(connection, project)
     assert [(row["annotator"], row["kind"], row["category"]) for row in first] == [
         (annotator.name, flag.kind, audit.category_name(flag))
         for annotator, flag in audit.flagged()
     ]
     audited.audit("p", record=True)
     with audited.reading("p") as (connection, project):
-        again = open_flags(connection, project)
+        again = list_flags(connection, project)
     assert len(again) == len(first) == stored(audited)["flags"]
     assert [row["found_at"] for row in again] == [row["found_at"] for row in first]
     assert again[0]["last_seen_at"] > first[0]["last_seen_at"]
@@ -106,8 +106,12 @@ def test_kinds_of_projects(ledger: Ledger, write: Write) -> None:
     assert told["A"]["answers"] == 2
     spans = write("item,annotator,category,start,end\n i,A,x,0,3")
     ledger.import_file(spans, "spans", options=SPANS)
-    with pytest.raises(InvalidOption, match="'spans' is a project of spans"):
-        ledger.audit("spans")
+    audit = ledger.audit("spans")
+    assert [row["agreement_with_peers"] for row in audit.to_dict()["annotators"]] == [None]
+    assert (
+        "items that several annotators answered as a whole"
+        in (audit.not_applicable["low_agreement"])
+    )
     with pytest.raises(NotFound):
         ledger.audit("nowhere")
     for alpha in (0, 1, 7):

@@ -16,7 +16,7 @@ from tracker.assess import Question, by_attribute
 from tracker.catalogue.annotators import add_alias, rename_annotator, set_kind
 from tracker.counting import Selecting, choose
 from tracker.errors import InvalidOption, NotFound
-from tracker.flags import open_flags
+from tracker.flags import list_flags
 from tracker.history import find_snapshot
 from tracker.ledger import Ledger
 
@@ -92,10 +92,10 @@ def test_a_reference_is_compared_where_it_is_named_but_never_with_itself(chosen:
     assert found.counts.annotators == 2
     assert found.gold is not None
     assert (found.gold.answers, found.gold.observed) == (12, 1)
-    accuracies = {one.name: one.gold_accuracy for one in chosen.audit("p").annotators}
+    accuracies = {one.name: one.figures["gold_accuracy"] for one in chosen.audit("p").annotators}
     assert accuracies == {"ann": 1, "bob": 0.5, "cat": 1, "dot": 0.5}
     only = chosen.audit("p", annotators=["ann", "gold"]).annotators
-    assert {one.name: one.gold_accuracy for one in only} == {"ann": 1, "gold": None}
+    assert {one.name: one.figures["gold_accuracy"] for one in only} == {"ann": 1, "gold": None}
 
 
 def test_truths_stay_unless_they_are_left_out_by_name(chosen: Ledger) -> None:
@@ -265,7 +265,7 @@ def test_an_audit_tells_what_was_chosen(chosen: Ledger) -> None:
     assert [row["annotator"] for row in told["annotators"]] == ["ann", "bob"]
     assert [row["items_shared"] for row in told["annotators"]] == [12, 12]
     with chosen.reading("p") as (connection, project):
-        assert open_flags(connection, project) == []
+        assert list_flags(connection, project) == []
 
 
 def test_rows_are_exported_as_they_are_chosen(chosen: Ledger) -> None:

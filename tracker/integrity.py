@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, func, literal, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, literal, select
 
 from tracker.database import Database
-from tracker.schema import Alias, Annotator, Category, Label, PastLabel, Project
+from tracker.schema import (
+    Alias,
+    Annotator,
+    Category,
+    FlagChange,
+    FlagRow,
+    FlagSighting,
+    Label,
+    PastLabel,
+    Project,
+)
 
 __all__ = ["check_database"]
 
@@ -88,6 +98,7 @@ def _rules() -> list[tuple[str, Select[Any]]]:
             .group_by(Category.project_id)
             .having(func.count() < 2),
         ),
+        ("flags were recorded without a sighting or a change", _unseen(found)),
     ]
 
 
@@ -97,6 +108,16 @@ def _misplaced_spans(found: ColumnElement[int]) -> Select[Any]:
         .join_from(_labels, Project, Project.id == _labels.c.project_id)
         .where(Project.answers != "spans", _labels.c.span_start >= 0)
     )
+
+
+def _unseen(found: ColumnElement[int]) -> Select[Any]:
+    has_both = [
+        select(table.number)
+        .where(table.project_id == FlagRow.project_id, table.flag_id == FlagRow.id)
+        .exists()
+        for table in (FlagSighting, FlagChange)
+    ]
+    return select(found).select_from(FlagRow).where(~and_(*has_both))
 
 
 def _overtaken(found: ColumnElement[int]) -> Select[Any]:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Unpack
 from sqlalchemy import Connection
 
 from tracker.assess import Assessment, Question, Reading, Study, Uncertainty, assess, study
-from tracker.auditing import Audit, audit_project
+from tracker.audit.floors import DEFAULT_FLOORS, Floors
+from tracker.auditing import Audit, AuditQuestion, audit_project, question_of
+from tracker.catalogue.changes import lock_project
 from tracker.catalogue.projects import (
     ProjectExists,
     ProjectInfo,
@@ -20,11 +22,12 @@ from tracker.catalogue.projects import (
     create_project,
     find_project,
 )
+from tracker.catalogue.pseudonyms import pseudonyms
 from tracker.counting import Selecting, choose
 from tracker.database import Database
 from tracker.errors import InvalidOption, NotFound
 from tracker.export import LABEL_COLUMNS, standing_labels
-from tracker.flags import record_flags
+from tracker.flags import Recorded, record_flags
 from tracker.history import History, SnapshotRecord, history, take_snapshot
 from tracker.ingest.columns import parse_map
 from tracker.ingest.loader import ImportResult, Progress, load
@@ -188,17 +191,46 @@ class Ledger:
         project: str,
         *,
         alpha: float = 0.05,
+        kinds: Sequence[str] = (),
+        exclude_kinds: Sequence[str] = (),
+        evidence: int = 0,
+        floors: Floors | None = None,
         record: bool = False,
         **selecting: Unpack[Selecting],
     ) -> Audit:
-        """The findings on the project's annotators; ``record`` stores those that stand up."""
-        choice = choose(**selecting)
-        transaction = self.writing if record else self.reading
-        with transaction(project) as (connection, found):
-            audited = audit_project(connection, found, alpha=alpha, choice=choice)
-            if record:
-                record_flags(connection, found, audited)
-            return audited
+        """The findings on the project's annotators; ``record`` stores those that stand up.
+
+        Only the ``kinds`` named are looked for, without ``exclude_kinds``; ``evidence`` is how
+        many items to show for each finding, ``floors`` the least effects of one.
+        """
+        question = question_of(
+            alpha=alpha,
+            kinds=kinds,
+            exclude_kinds=exclude_kinds,
+            evidence=evidence,
+            floors=floors or DEFAULT_FLOORS,
+            choice=choose(**selecting),
+        )
+        if record:
+            return self.record_audit(project, question)[0]
+        with self.reading(project) as (connection, found):
+            return audit_project(connection, found, question)
+
+    def record_audit(
+        self, project: str, question: AuditQuestion | None = None
+    ) -> tuple[Audit, Recorded]:
+        """An audit, stored; with what became of the findings that earlier audits recorded."""
+        question = question or AuditQuestion()
+        with self.writing(project) as (connection, found):
+            # Before anything is counted: an audit of older answers must not close newer flags.
+            lock_project(connection, found.id)
+            audited = audit_project(connection, found, question)
+            return audited, record_flags(connection, found, audited, closes=question.whole)
+
+    def pseudonyms(self, project: str) -> dict[int, str]:
+        """A pseudonym for every annotator of the project, by number; see `catalogue.pseudonyms`."""
+        with self.reading(project) as (connection, found):
+            return pseudonyms(connection, found)
 
     def snapshot(
         self,

@@ -1,5 +1,7 @@
 """The ledger."""
 
+import secrets
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -35,6 +37,14 @@ def upgrade():
         info={"never_renumbered": True},
         **dialect.NEVER_RENUMBERED,
     )
+    pseudonym_keys = op.create_table(
+        "pseudonym_keys",
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.CheckConstraint("id = 1", name=op.f("ck_pseudonym_keys_one")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_pseudonym_keys")),
+    )
+    op.bulk_insert(pseudonym_keys, [{"id": 1, "key": secrets.token_hex(32)}])
     op.create_table(
         "purges",
         sa.Column("project_id", sa.Integer(), autoincrement=False, nullable=False),
@@ -133,13 +143,11 @@ def upgrade():
         sa.Column("project_id", sa.Integer(), nullable=False),
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("annotator_id", sa.Integer(), nullable=False),
+        sa.Column("other_id", sa.Integer(), nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("category_id", sa.Integer(), nullable=False),
-        sa.Column("severity", sa.Text(), nullable=False),
         sa.Column("found_at", sa.BigInteger(), nullable=False),
-        sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
-        sa.Column("evidence", sa.Text(), nullable=False),
-        sa.CheckConstraint("last_seen_at >= found_at", name=op.f("ck_flags_order")),
+        sa.CheckConstraint("annotator_id <= other_id", name=op.f("ck_flags_a_pair_stands_once")),
         sa.ForeignKeyConstraint(
             ["project_id", "annotator_id"],
             ["annotators.project_id", "annotators.id"],
@@ -151,16 +159,83 @@ def upgrade():
             name=op.f("fk_flags_project_id_category_id_categories"),
         ),
         sa.ForeignKeyConstraint(
+            ["project_id", "other_id"],
+            ["annotators.project_id", "annotators.id"],
+            name=op.f("fk_flags_project_id_other_id_annotators"),
+        ),
+        sa.ForeignKeyConstraint(
             ["project_id"], ["projects.id"], name=op.f("fk_flags_project_id_projects")
         ),
         sa.PrimaryKeyConstraint("project_id", "id", name=op.f("pk_flags")),
         sa.UniqueConstraint(
             "project_id",
             "annotator_id",
+            "other_id",
             "kind",
             "category_id",
-            name=op.f("uq_flags_project_id_annotator_id_kind_category_id"),
+            name=op.f("uq_flags_project_id_annotator_id_other_id_kind_category_id"),
         ),
+        info={"append_only": True},
+    )
+    op.create_table(
+        "flag_changes",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("flag_id", sa.Integer(), nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("action", sa.Text(), nullable=False),
+        sa.Column("made_at", sa.BigInteger(), nullable=False),
+        sa.Column("made_by", sa.Text(), nullable=True),
+        sa.Column("note", sa.Text(), nullable=True),
+        sa.Column("informative", sa.Integer(), nullable=False),
+        sa.CheckConstraint(
+            "(number = 1) = (action = 'found')", name=op.f("ck_flag_changes_found_first")
+        ),
+        sa.CheckConstraint(
+            "action <> 'appealed' OR note IS NOT NULL",
+            name=op.f("ck_flag_changes_appeals_say_why"),
+        ),
+        sa.CheckConstraint(
+            "action IN ('found', 'reopened', 'no longer found', 'acknowledged', 'dismissed', "
+            "'resolved', 'appealed')",
+            name=op.f("ck_flag_changes_action"),
+        ),
+        sa.CheckConstraint("informative >= 0", name=op.f("ck_flag_changes_informative")),
+        sa.CheckConstraint(
+            "made_by IS NOT NULL OR action IN ('found', 'reopened', 'no longer found')",
+            name=op.f("ck_flag_changes_people_have_names"),
+        ),
+        sa.CheckConstraint("number > 0", name=op.f("ck_flag_changes_number")),
+        sa.CheckConstraint(
+            "state IN ('open', 'acknowledged', 'dismissed', 'resolved')",
+            name=op.f("ck_flag_changes_state"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "flag_id"],
+            ["flags.project_id", "flags.id"],
+            name=op.f("fk_flag_changes_project_id_flag_id_flags"),
+        ),
+        sa.PrimaryKeyConstraint("project_id", "flag_id", "number", name=op.f("pk_flag_changes")),
+        info={"append_only": True},
+    )
+    op.create_table(
+        "flag_sightings",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("flag_id", sa.Integer(), nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("seen_at", sa.BigInteger(), nullable=False),
+        sa.Column("severity", sa.Text(), nullable=False),
+        sa.Column("informative", sa.Integer(), nullable=False),
+        sa.Column("evidence", sa.Text(), nullable=False),
+        sa.CheckConstraint("informative >= 0", name=op.f("ck_flag_sightings_informative")),
+        sa.CheckConstraint("number > 0", name=op.f("ck_flag_sightings_number")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "flag_id"],
+            ["flags.project_id", "flags.id"],
+            name=op.f("fk_flag_sightings_project_id_flag_id_flags"),
+        ),
+        sa.PrimaryKeyConstraint("project_id", "flag_id", "number", name=op.f("pk_flag_sightings")),
+        info={"append_only": True},
     )
     op.create_table(
         "imports",
@@ -474,6 +549,8 @@ def downgrade():
     op.drop_table("labels")
     op.drop_table("item_attributes")
     op.drop_table("imports")
+    op.drop_table("flag_sightings")
+    op.drop_table("flag_changes")
     op.drop_table("flags")
     op.drop_table("aliases")
     op.drop_table("items")
@@ -481,6 +558,7 @@ def downgrade():
     op.drop_table("categories")
     op.drop_table("annotators")
     op.drop_table("purges")
+    op.drop_table("pseudonym_keys")
     op.drop_table("projects")
     for function in dialect.trigger_functions(op.get_bind().dialect.name):
         op.execute(f"DROP FUNCTION {function}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from tracker.audit import Evidence
 from tracker.tally import AnnotatorTallies, Answer, make_pattern
 
 AMT = Path(__file__).parents[1] / "data" / "amt"
@@ -28,6 +29,9 @@ class Crowd(NamedTuple):
 
     def tallies(self) -> AnnotatorTallies:
         return self.recount(frozenset())
+
+    def regather(self, excluded: Collection[int]) -> Evidence:
+        return Evidence(self.recount(excluded))
 
     def recount(self, excluded: Collection[int]) -> AnnotatorTallies:
         counts: dict[int, Counter] = {}

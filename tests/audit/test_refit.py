@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracker.audit import audit
+from tracker.audit import Evidence, audit
 from tracker.audit.rounds import MAXIMUM_REFITS
 
 from .crowds import always, leaning, mostly_right, one, seeded, simulate
@@ -26,8 +26,8 @@ def test_sound_annotators_are_cleared_by_the_refit():
     before = after = 0
     for seed in range(10):
         crowd = mixed(seed)
-        before += len(flagged(audit(crowd.tallies())) - {0, 1, 2, 3})
-        flags = audit(crowd.tallies(), recount=crowd.recount)
+        before += len(flagged(audit(Evidence(crowd.tallies()))) - {0, 1, 2, 3})
+        flags = audit(Evidence(crowd.tallies()), crowd.regather)
         after += len(flagged(flags) - {0, 1, 2, 3})
         assert flagged(flags) >= {0, 1, 2, 3}
     assert before >= 15  # of 60: without a refit, accused because of the others
@@ -36,8 +36,8 @@ def test_sound_annotators_are_cleared_by_the_refit():
 
 def test_main_figures_are_those_before_the_refit():
     crowd = mixed(1)
-    first = {(f.annotator, f.kind, f.category): f for f in audit(crowd.tallies())}
-    for flag in audit(crowd.tallies(), recount=crowd.recount):
+    first = {(f.annotator, f.kind, f.category): f for f in audit(Evidence(crowd.tallies()))}
+    for flag in audit(Evidence(crowd.tallies()), crowd.regather):
         same = first.get((flag.annotator, flag.kind, flag.category))
         if same:
             assert (flag.observed, flag.expected, flag.p_value, flag.q_value) == (
@@ -56,8 +56,8 @@ def test_one_hidden_by_others_is_found():
         items.append(item | {who: mostly_right(0.9, 2)(random, truth) for who in (2, 4, 5, 6)})
         items[-1][3] = leaning(1, 0.45, mostly_right(0.9, 2))(random, truth)
     crowd = one(*items)
-    assert 3 not in flagged(audit(crowd.tallies()))
-    flags = audit(crowd.tallies(), recount=crowd.recount)
+    assert 3 not in flagged(audit(Evidence(crowd.tallies())))
+    flags = audit(Evidence(crowd.tallies()), crowd.regather)
     assert flagged(flags) == {0, 1, 3}
     found = next(f for f in flags if f.annotator == 3 and f.state == "flagged")
     assert found.q_value > 0.05
@@ -73,8 +73,8 @@ def test_compared_only_with_flagged_answers_is_not_enough():
     items = [{0: 1, 1: sound(random, i % 2)} for i in range(40)]
     items += [{0: 1, 2: sound(random, i % 2), 3: sound(random, i % 2)} for i in range(60)]
     crowd = one(*items)
-    assert {0, 1} <= flagged(audit(crowd.tallies()))
-    flags = audit(crowd.tallies(), recount=crowd.recount)
+    assert {0, 1} <= flagged(audit(Evidence(crowd.tallies())))
+    flags = audit(Evidence(crowd.tallies()), crowd.regather)
     assert flagged(flags) == {0}
     mine = [f for f in flags if f.annotator == 1 and f.state == "insufficient"]
     assert len(mine) == 1
@@ -83,7 +83,7 @@ def test_compared_only_with_flagged_answers_is_not_enough():
 
 def test_one_left_out_sees_the_sound_ones_and_themself():
     crowd = one(*[{0: 1, 1: i % 2, 2: i % 2} for i in range(40)])
-    flags = audit(crowd.tallies(), recount=crowd.recount)
+    flags = audit(Evidence(crowd.tallies()), crowd.regather)
     assert flagged(flags) == {0}
     found = next(f for f in flags if f.state == "flagged")
     assert found.refit["expected"] == pytest.approx(found.expected)
@@ -95,14 +95,14 @@ def test_refits_are_few_and_none_is_made_without_a_flag(seed):
     calls = []
     crowd = mixed(seed)
 
-    def recount(excluded):
+    def regather(excluded):
         calls.append(excluded)
-        return crowd.recount(excluded)
+        return crowd.regather(excluded)
 
-    audit(crowd.tallies(), recount=recount)
+    audit(Evidence(crowd.tallies()), regather)
     assert 1 <= len(calls) <= MAXIMUM_REFITS
     assert all(calls)
     calls.clear()
     quiet = one(*[{0: i % 2, 1: i % 2, 2: i % 2} for i in range(40)])
-    audit(quiet.tallies(), recount=lambda excluded: calls.append(excluded) or quiet.tallies())
+    audit(Evidence(quiet.tallies()), calls.append)
     assert calls == []

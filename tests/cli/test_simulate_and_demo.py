@@ -76,12 +76,12 @@ def test_the_tour(run: Run, folder: Path) -> None:
         "Cohen's kappa 0.467, moderate",
         "73.3% right where chance alone gives 50.0%",
         "rebuilt to be consistent with every published figure",
-        "insufficient Q gave",
+        "insufficient constant_category  Q gave",
         "constant_category",
         "week 4",
     ):
         assert told in shown
-    assert "insufficient J gave" in shown
+    assert "insufficient constant_category  J gave" in shown
     assert "flagged      Q" not in shown
     head, _, rest = shown.partition("All of this is in tracker-demo.db.")
     assert head

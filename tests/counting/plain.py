@@ -24,7 +24,7 @@ from tracker.ingest.columns import parse_map
 from tracker.ingest.loader import load
 from tracker.ingest.source import STDIN, SourceFile
 from tracker.schema import NONE_APPLIES, ItemAttribute
-from tracker.tally import Answer, Pattern, answers_in, make_pattern
+from tracker.tally import Answer, Pattern, make_pattern
 
 Rows = Mapping[tuple[str, str, int], frozenset[str] | None]
 """``{(item, annotator, pass): categories}``; None is a skipped answer."""
@@ -35,13 +35,17 @@ LATE = 10**18  # later than every moment that a test chooses
 
 @dataclass(frozen=True)
 class Given:
-    """One answer by numbers; skipped where ``own`` is None, and ``LATE`` where it has no time."""
+    """One answer by numbers; skipped where ``own`` is None, ``LATE`` where it has no time.
+
+    ``spent`` is in milliseconds.
+    """
 
     item: int
     annotator: int
     number: int
     at: int
     own: Answer | None
+    spent: int | None = None
 
 
 @dataclass(frozen=True)
@@ -183,15 +187,21 @@ def store_raw(
     *,
     times: Mapping[tuple[str, str, int], int] | None = None,
     values: Mapping[str, Mapping[str, str]] | None = None,
+    spent: Mapping[tuple[str, str, int], int] | None = None,
 ) -> tuple[ProjectInfo, Raw]:
-    """The same with the moments of the answers, in microseconds, and the items' attributes."""
+    """The same with the moments of the answers, in microseconds, and the items' attributes.
+
+    ``spent`` says how many milliseconds an answer took.
+    """
     options = ProjectOptions(answers=kind, categories=categories)
     project = create_project(connection, "p", options)
-    text: list[list[object]] = [["item", "annotator", "pass", "labeled_at", "category"]]
+    text: list[list[object]] = [["item", "annotator", "pass", "labeled_at", "seconds", "category"]]
     for key, labels in rows.items():
         at = (times or {}).get(key)
         when = "" if at is None else clock.iso(at)
-        text += [[*key, when, label] for label in sorted(labels or [""])]
+        took = (spent or {}).get(key)
+        seconds = "" if took is None else took / 1000
+        text += [[*key, when, seconds, label] for label in sorted(labels or [""])]
     source = SourceFile(STDIN, io.BytesIO(csv_text(text).encode()))
     load(connection, project, [source], parse_map([]))
     people = {name: n for n, name in annotator_names(connection, project).items()}
@@ -214,6 +224,7 @@ def store_raw(
             key[2],
             (times or {}).get(key, LATE),
             None if labels is None else tuple(sorted(numbers[label] for label in labels)),
+            (spent or {}).get(key),
         )
         for key, labels in rows.items()
     )
@@ -239,7 +250,7 @@ def compare(
     assert counting.answers_per_item(connection, selection) == plain.answers_per_item()
     for excluded in (frozenset(), frozenset(sorted(plain.humans)[:1]), plain.humans):
         recounted = counting.recount(connection, selection, excluded)
-        assert shared(recounted.counts) == shared(plain.annotator_tallies(excluded))
+        assert recounted.counts == plain.annotator_tallies(excluded)
 
 
 def compare_groups(
@@ -270,17 +281,6 @@ def compare_groups(
     assert clusters == plain.clusters(attribute)
     names = [cluster for cluster, _ in itertools.groupby(rows, key=itemgetter(0))]
     assert len(names) == len(set(names)), "a cluster's rows follow each other"
-
-
-def shared(
-    counts: Mapping[int, Mapping[tuple[Answer, Pattern], int]],
-) -> dict[int, dict[tuple[Answer, Pattern], int]]:
-    """Tallies of items that another annotator answered too; no figure needs the others."""
-    kept: dict[int, dict[tuple[Answer, Pattern], int]] = {
-        annotator: {key: number for key, number in mine.items() if answers_in(key[1]) > 1}
-        for annotator, mine in counts.items()
-    }
-    return {annotator: mine for annotator, mine in kept.items() if mine}
 
 
 # -- strategies ----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from tracker.catalogue.annotators import annotator_names
 from tracker.catalogue.projects import ProjectInfo
 from tracker.counting import EVERYTHING, Choice, Selection
 from tracker.ledger import Ledger
+from tracker.tally import Pattern, make_pattern
 
 __all__ = ["DAY", "START", "Selected", "both_kinds", "check_each", "selected"]
 
@@ -28,6 +30,7 @@ START = clock.parse_when("2020-01-01", now=0, end_of_day=False)
 EXAMPLES = {"sqlite": 8, "postgresql": 3}
 CHOICES = 5  # of each drawn project
 VALUES = ("nl", "de", "")
+SPENT = (0, 1, 1500, 1500, 2000, 10_000)  # milliseconds
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,32 @@ class Selected:
             and one.annotator in self.plain.humans
         )
 
+    def passes(self) -> list[list[Given]]:
+        """The answers of each annotator to each item, by pass, those chosen and not skipped."""
+        given: dict[tuple[int, int], list[Given]] = defaultdict(list)
+        for one in sorted(self.raw.given, key=lambda one: one.number):
+            if one.own is not None and self.chosen(one):
+                given[one.item, one.annotator].append(one)
+        return list(given.values())
+
+    def counted(self) -> list[Given]:
+        """The answers that count, by annotator, time and item."""
+        return sorted(
+            (given[0] for given in self.passes()), key=lambda one: (one.annotator, one.at, one.item)
+        )
+
+    def pattern(self, item: int, whose: frozenset[int], excluded: frozenset[int]) -> Pattern:
+        """The pattern of an item as some annotators meet it."""
+        given = self.plain.compared()[item]
+        return make_pattern(
+            own for who, own in given.items() if who in whose or who not in excluded
+        )
+
+    def some_excluded(self) -> list[frozenset[int]]:
+        """Nobody, some and all of those who answered."""
+        who = sorted({one.annotator for one in self.counted()})
+        return [frozenset(), frozenset(who[:1]), frozenset(who[::2]), frozenset(who)]
+
 
 @contextmanager
 def selected(
@@ -96,8 +125,9 @@ def check_each(
         random = Random(seed)  # noqa: S311 - no secret is made with it
         rows = _answers(random, kind)
         times = {key: _moment(random) for key in rows if random.random() < 0.9}
+        spent = {key: random.choice(SPENT) for key in rows if random.random() < 0.8}
         values = {item: {"lang": random.choice(VALUES)} for item in "ijkl" if random.random() < 0.8}
-        with selected(ledger, rows, kind, times=times, values=values) as everything:
+        with selected(ledger, rows, kind, times=times, values=values, spent=spent) as everything:
             check(everything)
             people = sorted({who for _, who, _ in rows})
             there = sorted({mine["lang"] for mine in everything.raw.values.values()})

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import Counter
 from itertools import pairwise
 
-from tests.counting.plain import LATE, Given, Rows
+from tests.counting.plain import LATE, Rows
 from tests.counting.selected import DAY, START, Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements
 from tracker import counting
@@ -17,19 +16,10 @@ from tracker.tally import Answer
 Key = tuple[int, Answer | None, Answer | None]
 
 
-def passes(chosen: Selected) -> Iterator[list[Given]]:
-    """The answers of each annotator to each item, by pass, those chosen and not skipped."""
-    given: dict[tuple[int, int], list[Given]] = defaultdict(list)
-    for one in sorted(chosen.raw.given, key=lambda one: one.number):
-        if one.own is not None and chosen.chosen(one):
-            given[one.item, one.annotator].append(one)
-    yield from given.values()
-
-
 def check_passes(chosen: Selected) -> None:
     at = chosen.connection, chosen.selection
     times, timed, days = Counter[Key](), Counter[Key](), Counter[Key]()
-    for given in passes(chosen):
+    for given in chosen.passes():
         for earlier, later in pairwise(given):
             key = later.annotator, earlier.own, later.own
             known = LATE not in {earlier.at, later.at}
@@ -43,7 +33,7 @@ def check_passes(chosen: Selected) -> None:
         timed[key] -= row.timed
         days[key] -= round(row.days)
     assert not any((*times.values(), *timed.values(), *days.values()))
-    every = list(passes(chosen))
+    every = chosen.passes()
     assert counting.has_repeats(*at) == any(given[-1].number > 1 for given in every)
     assert counting.passes_alone(*at) == sum(given[0].number > 1 for given in every)
 

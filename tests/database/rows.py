@@ -9,6 +9,9 @@ from tracker.schema import Base
 
 APPEND_ONLY = [
     "changes",
+    "flag_changes",
+    "flag_sightings",
+    "flags",
     "snapshot_categories",
     "snapshot_measures",
     "snapshot_patterns",
@@ -60,6 +63,25 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
                 | {"annotators": 1, "answers": 1, "labels": 1}
             ],
             "snapshot_patterns": [p | {"snapshot_id": 1, "pattern": "[[[1],1]]", "items": 1}],
+            "flags": [
+                p
+                | {"id": 1, "annotator_id": 1, "other_id": 2, "kind": "k", "category_id": 1}
+                | {"found_at": 9}
+            ],
+            "flag_sightings": [
+                p
+                | {"flag_id": 1, "number": 1, "seen_at": 9, "severity": "low", "informative": 10}
+                | {"evidence": "{}"}
+            ],
+            "flag_changes": [
+                p
+                | {"flag_id": 1, "number": number, "state": "open", "action": action}
+                | {"made_at": 9, "made_by": by, "note": note, "informative": 10}
+                for number, action, by, note in (
+                    (1, "found", None, None),
+                    (2, "appealed", "B", "not I"),
+                )
+            ],
             "purges": [{"project_id": 7, "purged_at": 3}],
         }
     }

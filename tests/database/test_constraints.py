@@ -11,6 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tests.database.rows import APPEND_ONLY, fill, sample
+from tests.flags.found import Seen, record
 from tests.helpers import stored
 from tracker.database import Database
 from tracker.ledger import Ledger
@@ -23,6 +24,7 @@ def recorded(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
     file = write("item,annotator,category\n i,A,x\n i,B,y\n j,A,x\n j,B,x")
     ledger.import_file(file, "p")
     ledger.snapshot("p", name="first")
+    record(ledger, Seen(1))
     return ledger
 
 
@@ -65,6 +67,7 @@ def test_other_programs_cannot_replace_append_only_rows(
     ledger = Ledger(f"sqlite:///{sqlite_file}")
     ledger.import_file(write("item,annotator,category\n i,A,x\n i,B,y"), "p")
     ledger.snapshot("p")
+    record(ledger, Seen(1))
     plain = sqlite3.connect(sqlite_file)  # with none of our pragmas
     try:
         for table in APPEND_ONLY:
@@ -136,11 +139,22 @@ IMPOSSIBLE = {
         {"project_id": 1, "snapshot_id": 1, "category_id": 1, "position": 0, "labels": 2}
         | {"agreements": 0, "potential_agreements": 0},
     ),
-    "a flag last seen before it was found": (
-        "flags",
-        {"project_id": 1, "id": 1, "annotator_id": 1, "kind": "k", "category_id": 1}
-        | {"severity": "s", "found_at": 5, "last_seen_at": 4, "evidence": "{}"},
-    ),
+    "a flag twice": values_of("flags", id=2),
+    "a pair the other way round": values_of("flags", id=2, annotator_id=2, other_id=1),
+    "a flag of nobody": values_of("flags", id=2, annotator_id=9, other_id=9),
+    "a flag with nobody": values_of("flags", id=2, other_id=9),
+    "a flag of no category": values_of("flags", id=2, category_id=9),
+    "a sighting of no flag": values_of("flag_sightings", flag_id=9),
+    "a sighting numbered 0": values_of("flag_sightings", number=0),
+    "a sighting of less than nothing": values_of("flag_sightings", number=2, informative=-1),
+    "a change of no flag": values_of("flag_changes", flag_id=9),
+    "a change of a state": values_of("flag_changes", number=3, action="reopened", state="shut"),
+    "an unknown change": values_of("flag_changes", number=3, action="forgotten", made_by="ann"),
+    "a change numbered 0": values_of("flag_changes", number=0, action="reopened"),
+    "a flag found twice": values_of("flag_changes", number=3),
+    "a flag that begins otherwise": values_of("flag_changes", number=1, action="reopened"),
+    "somebody without a name": values_of("flag_changes", number=3, action="dismissed"),
+    "an appeal without words": values_of("flag_changes", number=3, action="appealed", made_by="B"),
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracker import counting
 from tracker.assess.study import Study
-from tracker.audit import annotator_figures
+from tracker.audit import Evidence
 from tracker.catalogue.annotators import annotator_names
 from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
 from tracker.measures.compare import Comparison, dependent, independent, two_columns
@@ -173,7 +173,5 @@ def _peers(counted: Study) -> dict[str, float]:
     names = annotator_names(counted.connection, counted.project)
     tallies = counting.annotator_tallies(counted.connection, counted.selection)
     return {
-        names[who]: figures.agreement_with_peers
-        for who, figures in annotator_figures(tallies).items()
-        if figures.agreement_with_peers is not None
+        names[who]: alignment.observed for who, alignment in Evidence(tallies).alignments.items()
     }

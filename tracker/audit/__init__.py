@@ -1,84 +1,105 @@
-"""Audits of annotators: tallies in, flags out; one kind of finding a file.
+"""Audits of annotators: evidence in, flags out; one kind of finding a file.
 
 A new kind is a ``Kind`` in a file of its own, entered in ``KINDS``; what it needs beyond the
-annotator tallies becomes a field of ``Evidence``.
+annotator tallies is a field of ``Evidence``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tracker.audit.assemble import assemble
 from tracker.audit.category_bias import CATEGORY_BIAS
 from tracker.audit.constant_category import CONSTANT_CATEGORY
+from tracker.audit.copying import COPYING
+from tracker.audit.drift import DRIFT
 from tracker.audit.duplicates import redundant
+from tracker.audit.empty_answers import EMPTY_ANSWERS
+from tracker.audit.evidence import DEFAULT_ALPHA, LACKING, Evidence
 from tracker.audit.figures import AnnotatorFigures, annotator_figures
-from tracker.audit.finding import Evidence, Kind
+from tracker.audit.finding import Kind
 from tracker.audit.flag import Flag, State, why
-from tracker.audit.rounds import Recount, settle
-from tracker.errors import InvalidOption
-from tracker.tally import AnnotatorTallies
+from tracker.audit.low_agreement import LOW_AGREEMENT
+from tracker.audit.low_gold_accuracy import LOW_GOLD_ACCURACY
+from tracker.audit.low_self_agreement import LOW_SELF_AGREEMENT
+from tracker.audit.random_answers import RANDOM_ANSWERS
+from tracker.audit.rounds import Regather, settle
+from tracker.audit.severity_bias import SEVERITY_BIAS
+from tracker.audit.straight_lining import STRAIGHT_LINING
+from tracker.audit.too_fast import TOO_FAST
 
 __all__ = [
     "DEFAULT_ALPHA",
     "KINDS",
+    "LACKING",
     "AnnotatorFigures",
+    "Evidence",
     "Flag",
     "Kind",
-    "Recount",
+    "Regather",
     "annotator_figures",
     "audit",
+    "not_applicable",
     "why",
 ]
 
-DEFAULT_ALPHA = 0.05
-"""The false discovery rate: of what is flagged, at most this share is expected to be chance."""
-
-KINDS: tuple[Kind, ...] = (CONSTANT_CATEGORY, CATEGORY_BIAS)
+KINDS: tuple[Kind, ...] = (
+    CONSTANT_CATEGORY,
+    RANDOM_ANSWERS,
+    CATEGORY_BIAS,
+    SEVERITY_BIAS,
+    LOW_AGREEMENT,
+    LOW_GOLD_ACCURACY,
+    LOW_SELF_AGREEMENT,
+    DRIFT,
+    STRAIGHT_LINING,
+    TOO_FAST,
+    COPYING,
+    EMPTY_ANSWERS,
+)
 
 _ORDER: dict[State, int] = {"flagged": 0, "insufficient": 1, "clear": 2}
 
 
 def audit(
-    tallies: AnnotatorTallies,
-    *,
-    several: bool = False,
-    alpha: float = DEFAULT_ALPHA,
-    recount: Recount | None = None,
+    evidence: Evidence, regather: Regather | None = None, kinds: Sequence[Kind] = KINDS
 ) -> list[Flag]:
     """What can be said of each annotator's answers against those of the same items' others.
 
     Args:
-        tallies: annotator x own answer x pattern, all answers.
-        several: whether an answer may hold any number of categories.
-        alpha: the false discovery rate to hold over all tests of the audit.
-        recount: given annotators to leave out, the same tallies with their answers taken out of
-            every pattern but their own (an annotator left out keeps their own answer, against
+        evidence: all answers.
+        regather: given annotators to leave out, the same evidence with their answers taken out
+            of every pattern but their own (an annotator left out keeps their own answer, against
             those of annotators not left out). Without it no refit is made.
+        kinds: what to look for; one correction is made for all tests of these.
 
     Returns:
         Flags of every state, by annotator; flagged, then insufficient, then clear; then by kind
         and by p-value. Duplicates (``tracker.audit.duplicates``) are not among them.
-
-    Raises:
-        InvalidOption: if alpha is not between 0 and 1.
     """
-    if not 0.0 < alpha < 1.0:
-        raise InvalidOption(f"alpha is {alpha}.", "Give a number between 0 and 1, such as 0.05.")
-    settled = settle(KINDS, Evidence(tallies, several, alpha), recount)
+    settled = settle(kinds, evidence, regather)
     states = settled.states()
     decided = {key: settled.deciding(key).finding for key in states}
     last = settled.last or settled.first
-    dropped = redundant(decided, states, last.evidence)
-    kinds = {kind.name: kind for kind in KINDS}
+    dropped, also = redundant(decided, states, last.evidence)
+    named = {kind.name: kind for kind in kinds}
     flags = [
-        assemble(settled, key, state, kinds[key[1]])
+        assemble(settled, key, state, named[key[1]], also.get(key, ()))
         for key, state in states.items()
         if key not in dropped
     ]
-    return sorted(flags, key=_sort_key)
+    place = {kind.name: index for index, kind in enumerate(KINDS)}
+    return sorted(flags, key=lambda flag: _sort_key(flag, place))
 
 
-def _sort_key(flag: Flag) -> tuple[int, int, int, float, int]:
-    kind = next(index for index, kind in enumerate(KINDS) if kind.name == flag.kind)
+def not_applicable(evidence: Evidence, kinds: Sequence[Kind] = KINDS) -> dict[str, str]:
+    """The kinds that the evidence lacks something for, and what it is, in words."""
+    found = {kind.name: evidence.lacks(sorted(kind.needs)) for kind in kinds}
+    return {kind: f"there are no {LACKING[needs[0]]}" for kind, needs in found.items() if needs}
+
+
+def _sort_key(flag: Flag, place: dict[str, int]) -> tuple[int, int, int, float, int, int]:
     p_value = 2.0 if flag.p_value is None else flag.p_value
     category = -1 if flag.category is None else flag.category
-    return (flag.annotator, _ORDER[flag.state], kind, p_value, category)
+    other = flag.other or 0
+    return (flag.annotator, _ORDER[flag.state], place[flag.kind], p_value, category, other)

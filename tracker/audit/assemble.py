@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracker.audit.finding import Finding, Key, Kind, severity_of
+from tracker.audit.finding import Finding, Key, Kind
 from tracker.audit.flag import Figure, Flag, State
 from tracker.audit.rounds import Judged, Settled
 from tracker.audit.wording import short_of_items, tested, without_others
@@ -10,8 +10,10 @@ from tracker.audit.wording import short_of_items, tested, without_others
 __all__ = ["assemble"]
 
 
-def assemble(settled: Settled, key: Key, state: State, kind: Kind) -> Flag:
-    """The flag of one finding; ``kind`` words its sentence."""
+def assemble(
+    settled: Settled, key: Key, state: State, kind: Kind, also: tuple[str, ...] = ()
+) -> Flag:
+    """The flag of one finding; ``kind`` words its sentence, ``also`` is what it explains."""
     first = settled.first.judged[key]
     finding = first.finding
     refit = settled.last.judged.get(key) if settled.last else None
@@ -20,19 +22,20 @@ def assemble(settled: Settled, key: Key, state: State, kind: Kind) -> Flag:
         kind=finding.kind,
         category=finding.category,
         state=state,
-        severity=(
-            severity_of(settled.deciding(key).finding.odds_ratio) if state == "flagged" else None
-        ),
+        severity=settled.deciding(key).finding.severity if state == "flagged" else None,
         observed=finding.observed,
         expected=finding.expected,
         peers=finding.peers,
         n=finding.n,
         informative=finding.informative,
-        odds_ratio=finding.odds_ratio,
+        effect=finding.effect,
         p_value=finding.p_value,
         q_value=first.q_value,
         why=None if state == "clear" else _why(settled, first, refit, state, kind),
         refit=None if refit is None else _figures(refit),
+        other=finding.other,
+        also=also,
+        details=finding.details,
     )
 
 
@@ -43,10 +46,12 @@ def _figures(refit: Judged) -> dict[str, Figure]:
         "expected": finding.expected,
         "peers": finding.peers,
         "n": finding.n,
+        "informative": finding.informative,
+        "effect": finding.effect.value,
+        "effect_low": finding.effect.low,
+        "effect_high": finding.effect.high,
         "p_value": finding.p_value,
         "q_value": refit.q_value,
-        "odds_ratio": finding.odds_ratio,
-        "informative": finding.informative,
     }
 
 
@@ -57,7 +62,7 @@ def _why(settled: Settled, first: Judged, refit: Judged | None, state: State, ki
         return f"{sentence}, but {_shortage(finding, first, refit)}."
     parts = [sentence, tested(finding, first.q_value if first.q_value is not None else 1.0)]
     others = settled.last.excluded - {finding.annotator} if settled.last else frozenset[int]()
-    if others and refit is not None and refit.q_value is not None:
+    if kind.spoils and others and refit is not None and refit.q_value is not None:
         parts.append(without_others(refit.finding, refit.q_value))
     return "; ".join(parts) + "."
 

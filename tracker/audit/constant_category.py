@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tracker.audit.evidence import Evidence
 from tracker.audit.finding import (
     MINIMUM_ANSWERS,
     MINIMUM_INFORMATIVE,
-    Evidence,
     Finding,
     Kind,
     usage_finding,
@@ -20,13 +20,9 @@ from tracker.audit.finding import (
 from tracker.audit.strata import Usage
 from tracker.audit.wording import gave
 
-__all__ = ["CONSTANT_CATEGORY", "MINIMUM_ODDS_RATIO", "MINIMUM_SHARE", "MISSED_ANSWERS"]
+__all__ = ["CONSTANT_CATEGORY", "MINIMUM_ODDS_RATIO", "MISSED_ANSWERS"]
 
 NAME = "constant_category"
-
-MINIMUM_SHARE = 0.95
-"""Share of the answers to shared items from which they count as constant; the co-annotators'
-share of the same items must be below it."""
 
 MINIMUM_ODDS_RATIO = 2.0
 """The effect that a flag needs besides the share: 96 % against 94 % is no finding."""
@@ -38,9 +34,10 @@ been expected to hold at least so many of another category."""
 
 def find(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator and category on their shared items."""
+    share = evidence.floors.constant_share
     for usage in evidence.usages:
         tested = usage.informative >= MINIMUM_INFORMATIVE
-        constant = usage.own >= MINIMUM_SHARE * usage.n and usage.peer_share < MINIMUM_SHARE
+        constant = usage.own >= share * usage.n and usage.peer_share < share
         yield usage_finding(
             usage,
             NAME,
@@ -54,4 +51,4 @@ def _worth_saying(usage: Usage) -> bool:
     return usage.n >= MINIMUM_ANSWERS and usage.n - usage.peers >= MISSED_ANSWERS
 
 
-CONSTANT_CATEGORY = Kind(NAME, frozenset({"tallies"}), find, gave, leads=True)
+CONSTANT_CATEGORY = Kind(NAME, frozenset({"shared"}), find, gave, spoils=True, leads=True)

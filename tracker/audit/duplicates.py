@@ -9,7 +9,11 @@ shares add up to 1. These rules drop what says nothing new; they never add a fin
    *other* answers are biased too: with the answers of the categories already reported taken out
    of every item, the same test is made again (p at most alpha, the same effect, the same
    direction). With two categories nothing is left, so the mirror image never stays.
-3. An insufficient bias is dropped where anything else is said of the annotator, and only the one
+3. Where all answers are one category, or say nothing of the items, that is why they agree with
+   few others and lean to an end of the scale: ``low_agreement``, ``severity_bias`` and, beside
+   ``constant_category``, ``random_answers`` are told as ``also`` of the finding that explains
+   them. Two such annotators agree without copying.
+4. An insufficient bias is dropped where anything else is said of the annotator, and only the one
    furthest off stays. (Where answers hold several categories: where ``constant_category`` is
    insufficient for that category.)
 """
@@ -20,8 +24,14 @@ from collections.abc import Mapping
 
 from tracker.audit.category_bias import CATEGORY_BIAS, bias_finding
 from tracker.audit.constant_category import CONSTANT_CATEGORY
-from tracker.audit.finding import Evidence, Finding, Key
+from tracker.audit.copying import COPYING
+from tracker.audit.entries import entries_of
+from tracker.audit.evidence import Evidence
+from tracker.audit.finding import Finding, Key
 from tracker.audit.flag import State
+from tracker.audit.low_agreement import LOW_AGREEMENT
+from tracker.audit.random_answers import RANDOM_ANSWERS
+from tracker.audit.severity_bias import SEVERITY_BIAS
 from tracker.audit.strata import usages
 from tracker.tally import AnnotatorTallies, Pattern
 
@@ -30,19 +40,19 @@ __all__ = ["redundant"]
 
 def redundant(
     findings: Mapping[Key, Finding], states: Mapping[Key, State], evidence: Evidence
-) -> set[Key]:
-    """The keys of findings to drop.
+) -> tuple[set[Key], dict[Key, tuple[str, ...]]]:
+    """The keys of findings to drop, and of those kept the kinds that they explain.
 
     Args:
         findings: each finding as it was decided.
         states: the state of each.
         evidence: the tallies that flagged findings were decided on.
     """
-    dropped: set[Key] = set()
+    dropped, also = _explained(states, several=evidence.several)
     biases: dict[int, list[Key]] = {}
     said: dict[int, list[Key]] = {}
     for key, state in states.items():
-        if key[1] == CATEGORY_BIAS.name:
+        if key[1] == CATEGORY_BIAS.name and key not in dropped:
             biases.setdefault(key[0], []).append(key)
         elif key[1] == CONSTANT_CATEGORY.name and state != "clear":
             said.setdefault(key[0], []).append(key)
@@ -52,7 +62,34 @@ def redundant(
             dropped |= _covered_several(keys, constant, states)
         else:
             dropped |= _covered_single(keys, constant, findings, states, evidence)
-    return dropped
+    return dropped, also
+
+
+def _explained(
+    states: Mapping[Key, State], *, several: bool
+) -> tuple[set[Key], dict[Key, tuple[str, ...]]]:
+    """What follows from answers that are all alike, or that say nothing (rule 3)."""
+    flagged: dict[int, dict[str, list[Key]]] = {}
+    for key, state in states.items():
+        if state == "flagged":
+            flagged.setdefault(key[0], {}).setdefault(key[1], []).append(key)
+    constant, random = CONSTANT_CATEGORY.name, RANDOM_ANSWERS.name
+    follows = {LOW_AGREEMENT.name, SEVERITY_BIAS.name}
+    dropped: set[Key] = set()
+    also: dict[Key, tuple[str, ...]] = {}
+    blind: set[int] = set()
+    for annotator, kinds in flagged.items():
+        cause = constant if constant in kinds and not several else random
+        if cause not in kinds:
+            continue
+        blind.add(annotator)
+        explained = follows | {random} if cause == constant else follows
+        told = tuple(sorted(explained & kinds.keys()))
+        dropped |= {key for kind in told for key in kinds[kind]}
+        also |= dict.fromkeys(kinds[cause], told)
+    return dropped | {
+        key for key in states if key[1] == COPYING.name and blind & {key[0], key[3]}
+    }, also
 
 
 def _covered_several(keys: list[Key], constant: list[Key], states: Mapping[Key, State]) -> set[Key]:
@@ -103,9 +140,9 @@ def _furthest_first(finding: Finding) -> tuple[float, bool, int]:
 
 def _stands_without(finding: Finding, reported: frozenset[int], evidence: Evidence) -> bool:
     stripped = _stripped(evidence.tallies, finding.annotator, reported)
-    for usage in usages(stripped):
+    for usage in usages(entries_of(stripped)):
         if usage.category == finding.category:
-            again = bias_finding(usage, evidence.alpha)
+            again = bias_finding(usage, evidence)
             significant = again.p_value is not None and again.p_value <= evidence.alpha
             return significant and again.notable and again.over == finding.over
     return False

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tracker.tally import AnnotatorTallies, Answer, Pattern, answers_in
+from tracker.audit.consensus import kappa, tables
+from tracker.audit.evidence import Evidence
+from tracker.tally import Answer, Pattern
 
 __all__ = ["AnnotatorFigures", "annotator_figures"]
-
-_UNKNOWN = -1.0
 
 
 @dataclass(frozen=True)
@@ -22,51 +22,59 @@ class AnnotatorFigures:
         items_shared: items among them that others answered too.
         agreement_with_peers: mean over the shared items of the share of co-annotators who gave
             exactly the same answer; None where no item is shared.
+        agreement_interval: its 95 % interval over items, within 0 to 1; None below two.
+        agreement_of_peers: the co-annotators' agreement with each other on the same items; None
+            where none has three answers.
+        kappa_with_majority: Cohen's kappa with what most of the others gave, answers equally
+            common sharing an item; None where undefined.
         category_shares: for each category the annotator used, the share of all their answers that
             hold it; the shares exceed 1 together where an answer holds several.
+        peer_shares: for each category of the shared items, the mean over these of the share of
+            co-annotators who gave it.
     """
 
     answers: int
     items_shared: int
     agreement_with_peers: float | None
+    agreement_interval: tuple[float, float] | None
+    agreement_of_peers: float | None
+    kappa_with_majority: float | None
     category_shares: Mapping[int, float]
+    peer_shares: Mapping[int, float]
 
 
-def annotator_figures(tallies: AnnotatorTallies) -> dict[int, AnnotatorFigures]:
-    """The figures of every annotator in ``tallies``, by id, in the order given there."""
-    shares: dict[tuple[Answer, Pattern], float | None] = {}
-    return {annotator: _figures(counts, shares) for annotator, counts in tallies.counts.items()}
+def annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]:
+    """The figures of every annotator in the tallies, by id, in the order given there."""
+    _, majority = tables(evidence.entries)
+    peers: dict[int, dict[int, float]] = {}
+    for usage in evidence.usages:
+        peers.setdefault(usage.annotator, {})[usage.category] = usage.peer_share
+    found = {}
+    for place, (annotator, counts) in enumerate(evidence.tallies.counts.items()):
+        answers, shares = _own_shares(counts)
+        alignment = evidence.alignments.get(annotator)
+        found[annotator] = AnnotatorFigures(
+            answers=answers,
+            items_shared=alignment.n if alignment else 0,
+            agreement_with_peers=alignment.observed if alignment else None,
+            agreement_interval=alignment.observed_interval if alignment else None,
+            agreement_of_peers=alignment.peers if alignment else None,
+            kappa_with_majority=kappa(majority[place]),
+            category_shares=shares,
+            peer_shares=peers.get(annotator, {}),
+        )
+    return found
 
 
-def _figures(
+def _own_shares(
     counts: Mapping[tuple[Answer, Pattern], int],
-    shares: dict[tuple[Answer, Pattern], float | None],
-) -> AnnotatorFigures:
-    answers = shared = 0
-    agreement = 0.0
+) -> tuple[int, dict[int, float]]:
     by_own: Counter[Answer] = Counter()
-    for entry, items in counts.items():
-        share = shares.get(entry, _UNKNOWN)
-        if share is _UNKNOWN:
-            share = shares[entry] = _same_share(*entry)
-        answers += items
-        by_own[entry[0]] += items
-        if share is not None:
-            shared += items
-            agreement += items * share
+    for (own, _), items in counts.items():
+        by_own[own] += items
     held: Counter[int] = Counter()
     for own, items in by_own.items():
         for category in own:
             held[category] += items
-    return AnnotatorFigures(
-        answers=answers,
-        items_shared=shared,
-        agreement_with_peers=agreement / shared if shared else None,
-        category_shares={category: held[category] / answers for category in sorted(held)},
-    )
-
-
-def _same_share(own: Answer, pattern: Pattern) -> float | None:
-    """Share of the co-annotators of an item whose answer is ``own``; None without any."""
-    others = answers_in(pattern) - 1
-    return (dict(pattern)[own] - 1) / others if others > 0 else None
+    answers = by_own.total()
+    return answers, {category: held[category] / answers for category in sorted(held)}

@@ -7,23 +7,23 @@ a p-value. Whether a finding becomes a flag is decided over all findings togethe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from tracker.audit.strata import Usage, usages
-from tracker.tally import AnnotatorTallies
+from tracker.audit.evidence import Evidence
+from tracker.audit.strata import Usage
 
 __all__ = [
     "MINIMUM_ANSWERS",
     "MINIMUM_INFORMATIVE",
-    "Evidence",
+    "Effect",
     "Finding",
     "Key",
     "Kind",
     "Severity",
-    "severity_of",
+    "severity_of_odds",
+    "severity_of_size",
     "usage_finding",
 ]
 
@@ -38,76 +38,77 @@ MEDIUM_ODDS_RATIO, HIGH_ODDS_RATIO = 3.47, 6.71
 counterparts of Cohen's d of 0.5 and 0.8)."""
 
 Severity: TypeAlias = Literal["high", "medium", "low"]
-Key: TypeAlias = tuple[int, str, int | None]
+Key: TypeAlias = tuple[int, str, int | None, int | None]
+Measure: TypeAlias = Literal["odds ratio", "difference", "ratio", "points"]
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """What kinds may look at; a field that is None was not given.
+class Effect:
+    """How far a figure is off, as what, with a 95 % interval where there is one.
 
     Attributes:
-        tallies: annotator x own answer x pattern.
-        several: whether an answer may hold any number of categories.
-        alpha: the false discovery rate to hold.
+        measure: "odds ratio" or "ratio" (1 is none), "difference" of shares or "points" of a
+            scale (0 is none).
+        value: None where undefined, ``inf`` where it has no bound.
+        low: the interval's lower end.
+        high: its upper end.
     """
 
-    tallies: AnnotatorTallies
-    several: bool
-    alpha: float
-
-    @cached_property
-    def usages(self) -> list[Usage]:
-        """Every annotator's use of every category, counted once for all kinds."""
-        return usages(self.tallies)
-
-    def offers(self, needs: Iterable[str]) -> bool:
-        """Whether all the named fields were given."""
-        return all(getattr(self, need) is not None for need in needs)
+    measure: Measure
+    value: float | None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One kind's result for one annotator, and one category where it is about one.
+    """One kind's result for one annotator, and one category or other annotator if it is about one.
 
     Attributes:
         kind: the kind's name.
         annotator: the annotator's id.
         category: the category's id, or None.
-        observed: the annotator's own figure; for category kinds a share, 0 to 1.
+        observed: the annotator's own figure, None where there is none; of most kinds a share.
         expected: what the null hypothesis expects of it.
-        peers: the co-annotators' figure, the annotator left out.
+        peers: the co-annotators' figure, the annotator left out; None where there is none.
         n: answers the figures rest on.
         informative: items that could tell.
-        odds_ratio: the effect, annotator to peers; may be ``inf``, None where undefined.
+        effect: how far off.
         p_value: None where no test was made.
         notable: whether the effect is large enough to be flagged.
         suspicious: whether to say "insufficient" where no test was made.
-        strength: how far the answers are off, 0 to 1; ranks annotators in a refit.
+        strength: how far the answers are off, 0 to 1; ranks annotators of a kind in a refit.
+        severity: how bad it is if it is flagged.
+        other: the other annotator's id where the finding is about a pair.
+        details: further figures of the kind, ready for JSON.
     """
 
     kind: str
     annotator: int
     category: int | None
-    observed: float
-    expected: float
-    peers: float
+    observed: float | None
+    expected: float | None
+    peers: float | None
     n: int
     informative: int
-    odds_ratio: float | None
+    effect: Effect
     p_value: float | None
     notable: bool
     suspicious: bool
     strength: float
+    severity: Severity
+    other: int | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def key(self) -> Key:
-        """Annotator, kind and category: at most one finding has it."""
-        return (self.annotator, self.kind, self.category)
+        """Annotator, kind, category and other annotator: at most one finding has it."""
+        return (self.annotator, self.kind, self.category, self.other)
 
     @property
     def over(self) -> bool:
         """Whether the annotator's figure is above the expected one."""
-        return self.observed > self.expected
+        return (self.observed or 0.0) > (self.expected or 0.0)
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,10 @@ class Kind:
         name: as in the contract.
         needs: fields of ``Evidence`` without which the kind is not asked.
         find: all findings in the evidence, tested or not.
-        why: one sentence about a finding, without its full stop, with ``{annotator}`` and
-            ``{category}`` in place of the names; for a finding without a test or with one.
+        why: one sentence about a finding, without its full stop, with ``{annotator}``,
+            ``{category}`` and ``{other}`` in place of the names; with a test or without one.
+        spoils: whether such answers shift what is expected of the co-annotators, so that a refit
+            leaves them out.
         leads: whether, of two annotators whose answers are equally far off, the one with this
             finding is the first to be left out of the others' yardstick.
     """
@@ -128,23 +131,34 @@ class Kind:
     needs: frozenset[str]
     find: Callable[[Evidence], Iterable[Finding]]
     why: Callable[[Finding], str]
+    spoils: bool = False
     leads: bool = False
 
 
-def severity_of(odds_ratio: float | None) -> Severity:
+def severity_of_odds(odds_ratio: float | None) -> Severity:
     """How large an odds ratio is, on either side of 1; 0 and ``inf`` are "high"."""
     if odds_ratio is None:
         return "low"
     size = math.inf if odds_ratio == 0 else max(odds_ratio, 1.0 / odds_ratio)
-    if size >= HIGH_ODDS_RATIO:
-        return "high"
-    return "medium" if size >= MEDIUM_ODDS_RATIO else "low"
+    return severity_of_size(size, MEDIUM_ODDS_RATIO, HIGH_ODDS_RATIO)
+
+
+def severity_of_size(size: float, medium: float, high: float) -> Severity:
+    """By the two bounds at which a size becomes medium, and high."""
+    return "high" if size >= high else "medium" if size >= medium else "low"
 
 
 def usage_finding(
-    usage: Usage, kind: str, *, p_value: float | None, notable: bool, suspicious: bool
+    usage: Usage,
+    kind: str,
+    *,
+    p_value: float | None,
+    notable: bool,
+    suspicious: bool,
+    details: Mapping[str, object] | None = None,
 ) -> Finding:
     """A finding about one annotator's use of one category, with the contract's figures."""
+    low, high = usage.odds_interval or (None, None)
     return Finding(
         kind=kind,
         annotator=usage.annotator,
@@ -154,9 +168,11 @@ def usage_finding(
         peers=usage.peer_share,
         n=usage.n,
         informative=usage.informative,
-        odds_ratio=usage.odds_ratio,
+        effect=Effect("odds ratio", usage.odds_ratio, low, high),
         p_value=p_value,
         notable=notable,
         suspicious=suspicious,
         strength=abs(usage.excess),
+        severity=severity_of_odds(usage.odds_ratio),
+        details=details or {},
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from tracker.audit.finding import Severity
+from tracker.audit.finding import Effect, Severity
 
 __all__ = ["Figure", "Flag", "State", "why"]
 
@@ -19,28 +20,31 @@ class Flag:
     """One finding about one annotator after correction for all tests of the audit.
 
     Attributes:
-        annotator: the annotator's id.
+        annotator: the annotator's id; of a pair, the lower one.
         kind: the kind of finding, as in the contract.
         category: the category's id, or None where the kind is not about one.
         state: "flagged"; "insufficient", where something looks off but too few items could tell;
             "clear".
         severity: size of the effect, None unless flagged.
-        observed: for category kinds, share of the category in the annotator's answers to items
-            that others answered too.
-        expected: mean over these items of the share of their annotators who gave the category,
-            the annotator included.
-        peers: the same with the annotator left out.
+        observed: the annotator's figure; of category kinds, share of the category in the answers
+            to items that others answered too.
+        expected: what the test expects of it; of category kinds, mean over these items of the
+            share of their annotators who gave the category, the annotator included.
+        peers: the same with the annotator left out; None where there is no such figure.
         n: those answers.
-        informative: those of the items that could tell: some but not all annotators gave it.
-        odds_ratio: common odds ratio over the items, annotator to co-annotators; ``inf`` where it
-            has no bound, None where undefined.
+        informative: items that could tell; of category kinds, some but not all annotators gave it.
+        effect: how far off, with its interval.
         p_value: of the test, None where none was made.
         q_value: the same corrected for all tests of the audit (Benjamini-Hochberg).
-        why: a sentence with ``{annotator}`` and ``{category}`` in place of names; None if clear.
-        refit: observed, expected, peers, n, p_value, q_value, odds_ratio and informative without
-            the answers of the other flagged annotators; None where no refit was made, or where
-            it left no shared item with the category. All other figures are before any refit;
-            the state rests on the refit where it could test.
+        why: a sentence with ``{annotator}``, ``{category}`` and ``{other}`` in place of names;
+            None if clear.
+        refit: the figures from observed to q_value without the answers of the other flagged
+            annotators; None where no refit was made, or where it left nothing to compare.
+            All other figures are before any refit; the state rests on the refit where it could
+            test.
+        other: the other annotator's id, where the finding is about a pair; None otherwise.
+        also: kinds of findings that this one explains, and which are not told apart.
+        details: further figures of the kind.
     """
 
     annotator: int
@@ -48,19 +52,32 @@ class Flag:
     category: int | None
     state: State
     severity: Severity | None
-    observed: float
-    expected: float
-    peers: float
+    observed: float | None
+    expected: float | None
+    peers: float | None
     n: int
     informative: int
-    odds_ratio: float | None
+    effect: Effect
     p_value: float | None
     q_value: float | None
     why: str | None
     refit: dict[str, Figure] | None
+    other: int | None = None
+    also: tuple[str, ...] = ()
+    details: Mapping[str, object] = field(default_factory=dict)
 
-    def to_dict(self, annotator_name: str, category_name: str | None) -> dict[str, object]:
-        """The flag as the contract's JSON; an odds ratio without a bound is None there."""
+    def to_dict(
+        self, names: Mapping[int, str], category_name: str | None, of: int | None = None
+    ) -> dict[str, object]:
+        """The flag as the contract's JSON; an effect without a bound is None there.
+
+        Args:
+            names: the annotators' names by id.
+            category_name: of the category that the finding is about.
+            of: the annotator of whom it is told, where it is about a pair; the other is ``with``.
+        """
+        other_name = None if self.other is None else names[self.other]
+        partner = self.annotator if of is not None and of == self.other else self.other
         return {
             "kind": self.kind,
             "category": category_name,
@@ -71,19 +88,29 @@ class Flag:
             "n": self.n,
             "p_value": self.p_value,
             "q_value": self.q_value,
-            "why": why(self, annotator_name, category_name),
+            "why": why(self, names[self.annotator], category_name, other_name),
             "peers": self.peers,
             "informative": self.informative,
-            "odds_ratio": _finite(self.odds_ratio),
+            "effect": _finite(self.effect.value),
+            "effect_measure": self.effect.measure,
+            "effect_low": _finite(self.effect.low),
+            "effect_high": _finite(self.effect.high),
+            "with": None if partner is None else names[partner],
+            "also": list(self.also),
+            "details": dict(self.details),
             "refit": self.refit and {name: _finite(value) for name, value in self.refit.items()},
         }
 
 
-def why(flag: Flag, annotator_name: str, category_name: str | None) -> str | None:
+def why(
+    flag: Flag, annotator_name: str, category_name: str | None, other_name: str | None = None
+) -> str | None:
     """One plain sentence with the numbers and the names; None if the flag is clear."""
     if flag.why is None:
         return None
-    return flag.why.format(annotator=annotator_name, category=f'"{category_name}"')
+    return flag.why.format(
+        annotator=annotator_name, category=f'"{category_name}"', other=other_name
+    )
 
 
 def _finite(value: Figure) -> Figure:

@@ -13,23 +13,24 @@ than half. Each refit therefore leaves out only the ones that are furthest off.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from tracker.audit.correction import benjamini_hochberg
-from tracker.audit.finding import Evidence, Finding, Key, Kind
+from tracker.audit.evidence import Evidence
+from tracker.audit.finding import Finding, Key, Kind
 from tracker.audit.flag import State
-from tracker.tally import AnnotatorTallies
 
-__all__ = ["MAXIMUM_REFITS", "Judged", "Recount", "Round", "Settled", "settle"]
+__all__ = ["MAXIMUM_REFITS", "Judged", "Regather", "Round", "Settled", "settle"]
 
-MAXIMUM_REFITS = 3
+MAXIMUM_REFITS = 5
 
 NEAR_THE_TOP = 0.75
-"""Annotators at least this part as far off as the furthest are left out along with them. Two of
-an item's five can shift the other three by up to 2/3 of what they themselves are off by."""
+"""Annotators at least this part as far off as the furthest, by the same kind of finding, are left
+out along with them. Two of an item's five can shift the other three by up to 2/3 of what they
+themselves are off by."""
 
-Recount: TypeAlias = Callable[[frozenset[int]], AnnotatorTallies]
+Regather: TypeAlias = Callable[[frozenset[int]], Evidence]
 
 
 @dataclass(frozen=True)
@@ -67,33 +68,31 @@ class Settled:
         return refit if refit and refit.q_value is not None else self.first.judged[key]
 
 
-def settle(kinds: Sequence[Kind], evidence: Evidence, recount: Recount | None) -> Settled:
+def settle(kinds: Sequence[Kind], evidence: Evidence, regather: Regather | None) -> Settled:
     """Judge all findings, and again without flagged answers until that changes nothing.
 
     Args:
         kinds: what to look for.
         evidence: all answers.
-        recount: the tallies with the answers of these annotators in no one's pattern but their
+        regather: the evidence with the answers of these annotators in no one's pattern but their
             own; None for no refit.
     """
-    leading = frozenset(kind.name for kind in kinds if kind.leads)
     settled = Settled(_round(kinds, evidence, frozenset()), None)
-    if recount is None:
+    if regather is None:
         return settled
     tried = {frozenset[int]()}
     for _ in range(MAXIMUM_REFITS):
-        excluded = _next_excluded(settled, leading)
+        excluded = _next_excluded(settled, kinds)
         if excluded in tried:
             break
         tried.add(excluded)
-        refit = replace(evidence, tallies=recount(excluded))
-        settled = Settled(settled.first, _round(kinds, refit, excluded))
+        settled = Settled(settled.first, _round(kinds, regather(excluded), excluded))
     return settled
 
 
 def _round(kinds: Sequence[Kind], evidence: Evidence, excluded: frozenset[int]) -> Round:
     """One Benjamini-Hochberg correction over all tests of all kinds, annotators, categories."""
-    asked = [kind for kind in kinds if evidence.offers(kind.needs)]
+    asked = [kind for kind in kinds if not evidence.lacks(kind.needs)]
     findings = [finding for kind in asked for finding in kind.find(evidence)]
     p_values = [finding.p_value for finding in findings if finding.p_value is not None]
     q_values = iter(benjamini_hochberg(p_values))
@@ -105,20 +104,26 @@ def _round(kinds: Sequence[Kind], evidence: Evidence, excluded: frozenset[int]) 
     return Round(evidence, excluded, judged)
 
 
-def _next_excluded(settled: Settled, leading: frozenset[str]) -> frozenset[int]:
-    """Those left out and still flagged, and of the others flagged those furthest off."""
+def _next_excluded(settled: Settled, kinds: Sequence[Kind]) -> frozenset[int]:
+    """Those left out and still flagged, and of the others flagged those furthest off.
+
+    Kinds measure how far in units of their own, so the furthest are taken kind by kind: what
+    others shift is the same sum that makes them stand out.
+    """
     excluded = settled.last.excluded if settled.last else frozenset[int]()
+    spoiling = {kind.name for kind in kinds if kind.spoils}
+    leading = {kind.name for kind in kinds if kind.leads}
     flagged = [
         settled.deciding(key).finding
         for key, state in settled.states().items()
-        if state == "flagged"
+        if state == "flagged" and key[1] in spoiling
     ]
     kept = frozenset(finding.annotator for finding in flagged) & excluded
     candidates = [finding for finding in flagged if finding.annotator not in excluded]
-    if not candidates:
-        return kept
-    top = max(finding.strength for finding in candidates)
-    near = [finding for finding in candidates if finding.strength >= NEAR_THE_TOP * top]
+    top: dict[str, float] = {}
+    for finding in candidates:
+        top[finding.kind] = max(top.get(finding.kind, 0.0), finding.strength)
+    near = [one for one in candidates if one.strength >= NEAR_THE_TOP * top[one.kind]]
     first = [finding for finding in near if finding.kind in leading] or near
     return kept | {finding.annotator for finding in first}
 

@@ -1,21 +1,17 @@
-"""Annotator tallies laid out as columns: one row per own answer, pattern and category in it."""
+"""Entries taken apart by category: one row per own answer, pattern and category in it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tracker.tally import AnnotatorTallies, Answer, Pattern, answers_in
+from tracker.audit.entries import Entries, IntArray
+from tracker.tally import Answer, Pattern, answers_in
 
-__all__ = ["FloatArray", "IntArray", "Rows", "rows_of"]
-
-IntArray: TypeAlias = NDArray[np.int64]
-FloatArray: TypeAlias = NDArray[np.float64]
+__all__ = ["Rows", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -36,54 +32,30 @@ class Rows:
     items: IntArray
 
 
-def rows_of(tallies: AnnotatorTallies) -> Rows:
-    """Every pattern and every own answer is taken apart once, then looked up by number."""
-    annotators = np.array([*tallies.counts], dtype=np.int64)
-    keys = [key for counts in tallies.counts.values() for key in counts]
-    items = np.array([i for c in tallies.counts.values() for i in c.values()], dtype=np.int64)
-    owner = np.repeat(
-        np.arange(len(annotators)), [len(counts) for counts in tallies.counts.values()]
-    )
-    owns: dict[Answer, int] = {}
-    own_code = np.array([owns.setdefault(own, len(owns)) for own, _ in keys], dtype=np.int64)
-    patterns, code = _numbered([pattern for _, pattern in keys])
-
-    size = np.array([answers_in(pattern) for pattern in patterns], dtype=np.int64)
-    shared = size[code] > 1 if len(code) else np.zeros(0, dtype=np.bool_)
-    owner, own_code, code, items = owner[shared], own_code[shared], code[shared], items[shared]
-    answers = np.bincount(owner, items, len(annotators)).astype(np.int64)
-
-    entry, place, flat = _spread(patterns, code)
+def rows_of(entries: Entries) -> Rows:
+    """Every category of every entry's pattern."""
+    answers = entries.total(1.0).astype(np.int64)
+    size = np.array([answers_in(pattern) for pattern in entries.patterns], dtype=np.int64)
+    entry, place, flat = _spread(entries.patterns, entries.pattern)
     category_ids, category = np.unique(flat[:, 0], return_inverse=True)
     width = max(len(category_ids), 1)
     column = category[place]
-    own_keys = _own_keys(owns, category_ids, width)
-    own = np.isin(own_code[entry] * width + column, own_keys).astype(np.int64)
-    distinct, group = np.unique(owner[entry] * width + column, return_inverse=True)
+    own_keys = _own_keys(entries.answers, category_ids, width)
+    own = np.isin(entries.own[entry] * width + column, own_keys).astype(np.int64)
+    distinct, group = np.unique(entries.owner[entry] * width + column, return_inverse=True)
     return Rows(
-        annotators=annotators[distinct // width],
+        annotators=entries.annotators[distinct // width],
         categories=category_ids[distinct % width],
         answers=answers[distinct // width],
         group=group,
         own=own,
         held=flat[place, 1],
-        size=size[code][entry],
-        items=items[entry],
+        size=size[entries.pattern][entry],
+        items=entries.items[entry],
     )
 
 
-def _numbered(listed: list[Pattern]) -> tuple[dict[Pattern, int], IntArray]:
-    """A number for each distinct pattern, and the number of each listed one.
-
-    A nested tuple computes its hash anew each time, so that is done once an object, not a row.
-    """
-    patterns: dict[Pattern, int] = {}
-    objects = {id(pattern): pattern for pattern in listed}
-    number = {key: patterns.setdefault(pattern, len(patterns)) for key, pattern in objects.items()}
-    return patterns, np.array([number[id(pattern)] for pattern in listed], dtype=np.int64)
-
-
-def _spread(patterns: dict[Pattern, int], code: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def _spread(patterns: Sequence[Pattern], code: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """One row per entry and category of its pattern.
 
     Returns the row's entry, its place in the third array, and that array: one row per pattern and
@@ -110,13 +82,13 @@ def _held(pattern: Pattern) -> Iterator[tuple[int, int]]:
     yield from held.items()
 
 
-def _own_keys(owns: dict[Answer, int], category_ids: IntArray, width: int) -> IntArray:
+def _own_keys(answers: Sequence[Answer], category_ids: IntArray, width: int) -> IntArray:
     """``number of the answer * width + number of the category`` for each category it holds."""
     number = {category: index for index, category in enumerate(category_ids.tolist())}
     return np.array(
         [
             code * width + number[category]
-            for own, code in owns.items()
+            for code, own in enumerate(answers)
             for category in own
             if category in number
         ],

@@ -7,6 +7,7 @@ items with one answer never enter. The items are the strata: nothing is compared
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,11 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tracker.audit.entries import Entries, FloatArray, IntArray
 from tracker.audit.exact import EXACT_ITEMS, Chance, Tails, exact_tails, normal_tails
-from tracker.audit.rows import FloatArray, IntArray, Rows, rows_of
-from tracker.tally import AnnotatorTallies
+from tracker.audit.rows import Rows, rows_of
 
-__all__ = ["Usage", "usages"]
+__all__ = ["Usage", "usage_of_chances", "usages"]
+
+_Z = 1.959963984540054  # of the 95 % interval of an effect
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Usage:
         variance: sum over the items of T (n - T) / n^2, in answers squared.
         odds_more: sum over the items where own = 1 of (n - T) / n.
         odds_less: sum over the items where own = 0 of T / n.
+        spread: the three sums of Robins, Breslow and Greenland's variance: PR, PS + QR, QS.
         chances: the informative items by (T, n) in lowest terms; empty above ``EXACT_ITEMS``.
     """
 
@@ -51,6 +55,7 @@ class Usage:
     variance: float
     odds_more: float
     odds_less: float
+    spread: tuple[float, float, float]
     chances: tuple[Chance, ...]
 
     @property
@@ -81,6 +86,28 @@ class Usage:
         return math.inf if self.odds_more > 0 else None
 
     @property
+    def odds_interval(self) -> tuple[float, float] | None:
+        """A 95 % interval of the common odds ratio; None where the ratio is undefined.
+
+        Robins, Breslow and Greenland 1986, equation 6, which holds for many small tables. Where
+        the ratio is 0 or ``inf``, the bound at which so lopsided a count of the informative items,
+        each taken to have their mean chance, has a probability of 0.025.
+        """
+        more, less = self.odds_more, self.odds_less
+        if more > 0 and less > 0:
+            pr, mixed, qs = self.spread
+            variance = pr / (2 * more**2) + mixed / (2 * more * less) + qs / (2 * less**2)
+            reach = math.exp(_Z * math.sqrt(variance))
+            return more / less / reach, more / less * reach
+        if more <= 0 and less <= 0:
+            return None
+        chance = (self.expected - self.certain) / self.informative
+        extreme = math.pow(0.025, 1.0 / self.informative)  # the chance of each that gives 0.025
+        if more > 0:
+            return extreme / (1 - extreme) * (1 - chance) / chance, math.inf
+        return 0.0, (1 - extreme) / extreme * (1 - chance) / chance
+
+    @property
     def excess(self) -> float:
         """Own answers beyond the expected ones, per informative item; between -1 and 1."""
         return (self.own - self.expected) / self.informative if self.informative else 0.0
@@ -95,22 +122,39 @@ class Usage:
         return normal_tails(self.own, self.expected, self.variance)
 
 
-def usages(tallies: AnnotatorTallies) -> list[Usage]:
+def usages(entries: Entries) -> list[Usage]:
     """Every annotator's use of every category that occurs on their shared items.
 
     A category that no annotator of an annotator's shared items gave has no entry. Ordered by
-    annotator as in ``tallies``, then by category.
+    annotator as in ``entries``, then by category.
     """
-    rows = rows_of(tallies)
-    if not rows.group.size:
-        return []
+    rows = rows_of(entries)
+    return _summed(rows) if rows.group.size else []
 
+
+def usage_of_chances(
+    annotator: int, category: int, counts: Iterable[tuple[int, int, int, int]]
+) -> Usage | None:
+    """One annotator's usage from ``(own, T, n, items)`` of items with n > 1; None without any."""
+    table = np.array([row for row in counts if row[2] > 1], dtype=np.int64).reshape(-1, 4)
+    if not len(table):
+        return None
+    own, held, size, items = table.T
+    here = np.zeros(len(table), dtype=np.int64)
+    one = np.array([annotator]), np.array([category]), np.array([items.sum()])
+    return _summed(Rows(*one, here, own, held, size, items))[0]
+
+
+def _summed(rows: Rows) -> list[Usage]:
     def total(values: NDArray[Any]) -> FloatArray:
         weights = (rows.items * values).astype(np.float64)
         return np.bincount(rows.group, weights, len(rows.annotators)).astype(np.float64)
 
     chance = rows.held / rows.size
-    informative = total(rows.held < rows.size).astype(np.int64)
+    informative = total((rows.held > 0) & (rows.held < rows.size)).astype(np.int64)
+    # Of an item's 2 by 2 table: R = a d / n, S = b c / n, P = (a + d) / n, Q = (b + c) / n.
+    r, s = rows.own * (1.0 - chance), (1 - rows.own) * chance
+    p = (rows.own + rows.size - 1 - rows.held + rows.own) / rows.size
     columns = (
         rows.annotators,
         rows.categories,
@@ -121,18 +165,22 @@ def usages(tallies: AnnotatorTallies) -> list[Usage]:
         total(chance),
         total((rows.held - rows.own) / (rows.size - 1)),
         total(chance * (1.0 - chance)),
-        total(rows.own * (1.0 - chance)),
-        total((1 - rows.own) * chance),
+        total(r),
+        total(s),
+    )
+    spread = zip(
+        *(part.tolist() for part in (total(p * r), total(p * s + (1 - p) * r), total((1 - p) * s))),
+        strict=True,
     )
     chances = _chances(rows, informative)
     few = [chances.get(index, ()) for index in range(len(rows.annotators))]
-    values: list[list[Any]] = [*(column.tolist() for column in columns), few]
+    values: list[list[Any]] = [*(column.tolist() for column in columns), [*spread], few]
     return [Usage(*row) for row in zip(*values, strict=True)]
 
 
 def _chances(rows: Rows, informative: IntArray) -> dict[int, tuple[Chance, ...]]:
     """The informative items of each group by (T, n), for the groups small enough."""
-    wanted = (rows.held < rows.size) & (informative[rows.group] <= EXACT_ITEMS)
+    wanted = (rows.held > 0) & (rows.held < rows.size) & (informative[rows.group] <= EXACT_ITEMS)
     held, size, group = rows.held[wanted], rows.size[wanted], rows.group[wanted]
     if not group.size:
         return {}

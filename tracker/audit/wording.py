@@ -1,32 +1,32 @@
 """The sentence that goes with a flag. It speaks of answers, with their numbers.
 
-Sentences hold ``{annotator}`` and ``{category}`` in place of the names, which this room does not
-know.
+Sentences hold ``{annotator}``, ``{category}`` and ``{other}`` in place of the names, which this
+room does not know.
 """
 
 from __future__ import annotations
 
 import sys
 
-from tracker.audit.finding import MINIMUM_INFORMATIVE, Finding
+from tracker.audit.finding import MINIMUM_INFORMATIVE, Effect, Finding
 
-__all__ = ["gave", "short_of_items", "tested", "without_others"]
+__all__ = ["gave", "percent", "short_of_items", "tested", "without_others"]
 
 
 def gave(finding: Finding) -> str:
     """How often the annotator gave the category, and the co-annotators of the same items."""
-    own = round(finding.observed * finding.n)
+    own = round((finding.observed or 0.0) * finding.n)
     return (
         f"{{annotator}} gave {{category}} in {own} of {finding.n} answers to items that others "
-        f"answered too ({_percent(finding.observed)}); on the same items the others gave it "
-        f"{_percent(finding.peers)} of the time"
+        f"answered too ({percent(finding.observed)}); on the same items the others gave it "
+        f"{percent(finding.peers)} of the time"
     )
 
 
 def tested(finding: Finding, q_value: float) -> str:
     """The effect and the test of a flagged finding."""
     return (
-        f"{_odds(finding.odds_ratio)}{finding.informative} items could tell, "
+        f"{_odds(finding.effect)}{finding.informative} items could tell, "
         f"p {_small(finding.p_value or 0.0)}, q {_small(q_value)}"
     )
 
@@ -40,27 +40,29 @@ def short_of_items(informative: int, *, refitted: bool) -> str:
 
 def without_others(finding: Finding, q_value: float) -> str:
     """The figures of a refit."""
-    return (
-        f"leaving out answers of other flagged annotators, {_percent(finding.observed)} against "
-        f"{_percent(finding.peers)} (q {_small(q_value)})"
-    )
+    leaving = "leaving out answers of other flagged annotators, "
+    if finding.effect.measure not in {"odds ratio", "difference"}:
+        return f"{leaving}q {_small(q_value)}"
+    figures = f"{percent(finding.observed)} against {percent(finding.peers)}"
+    return f"{leaving}{figures} (q {_small(q_value)})"
 
 
-def _percent(share: float) -> str:
-    """A percentage that reads 0 or 100 only where it is that."""
+def percent(share: float | None) -> str:
+    """A percentage that reads 0 or 100 only where it is that; a dash where there is none."""
+    if share is None:
+        return "-"
     text = f"{100 * share:.0f}"
     if text in {"0", "100"} and share not in {0.0, 1.0}:
         text = f"{100 * share:.2g}" if share < 0.5 else f"{100 * share:.4g}"
     return f"{text} %"
 
 
-def _odds(odds_ratio: float | None) -> str:
-    if odds_ratio is None or odds_ratio in {0.0, float("inf")}:
+def _odds(effect: Effect) -> str:
+    ratio = effect.value
+    if effect.measure != "odds ratio" or ratio is None or ratio in {0.0, float("inf")}:
         return ""
-    more = odds_ratio >= 1
-    return (
-        f"odds {odds_ratio if more else 1 / odds_ratio:.1f} times {'higher' if more else 'lower'}, "
-    )
+    more = ratio >= 1
+    return f"odds {ratio if more else 1 / ratio:.1f} times {'higher' if more else 'lower'}, "
 
 
 def _small(probability: float) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from tracker.catalogue.changes import lock_project, record_change
+from tracker.catalogue.flag_states import settling_changes
 from tracker.catalogue.names import check_name, near
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption, NotFound
-from tracker.schema import KINDS, Alias, Annotator, FlagRow, Label
+from tracker.schema import KINDS, STANDING, Alias, Annotator, FlagRow, Label
 
 __all__ = [
     "AnnotatorInfo",
@@ -103,8 +104,21 @@ def find_annotators(
 
 
 def flagged_annotators(connection: Connection, project: ProjectInfo) -> set[int]:
-    """The ids of annotators with a recorded finding."""
-    flagged = select(FlagRow.annotator_id).where(FlagRow.project_id == project.id).distinct()
+    """The ids of annotators with an open or acknowledged finding of their own.
+
+    One about a pair is nobody's own: who of the two copied is not known.
+    """
+    settled = settling_changes(project.id)
+    flagged = (
+        select(FlagRow.annotator_id)
+        .join(settled, settled.c.flag_id == FlagRow.id)
+        .where(
+            FlagRow.project_id == project.id,
+            FlagRow.annotator_id == FlagRow.other_id,
+            settled.c.state.in_(STANDING),
+        )
+        .distinct()
+    )
     return set(connection.scalars(flagged))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,10 +12,14 @@ from tracker.cli.context import (
     AsJson,
     ProjectOption,
     SomeProject,
+    hint,
+    json_text,
     opened,
     show,
     some_project,
+    write_text,
 )
+from tracker.errors import InvalidOption
 
 __all__ = ["register"]
 
@@ -66,20 +71,76 @@ def list_(
 
 @annotators.command("show")
 def show_(
-    context: typer.Context, name: Name, project: ProjectOption = None, as_json: AsJson = False
+    context: typer.Context,
+    name: Name,
+    project: ProjectOption = None,
+    competence: Annotated[
+        bool,
+        typer.Option(
+            "--competence", help="Add the competence that Dawid and Skene's model estimates."
+        ),
+    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show one annotator: kind, other names, and figures beside the co-annotators'."""
-    from tracker.auditing import audit_project
+    """Show one annotator: figures beside the co-annotators', findings, and their items.
+
+    Example: `tracker annotator show bob -p reviews`
+    """
+    from tracker.auditing.competence import competences
+    from tracker.auditing.person import annotator_page
     from tracker.catalogue.annotators import find_annotator
-    from tracker.report.audit import annotator_view
+    from tracker.flags import ALL, list_flags
+    from tracker.report.annotator import annotator_view
 
     with opened(context).reading(project) as (connection, found):
         annotator = find_annotator(connection, found, name)
-        audited = None if found.answers == "spans" else audit_project(connection, found)
-    told = annotator.to_dict() | {"project": found.name}
-    figures = [] if audited is None else audited.to_dict()["annotators"]
-    told |= next((one for one in figures if one["annotator"] == annotator.name), {})
-    show(told, as_json=as_json, view=annotator_view(told))
+        told = annotator_page(connection, found, annotator)
+        lives = list_flags(connection, found, states=[ALL], annotator=annotator.name)
+        if competence:
+            told["competence"] = competences(connection, found).get(annotator.id)
+    told["recorded"] = lives
+    show(told, as_json=as_json, view=annotator_view(told, lives))
+    hint(f"for the annotator's own eyes: tracker annotator report {annotator.name} -p {found.name}")
+
+
+@annotators.command("report")
+def report(
+    context: typer.Context,
+    name: Name,
+    project: ProjectOption = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write Markdown, or .json."),
+    ] = None,
+    suppress_below: Annotated[
+        int, typer.Option("--suppress-below", metavar="N", help="No figure of fewer answers.")
+    ] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Tell an annotator about their own answers, beside the rest without names.
+
+    Only that person's figures and findings, and in which range half of the others lie: to be
+    shown to the annotator.
+
+    Example: `tracker annotator report bob -p reviews -o bob.md`
+    """
+    from tracker.auditing import audit_project, question_of
+    from tracker.auditing.person import own_report
+    from tracker.catalogue.annotators import find_annotator
+    from tracker.report.annotator import report_text, report_view
+
+    with opened(context).reading(project) as (connection, found):
+        annotator = find_annotator(connection, found, name)
+        audited = audit_project(connection, found, question_of(evidence=5))
+    mine = next((one for one in audited.annotators if one.id == annotator.id), None)
+    if mine is None:
+        raise InvalidOption(f"no answer of {annotator.name!r} enters the figures of {found.name!r}")
+    told = own_report(audited, mine, suppress_below)
+    if output is None:
+        show(told, as_json=as_json, view=report_view(told))
+        return
+    write_text(output, json_text(told) if output.suffix == ".json" else report_text(told))
+    show(told, as_json=as_json, view=[f"wrote {output}"])
 
 
 @annotators.command("rename")

@@ -17,6 +17,7 @@ from tracker.cli import (
     conformance,
     database,
     demo,
+    flags,
     history,
     importing,
     item,
@@ -66,6 +67,7 @@ status.register(app)
 agreement.register(app)
 history.register(app)
 audit.register(app)
+flags.register(app)
 simulate.register(app)
 project.register(app)
 annotator.register(app)

@@ -1,22 +1,14 @@
-"""``tracker audit`` and ``tracker flags``: findings about annotators' answers."""
+"""``tracker audit``: findings about annotators' answers."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli.context import (
-    AsCsv,
-    AsJson,
-    ProjectArgument,
-    ProjectOption,
-    SomeProject,
-    hint,
-    opened,
-    show,
-    some_project,
-)
+from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened, show
+from tracker.cli.fairness import Pseudonyms, SuppressBelow, fairly
 from tracker.cli.selecting import (
     Annotators,
     ExcludedAnnotators,
@@ -27,24 +19,51 @@ from tracker.cli.selecting import (
     selecting,
 )
 
+if TYPE_CHECKING:
+    from tracker.audit.floors import Floors
+
 __all__ = ["register"]
 
-flags = typer.Typer(help="The findings that audits recorded.", no_args_is_help=True)
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option("--kind", metavar="KIND", help="Look for this kind only (repeatable)."),
+]
+ExcludedKinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude-kind",
+        metavar="KIND",
+        help="Look for all but this kind (repeatable); without 'copying' no pairs are counted.",
+    ),
+]
+Alpha = Annotated[
+    float, typer.Option(help="Of what is flagged, at most this share by chance (between 0 and 1).")
+]
+EvidenceItems = Annotated[
+    int,
+    typer.Option("--evidence", metavar="N", help="Show N items for each finding that stands up."),
+]
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Add the command."""
     app.command()(audit)
-    app.add_typer(flags, name="flags")
 
 
 def audit(
     context: typer.Context,
     project: ProjectArgument,
     everything: Annotated[bool, typer.Option("--all", help="Show what is clear, too.")] = False,
-    alpha: Annotated[
-        float, typer.Option(help="Of what is flagged, at most this share by chance.")
-    ] = 0.05,
+    alpha: Alpha = 0.05,
+    kind: Kinds = None,
+    exclude_kind: ExcludedKinds = None,
+    evidence: EvidenceItems = 0,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Least effects of a flag: the table [audit] of a TOML file."
+        ),
+    ] = None,
     record: Annotated[
         bool, typer.Option("--record", help="Store the findings that stand up.")
     ] = False,
@@ -52,6 +71,8 @@ def audit(
         str | None,
         typer.Option(metavar="flagged[:KIND]", help="Exit with 1 where there is such a finding."),
     ] = None,
+    pseudonyms: Pseudonyms = False,
+    suppress_below: SuppressBelow = None,
     annotator: Annotators = None,
     exclude_annotator: ExcludedAnnotators = None,
     exclude_flagged: ExcludeFlagged = False,
@@ -63,73 +84,79 @@ def audit(
 ) -> None:
     """Test each annotator's answers against the co-annotators of the same items.
 
-    Examples: `tracker audit reviews`, `tracker audit reviews --record --fail-on flagged`,
-    `tracker audit reviews --since 7d --exclude-annotator bo`
+    A finding is flagged where a test that counts for all tests of the audit says so, and the
+    effect is large enough. What a finding means, and what not, is in docs/audit.md.
+
+    Examples: `tracker audit reviews`, `tracker audit reviews --evidence 5`,
+    `tracker audit reviews --record --fail-on flagged`,
+    `tracker audit reviews --kind copying --since 7d`
     """
-    from tracker.auditing import failing
+    from tracker.auditing import audit_project, failing, question_of
+    from tracker.counting import choose
     from tracker.report.audit import audit_view
+    from tracker.report.flags import recorded_words
 
     ledger = opened(context)
-    chosen = selecting(annotator, exclude_annotator, exclude_flagged, since, until, where)
-    found = ledger.audit(project, alpha=alpha, record=record, **chosen)
+    question = question_of(
+        alpha=alpha,
+        kinds=kind or (),
+        exclude_kinds=exclude_kind or (),
+        evidence=evidence,
+        floors=floors_of(config),
+        choice=choose(
+            **selecting(annotator, exclude_annotator, exclude_flagged, since, until, where)
+        ),
+    )
+    recorded = None
+    if record:
+        found, recorded = ledger.record_audit(project, question)
+    else:
+        with ledger.reading(project) as (connection, known):
+            found = audit_project(connection, known, question)
     fails = failing(found, fail_on) if fail_on is not None else []
+    found = fairly(ledger, found, pseudonyms=pseudonyms, suppress_below=suppress_below)
     told = found.to_dict(clear=everything)
-    rows = [
-        {"annotator": one["annotator"]}
-        | {key: value for key, value in flag.items() if key != "refit"}
-        for one in told["annotators"]
-        for flag in one["flags"]
-    ]
     show(
         told,
         as_json=as_json,
         as_csv=as_csv,
-        rows=rows,
+        rows=_rows(told),
         view=audit_view(found, clear=everything),
     )
-    if record:
-        hint(f"recorded; see: tracker flags list {project}")
+    if recorded is not None:
+        hint(f"recorded: {recorded_words(recorded)}; see: tracker flags list {project}")
+    elif found.flagged():
+        hint(
+            f"to see one: tracker annotator show NAME -p {project}; "
+            f"to keep them: tracker audit {project} --record"
+        )
     if fails:
         hint(f"{len(fails)} findings fail the check {fail_on}")
         raise typer.Exit(1)
 
 
-@flags.command("list")
-def list_(
-    context: typer.Context,
-    argument: SomeProject = None,
-    project: ProjectOption = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
-    """List the recorded findings of a project."""
-    from tracker.flags import open_flags
-    from tracker.report.cells import table
+def floors_of(config: Path | None) -> Floors:
+    """The thresholds of a file; raises InvalidOption, or Refused where it cannot be read."""
+    from tracker.audit.floors import DEFAULT_FLOORS, read_floors
+    from tracker.errors import Refused
 
-    with opened(context).reading(some_project(argument, project)) as (connection, found):
-        rows = open_flags(connection, found)
-    show(
-        {"project": found.name, "flags": rows},
-        as_json=as_json,
-        as_csv=as_csv,
-        rows=rows,
-        view=[
-            table(
-                ("flag", "annotator", "kind ", "severity ", "last seen ", "why "),
-                [
-                    (
-                        str(row["flag"]),
-                        row["annotator"],
-                        row["kind"],
-                        row["severity"],
-                        row["last_seen_at"][:10],
-                        row["why"],
-                    )
-                    for row in rows
-                ],
-                left=2,
-            )
-        ],
-    )
-    if not rows:
-        hint(f"none recorded: tracker audit {found.name} --record")
+    if config is None:
+        return DEFAULT_FLOORS
+    try:
+        text = config.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise Refused(f"{config} cannot be read: {reason}") from None
+    return read_floors(text, config.name)
+
+
+def _rows(told: dict[str, Any]) -> list[dict[str, Any]]:
+    """One row per annotator and finding, without what has no place in a table."""
+    nested = {"refit", "details", "evidence"}
+    return [
+        {"annotator": one["annotator"]}
+        | {key: value for key, value in flag.items() if key not in nested}
+        | {"also": " ".join(flag["also"])}
+        for one in told["annotators"]
+        for flag in one["flags"]
+    ]

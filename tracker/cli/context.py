@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,9 +30,11 @@ __all__ = [
     "Yes",
     "confirm",
     "hint",
+    "json_text",
     "opened",
     "show",
     "some_project",
+    "write_text",
 ]
 
 DEFAULT_DATABASE = "sqlite:///tracker.db"
@@ -124,6 +127,21 @@ def _json_list(
     for place, row in enumerate(rows, 1):
         yield f"    {encode(row)}{'' if place == len(rows) else ','}"
     yield f"{'  ' if before else ''}]{after}"
+
+
+def json_text(told: Any) -> str:
+    """A result as one JSON document, as `show` prints it."""
+    return "\n".join(_json_lines(told)) + "\n"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file; raises InvalidOption where that cannot be done."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidOption(
+            f"{path} cannot be written: {error.strerror}", "name another file"
+        ) from None
 
 
 def _print_csv(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -36,7 +36,10 @@ ExcludedAnnotators = Annotated[
     ),
 ]
 ExcludeFlagged = Annotated[
-    bool, typer.Option("--exclude-flagged", help="All but annotators with a recorded finding.")
+    bool,
+    typer.Option(
+        "--exclude-flagged", help="All but annotators with an open or acknowledged finding."
+    ),
 ]
 Since = Annotated[
     str | None,

@@ -7,7 +7,9 @@ that grouping by it gives the item patterns. A code means nothing outside its st
 
 from __future__ import annotations
 
+from tracker.counting.blocks import blocks
 from tracker.counting.choice import EVERYTHING, Choice, Selecting, choose
+from tracker.counting.gold import confusions, gold_tallies
 from tracker.counting.groups import (
     GroupAnnotators,
     annotators_by,
@@ -18,16 +20,21 @@ from tracker.counting.groups import (
 from tracker.counting.named import joint_codes, joint_patterns, marginals
 from tracker.counting.others import (
     answers_per_item,
-    confusions,
     recent_pace,
     votes,
 )
+from tracker.counting.pair_patterns import pair_patterns
 from tracker.counting.pairs import pair_cells, pair_tallies
 from tracker.counting.passes import Repeated, has_repeats, passes_alone, repeated_answers
+from tracker.counting.repeats import repeat_tallies
 from tracker.counting.selecting import select_answers, select_labels
 from tracker.counting.selection import Selection, annotators_with_answers, chosen
+from tracker.counting.sequence import days_active, has_times, sequences
+from tracker.counting.shown import changed_items, items_of_answers, pair_order
+from tracker.counting.skips import has_skips, skip_tallies
 from tracker.counting.spans import Document, span_documents
 from tracker.counting.tallies import annotator_tallies, item_patterns, items_of_patterns, recount
+from tracker.counting.times import answer_times, fastest_items, has_seconds
 
 __all__ = [
     "EVERYTHING",
@@ -40,27 +47,42 @@ __all__ = [
     "annotator_tallies",
     "annotators_by",
     "annotators_with_answers",
+    "answer_times",
     "answers_per_item",
+    "blocks",
+    "changed_items",
     "choose",
     "chosen",
     "confusions",
+    "days_active",
+    "fastest_items",
+    "gold_tallies",
     "has_repeats",
+    "has_seconds",
+    "has_skips",
+    "has_times",
     "item_patterns",
     "item_patterns_by",
     "item_patterns_by_cluster",
+    "items_of_answers",
     "items_of_patterns",
     "joint_codes",
     "joint_patterns",
     "marginals",
     "pair_cells",
+    "pair_order",
+    "pair_patterns",
     "pair_tallies",
     "pair_tallies_by",
     "passes_alone",
     "recent_pace",
     "recount",
+    "repeat_tallies",
     "repeated_answers",
     "select_answers",
     "select_labels",
+    "sequences",
+    "skip_tallies",
     "span_documents",
     "votes",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -12,6 +12,7 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
+    FunctionElement,
     Integer,
     Subquery,
     Text,
@@ -43,14 +44,24 @@ class Code:
     bits: tuple[int, int, int] | None = None  # of one column, an annotator, a category
 
 
-def make_code(connection: Connection, selection: Selection) -> Code:
-    """The code for a selection: digits of an integer where they fit, else strings."""
+def make_code(
+    connection: Connection,
+    selection: Selection,
+    excluded: frozenset[int] = frozenset(),
+    within: Subquery | None = None,
+) -> Code:
+    """The code for a selection: digits of an integer where they fit, else strings.
+
+    The answers of ``excluded`` annotators are in no code, but their items are all there.
+    Each row of ``within``, which has one per answer of the selection, gets its item's code beside
+    it: where that order of rows was dear, to join them with a row per item is dearer.
+    """
     if selection.project.answers == "one":
         annotators, categories = _highest(connection, selection)
         # Even with every annotator in one digit, a column stays below 2**63.
         digits = (BITS - annotators.bit_length()) // selection.bits + 1
         if categories <= digits * _MOST_CODE_COLUMNS:
-            code = _digit_code(selection, max(categories, 1), digits)
+            code = _digit_code(selection, max(categories, 1), digits, excluded, within)
             widths = (
                 selection.bits * categories,
                 annotators.bit_length(),
@@ -58,7 +69,7 @@ def make_code(connection: Connection, selection: Selection) -> Code:
             )
             fits = len(code.columns) == 1 and sum(widths) <= BITS
             return replace(code, bits=widths) if fits else code
-    return _string_code(selection)
+    return _string_code(selection, excluded, within)
 
 
 def id_widths(connection: Connection, selection: Selection) -> tuple[int, int]:
@@ -99,27 +110,27 @@ def _highest(connection: Connection, selection: Selection) -> tuple[int, int]:
     return row.annotators, max(row.categories, 0)
 
 
-def _digit_code(selection: Selection, categories: int, digits: int) -> Code:
+def _digit_code(
+    selection: Selection,
+    categories: int,
+    digits: int,
+    excluded: frozenset[int],
+    within: Subquery | None,
+) -> Code:
     """Sums of powers: category c adds one to digit (c - 1) % digits of its column."""
     bits = selection.bits
     one = sql_cast(literal(1), BigInteger)
-    columns = {}
+    answers = answers_of(selection, alone=True) if within is None else within
+    category, annotator = answers.c.answer, answers.c.annotator_id
+    columns: dict[str, FunctionElement[Any]] = {}
     for start in range(1, categories + 1, digits):
-        shift: ColumnElement[int] = one.bitwise_lshift((labels.c.category_id - start) * bits)
+        shift: ColumnElement[int] = one.bitwise_lshift((category - start) * bits)
         if categories > digits:
-            within = labels.c.category_id.between(start, start + digits - 1)
-            shift = case((within, shift), else_=0)
-        columns[f"code_{start}"] = sql_cast(func.sum(shift), BigInteger)
-    items = (
-        select(
-            labels.c.item_id,
-            *(column.label(name) for name, column in columns.items()),
-            func.count().label("answers"),
-        )
-        .where(counted(selection, alone=True))
-        .group_by(labels.c.item_id)
-        .subquery("patterns")
-    )
+            shift = case((category.between(start, start + digits - 1), shift), else_=0)
+        if excluded:
+            shift = case((annotator.in_(sorted(excluded)), 0), else_=shift)
+        columns[f"code_{start}"] = func.sum(shift)
+    items = _items(answers, columns, beside=within is not None)
     mask = (1 << bits) - 1
 
     def decode(codes: tuple[int, ...]) -> Pattern:
@@ -136,20 +147,39 @@ def _digit_code(selection: Selection, categories: int, digits: int) -> Code:
     return Code(items, tuple(columns), decode, mask)
 
 
-def _string_code(selection: Selection) -> Code:
+def _string_code(selection: Selection, excluded: frozenset[int], within: Subquery | None) -> Code:
     """The answers joined by commas; their order varies, and decoding folds it."""
-    answers = answers_of(selection)
-    joined = func.aggregate_strings(sql_cast(answers.c.answer, Text), ",")
-    items = (
-        select(answers.c.item_id, joined.label("code"), func.count().label("answers"))
-        .group_by(answers.c.item_id)
-        .subquery("patterns")
-    )
+    answers = answers_of(selection, alone=True) if within is None else within
+    answer: ColumnElement[str] = sql_cast(answers.c.answer, Text)
+    if excluded:
+        answer = case((answers.c.annotator_id.not_in(sorted(excluded)), answer))  # else NULL
+    columns = {"code": func.aggregate_strings(answer, ",")}
+    items = _items(answers, columns, beside=within is not None)
 
-    def decode(codes: tuple[str]) -> Pattern:
+    def decode(codes: tuple[str | None]) -> Pattern:
+        if codes[0] is None:
+            return ()
         return make_pattern(read_answer(answer) for answer in codes[0].split(","))
 
     return Code(items, ("code",), decode, None)
+
+
+def _items(
+    answers: Subquery, columns: Mapping[str, FunctionElement[Any]], *, beside: bool
+) -> Subquery:
+    """Code columns and the number of answers, a row per item, or ``beside`` each answer."""
+    item = answers.c.item_id
+
+    def made(name: str, value: FunctionElement[Any]) -> ColumnElement[Any]:
+        made = value.over(partition_by=item) if beside else value
+        whole = isinstance(value.type, Integer)  # a sum of such may come as a decimal number
+        return (sql_cast(made, BigInteger) if whole else made).label(name)
+
+    named = [made(*one) for one in columns.items()]
+    named.append(made("answers", func.count()))
+    if beside:
+        return select(answers, *named).subquery("patterns")
+    return select(item, *named).group_by(item).subquery("patterns")
 
 
 def widened(selection: Selection, code: Code, most_answers: int) -> Selection | None:
@@ -159,9 +189,11 @@ def widened(selection: Selection, code: Code, most_answers: int) -> Selection | 
     return replace(selection, bits=most_answers.bit_length())
 
 
-def wide_code(connection: Connection, selection: Selection) -> Code:
+def wide_code(
+    connection: Connection, selection: Selection, excluded: frozenset[int] = frozenset()
+) -> Code:
     """A code that surely holds every item: what is streamed cannot be taken back."""
-    code = make_code(connection, selection)
+    code = make_code(connection, selection, excluded)
     if code.most_answers is None:
         return code
     answers = (
@@ -172,4 +204,4 @@ def wide_code(connection: Connection, selection: Selection) -> Code:
     )
     most = connection.scalar(select(func.max(answers.c.answers))) or 0
     wider = widened(selection, code, most)
-    return code if wider is None else make_code(connection, wider)
+    return code if wider is None else make_code(connection, wider, excluded)

@@ -1,4 +1,4 @@
-"""Further counts: answers against the truth, votes on each item, the extent of spans."""
+"""Further counts: votes on each item, answers per item, how fast they come."""
 
 from __future__ import annotations
 
@@ -7,57 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from tracker.counting.selection import Selection, answers_of, counted, labels, read_answer, stream
-from tracker.tally import Answer
+from tracker.counting.selection import Selection, counted, labels, stream
 
-__all__ = ["answers_per_item", "confusions", "recent_pace", "votes"]
-
-
-def confusions(
-    connection: Connection, selection: Selection
-) -> tuple[dict[int, dict[tuple[Answer, Answer], int]], int]:
-    """Truths against answers: ``{annotator: {(truth, answer): answers}}``, and the items.
-
-    The truth of an item is the answer of its reference annotator; of several, the first's.
-    No reference annotator is held against a truth, also not one asked into the comparison.
-    """
-    if not selection.references:
-        return {}, 0
-    reference = labels.alias("reference")
-    # Of the same items, whenever they were labelled: a truth is true before it is written down.
-    truths_of = Selection(selection.project, where=selection.where)
-    first = (
-        select(reference.c.item_id, func.min(reference.c.annotator_id).label("annotator_id"))
-        .where(
-            counted(truths_of, reference),
-            reference.c.annotator_id.in_(sorted(selection.references)),
-        )
-        .group_by(reference.c.item_id)
-        .subquery("first_reference")
-    )
-    truths = answers_of(truths_of, "truths")
-    answers = answers_of(selection.without(selection.references))
-    both = (
-        select(answers.c.item_id, answers.c.annotator_id, truths.c.answer.label("truth"))
-        .add_columns(answers.c.answer)
-        .join_from(
-            first,
-            truths,
-            (truths.c.item_id == first.c.item_id) & (truths.c.annotator_id == first.c.annotator_id),
-        )
-        .join(answers, answers.c.item_id == truths.c.item_id)
-        .subquery("both")
-    )
-    key = [both.c.annotator_id, both.c.truth, both.c.answer]
-    counts: dict[int, dict[tuple[Answer, Answer], int]] = {}
-    for annotator, truth, answer, number in stream(
-        connection, select(*key, func.count()).group_by(*key)
-    ):
-        table = counts.setdefault(annotator, {})
-        cell = (read_answer(truth), read_answer(answer))
-        table[cell] = table.get(cell, 0) + number
-    items = connection.scalar(select(func.count(both.c.item_id.distinct()))) or 0
-    return counts, items
+__all__ = ["answers_per_item", "recent_pace", "votes"]
 
 
 def votes(connection: Connection, selection: Selection) -> Iterator[tuple[Any, ...]]:

@@ -24,7 +24,7 @@ from tracker.counting.selection import Selection, answers_of, read_answer, strea
 from tracker.measures.pairs import Cells, cells_of
 from tracker.tally import Answer, PairTallies
 
-__all__ = ["every_two", "pair_cells", "pair_tallies"]
+__all__ = ["every_two", "from_text", "pair_cells", "pair_tallies"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Columns: TypeAlias = tuple[Integers, Integers, Integers, Integers]
@@ -82,7 +82,7 @@ def _by_cell(
     key, statement = _joined(selection, (annotator, category))
     cells = statement.group_by(*key)
     if 2 * (annotator + category) <= _TEXT_BITS:
-        numbers = _from_text(connection, cells)
+        numbers = from_text(connection, cells)
     else:
         flat = chain.from_iterable(stream(connection, cells))
         numbers = np.fromiter(flat, dtype=np.int64).reshape(-1, 2)
@@ -91,7 +91,7 @@ def _by_cell(
     return both >> 2 * category, (both >> category) & mask, both & mask, items
 
 
-def _from_text(connection: Connection, statement: Select[Any]) -> Integers:
+def from_text(connection: Connection, statement: Select[Any]) -> Integers:
     """The rows of a statement of two whole numbers, (N, 2), written by the database as one text.
 
     numpy reads millions of numbers from a text in much less time than as many rows take.

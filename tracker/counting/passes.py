@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import (
     Connection,
     Float,
+    Join,
     ScalarSelect,
     Subquery,
     Text,
@@ -23,7 +24,7 @@ from tracker.counting.selection import Selection, chosen, labels, read_answer, s
 from tracker.schema import SKIPPED
 from tracker.tally import Answer
 
-__all__ = ["Repeated", "has_repeats", "passes_alone", "repeated_answers"]
+__all__ = ["Repeated", "every_repeat", "has_repeats", "passes_alone", "repeated_answers"]
 
 _DAY = 86_400_000_000  # microseconds
 
@@ -65,7 +66,7 @@ def repeated_answers(connection: Connection, selection: Selection) -> Iterator[R
 
     A skipped pass is passed over: the one before it counts.
     """
-    later, earlier = _answers(selection, "later", least=2), _answers(selection, "earlier", least=1)
+    later, earlier, both = every_repeat(selection)
     both_timed = later.c.timed + earlier.c.timed == 2
     days = cast(later.c.labelled_at - earlier.c.labelled_at, Float) / _DAY
     key = [later.c.annotator_id, earlier.c.answer, later.c.answer]
@@ -76,17 +77,26 @@ def repeated_answers(connection: Connection, selection: Selection) -> Iterator[R
             func.sum(case((both_timed, 1), else_=0)),
             func.sum(case((both_timed, days), else_=0.0)),
         )
-        .join_from(
-            later,
-            earlier,
-            (earlier.c.item_id == later.c.item_id)
-            & (earlier.c.annotator_id == later.c.annotator_id)
-            & (earlier.c["pass"] == _pass_before(selection, later)),
-        )
+        .select_from(both)
         .group_by(*key)
     )
     for who, one, other, times, timed, between in stream(connection, statement):
         yield Repeated(who, read_answer(one), read_answer(other), times, int(timed), float(between))
+
+
+def every_repeat(selection: Selection) -> tuple[Subquery, Subquery, Join]:
+    """Answers on a later pass, those on an earlier one, and each later one with the one before.
+
+    Both have: item_id, annotator_id, pass, answer, labelled_at, timed (1 or 0).
+    """
+    later, earlier = _answers(selection, "later", least=2), _answers(selection, "earlier", least=1)
+    both = later.join(
+        earlier,
+        (earlier.c.item_id == later.c.item_id)
+        & (earlier.c.annotator_id == later.c.annotator_id)
+        & (earlier.c["pass"] == _pass_before(selection, later)),
+    )
+    return later, earlier, both
 
 
 def passes_alone(connection: Connection, selection: Selection) -> int:

@@ -78,13 +78,18 @@ class Selection:
 
 
 def counted(
-    selection: Selection, of: FromClause = labels, *, alone: bool = False
+    selection: Selection,
+    of: FromClause = labels,
+    *,
+    alone: bool = False,
+    skipped: bool = False,
 ) -> ColumnElement[bool]:
     """The condition that a label belongs to an answer that is compared with others.
 
     It was chosen, it is not skipped, and among such answers to the item it is on the
     annotator's lowest pass: where times are chosen, the lowest pass within them. ``alone``
-    says that the labels are joined with nothing; see `chosen`.
+    says that the labels are joined with nothing; see `chosen`. With ``skipped`` a skipped answer
+    is one of them.
     """
     on_lower_pass = (
         select(literal(1))
@@ -94,7 +99,7 @@ def counted(
             _lower.c.item_id == of.c.item_id,
             _lower.c.annotator_id == of.c.annotator_id,
             _lower.c["pass"] < of.c["pass"],
-            _lower.c.category_id != SKIPPED,
+            *(() if skipped else (_lower.c.category_id != SKIPPED,)),
             *_in_time(selection, _lower),
         )
         .correlate(of)
@@ -102,7 +107,7 @@ def counted(
     )
     return and_(
         of.c.project_id == selection.project.id,
-        of.c.category_id != SKIPPED,
+        *(() if skipped else (of.c.category_id != SKIPPED,)),
         or_(of.c["pass"] == 1, ~on_lower_pass),
         *chosen(selection, of, alone=alone),
     )
@@ -145,13 +150,22 @@ def _in_time(selection: Selection, of: FromClause) -> Iterator[ColumnElement[boo
         yield of.c.labelled_at <= selection.until
 
 
-def answers_of(selection: Selection, name: str = "answers") -> Subquery:
+def answers_of(
+    selection: Selection,
+    name: str = "answers",
+    *,
+    alone: bool = False,
+    items: Select[Any] | None = None,
+) -> Subquery:
     """One row per answer: item_id, annotator_id, answer.
 
-    The answer is the category's id or, in a project of several, ids joined by ``+``.
+    The answer is the category's id or, in a project of several, ids joined by ``+``. For
+    ``alone`` see `counted`; ``items`` gives the ids of those to look at.
     """
     columns = (labels.c.item_id, labels.c.annotator_id)
-    statement = select(*columns).where(counted(selection))
+    statement = select(*columns).where(counted(selection, alone=alone))
+    if items is not None:
+        statement = statement.where(labels.c.item_id.in_(items))
     if selection.project.answers == "one":
         return statement.add_columns(labels.c.category_id.label("answer")).subquery(name)
     ids = func.aggregate_strings(sql_cast(labels.c.category_id, Text), "+")

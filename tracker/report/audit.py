@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from tracker.auditing import Audit
 from tracker.report.cells import count, figure, share, table
 from tracker.report.selection import selection_line
 
-__all__ = ["audit_view", "show_annotators"]
+__all__ = ["audit_view", "finding_lines", "item_line", "show_annotators"]
 
 _MOST_SHARES = 6  # categories that have a column
 _MOST_ROWS = 60  # annotators that a person reads through
@@ -29,17 +30,23 @@ def audit_view(found: Audit, *, clear: bool = False) -> Iterator[RenderableType]
         f"  {count(total)} annotators, {count(flagged)} with a finding that stands up",
     )
     yield from selection_line(found.selection)
-    for annotator in found.annotators:
-        for flag in annotator.flags:
-            if flag.state != "clear" or clear:
-                told = flag.to_dict(annotator.name, found.category_name(flag))
-                sentence = told["why"] or f"{annotator.name}: {flag.kind} {told['category'] or ''}"
-                yield Text.assemble((f"{flag.state:<13}", _STYLES[flag.state]), Text(str(sentence)))
+    told = found.to_dict(clear=clear)
+    seen: set[tuple[Any, ...]] = set()
+    for one in told["annotators"]:
+        for flag in one["flags"]:
+            pair = (flag["kind"], flag["category"], *sorted([one["annotator"], flag["with"] or ""]))
+            if pair not in seen:  # one about a pair is told once
+                seen.add(pair)
+                yield from finding_lines(one["annotator"], flag)
+    if found.not_applicable:
+        yield Text.assemble(("not applicable  ", "dim"), (_lacking(found.not_applicable), "dim"))
     kinds = {
-        annotator.name: ", ".join(f.kind for f in annotator.flags if f.state == "flagged")
+        annotator.name: ", ".join(
+            dict.fromkeys(f.kind for f in annotator.flags if f.state == "flagged")
+        )
         for annotator in found.annotators
     }
-    rows = [annotator.to_dict(found.categories) for annotator in found.annotators]
+    rows = told["annotators"]
     if len(rows) > _MOST_ROWS:
         # Those to look at first: with a finding, then by agreement with the others.
         rows.sort(key=lambda row: (not kinds[row["annotator"]], row["agreement_with_peers"] or 0))
@@ -47,43 +54,69 @@ def audit_view(found: Audit, *, clear: bool = False) -> Iterator[RenderableType]
     yield show_annotators(rows[:_MOST_ROWS], kinds)
 
 
+def finding_lines(annotator: str, flag: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """One finding: its state and sentence, and the items that show it, where they are given."""
+    sentence = flag["why"] or f"{annotator}: {flag['kind']} {flag['category'] or ''}"
+    yield Text.assemble(
+        (f"{flag['state']:<13}", _STYLES[flag["state"]]),
+        (f"{flag['kind']}  ", "bold"),
+        Text(str(sentence)),
+    )
+    for row in flag.get("evidence", ()):
+        yield Padding(Text(item_line(row), style="dim"), (0, 0, 0, 13))
+
+
+def item_line(row: Mapping[str, Any]) -> str:
+    """An item that shows a finding: the own answer or time, and the others' where it is told."""
+    if "seconds" in row:
+        others = f", the others {row['others_seconds']:.3g} s" if "others_seconds" in row else ""
+        return f"{row['item']}: {row['seconds']:.3g} s{others}"
+    line = f"{row['item']}: {row['answer'] or 'none'}"
+    if "again" in row:
+        return f"{line}, then {row['again'] or 'none'}"
+    counts = ", ".join(f"{n} {answer or 'none'}" for answer, n in row.get("others", {}).items())
+    return f"{line}, the others {counts}" if counts else line
+
+
+def _lacking(not_applicable: Mapping[str, str]) -> str:
+    """The kinds, those that lack the same together."""
+    by_reason: dict[str, list[str]] = {}
+    for kind, why in not_applicable.items():
+        by_reason.setdefault(why, []).append(kind)
+    return "; ".join(f"{', '.join(kinds)}: {why}" for why, kinds in by_reason.items())
+
+
 def show_annotators(
     annotators: Sequence[Mapping[str, Any]], kinds: Mapping[str, str] | None = None
 ) -> RenderableType:
     """One row per annotator, with the kinds of findings where they are given."""
     names = list(annotators[0]["category_shares"])[:_MOST_SHARES] if annotators else []
-    repeated = any(row["self_agreement"] is not None for row in annotators)
+    optional = {
+        "peers' own": ("agreement_of_peers", figure),
+        "agrees with self": ("self_agreement", figure),
+        "right on gold": ("gold_accuracy", figure),
+        "seconds": ("median_seconds", lambda value: "-" if value is None else f"{value:.3g}"),
+    }
+    used = {
+        title: shown
+        for title, shown in optional.items()
+        if any(row.get(shown[0]) is not None for row in annotators)
+    }
     rows = [
         (
             row["annotator"],
             count(row["answers"]),
             count(row["items_shared"]),
             figure(row["agreement_with_peers"]),
-            *((figure(row["self_agreement"]),) if repeated else ()),
-            figure(row["gold_accuracy"]),
-            *(share(row["category_shares"][name]) for name in names),
+            *(told(row.get(key)) for key, told in used.values()),
+            *(_share(row["category_shares"][name]) for name in names),
             *(() if kinds is None else (kinds.get(row["annotator"], ""),)),
         )
         for row in annotators
     ]
-    columns = (
-        *("annotator", "answers", "shared items", "agrees with peers"),
-        *(("agrees with self",) if repeated else ()),
-        "right on gold",
-    )
+    columns = ("annotator", "answers", "shared items", "agrees with peers", *used)
     return table((*columns, *names, *(() if kinds is None else ("flags ",))), rows)
 
 
-def annotator_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """One annotator's page: who, the figures, the findings."""
-    yield Text.assemble((told["annotator"], "bold"), f"  {told['kind']} in {told['project']}")
-    if told["aliases"]:
-        yield Text(f"also known as {', '.join(told['aliases'])}")
-    if "answers" not in told:
-        yield Text("No answer of theirs enters the figures.")
-        return
-    yield show_annotators([told])
-    for flag in told["flags"]:
-        yield Text.assemble((f"{flag['state']:<13}", _STYLES[flag["state"]]), str(flag["why"]))
-    if not told["flags"]:
-        yield Text("No finding.", style="green")
+def _share(value: float | None) -> str:
+    return "<" if value is None else share(value)

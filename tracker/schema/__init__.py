@@ -31,9 +31,10 @@ from tracker.schema.catalogue import (
     Purge,
     Source,
 )
+from tracker.schema.flags import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
+from tracker.schema.keys import PseudonymKey
 from tracker.schema.labels import Label, PastLabel
 from tracker.schema.record import (
-    FlagRow,
     Snapshot,
     SnapshotCategory,
     SnapshotMeasure,
@@ -42,24 +43,29 @@ from tracker.schema.record import (
 
 __all__ = [
     "ANSWERS",
+    "FLAG_STATES",
     "KINDS",
     "NONE_APPLIES",
     "NO_SPAN",
     "OFFSETS",
     "SCALES",
     "SKIPPED",
+    "STANDING",
     "Alias",
     "Annotator",
     "Base",
     "Category",
     "Change",
+    "FlagChange",
     "FlagRow",
+    "FlagSighting",
     "Import",
     "Item",
     "ItemAttribute",
     "Label",
     "PastLabel",
     "Project",
+    "PseudonymKey",
     "Purge",
     "Snapshot",
     "SnapshotCategory",

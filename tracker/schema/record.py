@@ -1,4 +1,4 @@
-"""What is recorded of the figures: snapshots, and findings about annotators."""
+"""What is recorded of the figures: snapshots."""
 
 from __future__ import annotations
 
@@ -116,28 +116,3 @@ class SnapshotPattern(Base):
     snapshot_id: Mapped[int] = mapped_column(primary_key=True)
     pattern: Mapped[str] = mapped_column(Text, primary_key=True)  # JSON, canonical
     items: Mapped[int]
-
-
-class FlagRow(Base):
-    """A finding about an annotator's answers that an audit recorded, as it was last seen."""
-
-    __tablename__ = "flags"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
-        ),
-        ForeignKeyConstraint(
-            ["project_id", "category_id"], ["categories.project_id", "categories.id"]
-        ),
-        UniqueConstraint("project_id", "annotator_id", "kind", "category_id"),
-        CheckConstraint("last_seen_at >= found_at", "order"),
-    )
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    annotator_id: Mapped[int]
-    kind: Mapped[str] = mapped_column(Text)
-    category_id: Mapped[int]  # NONE_APPLIES where the finding is not about a category
-    severity: Mapped[str] = mapped_column(Text)
-    found_at: Mapped[int] = mapped_column(BigInteger)
-    last_seen_at: Mapped[int] = mapped_column(BigInteger)
-    evidence: Mapped[str] = mapped_column(Text)  # a JSON object: the finding's figures

@@ -1,0 +1,132 @@
+"""Two who share answers against the others: counts, bounds, exact tails, intervals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tracker.audit import Evidence
+from tracker.audit.copying import COPYING
+from tracker.audit.correction import benjamini_hochberg
+from tracker.audit.exact import exact_tails
+from tracker.audit.habits import habits, joint_chance
+from tracker.audit.minority import chance_of_minority
+from tracker.tally import make_pattern
+
+from .crowds import one, seeded
+from .records import Asked, Person, pair_patterns, recorded
+
+
+def copier(asked: Asked) -> int:
+    return asked.others.get(0, asked.honest())
+
+
+def findings(record):
+    return {(f.annotator, f.other): f for f in COPYING.find(record.regather())}
+
+
+def shared(record, pair):
+    """The items that both answered: the pattern, and whether they shared a minority answer."""
+    for held in record.items:
+        if {*pair} <= held.keys():
+            mine, yours = (held[who] for who in pair)
+            rest = [answer for who, answer in held.items() if who not in pair]
+            alike = mine == yours and 2 * rest.count(mine) < len(rest)
+            yield make_pattern((answer,) for answer in held.values()), alike
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_are_those_of_a_plain_loop(seed):
+    record = recorded(seed, people=6, answers=60)
+    for pair, found in findings(record).items():
+        rows = [*shared(record, pair)]
+        assert found.n == len(rows)
+        assert found.details["shared_minority_answers"] == sum(alike for _, alike in rows)
+        assert found.observed == pytest.approx(np.mean([alike for _, alike in rows]))
+        assert found.informative == sum(chance_of_minority(pattern) > 0 for pattern, _ in rows)
+        assert found.expected == pytest.approx(np.mean([chance_of_minority(p) for p, _ in rows]))
+
+
+def test_a_bound_where_no_pair_stands_out_is_never_below_the_exact_tail():
+    """Hoeffding 1956, theorem 5."""
+    compared = 0
+    for seed in range(8):
+        record = recorded(seed, people=5, answers=40 + 5 * seed, accuracy=0.6)
+        for pair, found in findings(record).items():
+            rows = [*shared(record, pair)]
+            patterns = [pattern for pattern, _ in rows if chance_of_minority(pattern) > 0]
+            chances = [(chance_of_minority(pattern), 1, 1) for pattern in patterns]
+            exact = exact_tails(sum(alike for _, alike in rows), chances).upper
+            assert found.p_value >= exact * (1 - 1e-9)
+            compared += found.p_value < 1
+    assert compared > 20
+
+
+def leaning(asked: Asked) -> int:
+    return 1 if asked.random.random() < 0.6 else asked.honest()
+
+
+@pytest.mark.parametrize("voice", [copier, leaning])
+def test_a_pair_that_stands_out_is_tested_again_with_its_own_habits(voice):
+    planted = {4: Person(voice)} | ({0: Person(voice)} if voice is leaning else {})
+    record = recorded(1, planted, people=8, answers=100, together=(0, 4))
+    found = findings(record)[0, 4]
+    known = habits(record.regather())
+    rows = [*shared(record, (0, 4))]
+    chances = [joint_chance(known[0], known[4], pattern) for pattern, _ in rows]
+    seen = sum(alike for _, alike in rows)
+    exact = exact_tails(seen, [(c, 1, 1) for c in chances if c > 0]).upper
+    alike = [chance for pattern, _ in rows if (chance := chance_of_minority(pattern)) > 0]
+    bound = stats.binom.sf(seen - 1, len(alike), np.mean(alike))
+    assert (exact > bound) == (voice is leaning)
+    assert found.p_value == pytest.approx(max(exact, bound), rel=1e-6)
+    assert found.details["expected_minority_answers"] == pytest.approx(sum(chances))
+    # Garwood 1936: chi-square quantiles
+    low = stats.chi2.ppf(0.025, 2 * seen) / 2 / sum(chances)
+    high = stats.chi2.ppf(0.975, 2 * seen + 2) / 2 / sum(chances)
+    if voice is copier:
+        assert found.p_value < 1e-6
+        assert found.notable
+        assert (found.effect.low, found.effect.high) == pytest.approx((low, high))
+    assert found.effect.value == pytest.approx(seen / sum(chances))
+
+
+def test_only_the_copier_and_the_copied_stand_out():
+    record = recorded(2, {4: Person(copier)}, people=6, answers=100, together=(0, 4))
+    found = findings(record)
+    q_values = benjamini_hochberg([f.p_value for f in found.values()])
+    standing = {pair for pair, q in zip(found, q_values, strict=True) if q <= 0.05}
+    assert standing == {(0, 4)}
+
+
+def test_two_careless_annotators_share_errors_without_copying():
+    """Where errors go one way, two who err much share many: their own odds explain it."""
+
+    def careless(asked: Asked) -> int:
+        return asked.truth if asked.random.random() < 0.45 else (asked.truth + 1) % 4
+
+    accused = 0
+    for seed in range(12):
+        planted = {0: Person(careless), 5: Person(careless)}
+        record = recorded(seed, planted, answers=100, categories=4, together=(0, 5))
+        found = findings(record)[0, 5]
+        accused += found.p_value <= 0.001 and found.notable
+    assert accused <= 1
+
+
+def test_who_shares_too_few_items_is_no_pair():
+    random = seeded(4)
+    items = [{who: random.randrange(3) for who in (0, 1, 2)} for _ in range(19)]
+    evidence = Evidence(one(*items).tallies(), pairs=pair_patterns(items))
+    assert [*COPYING.find(evidence)] == []
+
+
+def test_no_minority_answer_has_no_ratio():
+    items = [{0: i % 2, 1: i % 2, 2: i % 2, 3: i % 2} for i in range(30)]
+    for found in COPYING.find(Evidence(one(*items).tallies(), pairs=pair_patterns(items))):
+        assert (found.effect.value, found.p_value, found.notable) == (None, 1.0, False)
+        assert (found.n, found.informative, found.expected) == (30, 0, 0.0)
+        assert not math.isnan(found.observed)

@@ -1,0 +1,112 @@
+"""What kinds of findings may look at: counts, and what several kinds compute from them once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from tracker.audit.agreement import Alignment, alignments
+from tracker.audit.entries import Entries, entries_of
+from tracker.audit.floors import DEFAULT_FLOORS, Floors
+from tracker.audit.observed import (
+    AnswerTimes,
+    Blocks,
+    GoldTallies,
+    PairPatterns,
+    RepeatTallies,
+    Sequences,
+    SkipTallies,
+)
+from tracker.audit.strata import Usage, usages
+from tracker.errors import InvalidOption
+from tracker.tally import AnnotatorTallies
+
+__all__ = ["DEFAULT_ALPHA", "LACKING", "Evidence"]
+
+DEFAULT_ALPHA = 0.05
+"""The false discovery rate: of what is flagged, at most this share is expected to be chance."""
+
+LACKING: Final[Mapping[str, str]] = {
+    "shared": "items that several annotators answered as a whole",
+    "yardstick": "items that several annotators answered, or whose answer is known",
+    "points": "categories in an order",
+    "gold": "items with a reference answer",
+    "repeats": "items that an annotator answered again",
+    "sequences": "answers with a time",
+    "blocks": "answers with a time",
+    "times": "answers whose duration is known",
+    "skips": "items without an answer, or answered by none of the categories",
+    "pairs": "two annotators with 20 items in common",
+}
+"""What is missing where a field of ``Evidence`` is not given."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What kinds may look at; a field that is None was not given.
+
+    Attributes:
+        tallies: annotator x own answer x pattern.
+        several: whether an answer may hold any number of categories.
+        alpha: the false discovery rate to hold.
+        floors: the least effects of a flag.
+        points: on an ordered scale, each category's place or number.
+        gold: answers to items that have a truth.
+        repeats: answers given again.
+        sequences: answers in the order given.
+        blocks: answers by time.
+        times: how long answers took.
+        skips: answers left out, or empty.
+        pairs: the shared items of every two annotators.
+    """
+
+    tallies: AnnotatorTallies
+    several: bool = False
+    alpha: float = DEFAULT_ALPHA
+    floors: Floors = DEFAULT_FLOORS
+    points: Mapping[int, float] | None = None
+    gold: GoldTallies | None = None
+    repeats: RepeatTallies | None = None
+    sequences: Sequences | None = None
+    blocks: Mapping[int, Blocks] | None = None
+    times: Mapping[int, AnswerTimes] | None = None
+    skips: SkipTallies | None = None
+    pairs: PairPatterns | None = None
+
+    def __post_init__(self) -> None:
+        """Raise InvalidOption if alpha is not between 0 and 1."""
+        if not 0.0 < self.alpha < 1.0:
+            raise InvalidOption(
+                f"alpha is {self.alpha}.", "Give a number between 0 and 1, such as 0.05."
+            )
+
+    @cached_property
+    def entries(self) -> Entries:
+        """The tallies as columns."""
+        return entries_of(self.tallies)
+
+    @cached_property
+    def usages(self) -> list[Usage]:
+        """Every annotator's use of every category, counted once for all kinds."""
+        return usages(self.entries)
+
+    @cached_property
+    def alignments(self) -> dict[int, Alignment]:
+        """Every annotator's agreement with the co-annotators of the same items."""
+        return alignments(self.entries)
+
+    @property
+    def shared(self) -> bool | None:
+        """Whether any item has two answers; None if not."""
+        return bool(len(self.entries.items)) or None
+
+    @property
+    def yardstick(self) -> bool | None:
+        """Whether there is anything to hold a category's use against; None if not."""
+        return self.shared or bool(self.gold) or None
+
+    def lacks(self, needs: Iterable[str]) -> list[str]:
+        """Which of the named fields were not given, or hold nothing."""
+        return [need for need in needs if getattr(self, need) is None]

@@ -1,0 +1,66 @@
+"""An annotator agrees less with the co-annotators than these do with each other.
+
+The test is one-sided, under the null hypothesis of ``tracker.audit.exchange``: the items and their
+difficulty are the annotator's own. Items of two answers cannot tell which of the two is off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tracker.audit.agreement import Alignment
+from tracker.audit.evidence import Evidence
+from tracker.audit.finding import (
+    MINIMUM_INFORMATIVE,
+    Effect,
+    Finding,
+    Kind,
+    severity_of_size,
+)
+from tracker.audit.wording import percent
+
+__all__ = ["LOW_AGREEMENT", "MEDIUM_GAP", "HIGH_GAP"]
+
+NAME = "low_agreement"
+
+MEDIUM_GAP, HIGH_GAP = 0.2, 0.35
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """One finding per annotator with a shared item."""
+    for alignment in evidence.alignments.values():
+        gap = -(alignment.gap or 0.0)
+        tested = alignment.informative >= MINIMUM_INFORMATIVE
+        yield _finding(alignment, tested, gap >= evidence.floors.agreement_gap, gap)
+
+
+def _finding(alignment: Alignment, tested: bool, notable: bool, gap: float) -> Finding:
+    low, high = alignment.gap_interval or (None, None)
+    return Finding(
+        kind=NAME,
+        annotator=alignment.annotator,
+        category=None,
+        observed=alignment.observed,
+        expected=alignment.expected,
+        peers=alignment.peers,
+        n=alignment.n,
+        informative=alignment.informative,
+        effect=Effect("difference", alignment.gap, low, high),
+        p_value=alignment.tails.lower if tested else None,
+        notable=notable,
+        suspicious=False,
+        strength=max(-alignment.excess, 0.0) / max(alignment.informative, 1),
+        severity=severity_of_size(gap, MEDIUM_GAP, HIGH_GAP),
+    )
+
+
+def why(finding: Finding) -> str:
+    """Agreement with the others, and theirs."""
+    return (
+        f"{{annotator}} gave the same answer as a co-annotator of the same item "
+        f"{percent(finding.observed)} of the time over {finding.n} items; "
+        f"two of the others did so {percent(finding.peers)} of the time"
+    )
+
+
+LOW_AGREEMENT = Kind(NAME, frozenset({"shared"}), find, why, spoils=True)

@@ -1,0 +1,122 @@
+"""On an ordered scale, an annotator answers higher or lower than the co-annotators do.
+
+Points are the places of the categories in the declared order, or their numbers. The test is
+two-sided, under the null hypothesis of ``tracker.audit.exchange``, item by item.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from tracker.audit.entries import FloatArray
+from tracker.audit.evidence import Evidence
+from tracker.audit.exchange import Draws, sum_tails
+from tracker.audit.finding import (
+    MINIMUM_ANSWERS,
+    MINIMUM_INFORMATIVE,
+    Effect,
+    Finding,
+    Kind,
+    severity_of_size,
+)
+from tracker.tally import Pattern, answers_in
+
+__all__ = ["SEVERITY_BIAS"]
+
+NAME = "severity_bias"
+
+MEDIUM_POINTS, HIGH_POINTS = 0.8, 1.2
+_Z = 1.959963984540054
+_LOOK_INFORMATIVE = 3
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """One finding per annotator with a shared item."""
+    entries, points = evidence.entries, evidence.points or {}
+    if not len(entries.items):
+        return
+    draws = _point_draws(entries.patterns, points)
+    own = np.array([points[answer[0]] for answer in entries.answers])[entries.own]
+    size = np.array([answers_in(pattern) for pattern in entries.patterns])[entries.pattern]
+    mean, variance = draws.mean()[entries.pattern], draws.variance()[entries.pattern]
+    width = _range(draws)[entries.pattern]
+    # The mean of the others, one's own answer taken out, is further from it by n / (n - 1).
+    difference = (own - mean) * size / (size - 1)
+    columns = zip(
+        entries.annotators.tolist(),
+        entries.total(1.0).tolist(),
+        entries.total(own).tolist(),
+        entries.total(mean).tolist(),
+        entries.total(difference).tolist(),
+        entries.total(difference**2).tolist(),
+        entries.total(variance * size / (size - 1)).tolist(),
+        entries.total(variance > 0).tolist(),
+        entries.total(np.where(variance > 0, width, 0.0)).tolist(),
+        strict=True,
+    )
+    bounds = np.searchsorted(entries.owner, np.arange(len(entries.annotators) + 1))
+    for place, row in enumerate(columns):
+        annotator, n, mine, chance, gap, square, within, informative, widest = row
+        if not n:
+            continue
+        rows = slice(int(bounds[place]), int(bounds[place + 1]))
+        tested = informative >= MINIMUM_INFORMATIVE
+        tails = sum_tails(draws, entries.pattern[rows], entries.items[rows], mine - chance)
+        points_off, deviation = gap / n, math.sqrt(within / n)
+        error = math.sqrt(max(square - n * points_off**2, 0.0) / max(n - 1, 1) / n)
+        size_of_it = abs(points_off) / deviation if deviation > 0 else 0.0
+        notable = size_of_it >= evidence.floors.severity_points
+        yield Finding(
+            kind=NAME,
+            annotator=annotator,
+            category=None,
+            observed=mine / n,
+            expected=chance / n,
+            peers=(mine - gap) / n,
+            n=int(n),
+            informative=int(informative),
+            effect=Effect("points", points_off, points_off - _Z * error, points_off + _Z * error),
+            p_value=tails.two_sided if tested else None,
+            notable=notable,
+            suspicious=not tested
+            and notable
+            and n >= MINIMUM_ANSWERS
+            and informative >= _LOOK_INFORMATIVE
+            and tails.two_sided <= evidence.alpha,
+            strength=abs(mine - chance) / widest if widest else 0.0,
+            severity=severity_of_size(size_of_it, MEDIUM_POINTS, HIGH_POINTS),
+            details={"standard_deviations": size_of_it},
+        )
+
+
+def _point_draws(patterns: Sequence[Pattern], points: Mapping[int, float]) -> Draws:
+    width = max((len(pattern) for pattern in patterns), default=1)
+    values, chances = np.zeros((len(patterns), width)), np.zeros((len(patterns), width))
+    for row, pattern in enumerate(patterns):
+        size = answers_in(pattern)
+        values[row, : len(pattern)] = [points[answer[0]] for answer, _ in pattern]
+        chances[row, : len(pattern)] = [count / size for _, count in pattern]
+    whole = all(float(value).is_integer() for value in points.values())
+    return Draws(values, chances, 1.0 if whole else 0.0)
+
+
+def _range(draws: Draws) -> FloatArray:
+    possible = draws.chances > 0
+    high = np.where(possible, draws.values, -np.inf).max(axis=1)
+    return np.asarray(high - np.where(possible, draws.values, np.inf).min(axis=1))
+
+
+def why(finding: Finding) -> str:
+    """How many points above or below the others."""
+    off = finding.effect.value or 0.0
+    way = "above" if off >= 0 else "below"
+    return (
+        f"{{annotator}} answered {abs(off):.2f} points {way} the others of the same {finding.n} "
+        f"items on average ({finding.observed:.2f} against {finding.peers:.2f})"
+    )
+
+
+SEVERITY_BIAS = Kind(NAME, frozenset({"shared", "points"}), find, why, spoils=True)

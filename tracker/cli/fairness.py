@@ -1,0 +1,35 @@
+"""Options for what is shown to others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tracker.auditing import Audit
+    from tracker.ledger import Ledger
+
+__all__ = ["Pseudonyms", "SuppressBelow", "fairly"]
+
+Pseudonyms = Annotated[
+    bool,
+    typer.Option(
+        "--pseudonyms", help="In place of names: the same in this database, a riddle outside it."
+    ),
+]
+SuppressBelow = Annotated[
+    int | None,
+    typer.Option(
+        "--suppress-below", metavar="N", help="Leave out figures of fewer than N answers."
+    ),
+]
+
+
+def fairly(ledger: Ledger, found: Audit, *, pseudonyms: bool, suppress_below: int | None) -> Audit:
+    """The audit as the two options want it."""
+    from tracker.auditing.fairness import renamed, suppressed
+
+    if suppress_below is not None:
+        found = suppressed(found, suppress_below)
+    return renamed(found, ledger.pseudonyms(found.project)) if pseudonyms else found

@@ -1,0 +1,245 @@
+"""``tracker flags``: the findings that audits recorded, and what is done about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracker.cli.context import (
+    AsCsv,
+    AsJson,
+    ProjectOption,
+    SomeProject,
+    hint,
+    opened,
+    show,
+    some_project,
+)
+from tracker.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from tracker.flags.acting import Action
+
+__all__ = ["register"]
+
+flags = typer.Typer(
+    help="The findings that audits recorded: list, acknowledge, dismiss, resolve, appeal.",
+    no_args_is_help=True,
+)
+
+Flag = Annotated[int, typer.Argument(metavar="FLAG", help="The flag's number.")]
+Flags = Annotated[list[int], typer.Argument(metavar="FLAG…", help="The flags' numbers.")]
+Note = Annotated[str | None, typer.Option(metavar="TEXT", help="Why; kept with the flag.")]
+By = Annotated[str | None, typer.Option("--by", help="Who does it; the login name if left out.")]
+
+_NEXT: dict[Action, str] = {
+    "acknowledge": "when it is dealt with: tracker flags resolve {flags}-p {project}",
+    "dismiss": "opened again if the evidence grows by half; see: tracker flags list {project} "
+    "--state dismissed",
+    "resolve": "opened again if it is found again: tracker audit {project} --record",
+    "appeal": "to answer it: tracker flags dismiss|acknowledge|resolve {flags}-p {project}",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(flags, name="flags")
+
+
+@flags.command("list")
+def list_(
+    context: typer.Context,
+    argument: SomeProject = None,
+    project: ProjectOption = None,
+    state: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="open|acknowledged|dismissed|resolved|all",
+            help="Flags in this state (repeatable); open and acknowledged if left out.",
+        ),
+    ] = None,
+    annotator: Annotated[
+        str | None, typer.Option(help="Flags of this annotator, alone or in a pair.")
+    ] = None,
+    kind: Annotated[str | None, typer.Option(help="Flags of this kind.")] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List the recorded findings of a project: those to look at, or all.
+
+    Examples: `tracker flags list reviews`, `tracker flags list reviews --state all --csv`,
+    `tracker flags list reviews --annotator ada --kind category_bias`
+    """
+    from tracker.flags import list_flags
+    from tracker.report.flags import flags_view
+    from tracker.schema import STANDING
+
+    with opened(context).reading(some_project(argument, project)) as (connection, found):
+        rows = list_flags(
+            connection, found, states=state or STANDING, annotator=annotator, kind=kind
+        )
+        anything = rows or list_flags(connection, found)
+    show(
+        {"project": found.name, "flags": rows},
+        as_json=as_json,
+        as_csv=as_csv,
+        rows=rows,
+        view=flags_view(rows),
+    )
+    if rows:
+        hint(f"next: tracker flags show {rows[0]['flag']} -p {found.name}")
+    elif anything:
+        hint(f"no such flag; for all of them: tracker flags list {found.name} --state all")
+    else:
+        hint(f"none recorded: tracker audit {found.name} --record")
+
+
+@flags.command("show")
+def show_(
+    context: typer.Context, flag: Flag, project: ProjectOption = None, as_json: AsJson = False
+) -> None:
+    """Show one finding: its evidence when last seen, what was done about it, each sighting.
+
+    Example: `tracker flags show 3 -p reviews`
+    """
+    from tracker.flags import show_flag
+    from tracker.report.flags import flag_view
+
+    with opened(context).reading(project) as (connection, found):
+        told = {"project": found.name} | show_flag(connection, found, flag)
+    show(told, as_json=as_json, view=flag_view(told))
+
+
+@flags.command("acknowledge")
+def acknowledge(
+    context: typer.Context,
+    flag: Flags,
+    project: ProjectOption = None,
+    note: Note = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say that open findings are being dealt with.
+
+    Example: `tracker flags acknowledge 3 4 -p reviews --note "will talk to ada"`
+    """
+    _act(context, flag, "acknowledge", project, note, by, as_json)
+
+
+@flags.command("dismiss")
+def dismiss(
+    context: typer.Context,
+    flag: Flags,
+    project: ProjectOption = None,
+    note: Note = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say that findings are no trouble; they are opened again if the evidence grows by half.
+
+    Example: `tracker flags dismiss 3 -p reviews --note "only had the easy batch"`
+    """
+    _act(context, flag, "dismiss", project, note, by, as_json)
+
+
+@flags.command("resolve")
+def resolve(
+    context: typer.Context,
+    flag: Flags,
+    project: ProjectOption = None,
+    note: Note = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say that findings were dealt with; they are opened again if an audit finds them again.
+
+    Example: `tracker flags resolve 3 -p reviews --note "answers given anew" --by bo`
+    """
+    _act(context, flag, "resolve", project, note, by, as_json)
+
+
+@flags.command("appeal")
+def appeal(
+    context: typer.Context,
+    flag: Flag,
+    note: Annotated[str, typer.Option(metavar="TEXT", help="What speaks against it.")],
+    project: ProjectOption = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep what an annotator says against a finding; its state stays as it is.
+
+    Example: `tracker flags appeal 3 -p reviews --note "the guideline says so" --by ada`
+    """
+    _act(context, [flag], "appeal", project, note, by, as_json)
+
+
+@flags.command("history")
+def history(
+    context: typer.Context,
+    flag: Annotated[
+        int | None,
+        typer.Argument(metavar="[FLAG]", help="The flag's number; all flags if left out."),
+    ] = None,
+    project: ProjectOption = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show what was done about a finding, or about all of a project, by whom and why.
+
+    Examples: `tracker flags history 3 -p reviews`, `tracker flags history -p reviews --csv`
+    """
+    from tracker.flags import flag_changes
+    from tracker.report.flags import changes_view
+
+    with opened(context).reading(project) as (connection, found):
+        rows = flag_changes(connection, found, flag)
+    show(
+        {"project": found.name, "changes": rows},
+        as_json=as_json,
+        as_csv=as_csv,
+        rows=rows,
+        view=changes_view(rows),
+    )
+    if not rows:
+        hint(f"none recorded: tracker audit {found.name} --record")
+
+
+def _act(
+    context: typer.Context,
+    numbers: list[int],
+    action: Action,
+    project: str | None,
+    note: str | None,
+    by: str | None,
+    as_json: bool,
+) -> None:
+    from tracker.flags import act
+
+    name = _login() if by is None else by
+    with opened(context).writing(project) as (connection, found):
+        outcomes = act(connection, found, numbers, action, by=name, note=note)
+    done = [outcome for outcome in outcomes if outcome.changed]
+    if as_json:
+        told = [outcome.to_dict() for outcome in outcomes]
+        show({"project": found.name, "flags": told}, as_json=True)
+    for outcome in outcomes:
+        if not outcome.changed:
+            hint(f"flag {outcome.flag} is already {outcome.before}")
+        elif not as_json:
+            kept = f"appealed, and stays {outcome.state}" if action == "appeal" else outcome.state
+            typer.echo(f"flag {outcome.flag} of {found.name} is {kept} (by {outcome.by})")
+    if done:
+        listed = "".join(f"{outcome.flag} " for outcome in done)
+        hint(_NEXT[action].format(flags=listed, project=found.name))
+
+
+def _login() -> str:
+    """The name that whoever works here logged in with; raises InvalidOption."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        raise InvalidOption("who does this is not known here", "say it: --by NAME") from None

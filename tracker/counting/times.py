@@ -1,0 +1,133 @@
+"""How long answers took, beside the others' time for the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Float,
+    Select,
+    Subquery,
+    and_,
+    case,
+    cast,
+    func,
+    literal,
+    select,
+)
+
+from tracker.audit.observed import AnswerTimes
+from tracker.counting.selection import Selection, counted, labels, stream
+
+__all__ = ["answer_times", "fastest_items", "has_seconds"]
+
+_MS = 1000.0
+
+
+def has_seconds(connection: Connection, selection: Selection) -> bool:
+    """Whether the time that any answer took is known."""
+    known = select(literal(1)).where(counted(selection, alone=True), labels.c.spent_ms.is_not(None))
+    return connection.scalar(known.limit(1)) is not None
+
+
+def answer_times(connection: Connection, selection: Selection) -> dict[int, AnswerTimes]:
+    """Each annotator's median time, and median ratio to the others' mean for the same items."""
+    beside = _beside_others(selection)
+    who = beside.c.annotator_id
+    ranked = select(
+        who,
+        beside.c.spent,
+        beside.c.ratio,
+        func.count().over(partition_by=who).label("answers"),
+        func.count(beside.c.ratio).over(partition_by=who).label("compared"),
+        _place(beside, beside.c.spent).label("by_time"),
+        # Those without a ratio come last, whatever the database does with NULL.
+        _place(beside, case((beside.c.ratio.is_(None), 1), else_=0), beside.c.ratio).label(
+            "by_ratio"
+        ),
+    ).subquery("ranked")
+    statement = (
+        select(
+            ranked.c.annotator_id,
+            func.max(ranked.c.answers),
+            func.avg(_middle(ranked.c.by_time, ranked.c.answers, ranked.c.spent)),
+            func.max(ranked.c.compared),
+            func.avg(_middle(ranked.c.by_ratio, ranked.c.compared, ranked.c.ratio)),
+        )
+        .group_by(ranked.c.annotator_id)
+        .order_by(ranked.c.annotator_id)
+    )
+    return {
+        annotator: AnswerTimes(
+            answers, float(median) / _MS, compared, None if ratio is None else float(ratio)
+        )
+        for annotator, answers, median, compared, ratio in stream(connection, statement)
+    }
+
+
+def fastest_items(
+    connection: Connection, selection: Selection, annotators: Collection[int], most: int
+) -> dict[int, list[tuple[int, float, float]]]:
+    """The items that some annotators answered fastest beside the others, the fastest first.
+
+    Returns ``{annotator: [(item id, seconds, the others' mean seconds)]}``.
+    """
+    if not annotators:
+        return {}
+    beside = _beside_others(selection)
+    place = _place(beside, beside.c.ratio, beside.c.item_id).label("place")
+    ranked = (
+        select(beside, place)
+        .where(beside.c.annotator_id.in_(sorted(annotators)), beside.c.ratio.is_not(None))
+        .subquery("ranked")
+    )
+    statement: Select[Any] = (
+        select(ranked.c.annotator_id, ranked.c.item_id, ranked.c.spent, ranked.c.ratio)
+        .where(ranked.c.place <= most)
+        .order_by(ranked.c.annotator_id, ranked.c.place)
+    )
+    found: dict[int, list[tuple[int, float, float]]] = {}
+    for annotator, item, spent, ratio in stream(connection, statement):
+        seconds = spent / _MS
+        others = seconds / ratio if ratio else 0.0
+        found.setdefault(annotator, []).append((item, seconds, others))
+    return found
+
+
+def _beside_others(selection: Selection) -> Subquery:
+    """One row per answer of known time: item, annotator, milliseconds, ratio to the others'.
+
+    The ratio is NULL where no other's time is known, or all of them are 0.
+    """
+    columns = (labels.c.item_id, labels.c.annotator_id)
+    answers = (
+        select(*columns, func.min(labels.c.spent_ms).label("spent"))
+        .where(counted(selection, alone=True), labels.c.spent_ms.is_not(None))
+        .group_by(*columns)
+        .subquery("answers")
+    )
+    item, spent = answers.c.item_id, answers.c.spent
+    others = func.sum(spent).over(partition_by=item) - spent
+    number = func.count().over(partition_by=item) - 1
+    beside = select(answers, others.label("others"), number.label("number")).subquery("beside")
+    ratio = (
+        cast(beside.c.spent, Float) * cast(beside.c.number, Float) / cast(beside.c.others, Float)
+    )
+    known = case((and_(beside.c.number > 0, beside.c.others > 0), ratio))
+    return select(
+        beside.c.item_id, beside.c.annotator_id, beside.c.spent, known.label("ratio")
+    ).subquery("ratios")
+
+
+def _place(of: Subquery, *order: ColumnElement[Any]) -> ColumnElement[Any]:
+    return func.row_number().over(partition_by=of.c.annotator_id, order_by=[*order, of.c.item_id])
+
+
+def _middle(
+    place: ColumnElement[Any], number: ColumnElement[Any], value: ColumnElement[Any]
+) -> ColumnElement[Any]:
+    """The value where it is the middle one of so many, or one of the middle two; else NULL."""
+    return case((and_(2 * place >= number, 2 * place <= number + 2), cast(value, Float)))

@@ -1,0 +1,18 @@
+"""Findings that audits recorded: stored, seen again, acted on, listed."""
+
+from tracker.flags.acting import Acted, act
+from tracker.flags.changes import flag_changes
+from tracker.flags.listing import ALL, count_flags, list_flags, show_flag
+from tracker.flags.recording import Recorded, record_flags
+
+__all__ = [
+    "ALL",
+    "Acted",
+    "Recorded",
+    "act",
+    "count_flags",
+    "flag_changes",
+    "list_flags",
+    "record_flags",
+    "show_flag",
+]

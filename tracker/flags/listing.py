@@ -1,0 +1,168 @@
+"""Recorded findings as JSON: a row each, and one with all that was seen and done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, func, or_, select
+from sqlalchemy.orm import aliased
+
+from tracker import clock
+from tracker.audit import KINDS
+from tracker.catalogue.annotators import find_annotator
+from tracker.catalogue.flag_states import settling_changes
+from tracker.catalogue.names import near
+from tracker.catalogue.projects import ProjectInfo
+from tracker.errors import InvalidOption
+from tracker.flags.changes import Names, flag_changes
+from tracker.flags.states import flag_states, named_flag
+from tracker.schema import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
+
+__all__ = ["ALL", "count_flags", "list_flags", "show_flag"]
+
+ALL = "all"
+"""What stands for every state."""
+
+
+def list_flags(
+    connection: Connection,
+    project: ProjectInfo,
+    *,
+    states: Sequence[str] | None = None,
+    annotator: str | None = None,
+    kind: str | None = None,
+) -> list[dict[str, Any]]:
+    """The flags in these states, of an annotator (alone or in a pair), of a kind; a row each.
+
+    None, or ``all`` among the states, leaves none out.
+
+    Raises InvalidOption for a state or kind that is none, NotFound for an unknown annotator.
+    """
+    states = (ALL,) if states is None else states
+    _check("state", states, (*FLAG_STATES, ALL))
+    _check("kind", () if kind is None else (kind,), [known.name for known in KINDS])
+    statement, state = _rows(project)
+    if ALL not in states:
+        statement = statement.where(state.in_(states))
+    if annotator is not None:
+        number = find_annotator(connection, project, annotator).id
+        mine = or_(FlagRow.annotator_id == number, FlagRow.other_id == number)
+        statement = statement.where(mine)
+    if kind is not None:
+        statement = statement.where(FlagRow.kind == kind)
+    names = Names(connection, project)
+    return [_told(row, names) for row in connection.execute(statement)]
+
+
+def show_flag(connection: Connection, project: ProjectInfo, number: int) -> dict[str, Any]:
+    """One flag: its row, the last evidence, all changes and sightings; raises NotFound."""
+    named_flag(project, flag_states(connection, project), number)
+    statement, _ = _rows(project)
+    row = connection.execute(statement.where(FlagRow.id == number)).one()
+    sightings = connection.execute(
+        select(FlagSighting.__table__)
+        .where(FlagSighting.project_id == project.id, FlagSighting.flag_id == number)
+        .order_by(FlagSighting.number)
+    )
+    return _told(row, Names(connection, project)) | {
+        "evidence": json.loads(row.evidence),
+        "changes": flag_changes(connection, project, number),
+        "sightings": [_sighting(seen) for seen in sightings],
+    }
+
+
+def count_flags(connection: Connection, project: ProjectInfo) -> int:
+    """How many flags of a project are open or acknowledged."""
+    settled = settling_changes(project.id)
+    statement = select(func.count()).where(settled.c.state.in_(STANDING))
+    return connection.scalar(statement) or 0
+
+
+def _rows(project: ProjectInfo) -> tuple[Select[Any], Any]:
+    """The statement of every flag with its state, last change, first and last sighting."""
+    settled = settling_changes(project.id)
+    first, last, change = aliased(FlagSighting), aliased(FlagSighting), aliased(FlagChange)
+    latest = _last(FlagSighting, project, "latest")
+    newest = _last(FlagChange, project, "newest")
+    statement = (
+        select(
+            FlagRow.__table__,
+            settled.c.state,
+            first.evidence.label("first_evidence"),
+            last.evidence,
+            last.severity,
+            last.informative,
+            last.seen_at,
+            last.number.label("times_seen"),
+            change.action,
+            change.made_at,
+            change.made_by,
+            change.note,
+        )
+        .join(settled, settled.c.flag_id == FlagRow.id)
+        .join(latest, latest.c.flag_id == FlagRow.id)
+        .join(newest, newest.c.flag_id == FlagRow.id)
+        .join(first, _of(first) & (first.number == 1))
+        .join(last, _of(last) & (last.number == latest.c.number))
+        .join(change, _of(change) & (change.number == newest.c.number))
+        .where(FlagRow.project_id == project.id)
+        .order_by(FlagRow.id)
+    )
+    return statement, settled.c.state
+
+
+def _last(table: Any, project: ProjectInfo, name: str) -> Any:
+    """The number of the last row of each flag."""
+    return (
+        select(table.flag_id, func.max(table.number).label("number"))
+        .where(table.project_id == project.id)
+        .group_by(table.flag_id)
+        .subquery(name)
+    )
+
+
+def _of(table: Any) -> Any:
+    return (table.project_id == FlagRow.project_id) & (table.flag_id == FlagRow.id)
+
+
+def _told(row: Row[Any], names: Names) -> dict[str, Any]:
+    evidence = json.loads(row.evidence)
+    return {
+        **names.told(row),
+        "state": row.state,
+        "severity": row.severity,
+        "found_at": clock.iso(row.found_at),
+        "last_seen_at": clock.iso(row.seen_at),
+        "times_seen": row.times_seen,
+        "informative": row.informative,
+        "first_observed": json.loads(row.first_evidence).get("observed"),
+        "last_observed": evidence.get("observed"),
+        "action": row.action,
+        "by": row.made_by,
+        "changed_at": clock.iso(row.made_at),
+        "note": row.note,
+        "why": evidence["why"],
+    }
+
+
+def _sighting(row: Row[Any]) -> dict[str, Any]:
+    evidence = json.loads(row.evidence)
+    return {
+        "number": row.number,
+        "seen_at": clock.iso(row.seen_at),
+        "severity": row.severity,
+        "informative": row.informative,
+        "observed": evidence.get("observed"),
+        "expected": evidence.get("expected"),
+        "selection": evidence["selection"],
+    }
+
+
+def _check(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise InvalidOption(
+                f"--{what} {name!r} is none of {', '.join(known)}", near(name, known)
+            )

@@ -1,0 +1,141 @@
+"""What an audit found, recorded: new flags, flags seen again, flags not found any more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, insert
+
+from tracker.catalogue.changes import lock_project
+from tracker.catalogue.projects import ProjectInfo
+from tracker.flags.states import FlagState, Key, flag_states, next_moment
+from tracker.schema import NONE_APPLIES, STANDING, FlagChange, FlagRow, FlagSighting
+
+if TYPE_CHECKING:
+    from tracker.audit import Flag
+    from tracker.auditing import Audit, AuditedAnnotator
+
+__all__ = ["GROWTH", "Recorded", "record_flags"]
+
+GROWTH = (3, 2)
+"""The evidence for a dismissed finding, to that at its dismissal, at which it is opened again."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What became of an audit's findings: new ones, and those seen ``again``.
+
+    ``reopened`` are among the latter; ``closed`` are those that were not found any more.
+    """
+
+    new: int
+    again: int
+    reopened: int
+    closed: int
+
+
+@dataclass
+class _Rows:
+    """What is to be stored, table by table, all of one moment."""
+
+    project: int
+    moment: int
+    flags: list[dict[str, Any]] = field(default_factory=list)
+    sightings: list[dict[str, Any]] = field(default_factory=list)
+    changes: list[dict[str, Any]] = field(default_factory=list)
+
+    def flag(self, number: int, key: Key) -> None:
+        names = ("annotator_id", "other_id", "kind", "category_id")
+        row = {"project_id": self.project, "id": number, "found_at": self.moment}
+        self.flags.append(row | dict(zip(names, key, strict=True)))
+
+    def sighting(self, flag: int, number: int, found: Flag, evidence: str) -> None:
+        row = {"project_id": self.project, "flag_id": flag, "number": number}
+        told = {"severity": found.severity, "informative": found.informative}
+        self.sightings.append(row | told | {"seen_at": self.moment, "evidence": evidence})
+
+    def change(self, flag: int, number: int, made: tuple[str, str, str | None], seen: int) -> None:
+        row = {"project_id": self.project, "flag_id": flag, "number": number}
+        told = dict(zip(("state", "action", "note"), made, strict=True))
+        of = {"made_at": self.moment, "made_by": None, "informative": seen}
+        self.changes.append(row | told | of)
+
+    def store(self, connection: Connection) -> None:
+        for table, rows in (
+            (FlagRow, self.flags),
+            (FlagSighting, self.sightings),
+            (FlagChange, self.changes),
+        ):
+            if rows:
+                connection.execute(insert(table), rows)
+
+
+def record_flags(
+    connection: Connection, project: ProjectInfo, found: Audit, *, closes: bool
+) -> Recorded:
+    """Record the findings that stand up.
+
+    A resolved flag that is found is open again; a dismissed one only where the evidence grew by
+    `GROWTH`. What is not found is resolved where the audit ``closes``: where it looked at all
+    answers for all kinds of findings.
+    """
+    lock_project(connection, project.id)
+    states = flag_states(connection, project)
+    known = {state.key: state for state in states.values()}
+    rows = _Rows(project.id, next_moment(states.values()))
+    findings = _findings(found)
+    numbers = count(max(states, default=0) + 1)
+    reopened = closed = 0
+    for key, (annotator, flag) in findings.items():
+        state = known.get(key)
+        number = next(numbers) if state is None else state.id
+        if state is None:
+            rows.flag(number, key)
+            rows.change(number, 1, ("open", "found", None), flag.informative)
+        elif (why := _why_again(state, flag.informative)) is not None:
+            reopened += 1
+            made = ("open", "reopened", why)
+            rows.change(number, state.changes + 1, made, flag.informative)
+        seen = 0 if state is None else state.sightings
+        rows.sighting(number, seen + 1, flag, _evidence(found, annotator, flag))
+    for state in known.values():
+        if closes and state.state in STANDING and state.key not in findings:
+            closed += 1
+            made = ("resolved", "no longer found", "no longer found")
+            rows.change(state.id, state.changes + 1, made, state.informative)
+    rows.store(connection)
+    return Recorded(len(rows.flags), len(findings) - len(rows.flags), reopened, closed)
+
+
+def _findings(found: Audit) -> Mapping[Key, tuple[AuditedAnnotator, Flag]]:
+    """The findings by what they are about; one about a pair, told of both, is the lower id's."""
+    findings: dict[Key, tuple[AuditedAnnotator, Flag]] = {}
+    for annotator, flag in found.flagged():
+        other = flag.annotator if flag.other is None else flag.other
+        first, second = sorted((flag.annotator, other))
+        category = NONE_APPLIES if flag.category is None else flag.category
+        key = (first, second, flag.kind, category)
+        if key not in findings or annotator.id == first:
+            findings[key] = (annotator, flag)
+    return findings
+
+
+def _evidence(found: Audit, annotator: AuditedAnnotator, flag: Flag) -> str:
+    told = found.told(annotator, flag) | {"selection": found.selection}
+    return json.dumps(told, ensure_ascii=False, allow_nan=False)
+
+
+def _why_again(state: FlagState, informative: int) -> str | None:
+    """Why a flag that is found is opened again; None where it is open or stays dismissed."""
+    if state.state == "resolved":
+        return "found again"
+    more, than = GROWTH
+    before = state.informative_then
+    grew = informative > before and than * informative >= more * before
+    if state.state == "dismissed" and grew:
+        return f"evidence grew from {before:,} to {informative:,} items"
+    return None
