@@ -32,6 +32,7 @@ def findings(record):
         for kind in KINDS
         if not evidence.lacks(kind.needs)
         for finding in kind.find(evidence)
+        if not isinstance(finding, float)
     ]
     return {f.key: (f.p_value, f.effect.value, f.observed, f.expected, f.n) for f in made}
 

@@ -50,7 +50,7 @@ def test_always_wrong_is_not_blind():
 
 def test_figures_are_the_scores_and_their_bound():
     evidence = Evidence(crowd(2, blindly).tallies())
-    _, counts = tables(evidence.entries)
+    counts = tables(evidence.entries)
     place = evidence.entries.annotators.tolist().index(0)
     own = spammer_score(counts[place])
     others = spammer_score(counts.sum(axis=0) - counts[place])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,6 +11,8 @@ from scipy import stats
 from tracker.audit.agreement import agreement_draws
 from tracker.audit.exact import EXACT_ITEMS
 from tracker.audit.exchange import Draws, sum_tails
+
+ONE = (Fraction(1),)
 
 
 def pattern(*counts):
@@ -45,6 +49,8 @@ def compared(draws, items):
         ([pattern(2, 1)], [40]),
         ([pattern(3, 2)], [25]),
         ([pattern(2, 1), pattern(1, 1, 1)], [12, 5]),
+        ([pattern(3, 1)], [40]),
+        ([pattern(4, 1)], [30]),
         ([pattern(2, 2, 1), pattern(3, 2)], [10, 12]),
     ],
 )
@@ -56,6 +62,13 @@ def test_on_a_lattice_down_to_one_in_ten_thousand(patterns, items):
             assert tail == pytest.approx(counted, rel=0.1)
 
 
+def test_patterns_that_an_annotator_never_met_change_nothing():
+    rows = np.array([0]), np.array([40])
+    alone = sum_tails(agreement_draws([pattern(2, 1)]), *rows, -5.0)
+    others = [pattern(2, 1), pattern(3, 1, 1), pattern(8, 5, 2), pattern(6, 5)]
+    assert sum_tails(agreement_draws(others), *rows, -5.0) == alone
+
+
 def test_mixed_sizes_where_no_lattice_is_coarse():
     patterns = [pattern(2, 1), pattern(3, 1), pattern(2, 1, 1), pattern(3, 2), pattern(4, 2)]
     for tail, counted in compared(agreement_draws(patterns), [20, 15, 15, 10, 10]):
@@ -64,14 +77,14 @@ def test_mixed_sizes_where_no_lattice_is_coarse():
 
 
 def test_points_of_a_scale():
-    draws = Draws(np.array([[1.0, 2, 5], [2, 3, 4]]), np.array([[0.5, 0.25, 0.25]] * 2), 1.0)
+    draws = Draws(np.array([[1.0, 2, 5], [2, 3, 4]]), np.array([[0.5, 0.25, 0.25]] * 2), ONE * 2)
     for tail, counted in compared(draws, [10, 10]):
         if counted >= 1e-4:
             assert tail == pytest.approx(counted, rel=0.1)
 
 
 def test_two_values_an_item_are_binomial():
-    draws = Draws(np.array([[0.0, 1.0]]), np.array([[0.7, 0.3]]), 1.0)
+    draws = Draws(np.array([[0.0, 1.0]]), np.array([[0.7, 0.3]]), ONE)
     for count in range(5, 30):
         tails = sum_tails(draws, np.array([0]), np.array([60]), count - 18.0)
         assert tails.upper == pytest.approx(stats.binom.sf(count - 1, 60, 0.3), rel=0.03)
@@ -86,11 +99,12 @@ def test_the_most_and_the_least_are_exact(items):
     least = sum_tails(draws, place, np.array(items), items[0] * (0 - 1 / 2))
     assert most.upper == pytest.approx(0.75 ** items[0], rel=1e-9)
     assert least.lower == pytest.approx(0.25 ** items[0], rel=1e-9)
+    assert (most.lower, least.upper) == (1.0, 1.0)
 
 
 def test_the_two_directions_are_mirror_images():
     draws = agreement_draws([pattern(2, 1), pattern(3, 1, 1)])
-    mirrored = Draws(-draws.values, draws.chances, draws.step)
+    mirrored = Draws(-draws.values, draws.chances, draws.steps)
     place, items = np.array([0, 1]), np.array([13, 9])
     for excess in sums(draws, items)[0]:
         tails = sum_tails(draws, place, items, float(excess))

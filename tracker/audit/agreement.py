@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +18,6 @@ from tracker.tally import Answer, Pattern, answers_in
 __all__ = ["Alignment", "agreement_draws", "alignments", "peer_agreement"]
 
 _Z = 1.959963984540054
-_FINEST = 840  # lattices finer than 1/840 are as good as none
 
 
 @dataclass(frozen=True)
@@ -140,14 +140,15 @@ def agreement_draws(patterns: Sequence[Pattern]) -> Draws:
     width = max((len(pattern) for pattern in patterns), default=1)
     values = np.zeros((len(patterns), width))
     chances = np.zeros((len(patterns), width))
-    step = 1
+    steps = []
     for row, pattern in enumerate(patterns):
         size = answers_in(pattern)
         counts = [count for _, count in pattern]
         values[row, : len(counts)] = [(count - 1) / (size - 1) for count in counts]
         chances[row, : len(counts)] = [count / size for count in counts]
-        step = math.lcm(step, size - 1) if step <= _FINEST else step
-    return Draws(values, chances, 1.0 / step if step <= _FINEST else 0.0)
+        apart = math.gcd(*(count - counts[0] for count in counts))
+        steps.append(Fraction(apart, size - 1))
+    return Draws(values, chances, tuple(steps))
 
 
 def peer_agreement(own: Answer, pattern: Pattern) -> float | None:

@@ -62,7 +62,8 @@ def _why(settled: Settled, first: Judged, refit: Judged | None, state: State, ki
         return f"{sentence}, but {_shortage(finding, first, refit)}."
     parts = [sentence, tested(finding, first.q_value if first.q_value is not None else 1.0)]
     others = settled.last.excluded - {finding.annotator} if settled.last else frozenset[int]()
-    if kind.spoils and others and refit is not None and refit.q_value is not None:
+    alone = finding.other is None
+    if alone and kind.spoils and others and refit is not None and refit.q_value is not None:
         parts.append(without_others(refit.finding, refit.q_value))
     return "; ".join(parts) + "."
 

@@ -20,12 +20,12 @@ def majority_of_others(own: Answer, pattern: Pattern) -> dict[Answer, float]:
     return {answer: 1.0 / len(first) for answer in first}
 
 
-def tables(entries: Entries) -> tuple[tuple[Answer, ...], FloatArray]:
+def tables(entries: Entries) -> FloatArray:
     """How many items by what the others mostly gave and by the own answer.
 
     Returns:
-        The answers, ascending, and the counts, shape (annotators, answers, answers): the others'
-        answer in rows, the own in columns.
+        Shape (annotators, answers, answers), the answers ascending: the others' answer in rows,
+        the own in columns.
     """
     answers = tuple(sorted({answer for pattern in entries.patterns for answer, _ in pattern}))
     place = {answer: index for index, answer in enumerate(answers)}
@@ -41,7 +41,7 @@ def tables(entries: Entries) -> tuple[tuple[Answer, ...], FloatArray]:
             owns.append(place[own])
     counts = np.zeros((len(entries.annotators), len(answers), len(answers)))
     if not rows:
-        return answers, counts
+        return counts
     # Items by annotator and key, sparse; each key adds to the cells of its majority.
     pairs, where = np.unique(entries.owner * len(key) + row_key, return_inverse=True)
     items = np.bincount(where, entries.items)
@@ -56,7 +56,7 @@ def tables(entries: Entries) -> tuple[tuple[Answer, ...], FloatArray]:
         (owner[entry], np.array(others)[cell], np.array(owns)[cell]),
         items[entry] * np.array(shares)[cell],
     )
-    return answers, counts
+    return counts
 
 
 @dataclass(frozen=True)

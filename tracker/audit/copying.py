@@ -29,7 +29,7 @@ from tracker.audit.minority import chance_of_minority, is_minority
 from tracker.audit.observed import PairPatterns
 from tracker.audit.wording import percent
 
-__all__ = ["COPYING", "MINIMUM_SHARED"]
+__all__ = ["COPYING", "MINIMUM_SHARED", "Minorities"]
 
 NAME = "copying"
 
@@ -42,17 +42,22 @@ LEAST_COPIED = 5
 MEDIUM_RATIO, HIGH_RATIO = 3.0, 5.0
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per pair with enough shared items."""
+def find(evidence: Evidence) -> Iterator[Finding | float]:
+    """One finding per pair with enough shared items that stands out; of the others, the p-value.
+
+    There may be a hundred thousand pairs.
+    """
     pairs = evidence.pairs
     if pairs is None or not pairs.pairs:
         return
-    sums = _Sums(pairs)
+    sums = Minorities(pairs)
     p_values = sums.bounds()
     q_values = np.array(benjamini_hochberg(p_values.tolist()))
     standing = np.flatnonzero(q_values <= evidence.alpha)
     known = habits(evidence) if len(standing) else {}
-    for place in range(len(pairs.pairs)):
+    plain = p_values > evidence.alpha
+    yield from p_values[plain].tolist()
+    for place in np.flatnonzero(~plain).tolist():
         expected, p_value = float(sums.expected[place]), float(p_values[place])
         if q_values[place] <= evidence.alpha:
             expected, again = _again(pairs, sums, place, known)
@@ -60,7 +65,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         yield _finding(evidence, sums, place, expected, p_value)
 
 
-class _Sums:
+class Minorities:
     """Of each pair: shared items, those that could tell, minority answers shared and expected."""
 
     def __init__(self, pairs: PairPatterns) -> None:
@@ -84,6 +89,7 @@ class _Sums:
         return np.bincount(self.pairs.pair, weights, len(self.pairs.pairs)).astype(np.float64)
 
     def rows(self, place: int) -> IntArray:
+        """The rows of one pair."""
         return np.asarray(self.order[self.start[place] : self.start[place + 1]])
 
     def bounds(self) -> FloatArray:
@@ -103,7 +109,7 @@ class _Sums:
 
 
 def _again(
-    pairs: PairPatterns, sums: _Sums, place: int, known: dict[int, Habits]
+    pairs: PairPatterns, sums: Minorities, place: int, known: dict[int, Habits]
 ) -> tuple[float, float]:
     """Expected shared minority answers and the exact tail, from both annotators' own habits."""
     first, second = (known[who] for who in pairs.pairs[place])
@@ -135,7 +141,7 @@ def _binomial(trials: int, chance: float) -> FloatArray:
 
 
 def _finding(
-    evidence: Evidence, sums: _Sums, place: int, expected: float, p_value: float
+    evidence: Evidence, sums: Minorities, place: int, expected: float, p_value: float
 ) -> Finding:
     from scipy.special import gammaincinv
 
@@ -160,7 +166,7 @@ def _finding(
         p_value=p_value,
         notable=seen >= LEAST_COPIED and (ratio or 0.0) >= evidence.floors.copied_ratio,
         suspicious=False,
-        strength=0.0,
+        strength=max(seen - expected, 0.0) / shared,
         severity=severity_of_size(ratio or 0.0, MEDIUM_RATIO, HIGH_RATIO),
         other=second,
         details={"shared_minority_answers": int(seen), "expected_minority_answers": expected},
@@ -178,4 +184,4 @@ def why(finding: Finding) -> str:
     )
 
 
-COPYING = Kind(NAME, frozenset({"pairs"}), find, why)
+COPYING = Kind(NAME, frozenset({"pairs"}), find, why, spoils=True)

@@ -26,6 +26,9 @@ _LEAST = 1e-10  # of a probability that stands in a product
 def competence(counted: Iterable[tuple[JointPattern, int]]) -> dict[int, float]:
     """The probability of a right answer by annotator id, over the categories' estimated shares.
 
+    Of a category that is the truth of none of an annotator's items nothing is known, and it is
+    left out of that annotator's.
+
     Args:
         counted: who gave what, and to how many items; an answer of several categories counts as
             a category of its own.
@@ -45,7 +48,9 @@ def competence(counted: Iterable[tuple[JointPattern, int]]) -> dict[int, float]:
     given = np.array([of[answer] for pattern in patterns for _, answer in pattern])
     items = np.array([*patterns.values()], dtype=np.float64)
     priors, errors = _estimated(item, annotator, given, items, len(who), len(answers))
-    right = (errors[:, np.arange(len(answers)), np.arange(len(answers))] * priors).sum(axis=1)
+    # Over the categories that the annotator met: of the others nothing is known.
+    met = priors * (errors.sum(axis=2) > 0)
+    right = (np.diagonal(errors, axis1=1, axis2=2) * met).sum(axis=1) / met.sum(axis=1)
     return dict(zip(who, right.tolist(), strict=True))
 
 

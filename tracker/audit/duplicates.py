@@ -12,7 +12,7 @@ shares add up to 1. These rules drop what says nothing new; they never add a fin
 3. Where all answers are one category, or say nothing of the items, that is why they agree with
    few others and lean to an end of the scale: ``low_agreement``, ``severity_bias`` and, beside
    ``constant_category``, ``random_answers`` are told as ``also`` of the finding that explains
-   them. Two such annotators agree without copying.
+   them. Such an annotator shares answers with others without copying.
 4. An insufficient bias is dropped where anything else is said of the annotator, and only the one
    furthest off stays. (Where answers hold several categories: where ``constant_category`` is
    insufficient for that category.)

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Final
 
 from tracker.audit.agreement import Alignment, alignments
-from tracker.audit.entries import Entries, entries_of
+from tracker.audit.consensus import tables
+from tracker.audit.entries import Entries, FloatArray, entries_of
 from tracker.audit.floors import DEFAULT_FLOORS, Floors
 from tracker.audit.observed import (
     AnswerTimes,
@@ -97,6 +98,11 @@ class Evidence:
         """Every annotator's agreement with the co-annotators of the same items."""
         return alignments(self.entries)
 
+    @cached_property
+    def majorities(self) -> FloatArray:
+        """Items by what the others mostly gave and by the own answer; (annotators, q, q)."""
+        return tables(self.entries)
+
     @property
     def shared(self) -> bool | None:
         """Whether any item has two answers; None if not."""
@@ -109,4 +115,5 @@ class Evidence:
 
     def lacks(self, needs: Iterable[str]) -> list[str]:
         """Which of the named fields were not given, or hold nothing."""
-        return [need for need in needs if getattr(self, need) is None]
+        given = {need: getattr(self, need) for need in needs}
+        return [need for need, value in given.items() if value is None or value == {}]

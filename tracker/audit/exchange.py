@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 
@@ -17,6 +20,16 @@ from tracker.audit.entries import FloatArray, IntArray
 from tracker.audit.exact import EXACT_ITEMS, Tails
 
 __all__ = ["Draws", "sum_tails"]
+
+_FINEST = 840  # steps of less than 1/840 are as good as none
+
+
+def _common(one: Fraction, other: Fraction) -> Fraction:
+    """The greatest step that both are multiples of."""
+    return Fraction(
+        math.gcd(one.numerator * other.denominator, other.numerator * one.denominator),
+        one.denominator * other.denominator,
+    )
 
 
 @dataclass(frozen=True)
@@ -26,12 +39,13 @@ class Draws:
     Attributes:
         values: shape (patterns, K), padded; K the most distinct answers of a pattern.
         chances: the probability of each, 0 where padded; rows add up to 1.
-        step: the lattice that all sums are on, 0 where there is none worth the name.
+        steps: by pattern the spacing of the lattice that its values are on, exactly; 0 where
+            there is only one value, or no lattice.
     """
 
     values: FloatArray
     chances: FloatArray
-    step: float
+    steps: tuple[Fraction, ...]
 
     def mean(self) -> FloatArray:
         """Expected value by pattern."""
@@ -42,6 +56,11 @@ class Draws:
         centred = self.values - self.mean()[:, None]
         spread = np.asarray((self.chances * centred**2).sum(axis=1))
         return np.where(self.alike(), 0.0, spread)
+
+    def step(self, patterns: Iterable[int]) -> float:
+        """The spacing of a sum of draws from some patterns; 0 where it is too fine to matter."""
+        found = reduce(_common, {self.steps[pattern] for pattern in patterns}, Fraction(0))
+        return float(found) if found.denominator <= _FINEST else 0.0
 
     def alike(self) -> FloatArray:
         """Whether a pattern has only one value, so that nothing can be told from it."""
@@ -70,15 +89,16 @@ def sum_tails(draws: Draws, pattern: IntArray, items: IntArray, excess: float) -
         return Tails(1.0, 1.0)
     pattern, items = pattern[telling], items[telling]
     deviation = math.sqrt(float((items * variance[telling]).sum()))
-    half = draws.step / 2
+    step = draws.step(pattern.tolist())
     if items.sum() > EXACT_ITEMS:
+        scale = deviation * math.sqrt(2.0)
         return Tails(
-            _probability(0.5 * math.erfc(-(excess + half) / deviation / math.sqrt(2.0))),
-            _probability(0.5 * math.erfc((excess - half) / deviation / math.sqrt(2.0))),
+            _probability(0.5 * math.erfc(-(excess + step / 2) / scale)),
+            _probability(0.5 * math.erfc((excess - step / 2) / scale)),
         )
     centred = (draws.values - draws.mean()[:, None])[pattern]
-    curve = _Curve(centred, draws.chances[pattern], items, deviation, draws.step)
-    mirrored = _Curve(-centred, draws.chances[pattern], items, deviation, draws.step)
+    curve = _Curve(centred, draws.chances[pattern], items, deviation, step)
+    mirrored = _Curve(-centred, draws.chances[pattern], items, deviation, step)
     return Tails(mirrored.upper(-excess), curve.upper(excess))
 
 
@@ -100,6 +120,8 @@ class _Curve:
             reaching = np.where(np.isclose(self.values, top[:, None]), self.chances, 0.0)
             logs = (self.items * np.log(reaching.sum(axis=1))).sum()
             return _probability(math.exp(max(float(logs), -700.0)))
+        if excess <= self._least() + 1e-9 * max(1.0, greatest):
+            return 1.0
         at = excess - self.step / 2
         if abs(at) < 1e-6 * self.deviation:
             return 0.5
@@ -107,6 +129,10 @@ class _Curve:
             mirrored = _Curve(-self.values, self.chances, self.items, self.deviation, self.step)
             return _probability(1.0 - mirrored._beyond(-at))
         return _probability(self._beyond(at))
+
+    def _least(self) -> float:
+        low = np.where(self.chances > 0, self.values, np.inf).min(axis=1)
+        return float((self.items * low).sum())
 
     def _beyond(self, at: float) -> float:
         """The saddlepoint tail beyond ``at`` > 0."""

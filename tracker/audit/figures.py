@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tracker.audit.consensus import kappa, tables
+from tracker.audit.consensus import kappa
 from tracker.audit.evidence import Evidence
 from tracker.tally import Answer, Pattern
 
@@ -45,7 +45,7 @@ class AnnotatorFigures:
 
 def annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]:
     """The figures of every annotator in the tallies, by id, in the order given there."""
-    _, majority = tables(evidence.entries)
+    majority = evidence.majorities
     peers: dict[int, dict[int, float]] = {}
     for usage in evidence.usages:
         peers.setdefault(usage.annotator, {})[usage.category] = usage.peer_share

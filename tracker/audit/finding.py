@@ -106,6 +106,11 @@ class Finding:
         return (self.annotator, self.kind, self.category, self.other)
 
     @property
+    def left_out(self) -> int:
+        """Whom a refit leaves out: the annotator; of a pair the second, so that one remains."""
+        return self.annotator if self.other is None else self.other
+
+    @property
     def over(self) -> bool:
         """Whether the annotator's figure is above the expected one."""
         return (self.observed or 0.0) > (self.expected or 0.0)
@@ -118,7 +123,8 @@ class Kind:
     Attributes:
         name: as in the contract.
         needs: fields of ``Evidence`` without which the kind is not asked.
-        find: all findings in the evidence, tested or not.
+        find: all findings in the evidence, tested or not; of very many, a p-value alone where
+            it is above alpha: a test that counts, and a finding that nobody would ask for.
         why: one sentence about a finding, without its full stop, with ``{annotator}``,
             ``{category}`` and ``{other}`` in place of the names; with a test or without one.
         spoils: whether such answers shift what is expected of the co-annotators, so that a refit
@@ -129,7 +135,7 @@ class Kind:
 
     name: str
     needs: frozenset[str]
-    find: Callable[[Evidence], Iterable[Finding]]
+    find: Callable[[Evidence], Iterable[Finding | float]]
     why: Callable[[Finding], str]
     spoils: bool = False
     leads: bool = False

@@ -96,8 +96,8 @@ def _range(key: str) -> tuple[float, float]:
 
 
 def _line(text: str, key: str) -> str:
-    """``:3`` where the third line begins with the key; nothing where none does."""
+    """``:3`` where the third line sets the key; nothing where none does."""
     for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip().lstrip("[").startswith(key):
+        if line.partition("=")[0].strip(" []\t") == key:
             return f":{number}"
     return ""

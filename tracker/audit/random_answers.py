@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tracker.audit.consensus import spammer_score, tables
+from tracker.audit.consensus import spammer_score
 from tracker.audit.evidence import Evidence
 from tracker.audit.finding import MINIMUM_ANSWERS, MINIMUM_INFORMATIVE, Effect, Finding, Kind
 
@@ -20,12 +20,13 @@ __all__ = ["RANDOM_ANSWERS"]
 NAME = "random_answers"
 
 _Z = 1.6448536269514722  # of a one-sided bound of 95 %
+_HIGH = 0.25  # of the others' score; a bound below it is nobody's who is right half of the time
 _SURE = 2.3263478740408408  # of one of 99 %
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator whose score and whose co-annotators' score are defined."""
-    _, counts = tables(evidence.entries)
+    counts = evidence.majorities
     total = counts.sum(axis=0)
     for place, annotator in enumerate(evidence.entries.annotators.tolist()):
         alignment = evidence.alignments.get(annotator)
@@ -51,7 +52,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             notable=nothing,
             suspicious=not tested and nothing and alignment.n >= MINIMUM_ANSWERS,
             strength=max(-alignment.excess, 0.0) / max(alignment.informative, 1),
-            severity="high",
+            severity="high" if bound < _HIGH * others.value else "medium",
         )
 
 

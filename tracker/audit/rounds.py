@@ -4,6 +4,8 @@ Answers that are far off shift what is expected of everyone else on the same ite
 repeated with the answers of flagged annotators taken out of everyone else's patterns, until the
 flagged annotators are exactly those left out, or ``MAXIMUM_REFITS`` is reached.
 
+Of two who copy the one is left out and the other stays: their answers count once.
+
 Not all flagged annotators are left out at once. On an item of n annotators the own answers minus
 T / n add up to 0, so answers that are off by d shift each of the other n - 1 by d / (n - 1): who
 is flagged only because of others is off by less than they are, as long as the others are fewer
@@ -93,9 +95,11 @@ def settle(kinds: Sequence[Kind], evidence: Evidence, regather: Regather | None)
 def _round(kinds: Sequence[Kind], evidence: Evidence, excluded: frozenset[int]) -> Round:
     """One Benjamini-Hochberg correction over all tests of all kinds, annotators, categories."""
     asked = [kind for kind in kinds if not evidence.lacks(kind.needs)]
-    findings = [finding for kind in asked for finding in kind.find(evidence)]
+    tests = [one for kind in asked for one in kind.find(evidence)]
+    findings = [one for one in tests if isinstance(one, Finding)]
     p_values = [finding.p_value for finding in findings if finding.p_value is not None]
-    q_values = iter(benjamini_hochberg(p_values))
+    # The first q-values are those of findings; of p-values alone nobody asks for one.
+    q_values = iter(benjamini_hochberg([*p_values, *(p for p in tests if isinstance(p, float))]))
     judged: dict[Key, Judged] = {}
     for finding in findings:
         q_value = None if finding.p_value is None else next(q_values)
@@ -118,14 +122,14 @@ def _next_excluded(settled: Settled, kinds: Sequence[Kind]) -> frozenset[int]:
         for key, state in settled.states().items()
         if state == "flagged" and key[1] in spoiling
     ]
-    kept = frozenset(finding.annotator for finding in flagged) & excluded
-    candidates = [finding for finding in flagged if finding.annotator not in excluded]
+    kept = frozenset(finding.left_out for finding in flagged) & excluded
+    candidates = [finding for finding in flagged if finding.left_out not in excluded]
     top: dict[str, float] = {}
     for finding in candidates:
         top[finding.kind] = max(top.get(finding.kind, 0.0), finding.strength)
     near = [one for one in candidates if one.strength >= NEAR_THE_TOP * top[one.kind]]
     first = [finding for finding in near if finding.kind in leading] or near
-    return kept | {finding.annotator for finding in first}
+    return kept | {finding.left_out for finding in first}
 
 
 def _state(first: Judged, last: Round | None) -> State:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -95,12 +96,20 @@ def find(evidence: Evidence) -> Iterator[Finding]:
 def _point_draws(patterns: Sequence[Pattern], points: Mapping[int, float]) -> Draws:
     width = max((len(pattern) for pattern in patterns), default=1)
     values, chances = np.zeros((len(patterns), width)), np.zeros((len(patterns), width))
+    steps = []
     for row, pattern in enumerate(patterns):
         size = answers_in(pattern)
         values[row, : len(pattern)] = [points[answer[0]] for answer, _ in pattern]
         chances[row, : len(pattern)] = [count / size for _, count in pattern]
-    whole = all(float(value).is_integer() for value in points.values())
-    return Draws(values, chances, 1.0 if whole else 0.0)
+        steps.append(_step([points[answer[0]] for answer, _ in pattern]))
+    return Draws(values, chances, tuple(steps))
+
+
+def _step(values: Sequence[float]) -> Fraction:
+    """The spacing of whole points; 0 of others."""
+    if not all(value.is_integer() for value in values):
+        return Fraction(0)
+    return Fraction(math.gcd(*(int(value - values[0]) for value in values)))
 
 
 def _range(draws: Draws) -> FloatArray:

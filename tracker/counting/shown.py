@@ -72,7 +72,9 @@ def _listed(
         if annotator in excluded:
             pattern = pattern_with(pattern, own)
         if (own, pattern) in asked[annotator]:
-            found.setdefault((annotator, own, pattern), []).append(item)
+            items = found.setdefault((annotator, own, pattern), [])
+            if len(items) < most:  # a pattern may have come spelled in several ways
+                items.append(item)
     return found, largest
 
 
@@ -86,24 +88,31 @@ def changed_items(
     if not annotators:
         return {}
     later, earlier, both = every_repeat(selection)
-    statement = (
+    place = func.row_number().over(
+        partition_by=later.c.annotator_id, order_by=[later.c.item_id, later.c["pass"]]
+    )
+    changed = (
         select(
             later.c.annotator_id,
             later.c.item_id,
             earlier.c.answer.label("earlier"),
             later.c.answer.label("later"),
+            place.label("place"),
         )
         .select_from(both)
         .where(later.c.annotator_id.in_(sorted(annotators)), earlier.c.answer != later.c.answer)
-        .order_by(later.c.annotator_id, later.c.item_id, later.c["pass"])
+        .subquery("changed")
     )
+    statement = select(*list(changed.c)[:-1]).order_by(changed.c.annotator_id, changed.c.place)
+    if selection.project.answers == "one":  # else the ids of a set come in any order
+        statement = statement.where(changed.c.place <= most)
     found: dict[int, list[tuple[int, Answer, Answer]]] = {}
-    for annotator, item, before, after in stream(connection, statement):
-        one, other = read_answer(before), read_answer(after)
+    for annotator, item, *answers in stream(connection, statement):
+        before, after = (read_answer(answer) for answer in answers)
         mine = found.setdefault(annotator, [])
-        if one != other and len(mine) < most:  # the ids of a set come in any order
-            mine.append((item, one, other))
-    return found
+        if before != after and len(mine) < most:
+            mine.append((item, before, after))
+    return {annotator: mine for annotator, mine in found.items() if mine}
 
 
 def pair_order(

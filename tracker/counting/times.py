@@ -78,29 +78,26 @@ def fastest_items(
     if not annotators:
         return {}
     beside = _beside_others(selection)
-    place = _place(beside, beside.c.ratio, beside.c.item_id).label("place")
     ranked = (
-        select(beside, place)
+        select(beside, _place(beside, beside.c.ratio).label("place"))
         .where(beside.c.annotator_id.in_(sorted(annotators)), beside.c.ratio.is_not(None))
         .subquery("ranked")
     )
     statement: Select[Any] = (
-        select(ranked.c.annotator_id, ranked.c.item_id, ranked.c.spent, ranked.c.ratio)
+        select(ranked.c.annotator_id, ranked.c.item_id, ranked.c.spent, ranked.c.mean)
         .where(ranked.c.place <= most)
         .order_by(ranked.c.annotator_id, ranked.c.place)
     )
     found: dict[int, list[tuple[int, float, float]]] = {}
-    for annotator, item, spent, ratio in stream(connection, statement):
-        seconds = spent / _MS
-        others = seconds / ratio if ratio else 0.0
-        found.setdefault(annotator, []).append((item, seconds, others))
+    for annotator, item, spent, mean in stream(connection, statement):
+        found.setdefault(annotator, []).append((item, spent / _MS, mean / _MS))
     return found
 
 
 def _beside_others(selection: Selection) -> Subquery:
-    """One row per answer of known time: item, annotator, milliseconds, ratio to the others'.
+    """One row per answer of known time: item_id, annotator_id, spent, mean of the others, ratio.
 
-    The ratio is NULL where no other's time is known, or all of them are 0.
+    The times are milliseconds; mean and ratio are NULL where no other's is known, or all are 0.
     """
     columns = (labels.c.item_id, labels.c.annotator_id)
     answers = (
@@ -112,14 +109,11 @@ def _beside_others(selection: Selection) -> Subquery:
     item, spent = answers.c.item_id, answers.c.spent
     others = func.sum(spent).over(partition_by=item) - spent
     number = func.count().over(partition_by=item) - 1
-    beside = select(answers, others.label("others"), number.label("number")).subquery("beside")
-    ratio = (
-        cast(beside.c.spent, Float) * cast(beside.c.number, Float) / cast(beside.c.others, Float)
-    )
-    known = case((and_(beside.c.number > 0, beside.c.others > 0), ratio))
-    return select(
-        beside.c.item_id, beside.c.annotator_id, beside.c.spent, known.label("ratio")
-    ).subquery("ratios")
+    known = and_(number > 0, others > 0)
+    mean = case((known, cast(others, Float) / cast(number, Float)))
+    beside = select(answers, mean.label("mean")).subquery("beside")
+    ratio = cast(beside.c.spent, Float) / beside.c.mean
+    return select(beside, ratio.label("ratio")).subquery("ratios")
 
 
 def _place(of: Subquery, *order: ColumnElement[Any]) -> ColumnElement[Any]:
