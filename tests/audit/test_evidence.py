@@ -14,22 +14,18 @@ from .crowds import one
 from .records import recorded
 
 REASON = {
-    "constant_category": "there are no items that several annotators answered as a whole",
-    "random_answers": "there are no items that several annotators answered as a whole",
-    "low_agreement": "there are no items that several annotators answered as a whole",
-    "category_bias": (
-        "there are no items that several annotators answered, or whose answer is known"
-    ),
-    "severity_bias": "there are no categories in an order",
-    "low_gold_accuracy": "there are no items with a reference answer",
-    "low_self_agreement": "there are no items that an annotator answered again",
-    "drift": "there are no answers with a time",
-    "straight_lining": "there are no answers with a time",
-    "too_fast": "there are no answers whose duration is known",
+    "constant_category": "there are no items of two answers",
+    "random_answers": "there are no items of two answers",
+    "low_agreement": "there are no items of two answers",
+    "category_bias": ("there are no items of two answers, or of a known one"),
+    "severity_bias": "there are no ordered categories",
+    "low_gold_accuracy": "there are no reference answers",
+    "low_self_agreement": "there are no items answered again",
+    "drift": "there are no times of answers",
+    "straight_lining": "there are no times of answers",
+    "too_fast": "there are no durations of answers",
     "copying": "there are no two annotators with 20 items in common",
-    "empty_answers": (
-        "there are no items without an answer, or answered by none of the categories"
-    ),
+    "empty_answers": ("there are no skipped or empty answers"),
 }
 
 

@@ -86,7 +86,7 @@ def blocks(chosen: Selected, excluded: frozenset[int], number: int) -> tuple[Cou
 def check_evidence(chosen: Selected) -> None:
     at = chosen.connection, chosen.selection
     known = any(timed(chosen))
-    assert counting.has_times(*at) == known
+    assert counting.present(*at).times == known
     for excluded in chosen.some_excluded():
         assert counting.gold_tallies(*at, excluded) == gold(chosen, excluded)
         assert counting.repeat_tallies(*at, excluded) == repeats(chosen, excluded)
@@ -191,7 +191,7 @@ def test_without_times_or_references_there_is_nothing(ledger: Ledger) -> None:
             counting.blocks(*at, NOBODY, 4),
         ]
         assert not any(empty)
-        assert not counting.has_times(*at)
+        assert not counting.present(*at).times
 
 
 def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
@@ -211,6 +211,6 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
                 counting.repeat_tallies(*at)
                 counting.sequences(*at)
                 counting.blocks(*at, NOBODY, 4)
-                counting.has_times(*at)
+                counting.present(*at)
         numbers.append(statements.number)
     assert numbers == [10, 10]

@@ -36,7 +36,9 @@ def check_skips(chosen: Selected) -> None:
     expected = skips(chosen)
     at = chosen.connection, chosen.selection
     assert counting.skip_tallies(*at) == expected
-    assert counting.has_skips(*at) == any(key[0] for mine in expected.values() for key in mine)
+    # There may be an empty answer on a later pass only.
+    there = any(key[0] for mine in expected.values() for key in mine)
+    assert counting.present(*at).empty >= there
 
 
 @both_kinds
@@ -82,7 +84,7 @@ def test_documents_without_a_span(ledger: Ledger, write: Callable[..., Path]) ->
     ledger.import_file(file, "p", options=SPANS)
     with ledger.reading("p") as (connection, project):
         selection = counting.select_answers(connection, project)
-        assert counting.has_skips(connection, selection)
+        assert counting.present(connection, selection).empty
         assert counting.skip_tallies(connection, selection) == {
             1: {(False, 1, 2): 1, (True, 2, 2): 1, (False, 0, 1): 1},
             2: {(True, 1, 2): 1, (True, 2, 2): 1},
@@ -100,6 +102,6 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
             at = chosen.connection, chosen.selection
             with count_statements(ledger.database.engine) as statements:
                 counting.skip_tallies(*at)
-                counting.has_skips(*at)
+                counting.present(*at)
         numbers.append(statements.number)
     assert numbers == [2, 2]

@@ -35,7 +35,7 @@ def beside_others(chosen: Selected) -> Beside:
 def check_times(chosen: Selected) -> None:
     at = chosen.connection, chosen.selection
     beside = beside_others(chosen)
-    assert counting.has_seconds(*at) == bool(beside)
+    assert counting.present(*at).seconds == bool(beside)
     found = counting.answer_times(*at)
     assert found.keys() == beside.keys()
     for who, mine in beside.items():
@@ -122,7 +122,7 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
             with count_statements(ledger.database.engine) as statements:
                 counting.answer_times(*at)
                 counting.fastest_items(*at, [1, 2], 3)
-                counting.has_seconds(*at)
+                counting.present(*at)
                 counting.days_active(*at)
         numbers.append(statements.number)
     assert numbers == [4, 4]

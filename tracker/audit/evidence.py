@@ -30,15 +30,15 @@ DEFAULT_ALPHA = 0.05
 """The false discovery rate: of what is flagged, at most this share is expected to be chance."""
 
 LACKING: Final[Mapping[str, str]] = {
-    "shared": "items that several annotators answered as a whole",
-    "yardstick": "items that several annotators answered, or whose answer is known",
-    "points": "categories in an order",
-    "gold": "items with a reference answer",
-    "repeats": "items that an annotator answered again",
-    "sequences": "answers with a time",
-    "blocks": "answers with a time",
-    "times": "answers whose duration is known",
-    "skips": "items without an answer, or answered by none of the categories",
+    "shared": "items of two answers",
+    "yardstick": "items of two answers, or of a known one",
+    "points": "ordered categories",
+    "gold": "reference answers",
+    "repeats": "items answered again",
+    "sequences": "times of answers",
+    "blocks": "times of answers",
+    "times": "durations of answers",
+    "skips": "skipped or empty answers",
     "pairs": "two annotators with 20 items in common",
 }
 """What is missing where a field of ``Evidence`` is not given."""

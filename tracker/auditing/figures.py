@@ -19,6 +19,8 @@ def figure_rows(
     selection: Selection,
     evidence: Evidence,
     categories: Mapping[int, str],
+    *,
+    timed: bool,
 ) -> dict[int, dict[str, Any]]:
     """One row per annotator with an answer, by id.
 
@@ -26,11 +28,10 @@ def figure_rows(
     peers' own, ``agreement_of_peers``; ``kappa_with_majority`` of the others; ``self_agreement``
     over ``repeats``; ``gold_accuracy`` over ``gold_answers``; ``median_seconds``; ``days_active``
     between ``first_answer`` and ``last_answer``; ``category_shares``, and ``peer_shares`` of the
-    others on the same items. None where there is no such figure.
+    others on the same items. None where there is no such figure; days are looked up of answers
+    that are ``timed``.
     """
-    active = {}
-    if counting.has_times(connection, selection):
-        active = counting.days_active(connection, selection)
+    active = counting.days_active(connection, selection) if timed else {}
     rows = {}
     for annotator, figures in annotator_figures(evidence).items():
         days, first, last = active.get(annotator, (None, None, None))
@@ -55,7 +56,9 @@ def figure_rows(
             "first_answer": None if first is None else clock.iso(first),
             "last_answer": None if last is None else clock.iso(last),
             "category_shares": _by_name(figures.category_shares, categories),
-            "peer_shares": _by_name(figures.peer_shares, categories),
+            "peer_shares": _by_name(figures.peer_shares, categories)
+            if figures.items_shared
+            else {},
         }
     return rows
 

@@ -13,7 +13,7 @@ from tracker.audit.floors import DEFAULT_FLOORS, Floors
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.names import near
 from tracker.catalogue.projects import ProjectInfo
-from tracker.counting import EVERYTHING, Choice, Selection
+from tracker.counting import EVERYTHING, Choice, Present, Selection
 from tracker.errors import InvalidOption
 from tracker.tally import AnnotatorTallies
 
@@ -85,13 +85,13 @@ def gather(
     connection: Connection,
     selection: Selection,
     question: AuditQuestion,
+    there: Present,
     *,
     needs: Collection[str] | None = None,
 ) -> Evidence:
     """The evidence that the question's kinds need, or of the fields ``needs`` alone.
 
-    What the project has none of, no time or no truth, is None in it; to find that out is a look
-    at one row.
+    What is not ``there``, no time or no truth, is None in it.
     """
     asked = set(needs or (need for kind in question.kinds for need in kind.needs))
     evidence = Evidence(
@@ -100,9 +100,9 @@ def gather(
         alpha=question.alpha,
         floors=question.floors,
     )
-    if "times" in asked and counting.has_seconds(connection, selection):
+    if "times" in asked and there.seconds:
         evidence = replace(evidence, times=counting.answer_times(connection, selection))
-    if "skips" in asked and counting.has_skips(connection, selection):
+    if "skips" in asked and there.empty:
         evidence = replace(evidence, skips=counting.skip_tallies(connection, selection))
     if selection.project.answers == "spans":
         return evidence
@@ -113,12 +113,11 @@ def gather(
         evidence = replace(evidence, pairs=pairs if pairs.pairs else None)
     if needs is None:
         asked |= {"gold", "repeats"}  # figures of annotators, whatever is tested
-    timed = bool({"sequences", "blocks"} & asked) and counting.has_times(connection, selection)
     present = {
         "gold": bool(selection.references),
-        "repeats": counting.has_repeats(connection, selection),
-        "sequences": timed,
-        "blocks": timed,
+        "repeats": there.repeats,
+        "sequences": there.times,
+        "blocks": there.times,
     }
     wanted = {need for need in asked & _MET if present[need]}
     return _met(connection, selection, evidence, wanted, frozenset())

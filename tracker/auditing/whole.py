@@ -24,7 +24,7 @@ from tracker.counting import EVERYTHING, Choice
 
 __all__ = ["annotator_rows", "audit_project"]
 
-_FIGURES = ("gold", "repeats")
+_FIGURES = ("gold", "repeats", "times")
 
 
 def audit_project(
@@ -37,7 +37,8 @@ def audit_project(
     """
     question = question or AuditQuestion()
     selection = counting.select_answers(connection, project, question.choice)
-    evidence = gather(connection, selection, question)
+    there = counting.present(connection, selection)
+    evidence = gather(connection, selection, question, there)
     found = audit(
         evidence,
         lambda excluded: gather_again(connection, selection, evidence, excluded),
@@ -48,7 +49,7 @@ def audit_project(
     if project.answers == "spans":
         rows = _span_rows(connection, project, question.choice)
     else:
-        rows = figure_rows(connection, selection, evidence, categories)
+        rows = figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, project)
     flags: dict[int, list[Flag]] = {}
     for flag in found:
@@ -81,10 +82,12 @@ def annotator_rows(
         rows = _span_rows(connection, project, choice)
     else:
         selection = counting.select_answers(connection, project, choice)
+        there = counting.present(connection, selection)
         evidence = gather(
-            connection, selection, AuditQuestion(choice=choice), needs=(*_FIGURES, "times")
+            connection, selection, AuditQuestion(choice=choice), there, needs=_FIGURES
         )
-        rows = figure_rows(connection, selection, evidence, category_names(connection, project))
+        categories = category_names(connection, project)
+        rows = figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, project)
     told = [{"annotator": names[number], **figures} for number, figures in rows.items()]
     return sorted(told, key=lambda row: str(row["annotator"]))

@@ -26,15 +26,16 @@ from tracker.counting.others import (
 from tracker.counting.pair_patterns import pair_patterns
 from tracker.counting.pairs import pair_cells, pair_tallies
 from tracker.counting.passes import Repeated, has_repeats, passes_alone, repeated_answers
+from tracker.counting.present import Present, present
 from tracker.counting.repeats import repeat_tallies
 from tracker.counting.selecting import select_answers, select_labels
 from tracker.counting.selection import Selection, annotators_with_answers, chosen
-from tracker.counting.sequence import days_active, has_times, sequences
+from tracker.counting.sequence import days_active, sequences
 from tracker.counting.shown import changed_items, items_of_answers, pair_order
-from tracker.counting.skips import has_skips, skip_tallies
+from tracker.counting.skips import skip_tallies
 from tracker.counting.spans import Document, span_documents
 from tracker.counting.tallies import annotator_tallies, item_patterns, items_of_patterns, recount
-from tracker.counting.times import answer_times, fastest_items, has_seconds
+from tracker.counting.times import answer_times, fastest_items
 
 __all__ = [
     "EVERYTHING",
@@ -58,9 +59,6 @@ __all__ = [
     "fastest_items",
     "gold_tallies",
     "has_repeats",
-    "has_seconds",
-    "has_skips",
-    "has_times",
     "item_patterns",
     "item_patterns_by",
     "item_patterns_by_cluster",
@@ -73,6 +71,8 @@ __all__ = [
     "pair_order",
     "pair_patterns",
     "pair_tallies",
+    "present",
+    "Present",
     "pair_tallies_by",
     "passes_alone",
     "recent_pace",

@@ -13,7 +13,6 @@ from sqlalchemy import (
     case,
     cast,
     func,
-    literal,
     select,
 )
 
@@ -24,18 +23,11 @@ from tracker.counting.selection import Selection, counted, labels, stream
 __all__ = [
     "dated_answers",
     "days_active",
-    "has_times",
     "over_time",
     "sequences",
 ]
 
 _DAY = 86_400_000_000  # microseconds
-
-
-def has_times(connection: Connection, selection: Selection) -> bool:
-    """Whether any answer has a time of its own."""
-    timed = select(literal(1)).where(counted(selection, alone=True), labels.c.timed)
-    return connection.scalar(timed.limit(1)) is not None
 
 
 def dated_answers(selection: Selection) -> Subquery:

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Subquery, case, func, literal, select
+from sqlalchemy import Connection, Subquery, case, func, select
 
 from tracker.audit.observed import SkipTallies
 from tracker.counting.selection import Selection, counted, labels, stream
 from tracker.schema import NONE_APPLIES, SKIPPED
 
-__all__ = ["has_skips", "skip_tallies"]
-
-
-def has_skips(connection: Connection, selection: Selection) -> bool:
-    """Whether any answer is skipped; in projects of other than one, whether none applies."""
-    skipped = select(literal(1)).where(
-        counted(selection, alone=True, skipped=_with_skipped(selection)),
-        labels.c.category_id == _category(selection),
-    )
-    return connection.scalar(skipped.limit(1)) is not None
+__all__ = ["empty_category", "skip_tallies"]
 
 
 def skip_tallies(connection: Connection, selection: Selection) -> SkipTallies:
@@ -56,14 +47,15 @@ def _with_skipped(selection: Selection) -> bool:
     return selection.project.answers == "one"
 
 
-def _category(selection: Selection) -> int:
+def empty_category(selection: Selection) -> int:
+    """The reserved category that an answer without a label has."""
     return SKIPPED if _with_skipped(selection) else NONE_APPLIES
 
 
 def _seen(selection: Selection, name: str) -> Subquery:
     """One row per answer: item_id, annotator_id, and skipped, 1 or 0."""
     columns: tuple[Any, ...] = (labels.c.item_id, labels.c.annotator_id)
-    skipped = case((labels.c.category_id == _category(selection), 1), else_=0)
+    skipped = case((labels.c.category_id == empty_category(selection), 1), else_=0)
     where = counted(selection, skipped=_with_skipped(selection))
     if selection.project.answers == "one":
         return select(*columns, skipped.label("skipped")).where(where).subquery(name)

@@ -15,22 +15,15 @@ from sqlalchemy import (
     case,
     cast,
     func,
-    literal,
     select,
 )
 
 from tracker.audit.observed import AnswerTimes
 from tracker.counting.selection import Selection, counted, labels, stream
 
-__all__ = ["answer_times", "fastest_items", "has_seconds"]
+__all__ = ["answer_times", "fastest_items"]
 
 _MS = 1000.0
-
-
-def has_seconds(connection: Connection, selection: Selection) -> bool:
-    """Whether the time that any answer took is known."""
-    known = select(literal(1)).where(counted(selection, alone=True), labels.c.spent_ms.is_not(None))
-    return connection.scalar(known.limit(1)) is not None
 
 
 def answer_times(connection: Connection, selection: Selection) -> dict[int, AnswerTimes]:

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from tracker.auditing import Audit
-from tracker.report.cells import count, figure, share, table
+from tracker.report.cells import count, figure, many, share, table
 from tracker.report.selection import selection_line
 
 __all__ = ["audit_view", "finding_lines", "item_line", "show_annotators"]
@@ -27,7 +27,7 @@ def audit_view(found: Audit, *, clear: bool = False) -> Iterator[RenderableType]
     total = len(found.annotators)
     yield Text.assemble(
         (found.project, "bold"),
-        f"  {count(total)} annotators, {count(flagged)} with a finding that stands up",
+        f"  {many(total, 'annotator')}, {count(flagged)} with a finding that stands up",
     )
     yield from selection_line(found.selection)
     told = found.to_dict(clear=clear)
@@ -39,7 +39,7 @@ def audit_view(found: Audit, *, clear: bool = False) -> Iterator[RenderableType]
                 seen.add(pair)
                 yield from finding_lines(one["annotator"], flag)
     if found.not_applicable:
-        yield Text.assemble(("not applicable  ", "dim"), (_lacking(found.not_applicable), "dim"))
+        yield Text(f"not looked for: {_lacking(found.not_applicable)}", style="dim")
     kinds = {
         annotator.name: ", ".join(
             dict.fromkeys(f.kind for f in annotator.flags if f.state == "flagged")
@@ -56,7 +56,8 @@ def audit_view(found: Audit, *, clear: bool = False) -> Iterator[RenderableType]
 
 def finding_lines(annotator: str, flag: Mapping[str, Any]) -> Iterator[RenderableType]:
     """One finding: its state and sentence, and the items that show it, where they are given."""
-    sentence = flag["why"] or f"{annotator}: {flag['kind']} {flag['category'] or ''}"
+    about = (annotator, flag["category"], flag["with"])
+    sentence = flag["why"] or ", ".join(one for one in about if one is not None)
     yield Text.assemble(
         (f"{flag['state']:<13}", _STYLES[flag["state"]]),
         (f"{flag['kind']}  ", "bold"),
@@ -83,7 +84,7 @@ def _lacking(not_applicable: Mapping[str, str]) -> str:
     by_reason: dict[str, list[str]] = {}
     for kind, why in not_applicable.items():
         by_reason.setdefault(why, []).append(kind)
-    return "; ".join(f"{', '.join(kinds)}: {why}" for why, kinds in by_reason.items())
+    return "; ".join(f"{', '.join(kinds)} ({why})" for why, kinds in by_reason.items())
 
 
 def show_annotators(
