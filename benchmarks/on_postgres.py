@@ -51,7 +51,9 @@ def on_postgres(url: str, bench: Bench, wanted: set[str]) -> Iterator[Row]:
                     fill(target, csv_of(bench.folder, answers))
                     run(python(ANALYZE, target))
             for command in counted:
-                yield of_ledger("postgres", command, large, small, bench.repeats)
+                options = ("--exclude-kind", "copying") if command == "audit" else ()
+                words = (command, PROJECT, *options)
+                yield of_ledger("postgres", words, large, small, bench.repeats)
         finally:
             for name in made.values():
                 drop_database(admin, name)

@@ -114,7 +114,7 @@ class Record:
         began: dict[int, int] = {}
         order = self.order[who]
         for place, item in enumerate(order):
-            block, truth = place * BLOCKS // len(order), self.truths[item]
+            block, truth = _block(place, len(order)), self.truths[item]
             known = None if truth is None else (truth,)
             counts[block, (self.items[item][who],), met[item][who], known] += 1
             began.setdefault(block, place * 60_000_000)
@@ -145,6 +145,13 @@ class Record:
             for held, skipped in zip(self.items, self.skipped, strict=True)
             for who in [*held, *skipped]
         )
+
+
+def _block(place: int, number: int) -> int:
+    """Which of the blocks a place is in; where they do not divide the first are longer by one."""
+    size, longer = divmod(number, BLOCKS)
+    block = place // (size + 1)
+    return block if block < longer else longer + (place - longer * (size + 1)) // size
 
 
 def _met(held: Mapping[int, int], excluded: Collection[int]) -> dict[int, Pattern]:

@@ -1,4 +1,4 @@
-"""Answers given again, by the pattern of their item; and items whose answer changed."""
+"""Answers given again, by the pattern of their item."""
 
 from __future__ import annotations
 
