@@ -63,8 +63,9 @@ def figures(flags: list[Flag], names: dict[int, str], categories: dict[int, str]
 
 
 def gathered(record: Record, excluded: Collection[int] = ()) -> Evidence:
-    """The plain counts; the first place of a scale is 1."""
-    evidence = record.regather(excluded)
+    """The plain counts; the first place of a scale is 1, and nothing is put in order again."""
+    first, evidence = record.regather(), record.regather(excluded)
+    evidence = replace(evidence, sequences=first.sequences, blocks=first.blocks)
     points = evidence.points and {
         category: place + 1 for category, place in evidence.points.items()
     }
