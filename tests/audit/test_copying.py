@@ -7,11 +7,11 @@ import pytest
 from scipy import stats
 
 from tracker.audit import Evidence
-from tracker.audit.copying import COPYING, Minorities
+from tracker.audit.copying import COPYING, Shared
 from tracker.audit.correction import benjamini_hochberg
 from tracker.audit.exact import exact_tails
 from tracker.audit.habits import habits, joint_chance
-from tracker.audit.minority import chance_of_minority
+from tracker.audit.minority import all_answers, chance_of_sharing, minority_answers
 from tracker.tally import make_pattern
 
 from .crowds import one, seeded
@@ -31,8 +31,8 @@ def findings(record):
 def minorities(record):
     """Of every pair: shared items, those that could tell, seen and expected, and the bound."""
     pairs = record.regather().pairs
-    sums = Minorities(pairs)
-    columns = (sums.shared, sums.telling, sums.seen, sums.expected, sums.bounds())
+    sums = Shared(pairs, minority_answers)
+    columns = (sums.items, sums.telling, sums.seen, sums.expected, sums.bounds())
     return dict(zip(pairs.pairs, zip(*columns, strict=True), strict=True))
 
 
@@ -53,8 +53,12 @@ def test_counts_are_those_of_a_plain_loop(seed):
         rows = [*shared(record, pair)]
         assert number == len(rows)
         assert seen == sum(alike for _, alike in rows)
-        assert telling == sum(chance_of_minority(pattern) > 0 for pattern, _ in rows)
-        assert expected == pytest.approx(sum(chance_of_minority(p) for p, _ in rows))
+        assert telling == sum(
+            chance_of_sharing(pattern, minority_answers(pattern)) > 0 for pattern, _ in rows
+        )
+        assert expected == pytest.approx(
+            sum(chance_of_sharing(p, minority_answers(p)) for p, _ in rows)
+        )
 
 
 def test_a_bound_where_no_pair_stands_out_is_never_below_the_exact_tail():
@@ -64,8 +68,15 @@ def test_a_bound_where_no_pair_stands_out_is_never_below_the_exact_tail():
         record = recorded(seed, people=5, answers=40 + 5 * seed, accuracy=0.6)
         for pair, (*_, bound) in minorities(record).items():
             rows = [*shared(record, pair)]
-            patterns = [pattern for pattern, _ in rows if chance_of_minority(pattern) > 0]
-            chances = [(chance_of_minority(pattern), 1, 1) for pattern in patterns]
+            patterns = [
+                pattern
+                for pattern, _ in rows
+                if chance_of_sharing(pattern, minority_answers(pattern)) > 0
+            ]
+            chances = [
+                (chance_of_sharing(pattern, minority_answers(pattern)), 1, 1)
+                for pattern in patterns
+            ]
             exact = exact_tails(sum(alike for _, alike in rows), chances).upper
             assert bound >= exact * (1 - 1e-9)
             compared += bound < 1
@@ -76,35 +87,55 @@ def leaning(asked: Asked) -> int:
     return 1 if asked.random.random() < 0.6 else asked.honest()
 
 
+def tails(record, pair, which, known=None):
+    """Shared answers, their expectation, and the tail: of equal chances, or from habits."""
+    seen, chances = 0, []
+    for held in record.items:
+        if {*pair} <= held.keys():
+            pattern = make_pattern((answer,) for answer in held.values())
+            answers = which(pattern)
+            if not 0 < chance_of_sharing(pattern, answers) < 1:
+                continue
+            seen += held[pair[0]] == held[pair[1]] and (held[pair[0]],) in answers
+            own = known and joint_chance(known[pair[0]], known[pair[1]], pattern, answers)
+            chances.append(own if known else chance_of_sharing(pattern, answers))
+    if known:
+        return seen, sum(chances), exact_tails(seen, [(c, 1, 1) for c in chances]).upper
+    bound = stats.binom.sf(seen - 1, len(chances), np.mean(chances))
+    return seen, sum(chances), bound if seen >= sum(chances) + 1 else 1.0
+
+
 @pytest.mark.parametrize(
-    ("voice", "options", "larger"),
+    ("voice", "options"),
     [
-        (copier, {"accuracy": 0.7, "answers": 60, "spread": 0.05}, "bound"),
-        (leaning, {"people": 8, "answers": 100}, "exact"),
+        (copier, {"accuracy": 0.7, "answers": 60, "spread": 0.05}),
+        (leaning, {"people": 8, "answers": 100}),
     ],
 )
-def test_a_pair_that_stands_out_is_tested_again_with_its_own_habits(voice, options, larger):
+def test_a_pair_that_stands_out_is_tested_again_with_its_own_habits(voice, options):
     planted = {4: Person(voice)} | ({0: Person(voice)} if voice is leaning else {})
     record = recorded(5, planted, **{"people": 6, "together": (0, 4)} | options)
     found = findings(record)[0, 4]
     known = habits(record.regather())
-    rows = [*shared(record, (0, 4))]
-    chances = [joint_chance(known[0], known[4], pattern) for pattern, _ in rows]
-    seen = sum(alike for _, alike in rows)
-    exact = exact_tails(seen, [(c, 1, 1) for c in chances if c > 0]).upper
-    alike = [chance for pattern, _ in rows if (chance := chance_of_minority(pattern)) > 0]
-    bound = stats.binom.sf(seen - 1, len(alike), np.mean(alike))
-    assert (exact > bound) == (larger == "exact")
-    assert found.p_value == pytest.approx(max(exact, bound), rel=1e-6, abs=0)
-    assert found.details["expected_minority_answers"] == pytest.approx(sum(chances))
+    plain, own = (
+        [tails(record, (0, 4), which, by) for which in (minority_answers, all_answers)]
+        for by in (None, known)
+    )
+    both = [min(1.0, 2 * min(tail for *_, tail in rows)) for rows in (plain, own)]
+    assert found.p_value == pytest.approx(max(both), rel=1e-6, abs=0)
+    seen, expected, _ = own[0]
+    assert found.details == {
+        "shared_minority_answers": seen,
+        "expected_minority_answers": pytest.approx(expected),
+    }
     # Garwood 1936: chi-square quantiles
-    low = stats.chi2.ppf(0.025, 2 * seen) / 2 / sum(chances)
-    high = stats.chi2.ppf(0.975, 2 * seen + 2) / 2 / sum(chances)
+    low = stats.chi2.ppf(0.025, 2 * seen) / 2 / expected
+    high = stats.chi2.ppf(0.975, 2 * seen + 2) / 2 / expected
     if voice is copier:
         assert found.p_value < 1e-6
         assert found.notable
         assert (found.effect.low, found.effect.high) == pytest.approx((low, high))
-    assert found.effect.value == pytest.approx(seen / sum(chances))
+    assert found.effect.value == pytest.approx(seen / expected)
 
 
 def test_only_the_copier_and_the_copied_stand_out():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tracker.audit import Evidence
 from tracker.audit.habits import Habits, habits, joint_chance
-from tracker.audit.minority import chance_of_minority, is_minority, minority_answers
+from tracker.audit.minority import chance_of_sharing, is_minority, minority_answers
 from tracker.tally import answers_in, make_pattern
 
 from .crowds import leaning, mostly_right, seeded, simulate
@@ -34,8 +34,10 @@ def test_without_habits_any_two_are_as_likely_as_others(given_answers):
     for one, other in seats:
         rest = [answer for seat, answer in enumerate(given_answers) if seat not in {one, other}]
         hits += shared_minority(given_answers[one], given_answers[other], rest)
-    assert chance_of_minority(pattern) == pytest.approx(hits / len(seats))
-    assert joint_chance(NEUTRAL, NEUTRAL, pattern) == pytest.approx(hits / len(seats))
+    assert chance_of_sharing(pattern, minority_answers(pattern)) == pytest.approx(hits / len(seats))
+    assert joint_chance(NEUTRAL, NEUTRAL, pattern, minority_answers(pattern)) == pytest.approx(
+        hits / len(seats)
+    )
 
 
 @given(answers, people, people)
@@ -58,21 +60,29 @@ def test_with_habits_every_way_to_have_answered_is_weighed(given_answers, one, o
         likely = 3.0 ** (number - most)
         chance += likely * together / every
         weight += likely
-    assert joint_chance(one, other, pattern) == pytest.approx(chance / weight)
+    assert joint_chance(one, other, pattern, minority_answers(pattern)) == pytest.approx(
+        chance / weight
+    )
 
 
 @given(answers, people, people)
 def test_it_does_not_matter_who_is_named_first(given_answers, one, other):
     pattern = make_pattern(given_answers)
-    chance = joint_chance(one, other, pattern)
-    assert chance == pytest.approx(joint_chance(other, one, pattern))
+    chance = joint_chance(one, other, pattern, minority_answers(pattern))
+    assert chance == pytest.approx(joint_chance(other, one, pattern, minority_answers(pattern)))
     assert 0.0 <= chance <= 1.0
 
 
 def test_it_rises_with_a_common_leaning_and_with_errors():
     pattern = make_pattern([(1,)] * 2 + [(2,)] * 4)
-    lean = [joint_chance(Habits({1: o}, 1.0), Habits({1: o}, 1.0), pattern) for o in (1, 2, 4, 8)]
-    err = [joint_chance(Habits({}, o), Habits({}, o), pattern) for o in (1, 0.5, 0.2, 0.05)]
+    lean = [
+        joint_chance(Habits({1: o}, 1.0), Habits({1: o}, 1.0), pattern, minority_answers(pattern))
+        for o in (1, 2, 4, 8)
+    ]
+    err = [
+        joint_chance(Habits({}, o), Habits({}, o), pattern, minority_answers(pattern))
+        for o in (1, 0.5, 0.2, 0.05)
+    ]
     assert lean == sorted(lean)
     assert err == sorted(err)
     assert lean[-1] > 3 * lean[0]

@@ -1,9 +1,10 @@
 """Two annotators agree on what the others find wrong, more than chance.
 
-What counts is a shared minority answer: both gave it, and fewer than half of the item's others
-did. Given an item's answers, any two of its n annotators are as likely as any other two to be
-the ones who gave an answer that T gave: T (T - 1) / (n (n - 1)). The number over their shared
-items is a sum of such trials.
+What a finding needs are shared minority answers: both gave it, and fewer than half of the item's
+others did. Given an item's answers, any two of its n annotators are as likely as any other two to
+be the ones who gave an answer that T gave: T (T - 1) / (n (n - 1)). The number over their shared
+items is a sum of such trials, and so is that of all answers that they share; the p-value is
+twice the smaller one of both tests.
 
 That chance is too low for two who err much, or lean to the same category. So the pairs that
 stand out are tested again with each one's own odds of a category and of being right in place of
@@ -14,7 +15,7 @@ other or both from somewhere else, the answers do not say.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,12 @@ from tracker.audit.entries import FloatArray, IntArray
 from tracker.audit.evidence import Evidence
 from tracker.audit.finding import Effect, Finding, Kind, severity_of_size
 from tracker.audit.habits import Habits, habits, joint_chance
-from tracker.audit.minority import chance_of_minority, is_minority
+from tracker.audit.minority import all_answers, chance_of_sharing, minority_answers
 from tracker.audit.observed import PairPatterns
 from tracker.audit.wording import percent
+from tracker.tally import Answer, Pattern
 
-__all__ = ["COPYING", "MINIMUM_SHARED", "Minorities"]
+__all__ = ["COPYING", "MINIMUM_SHARED", "Shared"]
 
 NAME = "copying"
 
@@ -38,6 +40,10 @@ MINIMUM_SHARED = 20
 
 LEAST_COPIED = 5
 """Shared minority answers that a flag needs."""
+
+SURE = 0.01
+"""P-value of the minority answers alone that a flag needs: two who are right more often than the
+others share many answers, but few against most of the others."""
 
 MEDIUM_RATIO, HIGH_RATIO = 3.0, 5.0
 
@@ -50,47 +56,57 @@ def find(evidence: Evidence) -> Iterator[Finding | float]:
     pairs = evidence.pairs
     if pairs is None or not pairs.pairs:
         return
-    sums = Minorities(pairs)
-    p_values = sums.bounds()
+    minority, alike = Shared(pairs, minority_answers), Shared(pairs, all_answers)
+    p_values = _both(minority.bounds(), alike.bounds())
     q_values = np.array(benjamini_hochberg(p_values.tolist()))
     standing = np.flatnonzero(q_values <= evidence.alpha)
     known = habits(evidence) if len(standing) else {}
     plain = p_values > evidence.alpha
     yield from p_values[plain].tolist()
     for place in np.flatnonzero(~plain).tolist():
-        expected, p_value = float(sums.expected[place]), float(p_values[place])
+        expected, p_value = float(minority.expected[place]), float(p_values[place])
+        surely = False
         if q_values[place] <= evidence.alpha:
-            expected, again = _again(pairs, sums, place, known)
-            p_value = max(p_value, again)
-        yield _finding(evidence, sums, place, expected, p_value)
+            first, second = (known[who] for who in pairs.pairs[place])
+            expected, of_minority = minority.again(place, first, second)
+            again = _both(np.array(of_minority), np.array(alike.again(place, first, second)[1]))
+            p_value = max(p_value, float(again))
+            surely = of_minority <= SURE
+        yield _finding(evidence, minority, place, expected, p_value, surely=surely)
 
 
-class Minorities:
-    """Of each pair: shared items, those that could tell, minority answers shared and expected."""
+def _both(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Twice the smaller of two p-values, at most 1 (Bonferroni)."""
+    return np.asarray(np.minimum(2.0 * np.minimum(one, other), 1.0))
 
-    def __init__(self, pairs: PairPatterns) -> None:
-        self.pairs = pairs
-        chance = np.array([chance_of_minority(pattern) for pattern in pairs.patterns])
-        minority = np.zeros((len(pairs.patterns), len(pairs.answers) + 1), dtype=np.bool_)
-        for row, pattern in enumerate(pairs.patterns):
-            for column, answer in enumerate(pairs.answers):
-                minority[row, column] = is_minority(answer, pattern)
-        self.chance = chance[pairs.pattern]
-        self.hit = minority[pairs.pattern, pairs.same]
-        self.shared = self._total(np.ones(len(pairs.pair)))
-        self.telling = self._total(self.chance > 0)
-        self.seen = self._total(self.hit)
-        self.expected = self._total(self.chance)
-        self.order: IntArray = np.argsort(pairs.pair, kind="stable")
-        self.start = np.searchsorted(pairs.pair[self.order], np.arange(len(pairs.pairs) + 1))
+
+class Shared:
+    """Of each pair: the items that could tell, how many of them they share, and the expected.
+
+    Shared are the answers that ``which`` names of a pattern. An item can tell where some two of
+    its annotators share one and some do not.
+    """
+
+    def __init__(self, pairs: PairPatterns, which: Callable[[Pattern], list[Answer]]) -> None:
+        self.pairs, self.which = pairs, which
+        named = [set(which(pattern)) for pattern in pairs.patterns]
+        chances = zip(pairs.patterns, named, strict=True)
+        chance = np.array([chance_of_sharing(*one) for one in chances])
+        hits = np.array(
+            [[*(answer in one for answer in pairs.answers), False] for one in named], dtype=np.bool_
+        ).reshape(len(named), -1)
+        telling = ((chance > 0) & (chance < 1))[pairs.pattern]
+        self.items = self._total(np.ones(len(pairs.pair)))
+        self.telling = self._total(telling)
+        self.seen = self._total(hits[pairs.pattern, pairs.same] & telling)
+        self.expected = self._total(chance[pairs.pattern] * telling)
+        self._order: IntArray = np.argsort(pairs.pair, kind="stable")
+        self._start = np.searchsorted(pairs.pair[self._order], np.arange(len(pairs.pairs) + 1))
+        self._certain = chance >= 1
 
     def _total(self, values: NDArray[Any]) -> FloatArray:
         weights = self.pairs.items * values
         return np.bincount(self.pairs.pair, weights, len(self.pairs.pairs)).astype(np.float64)
-
-    def rows(self, place: int) -> IntArray:
-        """The rows of one pair."""
-        return np.asarray(self.order[self.start[place] : self.start[place + 1]])
 
     def bounds(self) -> FloatArray:
         """An upper bound of each pair's upper tail (Hoeffding 1956, theorem 5).
@@ -107,22 +123,20 @@ class Minorities:
         tail = betainc(seen, np.maximum(number - seen, 0.0) + 1.0, mean)
         return np.asarray(np.where(above, np.maximum(tail, np.finfo(np.float64).tiny), 1.0))
 
-
-def _again(
-    pairs: PairPatterns, sums: Minorities, place: int, known: dict[int, Habits]
-) -> tuple[float, float]:
-    """Expected shared minority answers and the exact tail, from both annotators' own habits."""
-    first, second = (known[who] for who in pairs.pairs[place])
-    rows = sums.rows(place)
-    codes, where = np.unique(pairs.pattern[rows], return_inverse=True)
-    items = np.bincount(where, pairs.items[rows]).astype(np.int64)
-    total, expected = np.ones(1), 0.0
-    for code, number in zip(codes.tolist(), items.tolist(), strict=True):
-        chance = joint_chance(first, second, pairs.patterns[code])
-        expected += number * chance
-        total = np.convolve(total, _binomial(number, chance))
-    tail = float(total[int(sums.seen[place]) :].sum())
-    return expected, min(1.0, max(tail, np.finfo(np.float64).tiny.item()))
+    def again(self, place: int, first: Habits, second: Habits) -> tuple[float, float]:
+        """The expected number and the exact tail, from both annotators' own habits."""
+        rows = self._order[self._start[place] : self._start[place + 1]]
+        codes, where = np.unique(self.pairs.pattern[rows], return_inverse=True)
+        items = np.bincount(where, self.pairs.items[rows]).astype(np.int64)
+        total, expected = np.ones(1), 0.0
+        for code, number in zip(codes.tolist(), items.tolist(), strict=True):
+            if not self._certain[code]:
+                pattern = self.pairs.patterns[code]
+                chance = joint_chance(first, second, pattern, set(self.which(pattern)))
+                expected += number * chance
+                total = np.convolve(total, _binomial(number, chance))
+        tail = float(total[int(self.seen[place]) :].sum())
+        return expected, min(1.0, max(tail, np.finfo(np.float64).tiny.item()))
 
 
 def _binomial(trials: int, chance: float) -> FloatArray:
@@ -141,12 +155,18 @@ def _binomial(trials: int, chance: float) -> FloatArray:
 
 
 def _finding(
-    evidence: Evidence, sums: Minorities, place: int, expected: float, p_value: float
+    evidence: Evidence,
+    sums: Shared,
+    place: int,
+    expected: float,
+    p_value: float,
+    *,
+    surely: bool,
 ) -> Finding:
     from scipy.special import gammaincinv
 
     first, second = sums.pairs.pairs[place]
-    seen, shared = float(sums.seen[place]), float(sums.shared[place])
+    seen, shared = float(sums.seen[place]), float(sums.items[place])
     ratio = seen / expected if expected > 0 else None
     low = high = None
     if expected > 0 and p_value <= evidence.alpha:
@@ -164,7 +184,7 @@ def _finding(
         informative=int(sums.telling[place]),
         effect=Effect("ratio", ratio, low, high),
         p_value=p_value,
-        notable=seen >= LEAST_COPIED and (ratio or 0.0) >= evidence.floors.copied_ratio,
+        notable=surely and seen >= LEAST_COPIED and (ratio or 0.0) >= evidence.floors.copied_ratio,
         suspicious=False,
         strength=max(seen - expected, 0.0) / shared,
         severity=severity_of_size(ratio or 0.0, MEDIUM_RATIO, HIGH_RATIO),

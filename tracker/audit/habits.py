@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from tracker.audit.consensus import majority_of_others
 from tracker.audit.evidence import Evidence
-from tracker.audit.minority import minority_answers
 from tracker.tally import Answer, Pattern, answers_in
 
 __all__ = ["Habits", "habits", "joint_chance"]
@@ -63,15 +62,16 @@ def habits(evidence: Evidence) -> dict[int, Habits]:
     }
 
 
-def joint_chance(first: Habits, second: Habits, pattern: Pattern) -> float:
-    """Probability that these two, among an item's annotators, share a minority answer.
+def joint_chance(
+    first: Habits, second: Habits, pattern: Pattern, answers: Collection[Answer]
+) -> float:
+    """Probability that these two, among an item's annotators, share one of some answers.
 
     Given the item's answers, who gave which is weighted by both annotators' odds, the others'
     being 1. Which answer is right is not known: each is taken to be with a probability that
     grows with the number who gave it, threefold for each.
     """
-    minority = set(minority_answers(pattern))
-    if not minority:
+    if not answers:
         return 0.0
     most = max(count for _, count in pattern)
     chance = weight = 0.0
@@ -84,7 +84,7 @@ def joint_chance(first: Habits, second: Habits, pattern: Pattern) -> float:
                 ways = count * (times - (answer == other))
                 term = one * second.weight(other, truth) * ways
                 every += term
-                together += term if answer == other and answer in minority else 0.0
+                together += term if answer == other and answer in answers else 0.0
         chance += likely * together / every
         weight += likely
     return chance / weight

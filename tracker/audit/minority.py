@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tracker.tally import Answer, Pattern, answers_in
 
-__all__ = ["chance_of_minority", "is_minority", "minority_answers"]
+__all__ = ["all_answers", "chance_of_sharing", "is_minority", "minority_answers"]
 
 
 def is_minority(answer: Answer, pattern: Pattern) -> bool:
@@ -18,9 +20,14 @@ def minority_answers(pattern: Pattern) -> list[Answer]:
     return [answer for answer, _ in pattern if is_minority(answer, pattern)]
 
 
-def chance_of_minority(pattern: Pattern) -> float:
-    """Probability that two of the item's annotators share such an answer."""
+def all_answers(pattern: Pattern) -> list[Answer]:
+    """All answers of a pattern."""
+    return [answer for answer, _ in pattern]
+
+
+def chance_of_sharing(pattern: Pattern, answers: Collection[Answer]) -> float:
+    """Probability that two of the item's annotators gave the same, one of these answers."""
     size = answers_in(pattern)
     held = dict(pattern)
-    ways = sum(held[answer] * (held[answer] - 1) for answer in minority_answers(pattern))
+    ways = sum(held[answer] * (held[answer] - 1) for answer in answers)
     return ways / (size * (size - 1)) if ways else 0.0
