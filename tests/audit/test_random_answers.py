@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tracker.audit import Evidence
-from tracker.audit.consensus import spammer_score, tables
+from tracker.audit.consensus import spammer_scores, tables
 from tracker.audit.floors import Floors
 from tracker.audit.random_answers import RANDOM_ANSWERS
 
 from .crowds import leaning, mostly_right, one, seeded, simulate
+
+
+def score_of(table):
+    """The score of one table."""
+    return spammer_scores(np.asarray(table)[None])[0]
 
 
 def crowd(seed, voice, items=300):
@@ -52,8 +58,8 @@ def test_figures_are_the_scores_and_their_bound():
     evidence = Evidence(crowd(2, blindly).tallies())
     counts = tables(evidence.entries)
     place = evidence.entries.annotators.tolist().index(0)
-    own = spammer_score(counts[place])
-    others = spammer_score(counts.sum(axis=0) - counts[place])
+    own = score_of(counts[place])
+    others = score_of(counts.sum(axis=0) - counts[place])
     [found] = [f for f in RANDOM_ANSWERS.find(evidence) if f.annotator == 0]
     assert found.observed == pytest.approx(max(own.value, 0.0))
     assert found.peers == pytest.approx(others.value)

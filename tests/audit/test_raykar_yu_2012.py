@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from tracker.audit.consensus import kappa, majority_of_others, spammer_score, tables
+from tracker.audit.consensus import kappa, majority_of_others, spammer_scores, tables
 from tracker.audit.entries import entries_of
 
 from .crowds import mostly_right, seeded, simulate
+
+
+def score_of(table):
+    """The score of one table."""
+    return spammer_scores(np.asarray(table)[None])[0]
 
 
 def plain_score(shares):
@@ -24,19 +29,19 @@ def plain_score(shares):
 def test_of_two_categories_it_is_the_square_of_youdens_index(sensitivity, specificity):
     table = 1e6 * np.array([[specificity, 1 - specificity], [1 - sensitivity, sensitivity]])
     expected = (sensitivity + specificity - 1) ** 2
-    assert spammer_score(table).value == pytest.approx(expected, abs=1e-5)
+    assert score_of(table).value == pytest.approx(expected, abs=1e-5)
 
 
 def test_of_several_it_is_the_mean_over_pairs():
     shares = np.random.default_rng(1).dirichlet(np.ones(4), size=4)
-    assert spammer_score(1e7 * shares).value == pytest.approx(plain_score(shares), abs=1e-5)
-    assert spammer_score(1e7 * np.eye(3)).value == pytest.approx(1.0, abs=1e-5)
+    assert score_of(1e7 * shares).value == pytest.approx(plain_score(shares), abs=1e-5)
+    assert score_of(1e7 * np.eye(3)).value == pytest.approx(1.0, abs=1e-5)
 
 
 def drawn(shares, sizes, seed):
     random = np.random.default_rng(seed)
     rows = [random.multinomial(n, p, 500) for n, p in zip(sizes, shares, strict=True)]
-    return [spammer_score(table) for table in np.stack(rows, axis=1).astype(float)]
+    return [score_of(table) for table in np.stack(rows, axis=1).astype(float)]
 
 
 def test_of_answers_that_do_not_depend_on_the_items_it_is_near_nothing():
@@ -61,10 +66,10 @@ def test_its_error_is_about_right():
 
 
 def test_one_row_says_nothing():
-    assert spammer_score(np.array([[5.0, 7.0], [0.0, 0.0]])) is None
-    assert spammer_score(np.array([[5.0, 7.0], [0.5, 0.4]])) is None
-    assert spammer_score(np.zeros((3, 3))) is None
-    assert spammer_score(np.array([[5.0, 0.0], [0.0, 1.0]])) is not None
+    assert score_of(np.array([[5.0, 7.0], [0.0, 0.0]])) is None
+    assert score_of(np.array([[5.0, 7.0], [0.5, 0.4]])) is None
+    assert score_of(np.zeros((3, 3))) is None
+    assert score_of(np.array([[5.0, 0.0], [0.0, 1.0]])) is not None
 
 
 def test_the_majority_is_that_of_the_others():

@@ -9,7 +9,7 @@ import numpy as np
 from tracker.audit.entries import Entries, FloatArray
 from tracker.tally import Answer, Pattern
 
-__all__ = ["Score", "kappa", "majority_of_others", "spammer_score", "tables"]
+__all__ = ["Score", "kappa", "majority_of_others", "spammer_scores", "tables"]
 
 
 def majority_of_others(own: Answer, pattern: Pattern) -> dict[Answer, float]:
@@ -74,8 +74,8 @@ class Score:
     blind_error: float
 
 
-def spammer_score(table: FloatArray) -> Score | None:
-    """How far the answers depend on what the others gave (Raykar and Yu 2012, section 3.2).
+def spammer_scores(tables: FloatArray) -> list[Score | None]:
+    """How far answers depend on what the others gave (Raykar and Yu 2012, section 3.2).
 
     The mean over every two rows of half the squared distance between the row's distributions of
     own answers: for two categories the square of Youden's index. Its expectation under chance
@@ -83,38 +83,39 @@ def spammer_score(table: FloatArray) -> Score | None:
     independent multinomial rows.
 
     Args:
-        table: items by the others' answer (rows) and the own (columns), shape (q, q).
+        tables: items by the others' answer (rows) and the own (columns), shape (annotators, q, q).
 
     Returns:
-        None with fewer than two rows of one item or more.
+        One for each table; None with fewer than two rows of one item or more.
     """
-    kept = table[table.sum(axis=1) >= 1.0]
-    rows = len(kept)
-    if rows < 2:
-        return None
-    size = kept.sum(axis=1)
+    size = tables.sum(axis=2)
+    kept = size >= 1.0
+    rows = kept.sum(axis=1)
+    size = np.where(kept, size, 1.0)
+    shares = tables / size[:, :, None]
     # Half an item more in every row, spread evenly: a row of equal answers has some variance too.
-    shares = kept / size[:, None]
-    smoothed = (kept + 0.5 / kept.shape[1]) / (size + 0.5)[:, None]
-    spread = [
-        (np.diag(share) - np.outer(share, share)) / number
-        for share, number in zip(smoothed, size, strict=True)
+    p = (tables + 0.5 / max(tables.shape[2], 1)) / (size + 0.5)[:, :, None]
+    several = np.maximum(rows, 2)
+    mean = (shares * kept[:, :, None]).sum(axis=1) / several[:, None]
+    x = (shares - mean[:, None, :]) * kept[:, :, None]
+    weight = kept / size  # of a row's covariance, diag(p) - p p'
+    noise = ((1.0 - (p**2).sum(axis=2)) * weight).sum(axis=1) / several
+    linear = 4.0 * (((p * x**2).sum(axis=2) - (p * x).sum(axis=2) ** 2) * weight).sum(axis=1)
+    cross = np.einsum("ark,ack->arc", p, p)
+    once = np.einsum("ark,ack->arc", p**2, p)
+    traces = (cross - once - once.swapaxes(1, 2) + cross**2) * weight[:, :, None]
+    traces *= weight[:, None, :] / several[:, None, None] ** 2
+    # Off the diagonal the weights of the centred rows are -1 / n, on it they are 1 - 1 / n.
+    square = 2.0 * traces.sum(axis=(1, 2))
+    square += 2.0 * np.einsum("arr->a", traces) * ((several - 1.0) ** 2 - 1.0)
+    freedom = several - 1
+    value = (x**2).sum(axis=(1, 2)) / freedom - noise
+    errors = np.sqrt(np.maximum(linear + square, 0.0)) / freedom, np.sqrt(square) / freedom
+    columns = zip(value.tolist(), *(error.tolist() for error in errors), strict=True)
+    return [
+        Score(*one) if many else None
+        for one, many in zip(columns, (rows > 1).tolist(), strict=True)
     ]
-    centred = shares - shares.mean(axis=0)
-    weights = np.eye(rows) - 1.0 / rows
-    value = float((centred**2).sum()) / (rows - 1)
-    noise = sum(weights[row, row] * np.trace(spread[row]) for row in range(rows)) / (rows - 1)
-    linear = 4.0 * sum(centred[row] @ spread[row] @ centred[row] for row in range(rows))
-    square = 2.0 * sum(
-        weights[row, column] ** 2 * float((spread[row] * spread[column]).sum())
-        for row in range(rows)
-        for column in range(rows)
-    )
-    return Score(
-        value - float(noise),
-        float(np.sqrt(linear + square)) / (rows - 1),
-        float(np.sqrt(square)) / (rows - 1),
-    )
 
 
 def kappa(counts: FloatArray) -> float | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tracker.audit.consensus import spammer_score
+from tracker.audit.consensus import spammer_scores
 from tracker.audit.evidence import Evidence
 from tracker.audit.finding import MINIMUM_ANSWERS, MINIMUM_INFORMATIVE, Effect, Finding, Kind
 
@@ -27,10 +27,11 @@ _SURE = 2.3263478740408408  # of one of 99 %
 def find(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator whose score and whose co-annotators' score are defined."""
     counts = evidence.majorities
-    total = counts.sum(axis=0)
+    scores = spammer_scores(counts)
+    others_scores = spammer_scores(counts.sum(axis=0) - counts)
     for place, annotator in enumerate(evidence.entries.annotators.tolist()):
         alignment = evidence.alignments.get(annotator)
-        own, others = spammer_score(counts[place]), spammer_score(total - counts[place])
+        own, others = scores[place], others_scores[place]
         if alignment is None or own is None or others is None or others.value <= 0:
             continue
         bound = max(own.value, 0.0) + _Z * own.error
