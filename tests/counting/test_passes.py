@@ -34,7 +34,7 @@ def check_passes(chosen: Selected) -> None:
         days[key] -= round(row.days)
     assert not any((*times.values(), *timed.values(), *days.values()))
     every = chosen.passes()
-    assert counting.has_repeats(*at) == any(given[-1].number > 1 for given in every)
+    assert counting.present(*at).repeats == any(given[-1].number > 1 for given in every)
     assert counting.passes_alone(*at) == sum(given[0].number > 1 for given in every)
 
 
@@ -108,7 +108,7 @@ def test_a_choice_of_times_may_leave_a_pass_alone(ledger: Ledger) -> None:
             at = chosen.connection, chosen.selection
             assert len(list(counting.repeated_answers(*at))) == repeats
             assert counting.passes_alone(*at) == alone
-            assert counting.has_repeats(*at) == bool(repeats + alone)
+            assert counting.present(*at).repeats == bool(repeats + alone)
 
 
 def test_as_many_statements_whatever_the_repeats(ledger: Ledger) -> None:
@@ -124,7 +124,7 @@ def test_as_many_statements_whatever_the_repeats(ledger: Ledger) -> None:
             selection = chosen.selection
             with count_statements(ledger.database.engine) as statements:
                 found = list(counting.repeated_answers(chosen.connection, selection))
-                counting.has_repeats(chosen.connection, selection)
+                counting.present(chosen.connection, selection)
                 counting.passes_alone(chosen.connection, selection)
             assert sum(row.times for row in found) == 2 * items
         numbers.append(statements.number)

@@ -11,13 +11,11 @@ from functools import cached_property
 import numpy as np
 
 from tracker.audit.entries import Entries, FloatArray, IntArray
-from tracker.audit.exact import Tails
+from tracker.audit.exact import Z_95, Tails
 from tracker.audit.exchange import Draws, sum_tails
 from tracker.tally import Answer, Pattern, answers_in
 
 __all__ = ["Alignment", "agreement_draws", "alignments", "peer_agreement"]
-
-_Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -65,14 +63,14 @@ class Alignment:
         """A 95 % interval of the gap, from its spread over items."""
         if self.gap is None or self.error is None:
             return None
-        return self.gap - _Z * self.error, self.gap + _Z * self.error
+        return self.gap - Z_95 * self.error, self.gap + Z_95 * self.error
 
     @property
     def observed_interval(self) -> tuple[float, float] | None:
         """A 95 % interval of the agreement over items, within 0 to 1."""
         if self.deviation is None:
             return None
-        reach = _Z * self.deviation / math.sqrt(self.n)
+        reach = Z_95 * self.deviation / math.sqrt(self.n)
         return max(self.observed - reach, 0.0), min(self.observed + reach, 1.0)
 
     @cached_property
@@ -106,13 +104,12 @@ def alignments(entries: Entries) -> dict[int, Alignment]:
         entries.total(telling).tolist(),
         strict=True,
     )
-    bounds = np.searchsorted(entries.owner, np.arange(len(entries.annotators) + 1))
     found = {}
     for place, column in enumerate(columns):
         annotator, n, own, own_square, chance, wide, own_wide, peers, square, informative = column
         if not n:
             continue
-        rows = slice(int(bounds[place]), int(bounds[place + 1]))
+        rows = entries.rows_of(place)
         gap = (own_wide - peers) / wide if wide else 0.0
         found[annotator] = Alignment(
             annotator=annotator,
@@ -162,11 +159,9 @@ def peer_agreement(own: Answer, pattern: Pattern) -> float | None:
 
 def _of_rows(entries: Entries) -> tuple[FloatArray, FloatArray]:
     """Per row the agreement of the others with each other, NaN below three, and one's own."""
-    width = len(entries.answers)
-    key, place = np.unique(entries.pattern * width + entries.own, return_inverse=True)
-    peers, own = np.full(len(key), np.nan), np.zeros(len(key))
-    for row, number in enumerate(key.tolist()):
-        pattern, answer = entries.patterns[number // width], entries.answers[number % width]
+    met, place = entries.met
+    peers, own = np.full(len(met), np.nan), np.zeros(len(met))
+    for row, (answer, pattern) in enumerate(met):
         among = peer_agreement(answer, pattern)
         peers[row] = np.nan if among is None else among
         own[row] = (dict(pattern)[answer] - 1) / (answers_in(pattern) - 1)

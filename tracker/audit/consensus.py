@@ -29,12 +29,10 @@ def tables(entries: Entries) -> FloatArray:
     """
     answers = tuple(sorted({answer for pattern in entries.patterns for answer, _ in pattern}))
     place = {answer: index for index, answer in enumerate(answers)}
-    width = len(entries.answers)
-    key, row_key = np.unique(entries.pattern * width + entries.own, return_inverse=True)
+    met, row_key = entries.met
     rows, others, shares, owns = [], [], [], []
-    for row, number in enumerate(key.tolist()):
-        own = entries.answers[number % width]
-        for answer, share in majority_of_others(own, entries.patterns[number // width]).items():
+    for row, (own, pattern) in enumerate(met):
+        for answer, share in majority_of_others(own, pattern).items():
             rows.append(row)
             others.append(place[answer])
             shares.append(share)
@@ -43,10 +41,10 @@ def tables(entries: Entries) -> FloatArray:
     if not rows:
         return counts
     # Items by annotator and key, sparse; each key adds to the cells of its majority.
-    pairs, where = np.unique(entries.owner * len(key) + row_key, return_inverse=True)
+    pairs, where = np.unique(entries.owner * len(met) + row_key, return_inverse=True)
     items = np.bincount(where, entries.items)
-    owner, of_key = pairs // len(key), pairs % len(key)
-    start = np.searchsorted(np.array(rows), np.arange(len(key) + 1))
+    owner, of_key = pairs // len(met), pairs % len(met)
+    start = np.searchsorted(np.array(rows), np.arange(len(met) + 1))
     length = np.diff(start)[of_key]
     entry = np.repeat(np.arange(len(of_key)), length)
     first = np.cumsum(length) - length

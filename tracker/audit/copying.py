@@ -14,7 +14,6 @@ other or both from somewhere else, the answers do not say.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.audit.correction import benjamini_hochberg
-from tracker.audit.entries import FloatArray, IntArray
+from tracker.audit.entries import FloatArray
 from tracker.audit.evidence import Evidence
+from tracker.audit.exact import binomial, probability
 from tracker.audit.finding import Effect, Finding, Kind, severity_of_size
 from tracker.audit.habits import Habits, habits, joint_chance
 from tracker.audit.minority import all_answers, chance_of_sharing, minority_answers
@@ -100,8 +100,6 @@ class Shared:
         self.telling = self._total(telling)
         self.seen = self._total(hits[pairs.pattern, pairs.same] & telling)
         self.expected = self._total(chance[pairs.pattern] * telling)
-        self._order: IntArray = np.argsort(pairs.pair, kind="stable")
-        self._start = np.searchsorted(pairs.pair[self._order], np.arange(len(pairs.pairs) + 1))
         self._certain = chance >= 1
 
     def _total(self, values: NDArray[Any]) -> FloatArray:
@@ -125,7 +123,7 @@ class Shared:
 
     def again(self, place: int, first: Habits, second: Habits) -> tuple[float, float]:
         """The expected number and the exact tail, from both annotators' own habits."""
-        rows = self._order[self._start[place] : self._start[place + 1]]
+        rows = self.pairs.rows_of(place)
         codes, where = np.unique(self.pairs.pattern[rows], return_inverse=True)
         items = np.bincount(where, self.pairs.items[rows]).astype(np.int64)
         total, expected = np.ones(1), 0.0
@@ -134,24 +132,9 @@ class Shared:
                 pattern = self.pairs.patterns[code]
                 chance = joint_chance(first, second, pattern, set(self.which(pattern)))
                 expected += number * chance
-                total = np.convolve(total, _binomial(number, chance))
+                total = np.convolve(total, binomial(number, chance))
         tail = float(total[int(self.seen[place]) :].sum())
-        return expected, min(1.0, max(tail, np.finfo(np.float64).tiny.item()))
-
-
-def _binomial(trials: int, chance: float) -> FloatArray:
-    if chance <= 0.0 or chance >= 1.0:
-        certain: FloatArray = np.zeros(trials + 1)
-        certain[trials if chance >= 1.0 else 0] = 1.0
-        return certain
-    successes = np.arange(trials + 1)
-    ways = [
-        math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1)
-        for k in range(trials + 1)
-    ]
-    logs = np.array(ways) + successes * math.log(chance)
-    probabilities: FloatArray = np.exp(logs + (trials - successes) * math.log1p(-chance))
-    return probabilities
+        return expected, probability(tail)
 
 
 def _finding(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,6 +44,21 @@ class Entries:
         """Sum over each annotator's items of a value per row; shape (annotators,)."""
         weights = (self.items * values).astype(np.float64)
         return np.bincount(self.owner, weights, len(self.annotators)).astype(np.float64)
+
+    @cached_property
+    def met(self) -> tuple[list[tuple[Answer, Pattern]], IntArray]:
+        """Each own answer with each pattern that it met, whoever gave it; and which one a row is.
+
+        There are few of them: what depends on nothing else is computed once for each.
+        """
+        width = len(self.answers)
+        key, place = np.unique(self.pattern * width + self.own, return_inverse=True)
+        return [(self.answers[n % width], self.patterns[n // width]) for n in key.tolist()], place
+
+    def rows_of(self, place: int) -> slice:
+        """The rows of one annotator, by the place in ``annotators``."""
+        first, after = np.searchsorted(self.owner, [place, place + 1]).tolist()
+        return slice(first, after)
 
 
 def entries_of(tallies: AnnotatorTallies) -> Entries:

@@ -20,10 +20,13 @@ from numpy.typing import NDArray
 __all__ = [
     "EXACT_ITEMS",
     "Chance",
+    "Z_95",
     "Tails",
+    "binomial",
     "exact_tails",
     "normal_tails",
     "poisson_binomial",
+    "probability",
 ]
 
 EXACT_ITEMS = 500
@@ -34,6 +37,9 @@ The normal one is still coarse at 500: with 1 in 5 on each item its p-values are
 to 1.5 (lower) of the exact ones near 0.001, 0.4 to 4 near 1e-6; with 1 in 20, 0.1 of it near 1e-5.
 That decides nothing: beyond 500 items of at most 20 annotators an odds ratio of 2 is 4.6 standard
 deviations or more, so it is the least effect a flag needs that draws the line, not the p-value."""
+
+Z_95 = 1.959963984540054
+"""Of a two-sided interval of 95 %: the quantile 0.975 of the standard normal."""
 
 Chance: TypeAlias = tuple[int, int, int]
 """(annotators who gave the category, annotators who answered, number of such items)."""
@@ -59,7 +65,7 @@ def poisson_binomial(chances: Iterable[Chance]) -> FloatArray:
     Items of equal chance are one binomial; the binomials are convolved, smallest first. All terms
     are positive, so that small probabilities keep their relative precision.
     """
-    parts = [_binomial(items, held / size) for held, size, items in chances]
+    parts = [binomial(items, held / size) for held, size, items in chances]
     total: FloatArray = np.ones(1)
     for part in sorted(parts, key=len):
         total = np.convolve(total, part)
@@ -67,8 +73,12 @@ def poisson_binomial(chances: Iterable[Chance]) -> FloatArray:
 
 
 @lru_cache(maxsize=4096)
-def _binomial(trials: int, chance: float) -> FloatArray:
-    """Probabilities of 0 to ``trials`` successes, 0 < chance < 1; shape (trials + 1,)."""
+def binomial(trials: int, chance: float) -> FloatArray:
+    """Probabilities of 0 to ``trials`` successes; shape (trials + 1,)."""
+    if chance <= 0.0 or chance >= 1.0:
+        certain: FloatArray = np.zeros(trials + 1)
+        certain[trials if chance >= 1.0 else 0] = 1.0
+        return certain
     log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials + 1)))])
     successes = np.arange(trials + 1)
     log_ways = log_factorial[-1] - log_factorial - log_factorial[::-1]
@@ -81,8 +91,8 @@ def exact_tails(count: int, chances: Iterable[Chance]) -> Tails:
     """Tails at ``count`` successes of the Poisson-binomial distribution of ``chances``."""
     probabilities = poisson_binomial(chances)
     return Tails(
-        lower=_probability(float(probabilities[: count + 1].sum())),
-        upper=_probability(float(probabilities[count:].sum())),
+        lower=probability(float(probabilities[: count + 1].sum())),
+        upper=probability(float(probabilities[count:].sum())),
     )
 
 
@@ -95,11 +105,11 @@ def normal_tails(count: int, mean: float, variance: float) -> Tails:
     """
     scale = math.sqrt(2.0 * variance)
     return Tails(
-        lower=_probability(0.5 * math.erfc((mean - count - 0.5) / scale)),
-        upper=_probability(0.5 * math.erfc((count - mean - 0.5) / scale)),
+        lower=probability(0.5 * math.erfc((mean - count - 0.5) / scale)),
+        upper=probability(0.5 * math.erfc((count - mean - 0.5) / scale)),
     )
 
 
-def _probability(value: float) -> float:
+def probability(value: float) -> float:
     """Within (0, 1]: a tail that underflows is the smallest normal float, never 0."""
     return min(1.0, max(value, sys.float_info.min))

@@ -8,7 +8,6 @@ others', its place on a scale) is then a draw from the item's own values, whatev
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +16,7 @@ from functools import reduce
 import numpy as np
 
 from tracker.audit.entries import FloatArray, IntArray
-from tracker.audit.exact import EXACT_ITEMS, Tails
+from tracker.audit.exact import EXACT_ITEMS, Tails, probability
 
 __all__ = ["Draws", "sum_tails"]
 
@@ -93,8 +92,8 @@ def sum_tails(draws: Draws, pattern: IntArray, items: IntArray, excess: float) -
     if items.sum() > EXACT_ITEMS:
         scale = deviation * math.sqrt(2.0)
         return Tails(
-            _probability(0.5 * math.erfc(-(excess + step / 2) / scale)),
-            _probability(0.5 * math.erfc((excess - step / 2) / scale)),
+            probability(0.5 * math.erfc(-(excess + step / 2) / scale)),
+            probability(0.5 * math.erfc((excess - step / 2) / scale)),
         )
     centred = (draws.values - draws.mean()[:, None])[pattern]
     curve = _Curve(centred, draws.chances[pattern], items, deviation, step)
@@ -119,7 +118,7 @@ class _Curve:
         if excess >= greatest - 1e-9 * max(1.0, greatest):
             reaching = np.where(np.isclose(self.values, top[:, None]), self.chances, 0.0)
             logs = (self.items * np.log(reaching.sum(axis=1))).sum()
-            return _probability(math.exp(max(float(logs), -700.0)))
+            return probability(math.exp(max(float(logs), -700.0)))
         if excess <= self._least() + 1e-9 * max(1.0, greatest):
             return 1.0
         at = excess - self.step / 2
@@ -127,8 +126,8 @@ class _Curve:
             return 0.5
         if at < 0:
             mirrored = _Curve(-self.values, self.chances, self.items, self.deviation, self.step)
-            return _probability(1.0 - mirrored._beyond(-at))
-        return _probability(self._beyond(at))
+            return probability(1.0 - mirrored._beyond(-at))
+        return probability(self._beyond(at))
 
     def _least(self) -> float:
         low = np.where(self.chances > 0, self.values, np.inf).min(axis=1)
@@ -180,7 +179,3 @@ class _Curve:
             float((self.items * mean).sum()),
             float((self.items * square).sum()),
         )
-
-
-def _probability(value: float) -> float:
-    return min(1.0, max(value, sys.float_info.min))

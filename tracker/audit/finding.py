@@ -22,6 +22,7 @@ __all__ = [
     "Key",
     "Kind",
     "Severity",
+    "severity_of_gap",
     "severity_of_odds",
     "severity_of_size",
     "usage_finding",
@@ -36,6 +37,9 @@ MINIMUM_ANSWERS = 3
 MEDIUM_ODDS_RATIO, HIGH_ODDS_RATIO = 3.47, 6.71
 """Where an odds ratio stops being small, and medium (Chen, Cohen and Chen 2010, table 1: the
 counterparts of Cohen's d of 0.5 and 0.8)."""
+
+MEDIUM_GAP, HIGH_GAP = 0.2, 0.35
+"""Where a difference of two shares stops being small, and medium."""
 
 Severity: TypeAlias = Literal["high", "medium", "low"]
 Key: TypeAlias = tuple[int, str, int | None, int | None]
@@ -147,6 +151,11 @@ def severity_of_odds(odds_ratio: float | None) -> Severity:
         return "low"
     size = math.inf if odds_ratio == 0 else max(odds_ratio, 1.0 / odds_ratio)
     return severity_of_size(size, MEDIUM_ODDS_RATIO, HIGH_ODDS_RATIO)
+
+
+def severity_of_gap(gap: float) -> Severity:
+    """How large a difference of two shares is."""
+    return severity_of_size(gap, MEDIUM_GAP, HIGH_GAP)
 
 
 def severity_of_size(size: float, medium: float, high: float) -> Severity:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from tracker.audit.finding import Effect, Severity
+from tracker.audit.finding import Effect, Key, Severity
 
 __all__ = ["Figure", "Flag", "State", "why"]
 
@@ -65,6 +65,11 @@ class Flag:
     other: int | None = None
     also: tuple[str, ...] = ()
     details: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        """Annotator, kind, category and other annotator: what it is about."""
+        return (self.annotator, self.kind, self.category, self.other)
 
     def to_dict(
         self, names: Mapping[int, str], category_name: str | None, of: int | None = None

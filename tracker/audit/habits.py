@@ -43,11 +43,9 @@ def habits(evidence: Evidence) -> dict[int, Habits]:
         ratio = (usage.odds_more + _FEWEST) / (usage.odds_less + _FEWEST)
         leanings.setdefault(usage.annotator, {})[usage.category] = ratio
     entries = evidence.entries
-    width = len(entries.answers)
-    key, place = np.unique(entries.pattern * width + entries.own, return_inverse=True)
-    more, less = np.zeros(len(key)), np.zeros(len(key))
-    for row, number in enumerate(key.tolist()):
-        pattern, own = entries.patterns[number // width], entries.answers[number % width]
+    met, place = entries.met
+    more, less = np.zeros(len(met)), np.zeros(len(met))
+    for row, (own, pattern) in enumerate(met):
         size = answers_in(pattern)
         for truth, share in majority_of_others(own, pattern).items():
             held = dict(pattern)[truth]

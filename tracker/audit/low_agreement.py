@@ -15,15 +15,13 @@ from tracker.audit.finding import (
     Effect,
     Finding,
     Kind,
-    severity_of_size,
+    severity_of_gap,
 )
 from tracker.audit.wording import percent
 
-__all__ = ["LOW_AGREEMENT", "MEDIUM_GAP", "HIGH_GAP"]
+__all__ = ["LOW_AGREEMENT"]
 
 NAME = "low_agreement"
-
-MEDIUM_GAP, HIGH_GAP = 0.2, 0.35
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -50,7 +48,7 @@ def _finding(alignment: Alignment, tested: bool, notable: bool, gap: float) -> F
         notable=notable,
         suspicious=False,
         strength=max(-alignment.excess, 0.0) / max(alignment.informative, 1),
-        severity=severity_of_size(gap, MEDIUM_GAP, HIGH_GAP),
+        severity=severity_of_gap(gap),
     )
 
 

@@ -17,7 +17,7 @@ from tracker.audit.finding import (
     Effect,
     Finding,
     Kind,
-    severity_of_size,
+    severity_of_gap,
 )
 from tracker.audit.observed import GoldTallies
 from tracker.audit.pooled import Pool, Stratum, clopper_pearson, pooled
@@ -28,8 +28,6 @@ from tracker.tally import Answer, answers_in
 __all__ = ["LOW_GOLD_ACCURACY"]
 
 NAME = "low_gold_accuracy"
-
-MEDIUM_GAP, HIGH_GAP = 0.2, 0.35
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -74,7 +72,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             notable=-gap >= evidence.floors.accuracy_gap,
             suspicious=False,
             strength=max(-gap, 0.0),
-            severity=severity_of_size(-gap, MEDIUM_GAP, HIGH_GAP),
+            severity=severity_of_gap(-gap),
             details={"right": right, "accuracy_low": low, "accuracy_high": high},
         )
 

@@ -16,7 +16,7 @@ from tracker.audit.finding import (
     Effect,
     Finding,
     Kind,
-    severity_of_size,
+    severity_of_gap,
 )
 from tracker.audit.pooled import Stratum, clopper_pearson, pooled
 from tracker.audit.wording import percent
@@ -25,8 +25,6 @@ from tracker.tally import Pattern, answers_in
 __all__ = ["LOW_SELF_AGREEMENT"]
 
 NAME = "low_self_agreement"
-
-MEDIUM_GAP, HIGH_GAP = 0.2, 0.35
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -61,7 +59,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             notable=-gap >= evidence.floors.repeat_gap,
             suspicious=False,
             strength=max(-gap, 0.0),
-            severity=severity_of_size(-gap, MEDIUM_GAP, HIGH_GAP),
+            severity=severity_of_gap(-gap),
             details={"same": same},
         )
 

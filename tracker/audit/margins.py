@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from tracker.audit.exact import exact_tails
 from tracker.audit.pooled import clopper_pearson
 from tracker.tally import Answer, Pattern
 
@@ -40,13 +40,7 @@ class Margins:
     @property
     def p_value(self) -> float:
         """McNemar's test (1947), exact: the binomial distribution of ``over`` at one half."""
-        number, least = self.over + self.under, min(self.over, self.under)
-        logs = [
-            math.lgamma(number + 1) - math.lgamma(k + 1) - math.lgamma(number - k + 1)
-            for k in range(least + 1)
-        ]
-        tail = sum(math.exp(ways - number * math.log(2.0)) for ways in logs)
-        return min(1.0, max(2.0 * tail, sys.float_info.min))
+        return exact_tails(self.over, [(1, 2, self.over + self.under)]).two_sided
 
     @property
     def odds_ratio(self) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -93,3 +94,14 @@ class PairPatterns:
     pattern: NDArray[np.int64]
     same: NDArray[np.int64]
     items: NDArray[np.int64]
+
+    def rows_of(self, place: int) -> NDArray[np.int64]:
+        """The rows of one pair, by its place in ``pairs``."""
+        order, start = self._by_pair
+        return order[start[place] : start[place + 1]]
+
+    @cached_property
+    def _by_pair(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows in the order of their pairs, and where each pair's begin."""
+        order = np.argsort(self.pair, kind="stable")
+        return order, np.searchsorted(self.pair[order], np.arange(len(self.pairs) + 1))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tracker.audit.entries import FloatArray
-from tracker.audit.exact import EXACT_ITEMS, Tails, normal_tails
+from tracker.audit.exact import EXACT_ITEMS, Tails, normal_tails, probability
 
 __all__ = ["Pool", "Stratum", "clopper_pearson", "pooled"]
 
@@ -61,7 +61,9 @@ def pooled(strata: Iterable[Stratum]) -> Pool | None:
         total: FloatArray = np.ones(1)
         for stratum in telling:
             total = np.convolve(total, _hypergeometric(stratum))
-        tails = Tails(_clip(float(total[: own + 1].sum())), _clip(float(total[own:].sum())))
+        tails = Tails(
+            probability(float(total[: own + 1].sum())), probability(float(total[own:].sum()))
+        )
     else:
         variance = sum(
             s.trials * chance * (1 - chance) * (s.all_trials - s.trials) / (s.all_trials - 1)
@@ -96,7 +98,3 @@ def _ways(k: int, trials: int, good: int, every: int) -> float:
 
 def _log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-
-def _clip(value: float) -> float:
-    return min(1.0, max(value, np.finfo(np.float64).tiny.item()))

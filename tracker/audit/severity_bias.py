@@ -14,6 +14,7 @@ import numpy as np
 
 from tracker.audit.entries import FloatArray
 from tracker.audit.evidence import Evidence
+from tracker.audit.exact import Z_95
 from tracker.audit.exchange import Draws, sum_tails
 from tracker.audit.finding import (
     MINIMUM_ANSWERS,
@@ -30,7 +31,6 @@ __all__ = ["SEVERITY_BIAS"]
 NAME = "severity_bias"
 
 MEDIUM_POINTS, HIGH_POINTS = 0.8, 1.2
-_Z = 1.959963984540054
 _LOOK_INFORMATIVE = 3
 
 
@@ -58,12 +58,11 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         entries.total(np.where(variance > 0, width, 0.0)).tolist(),
         strict=True,
     )
-    bounds = np.searchsorted(entries.owner, np.arange(len(entries.annotators) + 1))
     for place, row in enumerate(columns):
         annotator, n, mine, chance, gap, square, within, informative, widest = row
         if not n:
             continue
-        rows = slice(int(bounds[place]), int(bounds[place + 1]))
+        rows = entries.rows_of(place)
         tested = informative >= MINIMUM_INFORMATIVE
         tails = sum_tails(draws, entries.pattern[rows], entries.items[rows], mine - chance)
         points_off, deviation = gap / n, math.sqrt(within / n)
@@ -79,7 +78,9 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             peers=(mine - gap) / n,
             n=int(n),
             informative=int(informative),
-            effect=Effect("points", points_off, points_off - _Z * error, points_off + _Z * error),
+            effect=Effect(
+                "points", points_off, points_off - Z_95 * error, points_off + Z_95 * error
+            ),
             p_value=tails.two_sided if tested else None,
             notable=notable,
             suspicious=not tested

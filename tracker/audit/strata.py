@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.audit.entries import Entries, FloatArray, IntArray
-from tracker.audit.exact import EXACT_ITEMS, Chance, Tails, exact_tails, normal_tails
+from tracker.audit.exact import EXACT_ITEMS, Z_95, Chance, Tails, exact_tails, normal_tails
 from tracker.audit.rows import Rows, rows_of
 
 __all__ = ["Usage", "usage_of_chances", "usages"]
-
-_Z = 1.959963984540054  # of the 95 % interval of an effect
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,7 @@ class Usage:
         if more > 0 and less > 0:
             pr, mixed, qs = self.spread
             variance = pr / (2 * more**2) + mixed / (2 * more * less) + qs / (2 * less**2)
-            reach = math.exp(_Z * math.sqrt(variance))
+            reach = math.exp(Z_95 * math.sqrt(variance))
             return more / less / reach, more / less * reach
         if more <= 0 and less <= 0:
             return None

@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tracker.audit import Flag
+from tracker.audit.finding import Key
 from tracker.auditing.gather import kinds_of
 from tracker.errors import InvalidOption
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Audit", "AuditedAnnotator", "FlagKey", "failing", "flag_key"]
-
-FlagKey = tuple[int, str, int | None, int | None]
-"""Annotator, kind, category and other annotator of a flag."""
+__all__ = ["Audit", "AuditedAnnotator", "failing"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Audit:
     categories: Mapping[int, str]
     selection: Mapping[str, Any] | None = None
     not_applicable: Mapping[str, str] = field(default_factory=dict)
-    shown: Mapping[FlagKey, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    shown: Mapping[Key, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
     def flagged(self) -> list[tuple[AuditedAnnotator, Flag]]:
         """Every finding that stands up, with its annotator; of a pair, with both."""
@@ -82,7 +80,7 @@ class Audit:
     def told(self, annotator: AuditedAnnotator, flag: Flag) -> dict[str, Any]:
         """One finding as JSON, as it is told of one annotator."""
         told = flag.to_dict(self._names, self.category_name(flag), annotator.id)
-        shown = self.shown.get(flag_key(flag))
+        shown = self.shown.get(flag.key)
         return told if shown is None else told | {"evidence": list(shown)}
 
     def category_name(self, flag: Flag) -> str | None:
@@ -106,11 +104,6 @@ class Audit:
         return {annotator.id: annotator.name for annotator in self.annotators}
 
 
-def flag_key(flag: Flag) -> FlagKey:
-    """What a flag is about."""
-    return (flag.annotator, flag.kind, flag.category, flag.other)
-
-
 def failing(found: Audit, condition: str) -> list[Flag]:
     """The findings that ``--fail-on flagged[:kind]`` names, each once; raises InvalidOption.
 
@@ -123,5 +116,5 @@ def failing(found: Audit, condition: str) -> list[Flag]:
             "for example: --fail-on flagged:constant_category",
         )
     kinds = {one.name for one in kinds_of([kind] if kind else [])}
-    once = {flag_key(flag): flag for _, flag in found.flagged()}
+    once = {flag.key: flag for _, flag in found.flagged()}
     return [flag for flag in once.values() if not kinds or kinds & {flag.kind, *flag.also}]

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from tracker.assess import Question, study
 from tracker.assess.what_if import influence
-from tracker.auditing.audited import Audit, AuditedAnnotator, flag_key
+from tracker.auditing.audited import Audit, AuditedAnnotator
 from tracker.auditing.fairness import suppressed_figures
 from tracker.auditing.gather import question_of
 from tracker.auditing.whole import audit_project
@@ -90,7 +90,7 @@ def own_report(found: Audit, annotator: AuditedAnnotator, least: int) -> dict[st
                 "why": flag.to_dict(anonymous, found.category_name(flag), annotator.id)["why"],
                 "items": [
                     {key: value for key, value in row.items() if key not in _OF_OTHERS}
-                    for row in found.shown.get(flag_key(flag), ())
+                    for row in found.shown.get(flag.key, ())
                 ],
             }
             for flag in annotator.flags

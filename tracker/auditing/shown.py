@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 
 from tracker import counting
 from tracker.audit import Evidence, Flag
+from tracker.audit.finding import Key
 from tracker.audit.telling import best_answers
-from tracker.auditing.audited import FlagKey, flag_key
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.items import item_names_of
 from tracker.counting import Selection
@@ -31,7 +31,7 @@ def show_items(
     evidence: Evidence,
     flags: Collection[Flag],
     most: int,
-) -> dict[FlagKey, list[Row]]:
+) -> dict[Key, list[Row]]:
     """Up to ``most`` items for each finding, the most telling first.
 
     A row has ``item``, ``answer`` and ``others`` (how many gave each answer); of answers given
@@ -39,9 +39,7 @@ def show_items(
     """
     of_kind = {kind: {f.annotator for f in flags if f.kind == kind} for kind in (_FAST, _AGAIN)}
     wanted = {
-        flag_key(flag): best_answers(flag, evidence, most)
-        for flag in flags
-        if flag.kind not in of_kind
+        flag.key: best_answers(flag, evidence, most) for flag in flags if flag.kind not in of_kind
     }
     found = _items(connection, selection, wanted, most)
     fast = counting.fastest_items(connection, selection, of_kind[_FAST], most)
@@ -57,18 +55,18 @@ def show_items(
     rows = {key: [words.answer(*one) for one in shown] for key, shown in found.items()}
     for flag in flags:
         if flag.kind == _FAST:
-            rows[flag_key(flag)] = [words.timed(*one) for one in fast.get(flag.annotator, ())]
+            rows[flag.key] = [words.timed(*one) for one in fast.get(flag.annotator, ())]
         elif flag.kind == _AGAIN:
-            rows[flag_key(flag)] = [words.again(*one) for one in changed.get(flag.annotator, ())]
+            rows[flag.key] = [words.again(*one) for one in changed.get(flag.annotator, ())]
     return rows
 
 
 def _items(
     connection: Connection,
     selection: Selection,
-    wanted: Mapping[FlagKey, list[tuple[Answer, Pattern]]],
+    wanted: Mapping[Key, list[tuple[Answer, Pattern]]],
     most: int,
-) -> dict[FlagKey, list[tuple[int, Answer, Pattern]]]:
+) -> dict[Key, list[tuple[int, Answer, Pattern]]]:
     """Items of the answers wanted; of a pair, those that both answered alike."""
     keys: dict[int, set[tuple[Answer, Pattern]]] = {}
     for (annotator, _, _, other), answers in wanted.items():

@@ -25,7 +25,7 @@ from tracker.counting.others import (
 )
 from tracker.counting.pair_patterns import pair_patterns
 from tracker.counting.pairs import pair_cells, pair_tallies
-from tracker.counting.passes import Repeated, has_repeats, passes_alone, repeated_answers
+from tracker.counting.passes import Repeated, passes_alone, repeated_answers
 from tracker.counting.present import Present, present
 from tracker.counting.repeats import repeat_tallies
 from tracker.counting.selecting import select_answers, select_labels
@@ -58,7 +58,6 @@ __all__ = [
     "days_active",
     "fastest_items",
     "gold_tallies",
-    "has_repeats",
     "item_patterns",
     "item_patterns_by",
     "item_patterns_by_cluster",

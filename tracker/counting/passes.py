@@ -16,7 +16,6 @@ from sqlalchemy import (
     case,
     cast,
     func,
-    literal,
     select,
 )
 
@@ -24,7 +23,7 @@ from tracker.counting.selection import Selection, chosen, labels, read_answer, s
 from tracker.schema import SKIPPED
 from tracker.tally import Answer
 
-__all__ = ["Repeated", "every_repeat", "has_repeats", "passes_alone", "repeated_answers"]
+__all__ = ["Repeated", "every_repeat", "passes_alone", "repeated_answers"]
 
 _DAY = 86_400_000_000  # microseconds
 
@@ -48,17 +47,6 @@ class Repeated:
     times: int
     timed: int
     days: float
-
-
-def has_repeats(connection: Connection, selection: Selection) -> bool:
-    """Whether any annotator answered an item on a second pass."""
-    again = select(literal(1)).where(
-        labels.c.project_id == selection.project.id,
-        labels.c["pass"] > 1,
-        labels.c.category_id != SKIPPED,
-        *chosen(selection),
-    )
-    return connection.scalar(again.limit(1)) is not None
 
 
 def repeated_answers(connection: Connection, selection: Selection) -> Iterator[Repeated]:
