@@ -12,7 +12,7 @@ import numpy as np
 
 from tracker.audit.entries import Entries, FloatArray, IntArray
 from tracker.audit.exact import Z_95, Tails
-from tracker.audit.exchange import Draws, sum_tails
+from tracker.audit.exchange import Draws, draws_of, sum_tails
 from tracker.tally import Answer, Pattern, answers_in
 
 __all__ = ["Alignment", "agreement_draws", "alignments", "peer_agreement"]
@@ -134,18 +134,14 @@ def alignments(entries: Entries) -> dict[int, Alignment]:
 
 def agreement_draws(patterns: Sequence[Pattern]) -> Draws:
     """What an answer's agreement with the other answers to its item may be, by pattern."""
-    width = max((len(pattern) for pattern in patterns), default=1)
-    values = np.zeros((len(patterns), width))
-    chances = np.zeros((len(patterns), width))
-    steps = []
-    for row, pattern in enumerate(patterns):
-        size = answers_in(pattern)
-        counts = [count for _, count in pattern]
-        values[row, : len(counts)] = [(count - 1) / (size - 1) for count in counts]
-        chances[row, : len(counts)] = [count / size for count in counts]
-        apart = math.gcd(*(count - counts[0] for count in counts))
-        steps.append(Fraction(apart, size - 1))
-    return Draws(values, chances, tuple(steps))
+    return draws_of(patterns, _agreeing)
+
+
+def _agreeing(pattern: Pattern) -> tuple[list[float], Fraction]:
+    others = answers_in(pattern) - 1
+    counts = [count for _, count in pattern]
+    apart = math.gcd(*(count - counts[0] for count in counts))
+    return [(count - 1) / others for count in counts], Fraction(apart, others)
 
 
 def peer_agreement(own: Answer, pattern: Pattern) -> float | None:

@@ -8,7 +8,7 @@ others', its place on a scale) is then a draw from the item's own values, whatev
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -17,8 +17,9 @@ import numpy as np
 
 from tracker.audit.entries import FloatArray, IntArray
 from tracker.audit.exact import EXACT_ITEMS, Tails, probability
+from tracker.tally import Pattern, answers_in
 
-__all__ = ["Draws", "sum_tails"]
+__all__ = ["Draws", "draws_of", "sum_tails"]
 
 _FINEST = 840  # steps of less than 1/840 are as good as none
 
@@ -67,6 +68,21 @@ class Draws:
         low = np.where(possible, self.values, np.inf).min(axis=1, initial=np.inf)
         high = np.where(possible, self.values, -np.inf).max(axis=1, initial=-np.inf)
         return np.asarray(low == high)
+
+
+def draws_of(
+    patterns: Sequence[Pattern], worth: Callable[[Pattern], tuple[list[float], Fraction]]
+) -> Draws:
+    """Draws from each of some patterns: ``worth`` gives its answers' values, and their step."""
+    width = max((len(pattern) for pattern in patterns), default=1)
+    values, chances = np.zeros((len(patterns), width)), np.zeros((len(patterns), width))
+    steps = []
+    for row, pattern in enumerate(patterns):
+        size = answers_in(pattern)
+        values[row, : len(pattern)], step = worth(pattern)
+        chances[row, : len(pattern)] = [count / size for _, count in pattern]
+        steps.append(step)
+    return Draws(values, chances, tuple(steps))
 
 
 def sum_tails(draws: Draws, pattern: IntArray, items: IntArray, excess: float) -> Tails:

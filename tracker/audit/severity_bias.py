@@ -15,7 +15,7 @@ import numpy as np
 from tracker.audit.entries import FloatArray
 from tracker.audit.evidence import Evidence
 from tracker.audit.exact import Z_95
-from tracker.audit.exchange import Draws, sum_tails
+from tracker.audit.exchange import Draws, draws_of, sum_tails
 from tracker.audit.finding import (
     MINIMUM_ANSWERS,
     MINIMUM_INFORMATIVE,
@@ -95,15 +95,11 @@ def find(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _point_draws(patterns: Sequence[Pattern], points: Mapping[int, float]) -> Draws:
-    width = max((len(pattern) for pattern in patterns), default=1)
-    values, chances = np.zeros((len(patterns), width)), np.zeros((len(patterns), width))
-    steps = []
-    for row, pattern in enumerate(patterns):
-        size = answers_in(pattern)
-        values[row, : len(pattern)] = [points[answer[0]] for answer, _ in pattern]
-        chances[row, : len(pattern)] = [count / size for _, count in pattern]
-        steps.append(_step([points[answer[0]] for answer, _ in pattern]))
-    return Draws(values, chances, tuple(steps))
+    def worth(pattern: Pattern) -> tuple[list[float], Fraction]:
+        values = [points[answer[0]] for answer, _ in pattern]
+        return values, _step(values)
+
+    return draws_of(patterns, worth)
 
 
 def _step(values: Sequence[float]) -> Fraction:
