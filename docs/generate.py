@@ -46,6 +46,7 @@ turns it off there.
 | 3 | the input was refused; nothing was stored |
 | 4 | there is no such project, annotator, item or import |
 | 5 | the database cannot be used |
+| 6 | a figure that a check needs cannot be computed (`gate`) |
 | 130 | interrupted; what was under way is not stored |
 """
 

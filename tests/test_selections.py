@@ -242,6 +242,8 @@ def test_a_snapshot_tells_what_was_chosen(chosen: Ledger) -> None:
         "excluded": ["dot"],
         "since": None,
         "until": "2020-04-01T23:59:59.999999Z",
+        "as_of": None,
+        "known_at": None,
         "where": {"lang": ["nl"]},
     }
     told = json.loads(json.dumps(chosen.history("p").to_dict()))["snapshots"]

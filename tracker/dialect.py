@@ -39,6 +39,7 @@ __all__ = [
     "refresh_statistics",
     "shown",
     "stored_triggers",
+    "temporary_schema",
     "trigger_functions",
     "triggers",
     "writing",
@@ -185,6 +186,11 @@ def bulk_insert(
         cursor.close()
 
 
+def temporary_schema(connection: Connection) -> str:
+    """The name under which temporary tables can be told from the stored ones they hide."""
+    return "pg_temp" if connection.dialect.name == "postgresql" else "temp"
+
+
 def refresh_statistics(connection: Connection, table: Table) -> None:
     """Let the planner know the size of a table just filled."""
     if connection.dialect.name == "postgresql":
@@ -199,20 +205,27 @@ def triggers(backend: str) -> dict[str, str]:
     """The statement that makes each trigger, by the trigger's name.
 
     They refuse UPDATE, DELETE and a replacing INSERT on append-only tables. A DELETE passes
-    once the project has its tombstone in ``purges``.
+    once the project has its tombstone in ``purges``, or the snapshot its own in ``tombstones``.
     """
     tables = [table for table in Base.metadata.sorted_tables if table.info.get("append_only")]
     make = _sqlite_triggers if backend == "sqlite" else _postgres_triggers
     return {name: text for table in tables for name, text in make(table).items()}
 
 
+_LET_GO = {
+    "purges": "EXISTS (SELECT 1 FROM purges WHERE project_id = OLD.project_id)",
+    "tombstones": "EXISTS (SELECT 1 FROM tombstones WHERE project_id = OLD.project_id "
+    "AND snapshot_id = OLD.snapshot_id)",
+}
+
+
 def _sqlite_triggers(table: Table) -> dict[str, str]:
     name = table.name
     key = " AND ".join(f"{c.name} = NEW.{c.name}" for c in table.primary_key.columns)
+    thinned = f" AND NOT {_LET_GO['tombstones']}" if table.info.get("thinned") else ""
     events = {
         "no_update": "BEFORE UPDATE ON {name}",
-        "no_delete": "BEFORE DELETE ON {name} WHEN NOT EXISTS "
-        "(SELECT 1 FROM purges WHERE project_id = OLD.project_id)",
+        "no_delete": f"BEFORE DELETE ON {{name}} WHEN NOT {_LET_GO['purges']}{thinned}",
         "no_replace": "BEFORE INSERT ON {name} WHEN EXISTS (SELECT 1 FROM {name} WHERE {key})",
     }
     return {
@@ -228,9 +241,10 @@ def _postgres_triggers(table: Table) -> dict[str, str]:
         "no_change": "BEFORE UPDATE OR DELETE ON {name} FOR EACH ROW",
         "no_truncate": "BEFORE TRUNCATE ON {name} FOR EACH STATEMENT",
     }
+    function = "refuse_unless_thinned" if table.info.get("thinned") else "refuse_on_append_only"
     return {
         f"{name}_{short}": f"CREATE TRIGGER {name}_{short} {event.format(name=name)} "
-        f"EXECUTE FUNCTION refuse_on_append_only()"
+        f"EXECUTE FUNCTION {function}()"
         for short, event in events.items()
     }
 
@@ -239,18 +253,23 @@ def trigger_functions(backend: str) -> dict[str, str]:
     """The statement that makes each function the triggers call, by the function's name."""
     if backend == "sqlite":
         return {}
+    lets_go = {
+        "refuse_on_append_only": _LET_GO["purges"],
+        "refuse_unless_thinned": f"{_LET_GO['purges']} OR {_LET_GO['tombstones']}",
+    }
     return {
-        "refuse_on_append_only": """
-            CREATE FUNCTION refuse_on_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+        name: f"""
+            CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
                 IF TG_OP = 'DELETE' THEN
-                    IF EXISTS (SELECT 1 FROM purges WHERE project_id = OLD.project_id) THEN
+                    IF {let_go} THEN
                         RETURN OLD;
                     END IF;
                 END IF;
                 RAISE EXCEPTION '% are append-only', TG_TABLE_NAME;
             END $$
         """
+        for name, let_go in lets_go.items()
     }
 
 

@@ -5,7 +5,14 @@ An error's text is one or two lines: what is wrong and where, then what to do ab
 
 from __future__ import annotations
 
-__all__ = ["DatabaseUnusable", "InvalidOption", "NotFound", "Refused", "TrackerError"]
+__all__ = [
+    "CheckFailed",
+    "DatabaseUnusable",
+    "InvalidOption",
+    "NotFound",
+    "Refused",
+    "TrackerError",
+]
 
 
 class TrackerError(Exception):
@@ -36,6 +43,12 @@ class Refused(TrackerError):
     """The input was refused; nothing was stored."""
 
     exit_code = 3
+
+
+class CheckFailed(TrackerError):
+    """A check that was asked for did not pass."""
+
+    exit_code = 1
 
 
 class NotFound(TrackerError):

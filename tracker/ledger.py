@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -23,15 +24,24 @@ from tracker.catalogue.projects import (
     find_project,
 )
 from tracker.catalogue.pseudonyms import pseudonyms
-from tracker.counting import Selecting, choose
+from tracker.counting import EVERYTHING, Choice, Selecting, choose
 from tracker.database import Database
 from tracker.errors import InvalidOption, NotFound
 from tracker.export import LABEL_COLUMNS, standing_labels
 from tracker.flags import Recorded, record_flags
-from tracker.history import History, SnapshotRecord, history, take_snapshot
+from tracker.gate import GateResult, judge, read_config
+from tracker.history import (
+    History,
+    SnapshotRecord,
+    Taken,
+    Taking,
+    history,
+    take_snapshot,
+)
 from tracker.ingest.columns import parse_map
 from tracker.ingest.loader import ImportResult, Progress, load
 from tracker.ingest.source import STDIN, SourceFile
+from tracker.past import as_it_was, moment_of, untimed_labels
 from tracker.progress import Status, project_status
 from tracker.simulate import Row, write_rows
 
@@ -46,11 +56,14 @@ class Ledger:
 
     Every call is one transaction. Methods raise the errors of `tracker.errors`. Those that
     count answers take the keyword arguments of `tracker.counting.Selecting`, too:
-    ``annotators``, ``exclude_annotators``, ``exclude_flagged``, ``since``, ``until``, ``where``.
+    ``annotators``, ``exclude_annotators``, ``exclude_flagged``, ``since``, ``until``, ``where``,
+    ``as_of`` and ``known_at``.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, notice: Callable[[str], None] = lambda _: None) -> None:
+        """``notice`` is told, in a sentence, what to bear in mind about a result."""
         self.database = Database(url)
+        self.notice = notice
 
     def __repr__(self) -> str:
         return f"tracker.open({str(self.database)!r})"
@@ -183,7 +196,7 @@ class Ledger:
             measures, confidence, Reading(weights, scale, distance), choose(**selecting)
         )
         uncertainty = Uncertainty(bootstrap, seed, resample, cluster)
-        with self.reading(project) as (connection, found):
+        with self.reading(project, question.choice) as (connection, found):
             return assess(connection, found, question, uncertainty)
 
     def audit(
@@ -213,7 +226,7 @@ class Ledger:
         )
         if record:
             return self.record_audit(project, question)[0]
-        with self.reading(project) as (connection, found):
+        with self.reading(project, question.choice) as (connection, found):
             return audit_project(connection, found, question)
 
     def record_audit(
@@ -221,6 +234,8 @@ class Ledger:
     ) -> tuple[Audit, Recorded]:
         """An audit, stored; with what became of the findings that earlier audits recorded."""
         question = question or AuditQuestion()
+        if _is_past(question.choice):
+            raise InvalidOption("findings of the past are not recorded", "leave out: --record")
         with self.writing(project) as (connection, found):
             # Before anything is counted: an audit of older answers must not close newer flags.
             lock_project(connection, found.id)
@@ -238,21 +253,42 @@ class Ledger:
         *,
         name: str | None = None,
         note: str | None = None,
+        confidence: float = 0.95,
+        weights: str | None = None,
+        scale: str | None = None,
+        distance: str | None = None,
         **selecting: Unpack[Selecting],
     ) -> SnapshotRecord:
         """Compute and record the project's figures, and which answers they rest on."""
-        choice = choose(**selecting)
+        reading = Reading(weights, scale, distance)
+        question = Question((), confidence, reading, choose(**selecting))
+        return self.record_snapshot(project, question, name=name, note=note).snapshot
+
+    def record_snapshot(
+        self, project: str, question: Question | None = None, **how: Unpack[Taking]
+    ) -> Taken:
+        """A snapshot recorded, with what became of the wish for it; see `history.take_snapshot`."""
         with self.writing(project) as (connection, found):
-            return take_snapshot(connection, found, name=name, note=note, choice=choice)
+            if question is not None and question.choice.as_of is not None:
+                self._say_untimed(connection, found)
+            return take_snapshot(connection, found, question, **how)
 
     def history(self, project: str) -> History:
         """The snapshots of the project, oldest first."""
         with self.reading(project) as (connection, found):
             return history(connection, found)
 
-    def status(self, project: str) -> Status:
-        """How far the project is."""
-        with self.reading(project) as (connection, found):
+    def gate(self, project: str, config: str | Path, **selecting: Unpack[Selecting]) -> GateResult:
+        """What becomes of each check of the file ``config``."""
+        checks, choice = read_config(Path(config), project), choose(**selecting)
+        with self.reading(project, choice) as (connection, found):
+            return judge(connection, found, checks, choice)
+
+    def status(
+        self, project: str, *, as_of: date | str | None = None, known_at: date | str | None = None
+    ) -> Status:
+        """How far the project is, or was."""
+        with self.reading(project, choose(as_of=as_of, known_at=known_at)) as (connection, found):
             return project_status(connection, found)
 
     def export_frame(self, project: str, **selecting: Unpack[Selecting]) -> pd.DataFrame:
@@ -260,7 +296,7 @@ class Ledger:
         import pandas as pd
 
         choice = choose(**selecting)
-        with self.reading(project) as (connection, found):
+        with self.reading(project, choice) as (connection, found):
             rows = list(standing_labels(connection, found, choice=choice))
         frame = pd.DataFrame(rows, columns=list(LABEL_COLUMNS))
         return frame.astype({"pass": "Int64", "start": "Int64", "end": "Int64"})
@@ -268,22 +304,46 @@ class Ledger:
     @contextmanager
     def study(self, project: str, question: Question | None = None) -> Iterator[Study]:
         """What a question about agreement rests on, for `tracker.assess`' further functions."""
-        with self.reading(project) as (connection, found):
-            yield study(connection, found, question or Question())
+        asked = question or Question()
+        with self.reading(project, asked.choice) as (connection, found):
+            yield study(connection, found, asked)
 
     # -- transactions --------------------------------------------------------------------
 
     @contextmanager
-    def reading(self, project: str | None) -> Iterator[tuple[Connection, ProjectInfo]]:
-        """A connection that sees one state, and the project (None: the only one)."""
+    def reading(
+        self, project: str | None, choice: Choice = EVERYTHING
+    ) -> Iterator[tuple[Connection, ProjectInfo]]:
+        """A connection that sees one state, and the project (None: the only one).
+
+        The state is that of a choice with a moment: where answers have no time of their own,
+        `notice` is told.
+        """
         with self.database.read() as connection:
-            yield connection, find_project(connection, project)
+            found = find_project(connection, project)
+            moment = moment_of(connection, found.id, choice.as_of, choice.known_at)
+            if moment.as_of is not None:
+                self._say_untimed(connection, found)
+            with as_it_was(connection, found.id, moment):
+                yield connection, found
+
+    def _say_untimed(self, connection: Connection, project: ProjectInfo) -> None:
+        untimed, labels = untimed_labels(connection, project.id)
+        if untimed:
+            self.notice(
+                f"{untimed:,} of {labels:,} labels have no time of their own: "
+                "they count from when they were recorded"
+            )
 
     @contextmanager
     def writing(self, project: str | None) -> Iterator[tuple[Connection, ProjectInfo]]:
         """A connection in one transaction, and the project (None: the only one)."""
         with self.database.write() as connection:
             yield connection, find_project(connection, project)
+
+
+def _is_past(choice: Choice) -> bool:
+    return choice.as_of is not None or choice.known_at is not None
 
 
 def _project_for(

@@ -408,21 +408,75 @@ def upgrade():
         **dialect.CLUSTERED,
     )
     op.create_table(
+        "touched",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("change_id", sa.Integer(), nullable=False),
+        sa.Column("first_item", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("last_item", sa.Integer(), nullable=False),
+        sa.CheckConstraint("first_item <= last_item", name=op.f("ck_touched_order")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "change_id"],
+            ["changes.project_id", "changes.id"],
+            name=op.f("fk_touched_project_id_change_id_changes"),
+        ),
+        sa.PrimaryKeyConstraint("project_id", "change_id", "first_item", name=op.f("pk_touched")),
+        info={"clustered": True},
+        **dialect.CLUSTERED,
+    )
+    op.create_table(
+        "notes",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("change_id", sa.Integer(), nullable=False),
+        sa.Column("removed_by", sa.Integer(), nullable=True),
+        sa.CheckConstraint("text <> ''", name=op.f("ck_notes_text")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "change_id"],
+            ["changes.project_id", "changes.id"],
+            name=op.f("fk_notes_project_id_change_id_changes"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "removed_by"],
+            ["changes.project_id", "changes.id"],
+            name=op.f("fk_notes_project_id_removed_by_changes"),
+        ),
+        sa.PrimaryKeyConstraint("project_id", "id", name=op.f("pk_notes")),
+    )
+    op.create_table(
+        "patterns",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("pattern", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_patterns_project_id_projects")
+        ),
+        sa.PrimaryKeyConstraint("project_id", "id", name=op.f("pk_patterns")),
+        sa.UniqueConstraint("project_id", "pattern", name=op.f("uq_patterns_project_id_pattern")),
+        info={"append_only": True},
+    )
+    op.create_table(
         "snapshots",
         sa.Column("project_id", sa.Integer(), nullable=False),
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("name", sa.Text(), nullable=True),
         sa.Column("note", sa.Text(), nullable=True),
         sa.Column("taken_at", sa.BigInteger(), nullable=False),
-        sa.Column("through_change", sa.Integer(), nullable=True),
+        sa.Column("as_of", sa.BigInteger(), nullable=True),
+        sa.Column("through_change", sa.Integer(), nullable=False),
         sa.Column("version", sa.Text(), nullable=False),
         sa.Column("scale", sa.Text(), nullable=False),
+        sa.Column("settings", sa.Text(), nullable=False),
         sa.Column("selection", sa.Text(), nullable=True),
+        sa.Column("frame_id", sa.Integer(), nullable=True),
         sa.Column("items", sa.Integer(), nullable=False),
         sa.Column("items_compared", sa.Integer(), nullable=False),
         sa.Column("annotators", sa.Integer(), nullable=False),
         sa.Column("answers", sa.Integer(), nullable=False),
         sa.Column("labels", sa.Integer(), nullable=False),
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("seal", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["project_id", "through_change"],
             ["changes.project_id", "changes.id"],
@@ -471,7 +525,7 @@ def upgrade():
         sa.PrimaryKeyConstraint(
             "project_id", "snapshot_id", "category_id", name=op.f("pk_snapshot_categories")
         ),
-        info={"append_only": True},
+        info={"append_only": True, "thinned": True},
     )
     op.create_table(
         "snapshot_measures",
@@ -502,25 +556,110 @@ def upgrade():
         sa.PrimaryKeyConstraint(
             "project_id", "snapshot_id", "measure", name=op.f("pk_snapshot_measures")
         ),
-        info={"append_only": True},
+        info={"append_only": True, "thinned": True},
     )
     op.create_table(
         "snapshot_patterns",
         sa.Column("project_id", sa.Integer(), nullable=False),
         sa.Column("snapshot_id", sa.Integer(), nullable=False),
-        sa.Column("pattern", sa.Text(), nullable=False),
+        sa.Column("pattern_id", sa.Integer(), nullable=False),
         sa.Column("items", sa.Integer(), nullable=False),
         sa.CheckConstraint("items > 0", name=op.f("ck_snapshot_patterns_items")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "pattern_id"],
+            ["patterns.project_id", "patterns.id"],
+            name=op.f("fk_snapshot_patterns_project_id_pattern_id_patterns"),
+        ),
         sa.ForeignKeyConstraint(
             ["project_id", "snapshot_id"],
             ["snapshots.project_id", "snapshots.id"],
             name=op.f("fk_snapshot_patterns_project_id_snapshot_id_snapshots"),
         ),
         sa.PrimaryKeyConstraint(
-            "project_id", "snapshot_id", "pattern", name=op.f("pk_snapshot_patterns")
+            "project_id", "snapshot_id", "pattern_id", name=op.f("pk_snapshot_patterns")
         ),
-        info={"append_only": True, "clustered": True},
+        info={"append_only": True, "thinned": True, "clustered": True},
         **dialect.CLUSTERED,
+    )
+    op.create_table(
+        "snapshot_annotators",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("snapshot_id", sa.Integer(), nullable=False),
+        sa.Column("annotator_id", sa.Integer(), nullable=False),
+        sa.Column("answers", sa.Integer(), nullable=False),
+        sa.Column("tallies", sa.Text(), nullable=True),
+        sa.CheckConstraint("answers >= 0", name=op.f("ck_snapshot_annotators_answers")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "annotator_id"],
+            ["annotators.project_id", "annotators.id"],
+            name=op.f("fk_snapshot_annotators_project_id_annotator_id_annotators"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "snapshot_id"],
+            ["snapshots.project_id", "snapshots.id"],
+            name=op.f("fk_snapshot_annotators_project_id_snapshot_id_snapshots"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "project_id", "snapshot_id", "annotator_id", name=op.f("pk_snapshot_annotators")
+        ),
+        info={"append_only": True, "thinned": True, "clustered": True},
+        **dialect.CLUSTERED,
+    )
+    op.create_table(
+        "snapshot_pairs",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("snapshot_id", sa.Integer(), nullable=False),
+        sa.Column("first_id", sa.Integer(), nullable=False),
+        sa.Column("second_id", sa.Integer(), nullable=False),
+        sa.Column("cells", sa.Text(), nullable=False),
+        sa.CheckConstraint("first_id < second_id", name=op.f("ck_snapshot_pairs_order")),
+        sa.ForeignKeyConstraint(
+            ["project_id", "snapshot_id"],
+            ["snapshots.project_id", "snapshots.id"],
+            name=op.f("fk_snapshot_pairs_project_id_snapshot_id_snapshots"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "project_id", "snapshot_id", "first_id", "second_id", name=op.f("pk_snapshot_pairs")
+        ),
+        info={"append_only": True, "thinned": True, "clustered": True},
+        **dialect.CLUSTERED,
+    )
+    op.create_table(
+        "snapshot_flags",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("snapshot_id", sa.Integer(), nullable=False),
+        sa.Column("flag_id", sa.Integer(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.CheckConstraint(
+            "state IN ('open', 'acknowledged')", name=op.f("ck_snapshot_flags_state")
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "flag_id"],
+            ["flags.project_id", "flags.id"],
+            name=op.f("fk_snapshot_flags_project_id_flag_id_flags"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "snapshot_id"],
+            ["snapshots.project_id", "snapshots.id"],
+            name=op.f("fk_snapshot_flags_project_id_snapshot_id_snapshots"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "project_id", "snapshot_id", "flag_id", name=op.f("pk_snapshot_flags")
+        ),
+        info={"append_only": True, "thinned": True},
+    )
+    op.create_table(
+        "tombstones",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("snapshot_id", sa.Integer(), nullable=False),
+        sa.Column("thinned_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id", "snapshot_id"],
+            ["snapshots.project_id", "snapshots.id"],
+            name=op.f("fk_tombstones_project_id_snapshot_id_snapshots"),
+        ),
+        sa.PrimaryKeyConstraint("project_id", "snapshot_id", name=op.f("pk_tombstones")),
+        info={"append_only": True},
     )
     op.create_table(
         "sources",
@@ -541,10 +680,17 @@ def upgrade():
 
 def downgrade():
     op.drop_table("sources")
+    op.drop_table("tombstones")
+    op.drop_table("snapshot_flags")
+    op.drop_table("snapshot_pairs")
+    op.drop_table("snapshot_annotators")
     op.drop_table("snapshot_patterns")
     op.drop_table("snapshot_measures")
     op.drop_table("snapshot_categories")
     op.drop_table("snapshots")
+    op.drop_table("patterns")
+    op.drop_table("notes")
+    op.drop_table("touched")
     op.drop_table("past_labels")
     op.drop_table("labels")
     op.drop_table("item_attributes")

@@ -24,6 +24,7 @@ CALLS = {
     "snapshot": "snapshot reviews",
     "history": "history reviews",
     "audit": "audit reviews",
+    "gate": "gate reviews",
     "flags list": "flags list reviews",
     "flags show": "flags show 1 -p reviews",
     "flags acknowledge": "flags acknowledge 1 -p reviews --by ann",
@@ -60,6 +61,12 @@ VARIANTS = [
     "flags list reviews --state all",
     "flags history -p reviews",
 ]
+
+
+@pytest.fixture(autouse=True)
+def gate(folder: Path) -> None:
+    """What the project is held to, and holds."""
+    (folder / "gate.toml").write_text("[[check]]\nitems_at_least = 100\n")
 
 
 def words(call: str) -> list[str]:

@@ -12,10 +12,15 @@ APPEND_ONLY = [
     "flag_changes",
     "flag_sightings",
     "flags",
+    "patterns",
+    "snapshot_annotators",
     "snapshot_categories",
+    "snapshot_flags",
     "snapshot_measures",
+    "snapshot_pairs",
     "snapshot_patterns",
     "snapshots",
+    "tombstones",
 ]
 
 
@@ -57,12 +62,24 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             ],
             "snapshots": [
                 p
-                | {"id": 1, "name": "s", "note": None, "taken_at": 9, "through_change": 3}
-                | {"version": "0.1.0", "scale": "nominal", "selection": None}
+                | {"id": number, "name": name, "note": None, "taken_at": 9, "through_change": 3}
+                | {"version": "0.1.0", "scale": "nominal", "selection": None, "as_of": None}
+                | {"settings": "{}", "frame_id": 1, "digest": "00", "seal": "00"}
                 | {"items": 1, "items_compared": 0}
                 | {"annotators": 1, "answers": 1, "labels": 1}
+                for number, name in ((1, "s"), (2, "thinned out"))
             ],
-            "snapshot_patterns": [p | {"snapshot_id": 1, "pattern": "[[[1],1]]", "items": 1}],
+            "tombstones": [p | {"snapshot_id": 2, "thinned_at": 9}],
+            "patterns": [p | {"id": 1, "pattern": "[[[1],1]]"}],
+            "snapshot_patterns": [p | {"snapshot_id": 1, "pattern_id": 1, "items": 1}],
+            "snapshot_annotators": [
+                p | {"snapshot_id": 1, "annotator_id": 1, "answers": 1, "tallies": "[[[1],1,1]]"}
+            ],
+            "snapshot_pairs": [
+                p | {"snapshot_id": 1, "first_id": 1, "second_id": 2, "cells": "[]"}
+            ],
+            "touched": [p | {"change_id": 2, "first_item": 1, "last_item": 1}],
+            "notes": [p | {"id": 1, "at": 7, "text": "v2", "change_id": 3, "removed_by": None}],
             "flags": [
                 p
                 | {"id": 1, "annotator_id": 1, "other_id": 2, "kind": "k", "category_id": 1}
@@ -82,6 +99,7 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
                     (2, "appealed", "B", "not I"),
                 )
             ],
+            "snapshot_flags": [p | {"snapshot_id": 1, "flag_id": 1, "state": "open"}],
             "purges": [{"project_id": 7, "purged_at": 3}],
         }
     }

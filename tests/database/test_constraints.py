@@ -14,6 +14,7 @@ from tests.database.rows import APPEND_ONLY, fill, sample
 from tests.flags.found import Seen, record
 from tests.helpers import stored
 from tracker.database import Database
+from tracker.history.prune import prune
 from tracker.ledger import Ledger
 from tracker.schema import Base
 
@@ -23,8 +24,11 @@ def recorded(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
     """A ledger with a row in every table that is append-only."""
     file = write("item,annotator,category\n i,A,x\n i,B,y\n j,A,x\n j,B,x")
     ledger.import_file(file, "p")
-    ledger.snapshot("p", name="first")
     record(ledger, Seen(1))
+    for _ in range(2):
+        ledger.record_snapshot("p", pairs=True, full=True)
+    with ledger.writing("p") as (connection, project):
+        prune(connection, project, [])
     return ledger
 
 
@@ -66,8 +70,11 @@ def test_other_programs_cannot_replace_append_only_rows(
 ) -> None:
     ledger = Ledger(f"sqlite:///{sqlite_file}")
     ledger.import_file(write("item,annotator,category\n i,A,x\n i,B,y"), "p")
-    ledger.snapshot("p")
     record(ledger, Seen(1))
+    for _ in range(2):
+        ledger.record_snapshot("p", pairs=True, full=True)
+    with ledger.writing("p") as (connection, project):
+        prune(connection, project, [])
     plain = sqlite3.connect(sqlite_file)  # with none of our pragmas
     try:
         for table in APPEND_ONLY:

@@ -73,7 +73,7 @@ class Assessment:
         """The contract's JSON of ``tracker agreement``."""
         told = {
             "project": self.project,
-            "as_of": None,
+            "as_of": None if self.selection is None else self.selection["as_of"],
             "scale": self.scale,
             "selection": None if self.selection is None else dict(self.selection),
             **self.figures(),

@@ -135,8 +135,15 @@ class Study:
         )
 
 
-def study(connection: Connection, project: ProjectInfo, question: Question) -> Study:
+def study(
+    connection: Connection,
+    project: ProjectInfo,
+    question: Question,
+    counted: tuple[Selection, Sequence[int], ItemPatterns] | None = None,
+) -> Study:
     """Count the item patterns that a question is about.
+
+    ``counted`` are the answers chosen, their annotators and the patterns where these are known.
 
     Raises InvalidOption for a measure, a reading or a choice that does not fit the project.
     """
@@ -148,13 +155,9 @@ def study(connection: Connection, project: ProjectInfo, question: Question) -> S
     names = category_names(connection, project)
     check_reading(project, names, question.reading)
     check_measures(project, question.measures, question.reading, few=True)
-    selection = counting.select_answers(connection, project, question.choice)
-    return Study(
-        connection,
-        project,
-        question,
-        selection,
-        names,
-        counting.annotators_with_answers(connection, selection),
-        counting.item_patterns(connection, selection),
-    )
+    if counted is None:
+        selection = counting.select_answers(connection, project, question.choice)
+        annotators = counting.annotators_with_answers(connection, selection)
+        counted = selection, annotators, counting.item_patterns(connection, selection)
+    selection, known, patterns = counted
+    return Study(connection, project, question, selection, names, known, patterns)

@@ -37,15 +37,19 @@ def assess(
     project: ProjectInfo,
     question: Question | None = None,
     uncertainty: Uncertainty = OF_ITEMS,
+    *,
+    selection: Selection | None = None,
 ) -> Assessment:
     """The project's figures now, or those that are asked for, with their errors.
+
+    ``selection`` is what the question's choice comes to, where that is known.
 
     Raises InvalidOption for a measure, a reading, a choice or a way to an error that does not
     fit the project.
     """
     asked = question or Question()
     if project.answers == "spans":
-        return _assess_spans(connection, project, asked, uncertainty)
+        return _assess_spans(connection, project, asked, uncertainty, selection)
     counted = study(connection, project, asked)
     figures, rates = uncertain(counted, uncertainty)
     found = assessment_of(
@@ -116,10 +120,14 @@ def left_out(found: Assessment) -> list[str]:
 
 
 def count_spans(
-    connection: Connection, project: ProjectInfo, asked: Question
+    connection: Connection,
+    project: ProjectInfo,
+    asked: Question,
+    selection: Selection | None = None,
 ) -> tuple[SpanFigures, Selection]:
     """Every figure on a project's spans, and whose they are."""
-    selection = counting.select_answers(connection, project, asked.choice)
+    if selection is None:
+        selection = counting.select_answers(connection, project, asked.choice)
     found = assess_spans(
         connection,
         selection,
@@ -138,7 +146,11 @@ def span_pairs(
 
 
 def _assess_spans(
-    connection: Connection, project: ProjectInfo, asked: Question, uncertainty: Uncertainty
+    connection: Connection,
+    project: ProjectInfo,
+    asked: Question,
+    uncertainty: Uncertainty,
+    selection: Selection | None,
 ) -> Assessment:
     names = category_names(connection, project)
     check_reading(project, names, asked.reading)
@@ -148,7 +160,7 @@ def _assess_spans(
         raise InvalidOption(
             f"{project.name!r} is a project of spans, whose errors are those over documents"
         )
-    found, selection = count_spans(connection, project, asked)
+    found, selection = count_spans(connection, project, asked, selection)
     return Assessment(
         project=project.name,
         scale=project.scale,

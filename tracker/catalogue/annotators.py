@@ -151,9 +151,7 @@ def rename_annotator(
     if new in annotator_names(connection, project).values():
         raise InvalidOption(f"the name {new!r} is taken", "choose another name")
     _set_name(connection, project, annotator.id, new)
-    detail = {"annotator": annotator.id, "from": annotator.name, "to": new}
-    change, _ = record_change(connection, project.id, "rename annotator", detail)
-    _insert_alias(connection, project, annotator.name, annotator, change)
+    _insert_alias(connection, project, annotator.name, annotator, "rename annotator")
     return find_annotator(connection, project, new)
 
 
@@ -171,9 +169,7 @@ def add_alias(connection: Connection, project: ProjectInfo, name: str, alias: st
             f"the name {alias!r} is already in use in {project.name!r}",
             f"see: tracker annotator list -p {project.name}",
         )
-    detail = {"annotator": annotator.id, "alias": alias}
-    change, _ = record_change(connection, project.id, "alias", detail)
-    _insert_alias(connection, project, alias, annotator, change)
+    _insert_alias(connection, project, alias, annotator, "alias")
     return find_annotator(connection, project, annotator.name)
 
 
@@ -186,13 +182,16 @@ def _set_name(connection: Connection, project: ProjectInfo, number: int, name: s
 
 
 def _insert_alias(
-    connection: Connection, project: ProjectInfo, alias: str, annotator: AnnotatorInfo, change: int
+    connection: Connection, project: ProjectInfo, alias: str, annotator: AnnotatorInfo, kind: str
 ) -> None:
+    """Add an alias by a change of a kind; the log tells numbers, for names may have to go."""
     highest = select(func.max(Annotator.id)).where(Annotator.project_id == project.id)
     number = (connection.scalar(highest) or 0) + 1
     connection.execute(
         insert(Annotator).values(project_id=project.id, id=number, name=alias, kind=annotator.kind)
     )
+    detail = {"annotator": annotator.id, "alias": number}
+    change, _ = record_change(connection, project.id, kind, detail)
     connection.execute(
         insert(Alias).values(
             project_id=project.id,

@@ -31,8 +31,10 @@ from tracker.cli.asking import (
 from tracker.cli.context import AsCsv, AsJson, Confidence, Measures, ProjectArgument, opened
 from tracker.cli.selecting import (
     Annotators,
+    AsOf,
     ExcludedAnnotators,
     ExcludeFlagged,
+    KnownAt,
     Since,
     Until,
     Where,
@@ -74,6 +76,8 @@ def agreement(
     since: Since = None,
     until: Until = None,
     where: Where = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     bootstrap: Bootstrap = None,
     seed: Seed = 0,
     resample: Resample = "items",
@@ -96,6 +100,7 @@ def agreement(
     `tracker agreement reviews --measure krippendorff_alpha --json`,
     `tracker agreement essays --scale ordinal --weights quadratic --bootstrap 1000`,
     `tracker agreement reviews --since 2026-03-01 --exclude-flagged`,
+    `tracker agreement reviews --as-of 2026-03-31`,
     `tracker agreement reviews --where language=nl --where language=de --by attribute:source`,
     `tracker agreement reviews --explain fleiss_kappa`,
     `tracker agreement reviews --influence annotator`, `tracker agreement reviews --best-merges`,
@@ -115,7 +120,9 @@ def agreement(
         "--gold": gold,
         "--methods": methods or bibtex,
     })  # fmt: skip
-    chosen = selecting(annotator, exclude_annotator, exclude_flagged, since, until, where)
+    chosen = selecting(
+        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
+    )
     asked = Asked(
         opened(context),
         project,

@@ -13,7 +13,7 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
     from tracker.assess import assess, left_out
     from tracker.report.agreement import agreement_view
 
-    with asked.ledger.reading(asked.project) as (connection, project):
+    with asked.reading() as (connection, project):
         found = assess(connection, project, asked.question, asked.uncertainty)
     told = found.to_dict()
     show(
@@ -37,7 +37,7 @@ def by_pair(asked: Asked) -> None:
     from tracker.assess import by_pair, span_pairs
     from tracker.report.pairs import pair_rows, show_pairs, show_span_pairs, span_pair_rows
 
-    with asked.ledger.reading(asked.project) as (connection, project):
+    with asked.reading() as (connection, project):
         spans = project.answers == "spans"
         if spans:
             of_spans = span_pairs(connection, project, asked.question)
@@ -62,7 +62,7 @@ def by_annotator(asked: Asked) -> None:
     from tracker.auditing import annotator_rows
     from tracker.report.audit import show_annotators
 
-    with asked.ledger.reading(asked.project) as (connection, project):
+    with asked.reading() as (connection, project):
         rows = annotator_rows(connection, project, choice=asked.question.choice)
     show(
         {"project": asked.project, "annotators": rows},
@@ -81,7 +81,7 @@ def by_item(asked: Asked) -> None:
     from tracker.assess import by_item
     from tracker.report.items import item_rows, show_items
 
-    with asked.ledger.reading(asked.project) as (connection, project):
+    with asked.reading() as (connection, project):
         items = list(by_item(connection, project, choice=asked.question.choice))
     show(
         {"project": asked.project, "items": items},
@@ -96,7 +96,7 @@ def by_attribute(asked: Asked, attribute: str) -> None:
     from tracker.assess import by_attribute
     from tracker.report.groups import group_rows, groups_view
 
-    with asked.ledger.reading(asked.project) as (connection, project):
+    with asked.reading() as (connection, project):
         grouped = by_attribute(connection, project, attribute, asked.question)
     show(
         grouped.to_dict(),

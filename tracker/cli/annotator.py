@@ -12,6 +12,8 @@ from tracker.cli.context import (
     AsJson,
     ProjectOption,
     SomeProject,
+    Yes,
+    confirm,
     hint,
     json_text,
     opened,
@@ -189,3 +191,61 @@ def alias(
     with opened(context).writing(project) as (connection, found):
         made = add_alias(connection, found, name, other)
     typer.echo(f"{made.name} is also known as {', '.join(made.aliases)}")
+
+
+@annotators.command("merge")
+def merge(
+    context: typer.Context,
+    name: Name,
+    into: Annotated[str, typer.Option("--into", metavar="NAME", help="Whose the answers become.")],
+    project: ProjectOption = None,
+    yes: Yes = False,
+) -> None:
+    """Let all answers of an annotator be those of another: two names of one person.
+
+    Where both answered an item, the later answer stands. To take it back: tracker annotator split.
+
+    Examples: `tracker annotator merge "ann b" --into ann`
+    """
+    from tracker.ingest.people import merge_annotators
+
+    confirm(f"Let all answers of {name} be {into}'s?", yes=yes)
+    with opened(context).writing(project) as (connection, found):
+        made = merge_annotators(connection, found, name, into)
+    typer.echo(f"{made.name} is also known as {', '.join(made.aliases)}")
+
+
+@annotators.command("split")
+def split(
+    context: typer.Context,
+    alias_name: Annotated[str, typer.Argument(metavar="ALIAS", help="The name to set free.")],
+    project: ProjectOption = None,
+) -> None:
+    """Let the answers given under an alias be those of an annotator of that name again.
+
+    Examples: `tracker annotator split "ann b"`
+    """
+    from tracker.ingest.people import split_annotator
+
+    with opened(context).writing(project) as (connection, found):
+        made = split_annotator(connection, found, alias_name)
+    typer.echo(f"{made.name} is an annotator of {found.name} again")
+
+
+@annotators.command("erase")
+def erase(
+    context: typer.Context, name: Name, project: ProjectOption = None, yes: Yes = False
+) -> None:
+    """Delete an annotator's answers and names for good, as the law may ask.
+
+    Snapshots stay as they are: they hold numbers. Those from before can no longer be counted
+    again from the labels.
+
+    Examples: `tracker annotator erase ann -p reviews`
+    """
+    from tracker.ingest.people import erase_annotator
+
+    confirm(f"Delete all answers of {name}, and the name, for good?", yes=yes)
+    with opened(context).writing(project) as (connection, found):
+        answers = erase_annotator(connection, found, name)
+    typer.echo(f"{answers:,} labels are gone from {found.name}")

@@ -18,6 +18,7 @@ from tracker.cli import (
     database,
     demo,
     flags,
+    gate,
     history,
     importing,
     item,
@@ -68,6 +69,7 @@ agreement.register(app)
 history.register(app)
 audit.register(app)
 flags.register(app)
+gate.register(app)
 simulate.register(app)
 project.register(app)
 annotator.register(app)

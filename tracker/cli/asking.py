@@ -10,7 +10,10 @@ import typer
 from tracker.errors import InvalidOption
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from tracker.assess import Question, Uncertainty
+    from tracker.catalogue.projects import ProjectInfo
     from tracker.ledger import Ledger
 
 __all__ = [
@@ -165,6 +168,10 @@ class Asked:
     uncertainty: Uncertainty
     as_json: bool
     as_csv: bool
+
+    def reading(self) -> AbstractContextManager[tuple[Any, ProjectInfo]]:
+        """A connection that sees the state asked about, and the project."""
+        return self.ledger.reading(self.project, self.question.choice)
 
     @property
     def ways(self) -> dict[str, bool]:

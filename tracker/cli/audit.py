@@ -11,8 +11,10 @@ from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened, sh
 from tracker.cli.fairness import Pseudonyms, SuppressBelow, fairly
 from tracker.cli.selecting import (
     Annotators,
+    AsOf,
     ExcludedAnnotators,
     ExcludeFlagged,
+    KnownAt,
     Since,
     Until,
     Where,
@@ -79,6 +81,8 @@ def audit(
     since: Since = None,
     until: Until = None,
     where: Where = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -104,14 +108,16 @@ def audit(
         evidence=evidence,
         floors=floors_of(config),
         choice=choose(
-            **selecting(annotator, exclude_annotator, exclude_flagged, since, until, where)
+            **selecting(
+                annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
+            )
         ),
     )
     recorded = None
     if record:
         found, recorded = ledger.record_audit(project, question)
     else:
-        with ledger.reading(project) as (connection, known):
+        with ledger.reading(project, question.choice) as (connection, known):
             found = audit_project(connection, known, question)
     fails = failing(found, fail_on) if fail_on is not None else []
     found = fairly(ledger, found, pseudonyms=pseudonyms, suppress_below=suppress_below)

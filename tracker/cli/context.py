@@ -64,7 +64,8 @@ def opened(context: typer.Context) -> Ledger:
     from tracker.ledger import Ledger
 
     given: str | None = context.find_root().params.get("database")
-    return Ledger(given or os.environ.get("TRACKER_DATABASE_URL") or DEFAULT_DATABASE)
+    url = given or os.environ.get("TRACKER_DATABASE_URL") or DEFAULT_DATABASE
+    return Ledger(url, notice=hint)
 
 
 def some_project(argument: str | None, option: str | None) -> str | None:

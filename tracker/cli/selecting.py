@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Annotators",
+    "AsOf",
     "ExcludeFlagged",
     "ExcludedAnnotators",
+    "KnownAt",
     "Since",
     "Until",
     "Where",
@@ -70,6 +72,25 @@ Where = Annotated[
 ]
 
 
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="WHEN",
+        help="The labels as they stood then, by when they were given; a date is the end of that "
+        "day. An answer without a time counts from when it was recorded.",
+    ),
+]
+KnownAt = Annotated[
+    str | None,
+    typer.Option(
+        "--known-at",
+        metavar="WHEN",
+        help="What the ledger knew then, by when it was recorded: before later imports and undos.",
+    ),
+]
+
+
 def selecting(
     annotators: list[str] | None,
     excluded: list[str] | None,
@@ -77,6 +98,8 @@ def selecting(
     since: str | None,
     until: str | None,
     where: list[str] | None,
+    as_of: str | None = None,
+    known_at: str | None = None,
 ) -> Selecting:
     """The options as keyword arguments of the ledger; raises InvalidOption."""
     return {
@@ -86,6 +109,8 @@ def selecting(
         "since": since,
         "until": until,
         "where": _values(where or []),
+        "as_of": as_of,
+        "known_at": known_at,
     }
 
 

@@ -6,6 +6,7 @@ import typer
 
 from tracker.cli.context import AsCsv, AsJson, ProjectOption, SomeProject, hint, opened, show
 from tracker.cli.context import some_project as chosen
+from tracker.cli.selecting import AsOf, KnownAt
 
 __all__ = ["register"]
 
@@ -19,18 +20,24 @@ def status(
     context: typer.Context,
     argument: SomeProject = None,
     project: ProjectOption = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """How far a project is, or all that are running: items, answers, coverage, pace, flags."""
-    from tracker.catalogue.projects import find_project, list_projects
-    from tracker.progress import project_status
+    """How far a project is, or all that are running: items, answers, coverage, pace, flags.
+
+    Examples: `tracker status`, `tracker status reviews --as-of 2026-03-31`
+    """
+    from tracker.catalogue.projects import list_projects
     from tracker.report.status import status_view
 
     name = chosen(argument, project)
-    with opened(context).database.read() as connection:
-        projects = list_projects(connection) if name is None else [find_project(connection, name)]
-        found = [project_status(connection, one) for one in projects]
+    ledger = opened(context)
+    with ledger.database.read() as connection:
+        running = list_projects(connection) if name is None else ()
+    names = [one.name for one in running] if name is None else [name]
+    found = [ledger.status(one, as_of=as_of, known_at=known_at) for one in names]
     told = [one.to_dict() for one in found]
     flat = ("answers_per_item", "last_import")
     show(

@@ -35,7 +35,7 @@ def explain(asked: Asked, measure: str) -> None:
     from tracker.assess.explain import explain, explain_spans
     from tracker.report.studies import explanation_view
 
-    with asked.ledger.reading(asked.project) as (connection, project):
+    with asked.reading() as (connection, project):
         if project.answers == "spans":
             found = explain_spans(connection, project, asked.question, measure)
         else:
@@ -96,7 +96,11 @@ def against(asked: Asked, other: str) -> None:
     from tracker.counting import choose
     from tracker.report.studies import against_view
 
-    with asked.ledger.reading(asked.project) as (connection, project):
+    if (asked.question.choice.as_of, asked.question.choice.known_at) != (None, None):
+        raise InvalidOption(
+            "--against compares what stands now", "for two states: tracker compare P A B"
+        )
+    with asked.reading() as (connection, project):
         first = study(connection, project, asked.question)
         try:
             second = study(connection, find_project(connection, other), asked.question)
@@ -142,7 +146,7 @@ def themselves(asked: Asked) -> None:
     from tracker.assess.repeats import self_agreement
     from tracker.report.studies import self_rows, self_view
 
-    with asked.ledger.reading(asked.project) as (connection, project):
+    with asked.reading() as (connection, project):
         found = self_agreement(connection, project, asked.question)
     show(found.to_dict(), rows=self_rows(found), view=self_view(found), **asked.ways)
 
@@ -152,7 +156,7 @@ def truth(asked: Asked) -> None:
     from tracker.assess.truth import against_truth
     from tracker.report.studies import truth_rows, truth_view
 
-    with asked.ledger.reading(asked.project) as (connection, project):
+    with asked.reading() as (connection, project):
         found = against_truth(connection, project, asked.question)
     show(found.to_dict(), rows=truth_rows(found), view=truth_view(found), **asked.ways)
 
@@ -162,7 +166,7 @@ def methods(asked: Asked, *, bibtex: bool) -> None:
     from tracker.assess import assess
     from tracker.assess.methods import methods
 
-    with asked.ledger.reading(asked.project) as (connection, project):
+    with asked.reading() as (connection, project):
         found = assess(connection, project, asked.question, asked.uncertainty)
     # Asked for by name it is the first, under whatever name the weights give it.
     told = methods(found, found.measures[0].measure if asked.question.measures else None)

@@ -35,9 +35,11 @@ from tracker.counting.shown import changed_items, items_of_answers, pair_order
 from tracker.counting.skips import skip_tallies
 from tracker.counting.spans import Document, span_documents
 from tracker.counting.tallies import annotator_tallies, item_patterns, items_of_patterns, recount
+from tracker.counting.timeline import DAY, Timeline, Window, timeline
 from tracker.counting.times import answer_times, fastest_items
 
 __all__ = [
+    "DAY",
     "EVERYTHING",
     "Choice",
     "Document",
@@ -45,6 +47,8 @@ __all__ = [
     "Repeated",
     "Selecting",
     "Selection",
+    "Timeline",
+    "Window",
     "annotator_tallies",
     "annotators_by",
     "annotators_with_answers",
@@ -83,5 +87,6 @@ __all__ = [
     "sequences",
     "skip_tallies",
     "span_documents",
+    "timeline",
     "votes",
 ]

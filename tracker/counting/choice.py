@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Any, TypedDict
 
 from tracker import clock
 from tracker.errors import InvalidOption
 
-__all__ = ["EVERYTHING", "Choice", "Selecting", "choose"]
+__all__ = ["EVERYTHING", "Choice", "Selecting", "choose", "past_moment"]
 
+_DAY = 86_400_000_000  # microseconds
 _FORMS = (
     "a time is 2026-03-01T14:30 (UTC unless it says otherwise), a date, or how long ago: "
     "7d, 36h, '3 weeks ago'"
@@ -29,6 +30,9 @@ class Selecting(TypedDict, total=False):
         since: only answers labelled then or later; a date is the start of its day.
         until: only answers labelled then or earlier; a date is the end of its day.
         where: only items with this value, or one of these, of each attribute.
+        as_of: the labels as they stood then, by when they were given; a date is the end of its
+            day.
+        known_at: what the ledger knew then, by when it was recorded; likewise.
 
     An answer without a time of its own counts as labelled when it was recorded. No time limits
     the truths that answers are compared with.
@@ -40,6 +44,8 @@ class Selecting(TypedDict, total=False):
     since: date | str | None
     until: date | str | None
     where: Mapping[str, str | Iterable[str]]
+    as_of: date | str | None
+    known_at: date | str | None
 
 
 @dataclass(frozen=True)
@@ -55,17 +61,25 @@ class Choice:
     since: int | None = None
     until: int | None = None
     where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    as_of: int | None = None
+    known_at: int | None = None
 
     def to_dict(self) -> dict[str, Any] | None:
         """The choice as JSON; None where it leaves nothing out."""
-        said = (self.annotators, self.excluded, self.since, self.until, self.where)
-        if said == ((), (), None, None, ()):
+        if replace(self, exclude_flagged=False) == EVERYTHING:
             return None
         return {
             "annotators": list(self.annotators),
             "excluded": list(self.excluded),
-            "since": None if self.since is None else clock.iso(self.since),
-            "until": None if self.until is None else clock.iso(self.until),
+            **{
+                name: None if moment is None else clock.iso(moment)
+                for name, moment in (
+                    ("since", self.since),
+                    ("until", self.until),
+                    ("as_of", self.as_of),
+                    ("known_at", self.known_at),
+                )
+            },
             "where": {name: list(values) for name, values in self.where},
         }
 
@@ -81,6 +95,8 @@ def choose(
     since: date | str | None = None,
     until: date | str | None = None,
     where: Mapping[str, str | Iterable[str]] | None = None,
+    as_of: date | str | None = None,
+    known_at: date | str | None = None,
 ) -> Choice:
     """The choice that the arguments of `Selecting` make; raises InvalidOption."""
     now = clock.now()
@@ -102,6 +118,8 @@ def choose(
         first,
         last,
         tuple(sorted(wanted.items())),
+        past_moment("--as-of", as_of, now),
+        past_moment("--known-at", known_at, now),
     )
 
 
@@ -109,6 +127,23 @@ def _names(given: str | Iterable[str]) -> tuple[str, ...]:
     """One name or several, each once, sorted."""
     names: Iterable[str] = (given,) if isinstance(given, str) else given
     return tuple(sorted({name.strip() for name in names}))
+
+
+def past_moment(option: str, given: date | str | None, now: int) -> int | None:
+    """A moment that is over, a date being the end of its day; raises InvalidOption.
+
+    Today's end is not over, and means now.
+    """
+    moment = _moment(option, given, now, end_of_day=True)
+    if moment is None or moment <= now:
+        return moment
+    if moment - now < _DAY and not _has_time(given):
+        return now
+    raise InvalidOption(f"{option} {clock.iso(moment)} lies in the future", "nobody knows it yet")
+
+
+def _has_time(given: date | str | None) -> bool:
+    return isinstance(given, datetime) or (isinstance(given, str) and ":" in given)
 
 
 def _moment(option: str, given: date | str | None, now: int, *, end_of_day: bool) -> int | None:

@@ -27,10 +27,19 @@ from tracker.counting.selection import Selection, answers_of, counted, labels, r
 from tracker.schema import Annotator, Category
 from tracker.tally import Pattern, make_pattern
 
-__all__ = ["BITS", "Code", "id_widths", "make_code", "packed", "wide_code", "widened"]
+__all__ = [
+    "BITS",
+    "MOST_CODE_COLUMNS",
+    "Code",
+    "id_widths",
+    "make_code",
+    "packed",
+    "wide_code",
+    "widened",
+]
 
 BITS = 62  # of an integer that stays below 2**63
-_MOST_CODE_COLUMNS = 8
+MOST_CODE_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,7 @@ def make_code(
         annotators, categories = _highest(connection, selection)
         # Even with every annotator in one digit, a column stays below 2**63.
         digits = (BITS - annotators.bit_length()) // selection.bits + 1
-        if categories <= digits * _MOST_CODE_COLUMNS:
+        if categories <= digits * MOST_CODE_COLUMNS:
             code = _digit_code(selection, max(categories, 1), digits, excluded, within)
             widths = (
                 selection.bits * categories,

@@ -16,7 +16,10 @@ __all__ = ["annotator_tallies", "item_patterns", "items_of_patterns", "recount"]
 
 
 def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
-    """How many items have each pattern of answers."""
+    """How many items have each pattern of answers, in the order of the patterns.
+
+    In one order sums of fractions over them are the same on every database.
+    """
     code = make_code(connection, selection)
     columns = [code.items.c[name] for name in code.columns]
     statement = select(*columns, func.count(), func.max(code.items.c.answers)).group_by(*columns)
@@ -28,7 +31,9 @@ def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
             pattern = code.decode(tuple(codes))
             counts[pattern] = counts.get(pattern, 0) + items
     wider = widened(selection, code, most)
-    return ItemPatterns(counts) if wider is None else item_patterns(connection, wider)
+    if wider is not None:
+        return item_patterns(connection, wider)
+    return ItemPatterns(dict(sorted(counts.items())))
 
 
 def items_of_patterns(

@@ -22,6 +22,7 @@ from tracker.ingest.settle import Settlement
 from tracker.ingest.soundness import Contradiction, check_references, contradictions, past_the_end
 from tracker.ingest.source import SourceFile
 from tracker.ingest.staging import FATES, staging
+from tracker.ingest.touch import touch, touch_range
 from tracker.schema import Annotator, Category, Import, Item, ItemAttribute, Label, Source
 
 __all__ = ["ImportResult", "Progress", "load"]
@@ -114,6 +115,11 @@ def load(
         if rejections.count and not skip_invalid:
             raise Rejected(_result(None, project, rows, {}, None, rejections))
         settlement.run(repeats=repeats, empty_before=empty_before)
+        if "item_id" in staged.extremes:
+            if empty_before:
+                touch_range(connection, project.id, change, *staged.extremes["item_id"])
+            else:
+                touch(connection, project.id, change, settlement.changed_items())
         if rows > _MANY:  # or the planner takes the tables for small ones until it looks
             for filled in (Item, ItemAttribute, Annotator, Category, Label):
                 dialect.refresh_statistics(connection, cast("Table", filled.__table__))

@@ -7,13 +7,8 @@ from typing import Any, cast
 
 from sqlalchemy import (
     Connection,
-    Select,
     Table,
     and_,
-    delete,
-    func,
-    insert,
-    literal,
     select,
     update,
 )
@@ -21,16 +16,15 @@ from sqlalchemy import (
 from tracker import clock
 from tracker.catalogue.changes import lock_project, record_change
 from tracker.errors import InvalidOption, NotFound
-from tracker.ingest.settle import retire
-from tracker.ingest.staging import ANSWER, FATES
+from tracker.ingest.staging import FATES
+from tracker.ingest.standing import restore, retire
+from tracker.ingest.touch import touch
 from tracker.schema import Change, Import, Label, PastLabel, Project, Source
 
 __all__ = ["ImportInfo", "find_import", "list_imports", "undo_import"]
 
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
-_ORDER = ("labelled_at", "change_id", "source", "given_as")
-"""Which of several records of an answer stands: the greatest in this order."""
 
 
 @dataclass(frozen=True)
@@ -132,59 +126,8 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
         .values(taken_back_by=change)
     )
     retire(connection, mine, taken_back_by=change)
-    _restore(connection, project_id, change)
+    taken = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
+    touch(connection, project_id, change, select(_past.c.item_id).where(taken))
+    restore(connection, project_id, taken)
     connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
     return find_import(connection, number)
-
-
-def _restore(connection: Connection, project_id: int, undone_by: int) -> None:
-    """Let the best record that is left stand, for every answer that now has none."""
-    taken = _past.alias("taken")
-    touched = (
-        select(*(taken.c[column] for column in ANSWER))
-        .where(taken.c.project_id == project_id, taken.c.taken_back_by == undone_by)
-        .distinct()
-        .subquery()
-    )
-    number = (
-        func.dense_rank()
-        .over(
-            partition_by=[_past.c[column] for column in ANSWER],
-            order_by=[_past.c[column].desc() for column in _ORDER],
-        )
-        .label("number")
-    )
-    stands = _labels.alias("stands")
-    vacant = (
-        ~select(literal(1))
-        .select_from(stands)
-        .where(
-            stands.c.project_id == project_id,
-            *(stands.c[column] == _past.c[column] for column in ANSWER),
-        )
-        .correlate(_past)
-        .exists()
-    )
-    ranked = (
-        select(*_past.columns, number)
-        .join(touched, and_(*(touched.c[column] == _past.c[column] for column in ANSWER)))
-        .where(_past.c.project_id == project_id, _past.c.taken_back_by.is_(None), vacant)
-        .subquery()
-    )
-    columns = [column.name for column in _labels.columns]
-    best: Select[Any] = select(*(ranked.c[column] for column in columns)).where(
-        ranked.c.number == 1
-    )
-    connection.execute(insert(_labels).from_select(columns, best))
-    key = [column.name for column in _past.primary_key.columns]
-    connection.execute(
-        delete(_past).where(
-            _past.c.project_id == project_id,
-            _past.c.taken_back_by.is_(None),
-            select(literal(1))
-            .select_from(stands)
-            .where(*(stands.c[column] == _past.c[column] for column in key))
-            .correlate(_past)
-            .exists(),
-        )
-    )

@@ -8,11 +8,12 @@ that repeat what is known: an undo of another import must leave as if that impor
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import cast
+from typing import Any, cast
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Select,
     Table,
     and_,
     case,
@@ -39,9 +40,10 @@ from tracker.ingest.staging import (
     given_as,
     same,
 )
+from tracker.ingest.standing import retire
 from tracker.schema import Change, Import, Label, PastLabel, Source
 
-__all__ = ["Settlement", "retire"]
+__all__ = ["Settlement"]
 
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
@@ -129,6 +131,11 @@ class Settlement:
             for kind in ("answers", "truths")
         )
         return answers, truths
+
+    def changed_items(self) -> Select[Any]:
+        """The items of answers that are new or say something else than before."""
+        fate = self.incoming.c.fate
+        return select(self.incoming.c.item_id).where(fate.in_([INSERTED, CHANGED]))
 
     # -- within the import -----------------------------------------------------------------
 
@@ -284,19 +291,3 @@ class Settlement:
                 ).where(which),
             )
         )
-
-
-def retire(
-    connection: Connection, which: ColumnElement[bool], taken_back_by: int | None = None
-) -> None:
-    """Move standing labels to the past, taken back by a change or merely superseded."""
-    columns = [column.name for column in _labels.columns]
-    connection.execute(
-        insert(_past).from_select(
-            [*columns, "taken_back_by"],
-            select(*_labels.columns, literal(taken_back_by, _past.c.taken_back_by.type)).where(
-                which
-            ),
-        )
-    )
-    connection.execute(delete(_labels).where(which))

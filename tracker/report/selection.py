@@ -26,6 +26,11 @@ def selection_words(selection: Mapping[str, Any]) -> str:
         parts.append(f"{'not of' if named else 'of all but'} {_listed(excluded)}")
     parts += [f"{word} {selection[word]}" for word in ("since", "until") if selection[word]]
     parts += [
+        f"{words} {selection[word]}"
+        for word, words in (("as_of", "as they stood"), ("known_at", "as known"))
+        if selection.get(word)
+    ]
+    parts += [
         f"where {name} is {_listed([repr(value) for value in values], ' or ')}"
         for name, values in selection["where"].items()
     ]

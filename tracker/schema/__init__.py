@@ -6,7 +6,8 @@ Moments are microseconds since 1970 (see `clock`).
 
 A table whose ``info`` says ``clustered`` is stored in the order of its primary key where the
 database can; the numbers of a ``never_renumbered`` one are not given again after a deletion;
-``append_only`` ones refuse UPDATE and DELETE other than a project's purge.
+``append_only`` ones refuse UPDATE and DELETE other than a project's purge, and, where they are
+``thinned``, that of a snapshot's parts once it has its tombstone.
 """
 
 from tracker.schema.base import (
@@ -30,15 +31,22 @@ from tracker.schema.catalogue import (
     Project,
     Purge,
     Source,
+    Touched,
 )
 from tracker.schema.flags import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
 from tracker.schema.keys import PseudonymKey
 from tracker.schema.labels import Label, PastLabel
 from tracker.schema.record import (
+    KnownPattern,
+    Note,
     Snapshot,
+    SnapshotAnnotator,
     SnapshotCategory,
+    SnapshotFlag,
     SnapshotMeasure,
+    SnapshotPair,
     SnapshotPattern,
+    Tombstone,
 )
 
 __all__ = [
@@ -62,14 +70,21 @@ __all__ = [
     "Import",
     "Item",
     "ItemAttribute",
+    "KnownPattern",
     "Label",
+    "Note",
     "PastLabel",
     "Project",
     "PseudonymKey",
     "Purge",
     "Snapshot",
+    "SnapshotAnnotator",
     "SnapshotCategory",
+    "SnapshotFlag",
     "SnapshotMeasure",
+    "SnapshotPair",
     "SnapshotPattern",
     "Source",
+    "Tombstone",
+    "Touched",
 ]

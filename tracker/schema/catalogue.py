@@ -59,6 +59,21 @@ class Change(Base):
     detail: Mapped[str] = mapped_column(Text)  # a JSON object: what was changed, from and to
 
 
+class Touched(Base):
+    """Items whose answers a change may have changed: all from the first to the last by number."""
+
+    __tablename__ = "touched"
+    __table_args__ = (
+        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        CheckConstraint("first_item <= last_item", "order"),
+        {"info": {"clustered": True}},
+    )
+    project_id: Mapped[int] = mapped_column(primary_key=True)
+    change_id: Mapped[int] = mapped_column(primary_key=True)
+    first_item: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    last_item: Mapped[int]
+
+
 class Import(Base):
     """One unit of recording: the files of one `tracker import`, and what became of the rows."""
 

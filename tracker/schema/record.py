@@ -1,4 +1,4 @@
-"""What is recorded of the figures: snapshots."""
+"""What is recorded of the figures over time: snapshots, and notes beside them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,17 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from tracker.schema.base import Base
+from tracker.schema.base import Base, one_of
+from tracker.schema.flags import STANDING
 
 
 class Snapshot(Base):
-    """An immutable record of a project's figures and of the tallies they follow from."""
+    """An immutable record of a project's figures and of the tallies they follow from.
+
+    Its row stays for ever; what hangs on it may be thinned out, which leaves a tombstone.
+    ``frame_id`` is the snapshot of the same settings whose annotators' tallies are whole: those
+    of this one are differences to the snapshot before it with the same frame.
+    """
 
     __tablename__ = "snapshots"
     __table_args__ = (
@@ -32,15 +38,20 @@ class Snapshot(Base):
     name: Mapped[str | None] = mapped_column(Text)
     note: Mapped[str | None] = mapped_column(Text)
     taken_at: Mapped[int] = mapped_column(BigInteger)
-    through_change: Mapped[int | None]
+    as_of: Mapped[int | None] = mapped_column(BigInteger)  # NULL: all that was known
+    through_change: Mapped[int]
     version: Mapped[str] = mapped_column(Text)  # of the program that computed the figures
     scale: Mapped[str] = mapped_column(Text)
-    selection: Mapped[str | None] = mapped_column(Text)  # a JSON object; NULL for all answers
+    settings: Mapped[str] = mapped_column(Text)  # a JSON object, of numbers where names may change
+    selection: Mapped[str | None] = mapped_column(Text)  # the same in words; NULL for all answers
+    frame_id: Mapped[int | None]  # NULL where annotators have no tallies
     items: Mapped[int]
     items_compared: Mapped[int]
     annotators: Mapped[int]
     answers: Mapped[int]
     labels: Mapped[int]
+    digest: Mapped[str] = mapped_column(Text)  # of what was counted, chained; see `history.digest`
+    seal: Mapped[str] = mapped_column(Text)  # of all that is stored, chained
 
 
 def _of_snapshot() -> ForeignKeyConstraint:
@@ -56,7 +67,7 @@ class SnapshotMeasure(Base):
     __table_args__ = (
         _of_snapshot(),
         CheckConstraint("(value IS NULL) = (undefined IS NOT NULL)", "a_value_or_a_reason"),
-        {"info": {"append_only": True}},
+        {"info": {"append_only": True, "thinned": True}},
     )
     project_id: Mapped[int] = mapped_column(primary_key=True)
     snapshot_id: Mapped[int] = mapped_column(primary_key=True)
@@ -86,7 +97,7 @@ class SnapshotCategory(Base):
         ),
         CheckConstraint("(rate IS NULL) = (undefined IS NOT NULL)", "a_rate_or_a_reason"),
         CheckConstraint("0 <= agreements AND agreements <= potential_agreements", "agreements"),
-        {"info": {"append_only": True}},
+        {"info": {"append_only": True, "thinned": True}},
     )
     project_id: Mapped[int] = mapped_column(primary_key=True)
     snapshot_id: Mapped[int] = mapped_column(primary_key=True)
@@ -103,16 +114,109 @@ class SnapshotCategory(Base):
     specific_agreement: Mapped[float | None]
 
 
+class KnownPattern(Base):
+    """A pattern that items of the project had in a snapshot, numbered once for all snapshots."""
+
+    __tablename__ = "patterns"
+    __table_args__ = (UniqueConstraint("project_id", "pattern"), {"info": {"append_only": True}})
+    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    pattern: Mapped[str] = mapped_column(Text)  # JSON, canonical
+
+
 class SnapshotPattern(Base):
     """One item pattern of a snapshot: how many items had it."""
 
     __tablename__ = "snapshot_patterns"
     __table_args__ = (
         _of_snapshot(),
+        ForeignKeyConstraint(["project_id", "pattern_id"], ["patterns.project_id", "patterns.id"]),
         CheckConstraint("items > 0", "items"),
-        {"info": {"append_only": True, "clustered": True}},
+        {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
     project_id: Mapped[int] = mapped_column(primary_key=True)
     snapshot_id: Mapped[int] = mapped_column(primary_key=True)
-    pattern: Mapped[str] = mapped_column(Text, primary_key=True)  # JSON, canonical
+    pattern_id: Mapped[int] = mapped_column(primary_key=True)
     items: Mapped[int]
+
+
+class SnapshotAnnotator(Base):
+    """An annotator's tallies: whole in a frame, else the difference to the snapshot before.
+
+    ``answers`` is whole in either. ``tallies`` is a JSON list of [own answer, number of a
+    pattern, items]; NULL where patterns were too many to keep.
+    """
+
+    __tablename__ = "snapshot_annotators"
+    __table_args__ = (
+        _of_snapshot(),
+        ForeignKeyConstraint(
+            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
+        ),
+        CheckConstraint("answers >= 0", "answers"),
+        {"info": {"append_only": True, "thinned": True, "clustered": True}},
+    )
+    project_id: Mapped[int] = mapped_column(primary_key=True)
+    snapshot_id: Mapped[int] = mapped_column(primary_key=True)
+    annotator_id: Mapped[int] = mapped_column(primary_key=True)
+    answers: Mapped[int]
+    tallies: Mapped[str | None] = mapped_column(Text)
+
+
+class SnapshotPair(Base):
+    """The cross-table of a pair of annotators, where it was asked for."""
+
+    __tablename__ = "snapshot_pairs"
+    __table_args__ = (
+        _of_snapshot(),
+        CheckConstraint("first_id < second_id", "order"),
+        {"info": {"append_only": True, "thinned": True, "clustered": True}},
+    )
+    project_id: Mapped[int] = mapped_column(primary_key=True)
+    snapshot_id: Mapped[int] = mapped_column(primary_key=True)
+    first_id: Mapped[int] = mapped_column(primary_key=True)
+    second_id: Mapped[int] = mapped_column(primary_key=True)
+    cells: Mapped[str] = mapped_column(Text)  # a JSON list of [answer, answer, items]
+
+
+class SnapshotFlag(Base):
+    """A flag that was open or acknowledged when the snapshot was taken."""
+
+    __tablename__ = "snapshot_flags"
+    __table_args__ = (
+        _of_snapshot(),
+        ForeignKeyConstraint(["project_id", "flag_id"], ["flags.project_id", "flags.id"]),
+        CheckConstraint(one_of("state", STANDING), "state"),
+        {"info": {"append_only": True, "thinned": True}},
+    )
+    project_id: Mapped[int] = mapped_column(primary_key=True)
+    snapshot_id: Mapped[int] = mapped_column(primary_key=True)
+    flag_id: Mapped[int] = mapped_column(primary_key=True)
+    state: Mapped[str] = mapped_column(Text)
+
+
+class Tombstone(Base):
+    """A snapshot of which only its row is left: its figures and tallies were thinned out."""
+
+    __tablename__ = "tombstones"
+    __table_args__ = (_of_snapshot(), {"info": {"append_only": True}})
+    project_id: Mapped[int] = mapped_column(primary_key=True)
+    snapshot_id: Mapped[int] = mapped_column(primary_key=True)
+    thinned_at: Mapped[int] = mapped_column(BigInteger)
+
+
+class Note(Base):
+    """Something that happened to the project at a moment, such as a new guideline."""
+
+    __tablename__ = "notes"
+    __table_args__ = (
+        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        ForeignKeyConstraint(["project_id", "removed_by"], ["changes.project_id", "changes.id"]),
+        CheckConstraint("text <> ''", "text"),
+    )
+    project_id: Mapped[int] = mapped_column(primary_key=True)
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    at: Mapped[int] = mapped_column(BigInteger)
+    text: Mapped[str] = mapped_column(Text)
+    change_id: Mapped[int]
+    removed_by: Mapped[int | None]

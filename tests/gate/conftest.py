@@ -1,0 +1,41 @@
+"""A gate's file, held against a project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pandas as pd
+import pytest
+
+from tracker.gate import GateResult
+from tracker.ledger import Ledger
+
+Gate: TypeAlias = Callable[..., GateResult]
+
+
+@pytest.fixture
+def gate(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """``gate(text, project="p", **selecting)``: what becomes of the checks in the text."""
+    monkeypatch.chdir(tmp_path)
+
+    def held(text: str, project: str = "p", **selecting: Any) -> GateResult:
+        Path("gate.toml").write_text(text, encoding="utf-8")
+        return ledger.gate(project, "gate.toml", **selecting)
+
+    return held
+
+
+@pytest.fixture
+def pair(ledger: Ledger) -> Ledger:
+    """The project p: ten items that ada and bo answered, eight alike; two that ada did alone."""
+    answers = [("ada", "xxxxxyyyyyxy"), ("bo", "xxxxyyyyyx")]
+    load(ledger, [(n, who, given) for who, all_ in answers for n, given in enumerate(all_)])
+    return ledger
+
+
+def load(ledger: Ledger, rows: list[tuple[Any, ...]], project: str = "p", **options: Any) -> None:
+    """Import rows of item, annotator and category."""
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "category"]).astype(str)
+    ledger.import_frame(frame, project, **options)

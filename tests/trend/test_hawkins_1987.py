@@ -1,0 +1,102 @@
+"""Recursive residuals and their scores: what a chart makes of points before it knows a level."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.api import OLS
+from statsmodels.stats.diagnostic import recursive_olsresiduals
+
+from tests.trend.series import drawn, weekly
+from tracker.trend.chart import Known, Sum, first_after
+from tracker.trend.points import laid_out
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_residuals_are_those_of_statsmodels(seed: int) -> None:
+    points = drawn(seed, 25, unequal=0.7)
+    # Weighted least squares are ordinary ones of columns divided by the errors.
+    errors = np.array([point.error for point in points])
+    values = np.array([point.value for point in points])
+    fitted = OLS(values / errors, 1 / errors[:, None]).fit()
+    expected = recursive_olsresiduals(fitted, skip=1)[4]
+    known = Known(0, 0.0)
+    found = [known.take(point.value, point.error) for point in points]
+    assert found[1:] == pytest.approx(list(expected[-24:]))
+    assert found[0] == 0.0
+    assert known.mean == pytest.approx(float(np.average(values, weights=errors**-2)))
+    # Together they are all that the mean leaves over.
+    assert known.squares == pytest.approx(float((((values - known.mean) / errors) ** 2).sum()))
+
+
+def test_scores_are_those_of_t() -> None:
+    points = drawn(4, 12, unequal=0.3)
+    one, other = Known(0, 0.0), Known(0, 0.0)
+    residuals = [one.take(point.value, point.error) for point in points]
+    scores = [other.scored(point.value, point.error) for point in points]
+    for k in range(2, 12):
+        t = residuals[k] / np.sqrt(np.mean(np.square(residuals[1:k])))
+        assert scores[k] == pytest.approx(stats.norm.ppf(stats.t.cdf(t, k - 1)))
+    assert scores[:2] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("dispersion", [1.0, 4.0])
+def test_scores_are_standard_normal_and_independent_from_the_first(dispersion: float) -> None:
+    rows = []
+    for seed in range(1500):
+        known = Known(0, 0.0)
+        points = drawn(seed, 8, unequal=0.5, dispersion=dispersion)
+        rows.append([known.scored(point.value, point.error) for point in points][2:])
+    scores = np.array(rows)
+    assert stats.kstest(scores.ravel(), "norm").pvalue > 0.01
+    assert np.abs(np.corrcoef(scores.T) - np.eye(6)).max() < 0.1
+
+
+def test_a_dispersion_far_below_one_is_not_believed() -> None:
+    known = Known(0, 0.5)
+    for _ in range(10):
+        known.take(1.0, 0.02)
+    t = -0.02 / (0.02 * np.sqrt(1.1)) / np.sqrt(0.5)
+    assert known.scored(0.98, 0.02) == pytest.approx(stats.norm.ppf(stats.t.cdf(t, 9)))
+
+
+def test_where_nothing_has_ever_differed_nothing_can_be_judged() -> None:
+    known = Known(0, 0.0)
+    assert [known.scored(1.0, 1.0) for _ in range(5)] == [0.0] * 5
+    assert known.scored(0.5, 1.0) == 0.0
+    assert known.scored(0.5, 1.0) < -1
+
+
+def test_a_score_beyond_all_probability_is_still_a_number() -> None:
+    known = Known(0, 0.5)
+    for _ in range(400):
+        known.take(1.0, 0.02)
+    assert known.scored(1e9, 0.02) == pytest.approx(37.05, abs=0.01)
+
+
+def test_points_chosen_for_lying_far_out_count_half() -> None:
+    series = laid_out(weekly([0.5, 0.7, 0.9], [0.1, 0.1, 0.2]))
+    known = Known.of(series, 1, 3)
+    assert known.weight == pytest.approx((1 / 0.01 + 1 / 0.04) / 2)
+    assert known.mean == pytest.approx((0.7 * 4 + 0.9) / 5)
+    assert (known.start, known.freedom, known.floor) == (1, 1, 0.5)
+    assert known.squares == pytest.approx(0.04 / 0.05)
+    assert Known.of(laid_out(weekly([1.0], 0.0)), 0, 1).floor == 0.0
+
+
+def test_a_sum_remembers_where_it_last_stood_at_zero() -> None:
+    up, down = Sum(1), Sum(-1)
+    heights = [(up.add(score, k), up.zero) for k, score in enumerate([0.2, 1.5, 0.7, -3.0, 2.0])]
+    assert heights == [(0, 0), (1.0, 0), (pytest.approx(1.2), 0), (0, 3), (1.5, 3)]
+    assert [down.add(score, k) for k, score in enumerate([-2.0, 1.0])] == [1.5, 0.0]
+    assert down.zero == 1
+
+
+def test_the_likeliest_place_is_looked_for_since_the_sum_left_zero() -> None:
+    series = laid_out(weekly([0.0, 0.1, 0.0, 0.1, 0.1, 0.0, 0.9, 1.0, 0.9], 0.1))
+    assert first_after(series, 0, 2, 8, 1) == 6
+    assert first_after(series, 0, 6, 8, 1) == 7
+    assert first_after(series, 4, 4, 8, 1) == 6
+    mirrored = laid_out(weekly([-value for value in series.values], 0.1))
+    assert first_after(mirrored, 0, 2, 8, -1) == 6

@@ -1,0 +1,146 @@
+"""``tracker gate``: thresholds in a file, and whether the project holds them."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracker.cli.context import AsJson, ProjectArgument, hint, json_text, opened, show, write_text
+from tracker.cli.selecting import (
+    Annotators,
+    AsOf,
+    ExcludedAnnotators,
+    ExcludeFlagged,
+    KnownAt,
+    Since,
+    Until,
+    Where,
+    selecting,
+)
+from tracker.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from tracker.counting import Selecting
+    from tracker.gate import GateResult
+    from tracker.ledger import Ledger
+
+__all__ = ["register"]
+
+_FORMATS = ("text", "json", "junit", "sarif", "markdown", "github")
+_FORMAT_WORDS = "|".join(_FORMATS)
+_FAILED, _UNKNOWN = 1, 6  # exit codes
+
+DEFAULT = Path("gate.toml")
+
+Config = Annotated[
+    Path, typer.Option(metavar="FILE", help="The checks: tables [[check]] of a TOML file.")
+]
+Init = Annotated[
+    bool,
+    typer.Option("--init", help="Write that file from the project's present figures instead."),
+]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", metavar=_FORMAT_WORDS, help="How to tell the result, else as text."),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write the result there, not out."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(gate)
+
+
+def gate(
+    context: typer.Context,
+    project: ProjectArgument,
+    config: Config = DEFAULT,
+    init: Init = False,
+    form: Format = None,
+    output: Output = None,
+    annotator: Annotators = None,
+    exclude_annotator: ExcludedAnnotators = None,
+    exclude_flagged: ExcludeFlagged = False,
+    since: Since = None,
+    until: Until = None,
+    where: Where = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hold the project to thresholds: for a pipeline that must stop where labels are not good.
+
+    Ends with 0 where every check passes, 1 where one fails, else 6 where one cannot be computed.
+    What can be checked is in docs/gate.md.
+
+    Examples: `tracker gate reviews --init`, `tracker gate reviews`,
+    `tracker gate reviews --config strict.toml --since 7d --json`,
+    `tracker gate reviews --format junit -o gate.xml`
+    """
+    chosen = selecting(
+        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
+    )
+    if init:
+        if form or as_json or output:
+            raise InvalidOption(
+                "--init writes the file of checks, and takes neither --format nor --output",
+                "name the file to write: --config FILE",
+            )
+        _start(opened(context), project, config, chosen)
+        return
+    form = _form(form, as_json)
+    found = opened(context).gate(project, config, **chosen)
+    _tell(found, form, output)
+    if not found.passed:
+        raise typer.Exit(_FAILED if found.failed else _UNKNOWN)
+
+
+def _form(form: str | None, as_json: bool) -> str:
+    """The form that was asked for; raises InvalidOption."""
+    if form is not None and form not in _FORMATS:
+        from tracker.catalogue.names import near
+
+        raise InvalidOption(f"--format {form!r} is none of {_FORMAT_WORDS}", near(form, _FORMATS))
+    if as_json and form not in {None, "json"}:
+        raise InvalidOption(f"--json and --format {form} exclude each other")
+    return "json" if as_json else form or "text"
+
+
+def _tell(found: GateResult, form: str, output: Path | None) -> None:
+    """Print the result, or write it and say so; other programs' forms leave people a line."""
+    from tracker.report.gate import gate_view, summed
+    from tracker.report.gate_formats import FORMATS
+
+    if output is not None:
+        is_json = form == "json"
+        write_text(output, json_text(found.to_dict()) if is_json else FORMATS[form](found))
+        hint(f"{summed(found)}: {output}")
+    elif form in {"text", "json"}:
+        show(found.to_dict(), as_json=form == "json", view=gate_view(found))
+    else:
+        typer.echo(FORMATS[form](found), nl=False)
+        hint(summed(found))
+
+
+def _start(ledger: Ledger, project: str, config: Path, chosen: Selecting) -> None:
+    """Write a file of checks; raises InvalidOption where there is one, or it cannot be written."""
+    from tracker.counting import choose
+    from tracker.gate import starting_config
+
+    choice = choose(**chosen)
+    if config.exists():
+        raise InvalidOption(
+            f"{config} is there already, and is not replaced", "name another: --config FILE"
+        )
+    with ledger.reading(project, choice) as (connection, found):
+        text = starting_config(connection, found, choice)
+    write_text(config, text)
+    typer.echo(str(config))
+    words = [project] if config == DEFAULT else [project, "--config", str(config)]
+    hint(f"next: look at the thresholds, then: tracker gate {shlex.join(words)}")

@@ -1,0 +1,198 @@
+"""A gate's file: read, and refused with its line where it says what cannot be."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from tracker.assess.reading import Reading
+from tracker.audit import KINDS
+from tracker.catalogue.names import near
+from tracker.errors import Refused
+from tracker.gate.lines import Place, places
+from tracker.gate.table import Table
+from tracker.gate.wanted import (
+    AtLeast,
+    Check,
+    Figure,
+    GateConfig,
+    ItemsAtLeast,
+    MaxDrop,
+    NoFlags,
+    OverlapAtLeast,
+)
+from tracker.measures import MEASURES
+from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
+
+__all__ = ["ANY", "DEFAULT_CONFIG", "parse_config", "read_config"]
+
+DEFAULT_CONFIG = "gate.toml"
+
+ANY = "any"
+"""What stands for every kind of finding."""
+
+_TOP = ("check", "confidence", "scale", "weights", "distance")
+# What a check is about, and the keys that go with it, besides its name.
+_ABOUT = {
+    "measure": {"at_least", "on", "max_drop", "since"},
+    "category": {"at_least", "on", "max_drop", "since"},
+    "flags": set[str](),
+    "items_at_least": set[str](),
+    "overlap_at_least": set[str](),
+}
+_KEYS = ("name", *_ABOUT, "at_least", "on", "max_drop", "since")
+_SEPARATE = "give each a [[check]] of its own"
+_UNBOUNDED = {"unitizing_alpha"}
+_UNBOUNDED_WITH_WEIGHTS = {"brennan_prediger", "gwet_ac1", "gwet_ac2"}
+
+
+def read_config(path: Path, project: str) -> GateConfig:
+    """The file of a project's gate.
+
+    Raises Refused where it cannot be read, is not TOML, or says what cannot be: an unknown key,
+    word or measure, a threshold out of range, two checks in one, no check at all.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")  # a spreadsheet's or editor's mark is no fault
+    except FileNotFoundError:
+        option = "" if str(path) == DEFAULT_CONFIG else f" --config {shlex.quote(str(path))}"
+        raise Refused(
+            f"{path}: there is no such file",
+            f"write one: tracker gate {shlex.quote(project)}{option} --init",
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise Refused(f"{path} cannot be read: {reason}", "name a file: --config FILE") from None
+    return parse_config(text, str(path))
+
+
+def parse_config(text: str, source: str) -> GateConfig:
+    """The same of a text, whose name is for messages."""
+    told = _toml(text, source)
+    place, tables = places(text, "check")
+    top = Table(source, told, place)
+    for key in told:
+        if key not in _TOP:
+            mend = near(key, _TOP) or f"here may stand: {', '.join(_TOP)}"
+            raise top.refused(f"there is no key {key!r} at the top of the file", mend, key=key)
+    found = told.get("check", [])
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise top.refused(
+            "a check is not a table", "begin each with the line [[check]]", key="check"
+        )
+    if not found:
+        raise top.refused("there is no check, and a gate without one would let all through",
+                          'begin one with the line [[check]], such as: items_at_least = 200',
+                          key="check")  # fmt: skip
+    reading = Reading(
+        top.word("weights", WEIGHTS, "kind of weights"),
+        top.word("scale", SCALES, "scale"),
+        top.word("distance", DISTANCES, "distance"),
+    )
+    confidence = top.number("confidence", 0, 1, open_=True) if "confidence" in told else 0.95
+    # Tables written in one line, check = [{…}], have no header of their own.
+    where = tables if len(tables) == len(found) else [Place(place.of("check"))] * len(found)
+    checks = (_check(Table(source, one, at), reading) for one, at in zip(found, where, strict=True))
+    return GateConfig(source, place, tuple(checks), confidence, reading)
+
+
+def _toml(text: str, source: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message, _, where = str(error).rpartition(" (")
+        line = re.search(r"line (\d+)", where)
+        number = line.group(1) if line else len(text.rstrip().split("\n"))
+        raise Refused(
+            f"{source}:{number}: this is not TOML: {message}",
+            'texts stand in quotes, such as: measure = "krippendorff_alpha"',
+        ) from None
+
+
+def _check(table: Table, reading: Reading) -> Check:
+    _check_keys(table)
+    about = [key for key in table.told if key in _ABOUT]
+    if not about:
+        raise table.refused("the check does not say of what", f"give one of: {', '.join(_ABOUT)}")
+    if len(about) > 1:
+        raise table.refused(f"{about[0]} and {about[1]} are two checks", _SEPARATE, key=about[1])
+    (key,) = about
+    stray = next((k for k in table.told if k not in {"name", key} | _ABOUT[key]), None)
+    if stray is not None:
+        raise table.refused(f"{stray!r} does not go with {key}", "leave it out", key=stray)
+    name = table.text("name")
+    if key == "flags":
+        return NoFlags(table.place, name, _kinds(table))
+    if key == "items_at_least":
+        return ItemsAtLeast(table.place, name, table.whole(key))
+    if key == "overlap_at_least":
+        return OverlapAtLeast(table.place, name, table.number(key, 0, 1))
+    return _of_figure(table, name, reading)
+
+
+def _check_keys(table: Table) -> None:
+    for key in table.told:
+        if key in _TOP[1:]:
+            raise table.refused(
+                f"{key!r} is not of one check", "put it above the first [[check]]", key=key
+            )
+        if key not in _KEYS:
+            mend = near(key, _KEYS) or f"a check may have: {', '.join(_KEYS)}"
+            raise table.refused(f"there is no key {key!r} of a check", mend, key=key)
+
+
+def _of_figure(table: Table, name: str | None, reading: Reading) -> Check:
+    measure = table.word("measure", MEASURES, "measure")
+    figure = Figure(measure, table.text("category"))
+    thresholds = [key for key in table.told if key in {"at_least", "max_drop"}]
+    if not thresholds:
+        raise table.refused(
+            f"the check of {measure or figure.category!r} has no threshold",
+            "add at_least = 0.667, or max_drop = 0.05",
+        )
+    if len(thresholds) > 1:
+        raise table.refused("at_least and max_drop are two checks", _SEPARATE, key=thresholds[1])
+    (threshold,) = thresholds
+    for key, its in (("on", "at_least"), ("since", "max_drop")):
+        if key in table.told and threshold != its:
+            raise table.refused(f"{key!r} does not go with {threshold}", "leave it out", key=key)
+    low = _least(measure, weighted=reading.weighted)
+    if threshold == "max_drop":
+        most = 1e6 if low is None else 1 - low
+        drop = table.number("max_drop", 0, most, open_=True)
+        return MaxDrop(table.place, name, figure, drop, _since(table))
+    on = table.word("on", ("value", "ci_low"), "bound")
+    at_least = table.number("at_least", low, 1)
+    return AtLeast(table.place, name, figure, at_least, "ci_low" if on == "ci_low" else "value")
+
+
+def _least(measure: str | None, *, weighted: bool) -> float | None:
+    """The least value that a measure, or the agreement on a category, can have; None for none."""
+    if measure is None or measure == "percent_agreement" or "f1" in measure:
+        return 0.0
+    if measure in _UNBOUNDED or (weighted and measure in _UNBOUNDED_WITH_WEIGHTS):
+        return None
+    return -1.0
+
+
+def _since(table: Table) -> str | None:
+    """A snapshot's number or name."""
+    value = table.told.get("since")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return table.text("since")
+
+
+def _kinds(table: Table) -> tuple[str, ...]:
+    known = (*(kind.name for kind in KINDS), ANY)
+    value = table.told["flags"]
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value) or not value:
+        raise table.refused(
+            "flags is not a list of kinds", 'such as: flags = ["constant_category"]', key="flags"
+        )
+    for kind in value:
+        table.check_known(kind, known, "kind of finding", "flags")
+    return () if ANY in value else tuple(dict.fromkeys(value))

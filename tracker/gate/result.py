@@ -1,0 +1,116 @@
+"""What a gate said, as a value, as JSON and as a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from tracker.gate.wanted import Bound
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CheckResult", "GateResult", "Kind"]
+
+Kind: TypeAlias = Literal["at_least", "max_drop", "flags", "items_at_least", "overlap_at_least"]
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check, or what it says of one category.
+
+    Attributes:
+        check: its name, or what it asks for in words.
+        kind: what sort of check it is.
+        passed: None where it cannot be computed.
+        why: one sentence.
+        line: of the file, where the check begins.
+        measure: the measure's name, where it is about one.
+        category: the category's, likewise.
+        threshold: the number in the file; of flags 0.
+        value: what was held against it: the figure or its lower bound; how far it fell; how
+            many annotators were found; items; their share. None where there is none.
+        bound: which of figure and lower bound that is.
+        undefined: why it could not be computed, in a word; None where it could.
+        details: what else is known, ready for JSON.
+    """
+
+    check: str
+    kind: Kind
+    passed: bool | None
+    why: str
+    line: int
+    measure: str | None = None
+    category: str | None = None
+    threshold: float | None = None
+    value: float | None = None
+    bound: Bound = "value"
+    undefined: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def unknown(self, why: str, undefined: str | None) -> CheckResult:
+        """The same check where it cannot be computed."""
+        return replace(self, passed=None, value=None, why=why, undefined=undefined)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as an element of the contract's ``checks``."""
+        return {
+            "check": self.check,
+            "measure": self.measure,
+            "category": self.category,
+            "threshold": self.threshold,
+            "value": self.value,
+            "bound": self.bound,
+            "passed": self.passed,
+            "why": self.why,
+            "kind": self.kind,
+            "undefined": self.undefined,
+            "line": self.line,
+            **self.details,
+        }
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """What became of every check, in the order of the file.
+
+    ``config`` is the file's name as it was given; ``selection`` says which answers were looked
+    at, as JSON; None for all.
+    """
+
+    project: str
+    config: str
+    checks: tuple[CheckResult, ...]
+    selection: Mapping[str, Any] | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passed: what cannot be computed does not."""
+        return bool(self.checks) and all(check.passed is True for check in self.checks)
+
+    @property
+    def failed(self) -> list[CheckResult]:
+        """The checks that did not hold."""
+        return [check for check in self.checks if check.passed is False]
+
+    @property
+    def unknown(self) -> list[CheckResult]:
+        """The checks that could not be computed."""
+        return [check for check in self.checks if check.passed is None]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The contract's JSON of ``tracker gate``."""
+        return {
+            "project": self.project,
+            "passed": self.passed,
+            "config": self.config,
+            "selection": None if self.selection is None else dict(self.selection),
+            "checks": [check.to_dict() for check in self.checks],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per check."""
+        import pandas as pd
+
+        return pd.DataFrame([check.to_dict() for check in self.checks])

@@ -1,0 +1,101 @@
+"""What a project is held to: each kind of check as a value, and all of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from tracker.assess.reading import AS_DECLARED, Reading
+from tracker.gate.lines import Place
+
+__all__ = [
+    "EVERY",
+    "AtLeast",
+    "Bound",
+    "Check",
+    "Figure",
+    "GateConfig",
+    "ItemsAtLeast",
+    "MaxDrop",
+    "NoFlags",
+    "OverlapAtLeast",
+]
+
+Bound: TypeAlias = Literal["value", "ci_low"]
+
+EVERY = "*"
+"""What stands for each category."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measure by name, or the agreement on a category; on each of them for `EVERY`."""
+
+    measure: str | None = None
+    category: str | None = None
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """A figure, or the lower bound of its interval, may not be less."""
+
+    place: Place
+    name: str | None
+    figure: Figure
+    at_least: float
+    on: Bound
+
+
+@dataclass(frozen=True)
+class MaxDrop:
+    """A figure may not be further below what it was in a snapshot; None is the last one."""
+
+    place: Place
+    name: str | None
+    figure: Figure
+    max_drop: float
+    since: str | None
+
+
+@dataclass(frozen=True)
+class NoFlags:
+    """An audit may not find one of these kinds; none stands for any kind."""
+
+    place: Place
+    name: str | None
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ItemsAtLeast:
+    """There may not be fewer items of two answers or more."""
+
+    place: Place
+    name: str | None
+    items: int
+
+
+@dataclass(frozen=True)
+class OverlapAtLeast:
+    """Their share of the items that have an answer may not be less."""
+
+    place: Place
+    name: str | None
+    share: float
+
+
+Check: TypeAlias = AtLeast | MaxDrop | NoFlags | ItemsAtLeast | OverlapAtLeast
+
+
+@dataclass(frozen=True)
+class GateConfig:
+    """All checks of a file, at least one, and how figures are read.
+
+    ``source`` is the file's name as it was given, ``place`` where its keys stand.
+    """
+
+    source: str
+    place: Place
+    checks: tuple[Check, ...]
+    confidence: float = 0.95
+    reading: Reading = AS_DECLARED

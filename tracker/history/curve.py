@@ -1,0 +1,174 @@
+"""The curve from the labels' own times: what the figures were at the end of each period."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection
+
+from tracker import clock, counting
+from tracker.assess import Assessment, Question
+from tracker.assess.points import assess_patterns, measures_of_patterns
+from tracker.catalogue.categories import category_names
+from tracker.catalogue.projects import ProjectInfo
+from tracker.counting import DAY, Window
+from tracker.errors import InvalidOption
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PERIODS", "Curve", "Point", "parse_window", "rebuilt"]
+
+PERIODS = ("day", "week", "month")
+_WINDOW = re.compile(r"([0-9]{1,6}) ?(d|days?|w|weeks?)|last-([0-9]{1,9})-items", re.IGNORECASE)
+_EPOCH = date(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Point:
+    """The figures at the end of a period, a moment in microseconds."""
+
+    moment: int
+    assessment: Assessment
+
+    def to_dict(self) -> dict[str, Any]:
+        """One element of the contract's ``snapshots``, which was never recorded."""
+        selection = self.assessment.selection
+        return {
+            "snapshot": None,
+            "name": None,
+            "note": None,
+            "taken_at": None,
+            "as_of": clock.iso(self.moment),
+            "selection": None if selection is None else dict(selection),
+            "scale": self.assessment.scale,
+            **self.assessment.figures(),
+        }
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A point for each period, oldest first; ``every`` and ``window`` in words."""
+
+    project: str
+    every: str
+    window: str
+    points: tuple[Point, ...]
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self.points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The contract's JSON of ``tracker history --every``."""
+        return {
+            "project": self.project,
+            "every": self.every,
+            "window": self.window,
+            "snapshots": [point.to_dict() for point in self.points],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per point and measure."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {"as_of": told["as_of"]} | measure
+            for told in self.to_dict()["snapshots"]
+            for measure in told["measures"]
+        )
+
+
+def parse_window(text: str) -> Window:
+    """The window that ``all``, ``7d``, ``4 weeks`` or ``last-500-items`` means.
+
+    Raises InvalidOption.
+    """
+    words = " ".join(text.split())
+    if words == "all":
+        return Window()
+    found = _WINDOW.fullmatch(words)
+    number = int(found[1] or found[3]) if found else 0
+    if found is None or number < 1:
+        raise InvalidOption(
+            f"--window {text!r} is no window", "all, whole days such as 7d, or last-500-items"
+        )
+    if found[3]:
+        return Window(items=number)
+    return Window(days=number * (7 if found[2].lower().startswith("w") else 1))
+
+
+def rebuilt(
+    connection: Connection,
+    project: ProjectInfo,
+    every: str,
+    window: str = "all",
+    question: Question | None = None,
+) -> Curve:
+    """The curve with a point at the end of each day, week (to Sunday) or month.
+
+    The labels are read once, however many points there are: a point has the figures that
+    ``agreement`` has as of then. Only the measures that follow from item patterns are there.
+    The question's ``since`` and ``until`` say from when to when the curve goes; they leave no
+    answer out.
+
+    Raises InvalidOption for another period or window, or a question that does not fit.
+    """
+    question = question or Question()
+    if every not in PERIODS:
+        raise InvalidOption(f"--every {every!r} is no period", f"one of: {', '.join(PERIODS)}")
+    if project.answers == "spans":
+        raise InvalidOption(
+            f"{project.name!r} is a project of spans, whose curve cannot be rebuilt",
+            f"record it: tracker snapshot {project.name}",
+        )
+    names = category_names(connection, project)
+    measures = measures_of_patterns(project, names, question)
+    spanned = parse_window(window)
+    choice = replace(question.choice, since=None, until=None)
+    selection = counting.select_answers(connection, project, choice)
+    found = counting.timeline(connection, selection, spanned)
+    ends = _ends(found.first, found.last, every, question)
+    points: list[Point] = []
+    now = clock.now()
+    for day, state in zip(ends, found.at(ends), strict=True):
+        if state is None:
+            assessment = points[-1].assessment
+        else:
+            _, patterns, annotators = state
+            assessment = assess_patterns(project, names, patterns, annotators, measures, question)
+            assessment = replace(assessment, selection=selection.told)
+        points.append(Point(min((day + 1) * DAY - 1, now), assessment))
+    return Curve(project.name, every, window, tuple(points))
+
+
+def _ends(first: int | None, last: int | None, every: str, question: Question) -> Sequence[int]:
+    """The last days of the periods from the first answer to the last, or as it was asked for."""
+    if first is None or last is None:
+        return []
+    since, until = question.choice.since, question.choice.until
+    if since is not None:
+        first = max(first, since // DAY)
+    if until is not None:
+        last = min(last, until // DAY)
+    ends = []
+    day = first
+    while day <= last:
+        end = _end(day, every)
+        ends.append(end if until is None else min(end, until // DAY))
+        day = end + 1
+    return ends
+
+
+def _end(day: int, every: str) -> int:
+    """The last day of the period that a day is in."""
+    if every == "day":
+        return day
+    that = _EPOCH + timedelta(days=day)
+    if every == "week":
+        return day + 6 - that.weekday()
+    begin_of_next = date(that.year + that.month // 12, that.month % 12 + 1, 1)
+    return (begin_of_next - _EPOCH).days - 1

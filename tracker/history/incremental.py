@@ -1,0 +1,184 @@
+"""The tallies now from those of an earlier snapshot: only the items touched since are read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sqlalchemy import Connection, Table, func, select
+
+from tracker import counting
+from tracker.catalogue.projects import ProjectInfo
+from tracker.counting import Selection
+from tracker.history.digest import digest_of
+from tracker.history.parts import (
+    Parts,
+    annotator_tallies_in,
+    answers_in_rows,
+    item_patterns_in,
+    pattern_texts,
+    read_parts,
+    standing_in,
+)
+from tracker.history.settings import touches_items_alone
+from tracker.history.tallied import Tallied, answers_by_annotator
+from tracker.past import Moment, erased_since, only_items
+from tracker.schema import Item, Snapshot, SnapshotAnnotator, Tombstone, Touched
+from tracker.tally import AnnotatorTallies, ItemPatterns
+
+__all__ = ["Base", "count_touched", "find_base", "is_cheaper", "whole_tallies"]
+
+_snapshots = cast("Table", Snapshot.__table__)
+_annotators = cast("Table", SnapshotAnnotator.__table__)
+_WORTH_IT = 5  # reading an item twice, with its past, takes about as long as five at once
+
+
+@dataclass(frozen=True)
+class Base:
+    """The last snapshot of the same settings, from which a new one may be counted.
+
+    Attributes:
+        header: its row.
+        patterns: its item patterns.
+        answers: how many answers of each annotator it counted, none with 0.
+        standing: the flags that stood, by number.
+        links: how many snapshots its frame has, itself included; 0 without a frame.
+    """
+
+    header: Any
+    patterns: ItemPatterns
+    answers: dict[int, int]
+    standing: list[tuple[int, str]]
+    links: int
+
+
+def find_base(connection: Connection, project: ProjectInfo, settings: str) -> Base | None:
+    """The base of a snapshot of these settings; None without one whose digest is right."""
+    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    ours = _snapshots.c.project_id == project.id
+    rows = connection.execute(
+        select(_snapshots)
+        .where(ours, _snapshots.c.settings == settings, _snapshots.c.id.not_in(gone))
+        .order_by(_snapshots.c.id.desc())
+        .limit(1)
+    ).all()
+    if not rows:
+        return None
+    header = rows[0]
+    before = select(_snapshots.c.digest).where(ours, _snapshots.c.id < header.id)
+    last = connection.scalar(before.order_by(_snapshots.c.id.desc()).limit(1)) or ""
+    parts = read_parts(connection, project.id, header.id, header.id).get(header.id, {})
+    texts = pattern_texts(connection, project.id)
+    if erased_since(connection, project.id, header.through_change) is not None:
+        return None
+    if digest_of(last, header._asdict(), parts, texts) != header.digest:
+        return None
+    answers, links = _answers(connection, project, header, parts)
+    return Base(header, item_patterns_in(parts, texts), answers, standing_in(parts), links)
+
+
+def _answers(
+    connection: Connection, project: ProjectInfo, header: Any, parts: Parts
+) -> tuple[dict[int, int], int]:
+    """How many answers each annotator had: what was said last since the frame."""
+    if header.frame_id is None or header.frame_id == header.id:
+        found = answers_in_rows(parts)
+        return {who: answers for who, answers in found.items() if answers}, 1
+    links = _links(project, header)
+    rows = connection.execute(
+        select(_annotators.c.snapshot_id, _annotators.c.annotator_id, _annotators.c.answers)
+        .where(_annotators.c.project_id == project.id, _annotators.c.snapshot_id.in_(links))
+        .order_by(_annotators.c.snapshot_id)
+    ).all()
+    found = {row.annotator_id: row.answers for row in rows}
+    number = connection.scalar(select(func.count()).select_from(links.subquery())) or 0
+    return {who: answers for who, answers in found.items() if answers}, number
+
+
+def _links(project: ProjectInfo, header: Any) -> Any:
+    """The numbers of the snapshots whose differences add up to a snapshot, its frame first."""
+    return select(_snapshots.c.id).where(
+        _snapshots.c.project_id == project.id,
+        _snapshots.c.frame_id == header.frame_id,
+        _snapshots.c.id.between(header.frame_id, header.id),
+    )
+
+
+def whole_tallies(
+    connection: Connection, project: ProjectInfo, header: Any
+) -> AnnotatorTallies | None:
+    """The annotators' tallies of a snapshot, its differences added up; None where not kept."""
+    if header.frame_id is None:
+        return None
+    texts = pattern_texts(connection, project.id)
+    links = set(connection.scalars(_links(project, header)))
+    found = AnnotatorTallies()
+    stored = read_parts(connection, project.id, header.frame_id, header.id)
+    for number in sorted(links):
+        found += annotator_tallies_in(stored.get(number, {}), texts)
+    return found
+
+
+# -- what was touched --------------------------------------------------------------------------
+
+
+def touched_items(connection: Connection, project: ProjectInfo, after: int) -> list[range]:
+    """The items that changes after one touched, as ranges that do not meet."""
+    rows = connection.execute(
+        select(Touched.first_item, Touched.last_item)
+        .where(Touched.project_id == project.id, Touched.change_id > after)
+        .order_by(Touched.first_item)
+    )
+    merged: list[range] = []
+    for first, last in rows:
+        if merged and first <= merged[-1].stop:
+            merged[-1] = range(merged[-1].start, max(merged[-1].stop, last + 1))
+        else:
+            merged.append(range(first, last + 1))
+    return merged
+
+
+def is_cheaper(connection: Connection, project: ProjectInfo, base: Base) -> bool:
+    """Whether to read what was touched takes less than to read everything."""
+    touched = sum(map(len, touched_items(connection, project, base.header.through_change)))
+    items = select(func.max(Item.id)).where(Item.project_id == project.id)
+    return touched * _WORTH_IT <= (connection.scalar(items) or 0)
+
+
+def can_be_based(settings: str) -> bool:
+    """Whether snapshots of these settings can follow from each other."""
+    return touches_items_alone(settings)
+
+
+def count_touched(
+    connection: Connection, project: ProjectInfo, selection: Selection, base: Base
+) -> Tallied:
+    """The tallies now: of the touched items the old ones taken out, the new ones put in.
+
+    The annotators' tallies are the difference to the base's.
+    """
+    ranges = touched_items(connection, project, base.header.through_change)
+    items = [item for some in ranges for item in some]
+    if not items:
+        kept = None if base.header.frame_id is None else AnnotatorTallies()
+        return Tallied(base.patterns, base.answers, kept, 0)
+    before = Moment(through=base.header.through_change)
+    with only_items(connection, project.id, before, items):
+        old, old_tallies = _both(connection, selection)
+    with only_items(connection, project.id, Moment(), items):
+        new, new_tallies = _both(connection, selection)
+    difference = new_tallies - old_tallies
+    answers = Counter(base.answers)
+    answers.update(answers_by_annotator(difference))
+    return Tallied(
+        base.patterns - old + new,
+        {who: number for who, number in answers.items() if number},
+        None if base.header.frame_id is None else difference,
+        len(items),
+    )
+
+
+def _both(connection: Connection, selection: Selection) -> tuple[ItemPatterns, AnnotatorTallies]:
+    patterns = counting.item_patterns(connection, selection)
+    return patterns, counting.annotator_tallies(connection, selection)

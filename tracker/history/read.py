@@ -1,0 +1,216 @@
+"""Snapshots read back: all of a project's, or the one that is meant."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, cast, overload
+
+from sqlalchemy import ColumnElement, Connection, Table, select
+
+from tracker.assess import Assessment, Counts
+from tracker.catalogue.annotators import annotator_names
+from tracker.catalogue.categories import category_names
+from tracker.catalogue.names import near
+from tracker.catalogue.projects import ProjectInfo
+from tracker.errors import NotFound
+from tracker.history.parts import (
+    MEASURE_COLUMNS,
+    RATE_COLUMNS,
+    item_patterns_in,
+    pattern_texts,
+    read_parts,
+)
+from tracker.history.record import History, SnapshotRecord
+from tracker.measures.coefficient import Coefficient
+from tracker.measures.rates import CategoryRate
+from tracker.schema import Snapshot, SnapshotCategory, SnapshotMeasure, Tombstone
+from tracker.tally import ItemPatterns
+
+__all__ = ["find_snapshot", "history", "snapshot_number"]
+
+_snapshots = cast("Table", Snapshot.__table__)
+_measures = cast("Table", SnapshotMeasure.__table__)
+_categories = cast("Table", SnapshotCategory.__table__)
+_LAST = re.compile(r"last(?:~([0-9]{1,9}))?")
+
+
+def find_snapshot(connection: Connection, project: ProjectInfo, which: int | str) -> SnapshotRecord:
+    """The snapshot that is meant, its item patterns with it; raises NotFound.
+
+    See `snapshot_number` for the ways to say which.
+    """
+    number = snapshot_number(connection, project, which)
+    (snapshot,) = _records(connection, project, number)
+    parts = read_parts(connection, project.id, number, number).get(number, {})
+    patterns = item_patterns_in(parts, pattern_texts(connection, project.id))
+    return replace(snapshot, assessment=replace(snapshot.assessment, patterns=patterns))
+
+
+def snapshot_number(connection: Connection, project: ProjectInfo, which: int | str) -> int:
+    """The number of a snapshot given by number or name, as ``last``, or as ``last~2``.
+
+    ``last~2`` is the second before the last. Raises NotFound, with the near names, and for one
+    that was thinned out.
+    """
+    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    thinned = set(connection.scalars(gone))
+    rows = connection.execute(
+        select(_snapshots.c.id, _snapshots.c.name)
+        .where(_snapshots.c.project_id == project.id)
+        .order_by(_snapshots.c.id)
+    ).all()
+    wanted = str(which).strip()
+    number = next((row.id for row in rows if wanted in {str(row.id), row.name}), None)
+    if number in thinned:
+        raise NotFound(
+            f"snapshot {wanted} was thinned out: its figures are gone",
+            f"see: tracker snapshots list {project.name}",
+        )
+    left = [row for row in rows if row.id not in thinned]
+    last = _LAST.fullmatch(wanted)
+    if number is None and last is not None and int(last[1] or 0) < len(left):
+        return int(left[-1 - int(last[1] or 0)].id)
+    if number is None:
+        known = [str(name) for row in left for name in (row.name, row.id) if name]
+        mend = near(wanted, known) if left else f"take one: tracker snapshot {project.name}"
+        raise NotFound(
+            f"{project.name!r} has no snapshot {wanted!r}",
+            mend or f"see: tracker snapshots list {project.name}",
+        )
+    return int(number)
+
+
+def history(connection: Connection, project: ProjectInfo) -> History:
+    """Every snapshot of a project, without its tallies."""
+    return History(project.name, _records(connection, project))
+
+
+class _Records(Sequence[SnapshotRecord]):
+    """Snapshots made when they are looked at: a curve of ten thousand shows a few of them."""
+
+    def __init__(self, rows: Sequence[Any], make: Callable[[Any], SnapshotRecord]) -> None:
+        self._rows = rows
+        self._make = cache(make)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> SnapshotRecord: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[SnapshotRecord]: ...
+    def __getitem__(self, place: int | slice) -> SnapshotRecord | Sequence[SnapshotRecord]:
+        if isinstance(place, slice):
+            return _Records(self._rows[place], self._make)
+        return self._make(self._rows[place])
+
+
+def _records(
+    connection: Connection, project: ProjectInfo, number: int | None = None
+) -> Sequence[SnapshotRecord]:
+    """The snapshots of a project that were not thinned out, or the one of that number."""
+
+    def of_project(table: Table, snapshot: Any) -> ColumnElement[bool]:
+        ours: ColumnElement[bool] = table.c.project_id == project.id
+        return ours if number is None else ours & (snapshot == number)
+
+    measures = _by_snapshot(connection, _measures, MEASURE_COLUMNS, "measure", of_project)
+    rates = _by_snapshot(connection, _categories, RATE_COLUMNS, "category_id", of_project)
+    names = category_names(connection, project)
+    people = annotator_names(connection, project)
+    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    rows = connection.execute(
+        select(_snapshots)
+        .where(of_project(_snapshots, _snapshots.c.id), _snapshots.c.id.not_in(gone))
+        .order_by(_snapshots.c.id)
+    ).all()
+
+    def make(row: Any) -> SnapshotRecord:
+        figures = [_coefficient(*one) for one in measures.get(row.id, ())]
+        assessment = _assessment(project, row, figures, rates.get(row.id, ()), names)
+        told = _selection(row.selection, people)
+        assessment = replace(assessment, selection=told)
+        return _record(row, assessment)
+
+    return _Records(rows, make)
+
+
+def _by_snapshot(
+    connection: Connection, table: Table, columns: Sequence[str], key: str, of: Any
+) -> dict[int, list[Any]]:
+    """The rows of a table in order, by snapshot, each a sequence that begins with the key."""
+    chosen = [table.c.snapshot_id, table.c[key], *(table.c[name] for name in columns)]
+    if "details" in table.c:
+        chosen.append(table.c.details)
+    found: dict[int, list[Any]] = {}
+    for snapshot, *row in connection.execute(
+        select(*chosen)
+        .where(of(table, table.c.snapshot_id))
+        .order_by(table.c.snapshot_id, table.c.position)
+    ):
+        found.setdefault(snapshot, []).append(row)
+    return found
+
+
+def _coefficient(measure: str, *values: Any) -> Coefficient:
+    *values_, details = values
+    named = dict(zip(MEASURE_COLUMNS, values_, strict=True))
+    return Coefficient(measure, **named, details=json.loads(details))
+
+
+def _record(row: Any, assessment: Assessment) -> SnapshotRecord:
+    return SnapshotRecord(
+        id=row.id,
+        name=row.name,
+        note=row.note,
+        taken_at=row.taken_at,
+        as_of=row.as_of,
+        through_change=row.through_change,
+        version=row.version,
+        settings=row.settings,
+        digest=row.digest,
+        seal=row.seal,
+        assessment=assessment,
+    )
+
+
+def _assessment(
+    project: ProjectInfo,
+    row: Any,
+    measures: Sequence[Coefficient],
+    rates: Sequence[Any],
+    names: Mapping[int, str],
+) -> Assessment:
+    confidence: float = json.loads(row.settings)["confidence"]
+    return Assessment(
+        project=project.name,
+        scale=row.scale,
+        counts=Counts(row.items, row.items_compared, row.annotators, row.answers, row.labels),
+        measures=tuple(measures),
+        rates=tuple(
+            CategoryRate(
+                category=category,
+                confidence=confidence,
+                **dict(zip(RATE_COLUMNS, values, strict=True)),
+            )
+            for category, *values in rates
+        ),
+        categories=names,
+        gold=None,
+        patterns=ItemPatterns(),
+    )
+
+
+def _selection(told: str | None, names: Mapping[int, str]) -> dict[str, Any] | None:
+    """What was chosen in words, annotators by the names they have now."""
+    if told is None:
+        return None
+    selection: dict[str, Any] = json.loads(told)
+    return selection | {
+        who: sorted(names[number] for number in selection[who])
+        for who in ("annotators", "excluded")
+    }

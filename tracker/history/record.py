@@ -1,0 +1,102 @@
+"""What a snapshot and a project's history are, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tracker import clock
+from tracker.assess import Assessment
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["History", "SnapshotRecord"]
+
+
+@dataclass(frozen=True)
+class SnapshotRecord:
+    """One snapshot: when it was taken, of which state, and the figures then.
+
+    Attributes:
+        id: its number in the project.
+        name: to find it by.
+        note: why it was taken.
+        taken_at: when, in microseconds.
+        as_of: only labels given by then were counted; None for all.
+        through_change: the last change of the ledger that it knows.
+        version: of the program that computed it.
+        settings: what was asked, as JSON; see `history.settings`.
+        digest: of what was counted, chained.
+        seal: of everything stored, chained.
+        assessment: the figures.
+    """
+
+    id: int
+    name: str | None
+    note: str | None
+    taken_at: int
+    as_of: int | None
+    through_change: int
+    version: str
+    settings: str
+    digest: str
+    seal: str
+    assessment: Assessment
+
+    @property
+    def moment(self) -> int:
+        """The moment whose labels it shows."""
+        return self.taken_at if self.as_of is None else self.as_of
+
+    def to_dict(self) -> dict[str, Any]:
+        """One element of the contract's ``snapshots``."""
+        selection = self.assessment.selection
+        return {
+            "snapshot": self.id,
+            "name": self.name,
+            "note": self.note,
+            "taken_at": clock.iso(self.taken_at),
+            "as_of": clock.iso(self.moment),
+            "through_change": self.through_change,
+            "version": self.version,
+            "digest": self.digest,
+            "selection": None if selection is None else dict(selection),
+            "scale": self.assessment.scale,
+            **self.assessment.figures(),
+        }
+
+
+@dataclass(frozen=True)
+class History:
+    """The snapshots of a project, oldest first, without those that were thinned out."""
+
+    project: str
+    snapshots: Sequence[SnapshotRecord]
+
+    def __iter__(self) -> Iterator[SnapshotRecord]:
+        return iter(self.snapshots)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The contract's JSON of ``tracker history``."""
+        return {
+            "project": self.project,
+            "snapshots": [snapshot.to_dict() for snapshot in self.snapshots],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per snapshot and measure."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "snapshot": told["snapshot"],
+                "name": told["name"],
+                "taken_at": told["taken_at"],
+                "as_of": told["as_of"],
+            }
+            | measure
+            for told in self.to_dict()["snapshots"]
+            for measure in told["measures"]
+        )

@@ -1,0 +1,82 @@
+"""What a snapshot's figures were asked for, in numbers where names may change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tracker.assess import Question, Reading
+from tracker.catalogue.projects import ProjectInfo
+from tracker.counting import Choice, Selection
+
+__all__ = [
+    "chosen_by_attributes",
+    "question_of",
+    "selection_of",
+    "settings_text",
+    "touches_items_alone",
+]
+
+
+def settings_text(question: Question, selection: Selection) -> str:
+    """The settings as canonical JSON: equal for equal questions on equal answers."""
+    reading, choice = question.reading, question.choice
+    return json.dumps(
+        {
+            "scale": reading.scale,
+            "weights": reading.weights,
+            "distance": reading.distance,
+            "confidence": question.confidence,
+            "left_out": sorted(selection.left_out),
+            "only": None if selection.only is None else sorted(selection.only),
+            "since": selection.since,
+            "until": selection.until,
+            "where": selection.where,
+            "as_of": choice.as_of,
+            "known_at": choice.known_at,
+        },
+        ensure_ascii=False,
+        sort_keys=True,
+        separators=(",", ":"),
+    )
+
+
+def question_of(settings: str) -> Question:
+    """The question that settings answer; whose answers it is about is their selection's."""
+    told = json.loads(settings)
+    return Question(
+        confidence=told["confidence"],
+        reading=Reading(told["weights"], told["scale"], told["distance"]),
+        choice=Choice(as_of=told["as_of"], known_at=told["known_at"]),
+    )
+
+
+def selection_of(project: ProjectInfo, settings: str) -> Selection:
+    """The answers that settings are about."""
+    told = json.loads(settings)
+    return Selection(
+        project,
+        left_out=frozenset(told["left_out"]),
+        only=None if told["only"] is None else frozenset(told["only"]),
+        since=told["since"],
+        until=told["until"],
+        where=tuple((name, tuple(values)) for name, values in told["where"]),
+    )
+
+
+def chosen_by_attributes(settings: str) -> bool:
+    """Whether items were chosen by their attributes, of which no past state is kept."""
+    return bool(json.loads(settings)["where"])
+
+
+def touches_items_alone(settings: str) -> bool:
+    """Whether an item's part in the figures changes only with what was answered to it.
+
+    Times that limit what counts and attributes of items change by themselves; those are known
+    only as they are now.
+    """
+    told: Mapping[str, Any] = json.loads(settings)
+    return not told["where"] and all(
+        told[name] is None for name in ("since", "until", "as_of", "known_at")
+    )

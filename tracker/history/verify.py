@@ -1,0 +1,238 @@
+"""The record verified: both chains, the figures from the stored tallies, and from the ledger."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from sqlalchemy import Connection, Table, select
+
+from tracker.assess import Assessment, assess, study
+from tracker.assess.whole import assessment_of
+from tracker.catalogue.projects import ProjectInfo
+from tracker.history.digest import digest_of, seal_of
+from tracker.history.parts import (
+    Parts,
+    annotator_tallies_in,
+    figure_rows,
+    item_patterns_in,
+    pattern_texts,
+    read_parts,
+)
+from tracker.history.settings import chosen_by_attributes, question_of, selection_of
+from tracker.history.tallied import Tallied, count_all
+from tracker.past import Moment, as_it_was, erased_since
+from tracker.schema import Snapshot, Tombstone
+from tracker.tally import AnnotatorTallies
+
+__all__ = ["Fault", "Verified", "verify"]
+
+_snapshots = cast("Table", Snapshot.__table__)
+_AT_ONCE = 100  # snapshots whose rows are read together
+_TOLERANCE = 1e-9  # other machines and versions of libraries round sums otherwise
+
+Progress = Callable[[int, int], None]
+"""Told the snapshots that are done and those there are."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a snapshot, in a sentence."""
+
+    snapshot: int
+    why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fault as JSON."""
+        return {"snapshot": self.snapshot, "why": self.why}
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was found: how many snapshots were checked, in which ways, and the faults in order.
+
+    Attributes:
+        project: its name.
+        snapshots: rows in the chain.
+        thinned: those of which only the row is left.
+        recomputed: those counted again from the ledger.
+        faults: what is wrong; the first is the first bad link.
+        notes: why some could not be counted again.
+    """
+
+    project: str
+    snapshots: int
+    thinned: int
+    recomputed: int
+    faults: tuple[Fault, ...]
+    notes: tuple[Fault, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON."""
+        return {
+            "project": self.project,
+            "passed": not self.faults,
+            "snapshots": self.snapshots,
+            "thinned": self.thinned,
+            "recomputed": self.recomputed,
+            "faults": [fault.to_dict() for fault in self.faults],
+            "notes": [note.to_dict() for note in self.notes],
+        }
+
+
+def verify(
+    connection: Connection,
+    project: ProjectInfo,
+    *,
+    chain_only: bool = False,
+    progress: Progress | None = None,
+) -> Verified:
+    """Verify all snapshots of a project.
+
+    The digest and the seal of each are made again from what is stored and those before. Then,
+    unless ``chain_only``, the tallies are counted again from the ledger as it was known, and
+    the figures made from them: the same, or the record does not tell what was.
+    """
+    ours = _snapshots.c.project_id == project.id
+    headers = connection.execute(select(_snapshots).where(ours).order_by(_snapshots.c.id)).all()
+    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    thinned = set(connection.scalars(gone))
+    faults: list[Fault] = []
+    notes: list[Fault] = []
+    recomputed = 0
+    sums = _Sums()
+    before = ("", "")
+    texts = pattern_texts(connection, project.id)
+    for done, (header, parts) in enumerate(_with_parts(connection, project, headers), 1):
+        row = header._asdict()
+        faults += [Fault(header.id, why) for why in _chain(row, parts, texts, before, thinned)]
+        before = (header.digest, header.seal)
+        whole = sums.add(row, annotator_tallies_in(parts, texts))
+        if header.id not in thinned and not chain_only:
+            found, note = _recount(connection, project, row, parts, texts, whole)
+            faults += [Fault(header.id, why) for why in found]
+            recomputed += note is None
+            notes += [] if note is None else [Fault(header.id, note)]
+        if progress is not None:
+            progress(done, len(headers))
+    faults.sort(key=lambda fault: fault.snapshot)
+    return Verified(
+        project.name, len(headers), len(thinned), recomputed, tuple(faults), tuple(notes)
+    )
+
+
+def _with_parts(
+    connection: Connection, project: ProjectInfo, headers: Sequence[Any]
+) -> Iterator[tuple[Any, Parts]]:
+    for start in range(0, len(headers), _AT_ONCE):
+        some = headers[start : start + _AT_ONCE]
+        parts = read_parts(connection, project.id, some[0].id, some[-1].id)
+        for header in some:
+            yield header, parts.get(header.id, {})
+
+
+class _Sums:
+    """The annotators' tallies of each frame, added up snapshot by snapshot."""
+
+    def __init__(self) -> None:
+        self._by_frame: dict[int, AnnotatorTallies] = {}
+
+    def add(self, header: Mapping[str, Any], stored: AnnotatorTallies) -> AnnotatorTallies | None:
+        """The whole tallies of the snapshot; None where they are not kept."""
+        frame = header["frame_id"]
+        if frame is None:
+            return None
+        whole = self._by_frame.get(frame, AnnotatorTallies()) + stored
+        self._by_frame[frame] = whole
+        return whole
+
+
+def _chain(
+    header: Mapping[str, Any],
+    parts: Parts,
+    texts: Mapping[int, str],
+    before: tuple[str, str],
+    thinned: set[int],
+) -> Iterator[str]:
+    """What is wrong with a snapshot's digest and seal."""
+    if header["id"] in thinned:
+        return  # what they run over is gone; the next ones begin with them as they are stored
+    digest, seal = before
+    try:
+        if digest_of(digest, header, parts, texts) != header["digest"]:
+            yield "its digest does not fit what is stored and the snapshot before it"
+        elif seal_of(seal, header, parts) != header["seal"]:
+            yield "its seal does not fit what is stored and the snapshot before it"
+    except KeyError:
+        yield "it has a pattern that is not stored"
+
+
+def _recount(
+    connection: Connection,
+    project: ProjectInfo,
+    header: Mapping[str, Any],
+    parts: Parts,
+    texts: Mapping[int, str],
+    whole: AnnotatorTallies | None,
+) -> tuple[list[str], str | None]:
+    """What is wrong with a snapshot's tallies and figures, or why that cannot be known."""
+    question = question_of(header["settings"])
+    moment = Moment(header["as_of"], header["through_change"], None)
+    with as_it_was(connection, project.id, moment):
+        selection = selection_of(project, header["settings"])
+        if project.answers == "spans":
+            found = assess(connection, project, question, selection=selection)
+            return _differing(parts, found), None
+        tallied = count_all(connection, selection)
+        counted = study(
+            connection, project, question, (selection, tallied.annotators, tallied.patterns)
+        )
+        found = assessment_of(
+            project, counted.sample, counted.patterns, counted.names, counted.figures(), question
+        )
+    wrong = _tallies_differ(parts, texts, whole, tallied)
+    erased = erased_since(connection, project.id, header["through_change"])
+    if wrong and erased is not None:
+        return [], f"answers that it counted were erased by change {erased}"
+    if wrong and chosen_by_attributes(header["settings"]):
+        return [], "items were chosen by attributes, which are kept only as they are now"
+    return wrong or _differing(parts, found), None
+
+
+def _tallies_differ(
+    parts: Parts, texts: Mapping[int, str], whole: AnnotatorTallies | None, tallied: Tallied
+) -> list[str]:
+    wrong = []
+    if item_patterns_in(parts, texts).counts != tallied.patterns.counts:
+        wrong.append("its item patterns are not those of the ledger as it was")
+    kept, counted = whole or tallied.tallies, tallied.tallies or whole
+    if kept is not None and counted is not None and kept.counts != counted.counts:
+        wrong.append("its annotators' tallies are not those of the ledger as it was")
+    return wrong
+
+
+def _differing(parts: Parts, found: Assessment) -> list[str]:
+    """Which stored figures are not those that follow from the tallies."""
+    differs = []
+    for table, rows in figure_rows(found).items():
+        stored = parts.get(table, [])
+        keys = [next(iter(row.values())) for row in rows]
+        if keys != [next(iter(row.values())) for row in stored]:
+            differs.append("its figures are others than those of the ledger as it was")
+            continue
+        for row, one in zip(rows, stored, strict=True):
+            if not all(_alike(row[name], one[name]) for name in row):
+                differs.append(f"its {_named(row)} does not follow from the ledger as it was")
+    return differs
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    return str(row["measure"]) if "measure" in row else f"rate of category {row['category_id']}"
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    return bool(one == other)

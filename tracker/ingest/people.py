@@ -1,0 +1,154 @@
+"""Answers that change hands: two names that turn out to be one person's, or not after all.
+
+Each record keeps the name it was given under; whose it is follows from the aliases. Where both
+had answered an item, the record that stands is found anew, and the other is kept.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, select, update
+
+from tracker.catalogue.annotators import AnnotatorInfo, find_annotator, live_aliases
+from tracker.catalogue.changes import lock_project, record_change
+from tracker.catalogue.projects import ProjectInfo
+from tracker.errors import InvalidOption, NotFound
+from tracker.ingest.standing import restore, retire
+from tracker.ingest.touch import touch
+from tracker.past import ERASURE, MERGE, SPLIT
+from tracker.schema import Alias, Annotator, Label, PastLabel
+
+__all__ = ["erase_annotator", "merge_annotators", "split_annotator"]
+
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+
+
+def merge_annotators(
+    connection: Connection, project: ProjectInfo, name: str, into: str
+) -> AnnotatorInfo:
+    """Let all answers of an annotator, past and to come, be those of another.
+
+    The name becomes an alias of the other, as do its own aliases. Raises NotFound for an
+    unknown name, InvalidOption for the same one twice or for two kinds of annotators.
+    """
+    lock_project(connection, project.id)
+    one, other = (find_annotator(connection, project, which) for which in (name, into))
+    if one.id == other.id:
+        raise InvalidOption(f"{name!r} and {into!r} are one annotator already")
+    if one.kind != other.kind:
+        raise InvalidOption(
+            f"{one.name!r} is a {one.kind} annotator, {other.name!r} a {other.kind} one",
+            f"first: tracker annotator kind {one.name} {other.kind} -p {project.name}",
+        )
+    detail = {"annotator": one.id, "into": other.id}
+    change, _ = record_change(connection, project.id, MERGE, detail)
+    moved = [one.id]
+    for alias, owner in live_aliases(connection, project.id).items():
+        if owner == one.id:
+            _end_alias(connection, project.id, alias, change)
+            moved.append(alias)
+    for alias in moved:
+        _begin_alias(connection, project.id, alias, other.id, change)
+    _hand_over(connection, project.id, moved, other.id, change)
+    return find_annotator(connection, project, other.name)
+
+
+def split_annotator(connection: Connection, project: ProjectInfo, alias: str) -> AnnotatorInfo:
+    """Let the answers given under an alias be those of an annotator of that name again.
+
+    Raises NotFound for a name that is no alias.
+    """
+    lock_project(connection, project.id)
+    found = connection.execute(
+        select(Annotator.id, Alias.annotator_id)
+        .join(Alias, (Alias.project_id == Annotator.project_id) & (Alias.alias_id == Annotator.id))
+        .where(
+            Annotator.project_id == project.id,
+            Annotator.name == alias.strip(),
+            Alias.to_change.is_(None),
+        )
+    ).one_or_none()
+    if found is None:
+        owner = find_annotator(connection, project, alias)
+        raise NotFound(
+            f"{alias!r} is no alias of another annotator",
+            f"{owner.name!r} has the aliases: {', '.join(owner.aliases)}"
+            if owner.aliases
+            else None,
+        )
+    detail = {"alias": found.id, "from": found.annotator_id}
+    change, _ = record_change(connection, project.id, SPLIT, detail)
+    _end_alias(connection, project.id, found.id, change)
+    _hand_over(connection, project.id, [found.id], found.id, change)
+    return find_annotator(connection, project, alias)
+
+
+def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> int:
+    """Delete all records of an annotator for good, and the names; returns the labels that stood.
+
+    What is left of the person is a number. Raises NotFound for an unknown name.
+    """
+    lock_project(connection, project.id)
+    annotator = find_annotator(connection, project, name)
+    aliases = live_aliases(connection, project.id)
+    names = [annotator.id, *(alias for alias, owner in aliases.items() if owner == annotator.id)]
+    change, _ = record_change(connection, project.id, ERASURE, {"annotator": annotator.id})
+    ours = [
+        and_(table.c.project_id == project.id, table.c.annotator_id == annotator.id)
+        for table in (_labels, _past)
+    ]
+    stood = select(_labels.c.item_id).where(ours[0]).subquery("stood")
+    touch(connection, project.id, change, select(stood.c.item_id))
+    labels = connection.execute(delete(_labels).where(ours[0])).rowcount
+    connection.execute(delete(_past).where(ours[1]))
+    for number in names:
+        connection.execute(
+            update(Annotator)
+            .where(Annotator.project_id == project.id, Annotator.id == number)
+            .values(name=f"erased {number}")
+        )
+    return labels
+
+
+def _begin_alias(
+    connection: Connection, project_id: int, alias: int, annotator: int, change: int
+) -> None:
+    row = {"alias_id": alias, "annotator_id": annotator, "from_change": change}
+    connection.execute(insert(Alias).values(project_id=project_id, **row))
+
+
+def _end_alias(connection: Connection, project_id: int, alias: int, change: int) -> None:
+    connection.execute(
+        update(Alias)
+        .where(Alias.project_id == project_id, Alias.alias_id == alias, Alias.to_change.is_(None))
+        .values(to_change=change)
+    )
+
+
+def _hand_over(
+    connection: Connection, project_id: int, names: list[int], annotator: int, change: int
+) -> None:
+    """Give the records made under some names to an annotator, and settle what stands.
+
+    All standing answers that this touches go to the past first, those of the owner before and
+    of the one after; then the best record of each answer stands again.
+    """
+
+    def given(table: Table) -> ColumnElement[bool]:
+        return and_(table.c.project_id == project_id, table.c.given_as.in_(names))
+
+    standing = select(_labels.c.item_id).where(given(_labels))
+    items = standing.union(select(_past.c.item_id).where(given(_past))).subquery("given")
+    touch(connection, project_id, change, select(items.c.item_id))
+    affected = _labels.c.item_id.in_(select(items.c.item_id))
+    retire(connection, and_(_labels.c.project_id == project_id, affected))
+    connection.execute(update(_past).where(given(_past)).values(annotator_id=annotator))
+    # Every standing label of these items is in the past now, under one name or another.
+    theirs = select(_past.c.item_id).where(given(_past))
+    restore(
+        connection,
+        project_id,
+        and_(_past.c.project_id == project_id, _past.c.item_id.in_(theirs)),
+    )

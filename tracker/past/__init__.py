@@ -1,0 +1,36 @@
+"""The ledger as it was: the labels at a moment, or what was known of them by then.
+
+Two clocks run: when an answer was labelled, and when the ledger learnt of it. Inside `as_it_was`
+every statement reads the past, itself unchanged: temporary tables hide the stored ones of the
+same names, on either database, for this connection alone.
+"""
+
+from tracker.past.hiding import as_it_was, only_items
+from tracker.past.labels import ANSWER, ORDER
+from tracker.past.moment import (
+    NOW,
+    Moment,
+    erased_since,
+    last_change,
+    moment_of,
+    through_change,
+    untimed_labels,
+)
+from tracker.past.people import ERASURE, MERGE, SPLIT
+
+__all__ = [
+    "ANSWER",
+    "ERASURE",
+    "MERGE",
+    "NOW",
+    "ORDER",
+    "SPLIT",
+    "Moment",
+    "as_it_was",
+    "erased_since",
+    "last_change",
+    "moment_of",
+    "only_items",
+    "through_change",
+    "untimed_labels",
+]

@@ -1,0 +1,76 @@
+"""Temporary tables that hide the stored ones of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, insert, select
+
+from tracker import dialect
+from tracker.past.labels import labels_then
+from tracker.past.moment import NOW, Moment
+from tracker.past.people import flags_then, people_then
+
+__all__ = ["as_it_was", "only_items"]
+
+
+@contextmanager
+def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterator[None]:
+    """Let statements on the project's labels, annotators, imports and flags read a past state.
+
+    Other projects' rows are not to be seen inside, and nothing may be written to these tables.
+    """
+    if moment == NOW:
+        yield
+        return
+    rows = labels_then(connection, project_id, moment)
+    if moment.through is not None:
+        rows |= people_then(connection, project_id, moment.through)
+    if moment.known_at is not None:
+        rows |= flags_then(project_id, moment.known_at)
+    with _hidden(connection, rows):
+        yield
+
+
+@contextmanager
+def only_items(
+    connection: Connection, project_id: int, moment: Moment, items: Iterable[int]
+) -> Iterator[None]:
+    """Let statements on the project's labels read those of some items, as they were."""
+    wanted = Table(
+        "wanted_items",
+        MetaData(schema=dialect.temporary_schema(connection)),
+        Column("item_id", Integer, primary_key=True, autoincrement=False),
+    )
+    wanted.create(connection)
+    dialect.bulk_insert(connection, wanted, ["item_id"], ([item] for item in items))
+    dialect.refresh_statistics(connection, wanted)
+    rows = labels_then(connection, project_id, moment, select(wanted.c.item_id))
+    with _hidden(connection, rows):
+        yield
+    wanted.drop(connection)
+
+
+@contextmanager
+def _hidden(connection: Connection, rows: Mapping[Table, Sequence[Select[Any]]]) -> Iterator[None]:
+    """Hide stored tables behind such rows; an aborted transaction shows them again."""
+    schema = dialect.temporary_schema(connection)
+    prepared = connection.dialect.identifier_preparer
+    copies = []
+    for table, statements in rows.items():
+        copy = table.to_metadata(MetaData(), schema=schema, name=f"{table.name}_then")
+        copy.constraints.intersection_update({copy.primary_key})
+        copy.create(connection)
+        for statement in statements:
+            names = [column.name for column in table.columns]
+            connection.execute(insert(copy).from_select(names, statement))
+        dialect.refresh_statistics(connection, copy)
+        copies.append((copy, prepared.quote(table.name)))
+    # No table is hidden before all copies are filled: they are read from each other.
+    for copy, name in copies:
+        connection.exec_driver_sql(f"ALTER TABLE {prepared.format_table(copy)} RENAME TO {name}")
+    yield
+    for _, name in copies:
+        connection.exec_driver_sql(f"DROP TABLE {schema}.{name}")

@@ -1,0 +1,109 @@
+"""Annotators, their aliases and findings as they were known; imports not undone yet."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeAlias, cast
+
+from sqlalchemy import Connection, Integer, Select, Table, case, null, or_, select
+from sqlalchemy import cast as sql_cast
+
+from tracker.schema import (
+    Alias,
+    Annotator,
+    Change,
+    FlagChange,
+    FlagRow,
+    FlagSighting,
+    Import,
+)
+
+__all__ = ["ERASURE", "MERGE", "SPLIT", "Rows", "flags_then", "owners_then", "people_then"]
+
+Rows: TypeAlias = dict[Table, list[Select[Any]]]
+"""Tables by what they held: the rows of one statement after the other."""
+
+MERGE, SPLIT = "merge annotators", "split annotator"
+"""The kinds of changes that give answers to another annotator."""
+ERASURE = "erase annotator"
+"""The kind of change after which the past before it cannot be told any more."""
+
+_aliases = cast("Table", Alias.__table__)
+_annotators = cast("Table", Annotator.__table__)
+_imports = cast("Table", Import.__table__)
+
+
+def owners_then(connection: Connection, project_id: int, through: int | None) -> dict[int, int]:
+    """Whose the answers given under an alias were: ``{alias id: annotator id}``.
+
+    Nothing where no answers changed hands since, which is the usual case.
+    """
+    if through is None or not _moved_since(connection, project_id, through):
+        return {}
+    return {
+        row.alias_id: row.annotator_id
+        for row in connection.execute(_aliases_then(project_id, through))
+    }
+
+
+def _moved_since(connection: Connection, project_id: int, through: int) -> bool:
+    moves = select(Change.id).where(
+        Change.project_id == project_id, Change.id > through, Change.kind.in_((MERGE, SPLIT))
+    )
+    return connection.scalar(moves.limit(1)) is not None
+
+
+def _aliases_then(project_id: int, through: int) -> Select[Any]:
+    ended = case((_aliases.c.to_change > through, null()), else_=_aliases.c.to_change)
+    return select(
+        *(ended.label(c.name) if c.name == "to_change" else c for c in _aliases.columns)
+    ).where(
+        _aliases.c.project_id == project_id,
+        _aliases.c.from_change <= through,
+        or_(_aliases.c.to_change.is_(None), _aliases.c.to_change > through),
+    )
+
+
+def people_then(connection: Connection, project_id: int, through: int) -> Rows:
+    """Annotators of the kinds they had, their aliases, and the imports, as they were known."""
+    kinds = _kinds_then(connection, project_id, through)
+    kind = case(kinds, value=_annotators.c.id, else_=_annotators.c.kind)
+    annotators = select(
+        *(kind.label(c.name) if kinds and c.name == "kind" else c for c in _annotators.columns)
+    ).where(_annotators.c.project_id == project_id)
+    later = _imports.c.undone_by > through
+    undone = case((later, sql_cast(null(), Integer)), else_=_imports.c.undone_by)
+    imports = select(
+        *(undone.label(c.name) if c.name == "undone_by" else c for c in _imports.columns)
+    ).where(_imports.c.project_id == project_id, _imports.c.change_id <= through)
+    return {
+        _annotators: [annotators],
+        _aliases: [_aliases_then(project_id, through)],
+        _imports: [imports],
+    }
+
+
+def _kinds_then(connection: Connection, project_id: int, through: int) -> dict[int, str]:
+    """The kinds of annotators that have another now: what the first change since replaced."""
+    rows = connection.scalars(
+        select(Change.detail)
+        .where(
+            Change.project_id == project_id,
+            Change.id > through,
+            Change.kind == "annotator kind",
+        )
+        .order_by(Change.id.desc())
+    )
+    return {detail["annotator"]: detail["from"] for detail in map(json.loads, rows)}
+
+
+def flags_then(project_id: int, known_at: int) -> Rows:
+    """The recorded findings, the audits that saw them and what was done, until a moment."""
+    tables = ((FlagRow, "found_at"), (FlagSighting, "seen_at"), (FlagChange, "made_at"))
+    rows: Rows = {}
+    for made, moment in tables:
+        table = cast("Table", made.__table__)
+        rows[table] = [
+            select(table).where(table.c.project_id == project_id, table.c[moment] <= known_at)
+        ]
+    return rows
