@@ -35,6 +35,7 @@ ORDER = (
     "auditing",
     "flags",
     "history",
+    "compare",
     "gate",
     "progress",
     "integrity",
@@ -62,12 +63,12 @@ ONLY: dict[str, set[str]] = {
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
     "sqlalchemy": {"schema", "dialect", "database", "catalogue", "past", "ingest", "counting",
-                   "assess", "auditing", "flags", "history", "gate", "progress", "integrity",
-                   "export", "ledger"},
+                   "assess", "auditing", "flags", "history", "compare", "gate", "progress",
+                   "integrity", "export", "ledger"},
     "alembic": {"database"},
-    "numpy": {"measures", "trend", "audit", "counting", "assess"},
+    "numpy": {"measures", "trend", "compare", "audit", "counting", "assess"},
     "scipy": {"measures", "trend", "audit"},
-    "pandas": {"assess", "auditing", "history", "gate", "ledger"},
+    "pandas": {"assess", "auditing", "history", "compare", "gate", "ledger"},
     "rich": {"report", "cli"},
     "typer": {"cli"},
     "psycopg": set(),  # the driver is SQLAlchemy's to import

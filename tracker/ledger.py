@@ -24,6 +24,7 @@ from tracker.catalogue.projects import (
     find_project,
 )
 from tracker.catalogue.pseudonyms import pseudonyms
+from tracker.compare import StateComparison, compare_states, find_state, refuse_unlike
 from tracker.counting import EVERYTHING, Choice, Selecting, choose
 from tracker.database import Database
 from tracker.errors import InvalidOption, NotFound
@@ -283,6 +284,29 @@ class Ledger:
         checks, choice = read_config(Path(config), project), choose(**selecting)
         with self.reading(project, choice) as (connection, found):
             return judge(connection, found, checks, choice)
+
+    def compare(
+        self,
+        project: str,
+        a: str,
+        b: str,
+        *,
+        other: str | None = None,
+        anyway: bool = False,
+        question: Question | None = None,
+    ) -> StateComparison:
+        """What changed from one state to another, by how much, and because of what.
+
+        For the ways to name a state see `compare.find_state`; the second may be of ``other``, a
+        project. ``anyway`` compares states of other settings, too.
+        """
+        with self.reading(project) as (connection, found):
+            second = found if other is None else find_project(connection, other)
+            first = find_state(connection, found, a, question)
+            then = find_state(connection, second, b, question)
+            if not anyway:
+                refuse_unlike(first, then)
+            return compare_states(connection, first, then)
 
     def status(
         self, project: str, *, as_of: date | str | None = None, known_at: date | str | None = None

@@ -80,10 +80,13 @@ def assessment_of(
     figures: Sequence[Coefficient],
     question: Question,
     rates: Sequence[CategoryRate] | None = None,
+    *,
+    binary: bool = True,
 ) -> Assessment:
     """The figures that follow from item patterns, of a project or of a part of it.
 
-    ``rates`` are those of the categories with other errors than the usual.
+    ``rates`` are those of the categories with other errors than the usual; ``binary`` says
+    whether each category's own coefficients are wanted.
     """
     if rates is None:
         rates = category_rates(patterns, list(names), question.confidence)
@@ -102,7 +105,7 @@ def assessment_of(
         categories=names,
         gold=None,
         patterns=patterns,
-        binary=binary_coefficients(of, list(names), question.confidence),
+        binary=binary_coefficients(of, list(names), question.confidence) if binary else {},
     )
 
 

@@ -14,6 +14,7 @@ from tracker.cli import (
     annotator,
     audit,
     category,
+    compare,
     conformance,
     database,
     demo,
@@ -67,6 +68,7 @@ importing.register(app)
 status.register(app)
 agreement.register(app)
 history.register(app)
+compare.register(app)
 audit.register(app)
 flags.register(app)
 gate.register(app)

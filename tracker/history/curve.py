@@ -14,9 +14,11 @@ from tracker import clock, counting
 from tracker.assess import Assessment, Question
 from tracker.assess.points import assess_patterns, measures_of_patterns
 from tracker.catalogue.categories import category_names
+from tracker.catalogue.notes import NoteInfo, list_notes
 from tracker.catalogue.projects import ProjectInfo
-from tracker.counting import DAY, Window
+from tracker.counting import DAY, Choice, Window
 from tracker.errors import InvalidOption
+from tracker.history.record import measure_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,12 +54,16 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """A point for each period, oldest first; ``every`` and ``window`` in words."""
+    """A point for each period, oldest first; ``every`` and ``window`` in words.
+
+    ``notes`` says what happened in that time.
+    """
 
     project: str
     every: str
     window: str
     points: tuple[Point, ...]
+    notes: Sequence[NoteInfo] = ()
 
     def __iter__(self) -> Iterator[Point]:
         return iter(self.points)
@@ -69,17 +75,18 @@ class Curve:
             "every": self.every,
             "window": self.window,
             "snapshots": [point.to_dict() for point in self.points],
+            "notes": [note.to_dict() for note in self.notes],
         }
 
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per point and measure, each value a number or a text."""
+        return measure_rows(self.to_dict()["snapshots"])
+
     def to_frame(self) -> pd.DataFrame:
-        """One row per point and measure."""
+        """`rows` as a frame."""
         import pandas as pd
 
-        return pd.DataFrame(
-            {"as_of": told["as_of"]} | measure
-            for told in self.to_dict()["snapshots"]
-            for measure in told["measures"]
-        )
+        return pd.DataFrame(self.rows())
 
 
 def parse_window(text: str) -> Window:
@@ -142,7 +149,18 @@ def rebuilt(
             assessment = assess_patterns(project, names, patterns, annotators, measures, question)
             assessment = replace(assessment, selection=selection.told)
         points.append(Point(min((day + 1) * DAY - 1, now), assessment))
-    return Curve(project.name, every, window, tuple(points))
+    notes = _between(list_notes(connection, project), question.choice)
+    return Curve(project.name, every, window, tuple(points), notes)
+
+
+def _between(notes: Sequence[NoteInfo], choice: Choice) -> tuple[NoteInfo, ...]:
+    """The notes of the time that was asked for."""
+    since, until = choice.since, choice.until
+    return tuple(
+        note
+        for note in notes
+        if (since is None or note.at >= since) and (until is None or note.at <= until)
+    )
 
 
 def _ends(first: int | None, last: int | None, every: str, question: Question) -> Sequence[int]:

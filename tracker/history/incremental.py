@@ -22,8 +22,8 @@ from tracker.history.parts import (
     standing_in,
 )
 from tracker.history.settings import touches_items_alone
-from tracker.history.tallied import Tallied, answers_by_annotator
-from tracker.past import Moment, erased_since, only_items
+from tracker.history.tallied import Tallied, answers_by_annotator, patterns_in
+from tracker.past import NOW, Moment, erased_since, only_items, some_items
 from tracker.schema import Item, Snapshot, SnapshotAnnotator, Tombstone, Touched
 from tracker.tally import AnnotatorTallies, ItemPatterns
 
@@ -164,21 +164,18 @@ def count_touched(
         kept = None if base.header.frame_id is None else AnnotatorTallies()
         return Tallied(base.patterns, base.answers, kept, 0)
     before = Moment(through=base.header.through_change)
-    with only_items(connection, project.id, before, items):
-        old, old_tallies = _both(connection, selection)
-    with only_items(connection, project.id, Moment(), items):
-        new, new_tallies = _both(connection, selection)
-    difference = new_tallies - old_tallies
+    with some_items(connection, items) as wanted:
+        with only_items(connection, project.id, before, wanted):
+            old = counting.annotator_tallies(connection, selection)
+        with only_items(connection, project.id, NOW, wanted):
+            new = counting.annotator_tallies(connection, selection)
+    difference = new - old
     answers = Counter(base.answers)
     answers.update(answers_by_annotator(difference))
+    patterns = base.patterns + patterns_in(difference)
     return Tallied(
-        base.patterns - old + new,
+        ItemPatterns(dict(sorted(patterns.counts.items()))),
         {who: number for who, number in answers.items() if number},
         None if base.header.frame_id is None else difference,
         len(items),
     )
-
-
-def _both(connection: Connection, selection: Selection) -> tuple[ItemPatterns, AnnotatorTallies]:
-    patterns = counting.item_patterns(connection, selection)
-    return patterns, counting.annotator_tallies(connection, selection)

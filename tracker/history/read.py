@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any, cast, overload
 
-from sqlalchemy import ColumnElement, Connection, Table, select
+from sqlalchemy import ColumnElement, Connection, Table, func, select
 
-from tracker.assess import Assessment, Counts
+from tracker.assess import Assessment, Counts, Reading
+from tracker.assess.figures import check_measures
 from tracker.catalogue.annotators import annotator_names
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.names import near
+from tracker.catalogue.notes import list_notes
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import NotFound
 from tracker.history.parts import (
@@ -30,7 +32,15 @@ from tracker.measures.rates import CategoryRate
 from tracker.schema import Snapshot, SnapshotCategory, SnapshotMeasure, Tombstone
 from tracker.tally import ItemPatterns
 
-__all__ = ["find_snapshot", "history", "snapshot_number"]
+__all__ = [
+    "check_recorded",
+    "find_snapshot",
+    "history",
+    "record_of",
+    "records",
+    "snapshot_number",
+    "thinned_out",
+]
 
 _snapshots = cast("Table", Snapshot.__table__)
 _measures = cast("Table", SnapshotMeasure.__table__)
@@ -44,7 +54,7 @@ def find_snapshot(connection: Connection, project: ProjectInfo, which: int | str
     See `snapshot_number` for the ways to say which.
     """
     number = snapshot_number(connection, project, which)
-    (snapshot,) = _records(connection, project, number)
+    (snapshot,) = records(connection, project, number, number)
     parts = read_parts(connection, project.id, number, number).get(number, {})
     patterns = item_patterns_in(parts, pattern_texts(connection, project.id))
     return replace(snapshot, assessment=replace(snapshot.assessment, patterns=patterns))
@@ -84,9 +94,30 @@ def snapshot_number(connection: Connection, project: ProjectInfo, which: int | s
     return int(number)
 
 
-def history(connection: Connection, project: ProjectInfo) -> History:
-    """Every snapshot of a project, without its tallies."""
-    return History(project.name, _records(connection, project))
+def history(connection: Connection, project: ProjectInfo, measures: Sequence[str] = ()) -> History:
+    """Every snapshot of a project, without its tallies, with all measures or those named.
+
+    Raises InvalidOption for a measure that does not exist or does not fit the project.
+    """
+    check_recorded(project, measures)
+    return History(
+        project.name,
+        records(connection, project, measures=measures),
+        tuple(list_notes(connection, project)),
+        thinned_out(connection, project),
+    )
+
+
+def check_recorded(project: ProjectInfo, measures: Sequence[str]) -> None:
+    """Raise InvalidOption for a measure that no snapshot of the project can hold."""
+    # With weights every name is one: some snapshot may have been taken so.
+    check_measures(project, measures, Reading(weights="linear"), few=True)
+
+
+def thinned_out(connection: Connection, project: ProjectInfo) -> int:
+    """Of how many snapshots of a project only the row is left."""
+    gone = select(func.count()).select_from(Tombstone).where(Tombstone.project_id == project.id)
+    return connection.scalar(gone) or 0
 
 
 class _Records(Sequence[SnapshotRecord]):
@@ -109,16 +140,25 @@ class _Records(Sequence[SnapshotRecord]):
         return self._make(self._rows[place])
 
 
-def _records(
-    connection: Connection, project: ProjectInfo, number: int | None = None
+def records(
+    connection: Connection,
+    project: ProjectInfo,
+    first: int = 1,
+    last: int | None = None,
+    measures: Sequence[str] = (),
 ) -> Sequence[SnapshotRecord]:
-    """The snapshots of a project that were not thinned out, or the one of that number."""
+    """The snapshots of a project that were not thinned out, or those from one number to another.
+
+    With all their measures, or those named.
+    """
 
     def of_project(table: Table, snapshot: Any) -> ColumnElement[bool]:
-        ours: ColumnElement[bool] = table.c.project_id == project.id
-        return ours if number is None else ours & (snapshot == number)
+        ours: ColumnElement[bool] = (table.c.project_id == project.id) & (snapshot >= first)
+        if last is not None:
+            ours &= snapshot <= last
+        return ours & table.c.measure.in_(measures) if measures and table is _measures else ours
 
-    measures = _by_snapshot(connection, _measures, MEASURE_COLUMNS, "measure", of_project)
+    figures_of = _by_snapshot(connection, _measures, MEASURE_COLUMNS, "measure", of_project)
     rates = _by_snapshot(connection, _categories, RATE_COLUMNS, "category_id", of_project)
     names = category_names(connection, project)
     people = annotator_names(connection, project)
@@ -130,11 +170,11 @@ def _records(
     ).all()
 
     def make(row: Any) -> SnapshotRecord:
-        figures = [_coefficient(*one) for one in measures.get(row.id, ())]
+        figures = [_coefficient(*one) for one in figures_of.get(row.id, ())]
         assessment = _assessment(project, row, figures, rates.get(row.id, ()), names)
         told = _selection(row.selection, people)
         assessment = replace(assessment, selection=told)
-        return _record(row, assessment)
+        return record_of(row._mapping, assessment)
 
     return _Records(rows, make)
 
@@ -162,20 +202,10 @@ def _coefficient(measure: str, *values: Any) -> Coefficient:
     return Coefficient(measure, **named, details=json.loads(details))
 
 
-def _record(row: Any, assessment: Assessment) -> SnapshotRecord:
-    return SnapshotRecord(
-        id=row.id,
-        name=row.name,
-        note=row.note,
-        taken_at=row.taken_at,
-        as_of=row.as_of,
-        through_change=row.through_change,
-        version=row.version,
-        settings=row.settings,
-        digest=row.digest,
-        seal=row.seal,
-        assessment=assessment,
-    )
+def record_of(row: Mapping[str, Any], assessment: Assessment) -> SnapshotRecord:
+    """A snapshot from its row and its figures."""
+    own = (field.name for field in fields(SnapshotRecord) if field.name != "assessment")
+    return SnapshotRecord(**{name: row[name] for name in own}, assessment=assessment)
 
 
 def _assessment(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tracker import clock
 from tracker.assess import Assessment
+from tracker.catalogue.notes import NoteInfo
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["History", "SnapshotRecord"]
+__all__ = ["History", "SnapshotRecord", "measure_rows"]
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,15 @@ class SnapshotRecord:
 
 @dataclass(frozen=True)
 class History:
-    """The snapshots of a project, oldest first, without those that were thinned out."""
+    """The snapshots of a project, oldest first, without those that were thinned out.
+
+    ``thinned`` is how many those are; ``notes`` says what happened in between.
+    """
 
     project: str
     snapshots: Sequence[SnapshotRecord]
+    notes: Sequence[NoteInfo] = ()
+    thinned: int = 0
 
     def __iter__(self) -> Iterator[SnapshotRecord]:
         return iter(self.snapshots)
@@ -82,21 +89,28 @@ class History:
         """The contract's JSON of ``tracker history``."""
         return {
             "project": self.project,
+            "thinned": self.thinned,
             "snapshots": [snapshot.to_dict() for snapshot in self.snapshots],
+            "notes": [note.to_dict() for note in self.notes],
         }
 
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per snapshot and measure, each value a number or a text."""
+        return measure_rows(self.to_dict()["snapshots"])
+
     def to_frame(self) -> pd.DataFrame:
-        """One row per snapshot and measure."""
+        """`rows` as a frame."""
         import pandas as pd
 
-        return pd.DataFrame(
-            {
-                "snapshot": told["snapshot"],
-                "name": told["name"],
-                "taken_at": told["taken_at"],
-                "as_of": told["as_of"],
-            }
-            | measure
-            for told in self.to_dict()["snapshots"]
-            for measure in told["measures"]
-        )
+        return pd.DataFrame(self.rows())
+
+
+def measure_rows(snapshots: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Elements of the contract's ``snapshots`` as one flat row per measure."""
+    return [
+        {name: one[name] for name in ("snapshot", "name", "taken_at", "as_of")}
+        | {"selection": one["selection"] and json.dumps(one["selection"], ensure_ascii=False)}
+        | {name: value for name, value in measure.items() if name != "readings"}
+        for one in snapshots
+        for measure in one["measures"]
+    ]

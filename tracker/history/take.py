@@ -12,7 +12,6 @@ from sqlalchemy import Connection, Table, func, insert, select
 
 from tracker import clock, counting
 from tracker.assess import Assessment, Question, assess, study
-from tracker.assess.whole import assessment_of
 from tracker.catalogue.annotators import annotator_names
 from tracker.catalogue.changes import lock_project
 from tracker.catalogue.flag_states import settling_changes
@@ -39,10 +38,10 @@ from tracker.history.parts import (
     store_parts,
     tally_rows,
 )
-from tracker.history.read import find_snapshot
+from tracker.history.read import find_snapshot, record_of
 from tracker.history.record import SnapshotRecord
 from tracker.history.settings import settings_text
-from tracker.history.tallied import Tallied, count_all
+from tracker.history.tallied import Tallied, count_all, recorded_assessment
 from tracker.past import as_it_was, last_change, moment_of
 from tracker.schema import STANDING, Change, Snapshot
 
@@ -141,8 +140,8 @@ def take_snapshot(
         "frame_id": frame,
         **counted.assessment.counts.to_dict(),
     }
-    _store(connection, project, header, parts)
-    return Taken(find_snapshot(connection, project, number), True, counted.read)
+    stored = _store(connection, project, header, parts)
+    return Taken(record_of(stored, counted.assessment), True, counted.read)
 
 
 def _free_name(connection: Connection, project: ProjectInfo, name: str) -> str:
@@ -211,9 +210,7 @@ def _count(
     counted = study(
         connection, project, question, (selection, tallied.annotators, tallied.patterns)
     )
-    found = assessment_of(
-        project, counted.sample, counted.patterns, counted.names, counted.figures(), question
-    )
+    found = recorded_assessment(counted)
     return _Counted(
         selection, settings, replace(found, selection=selection.told), tallied, base, same
     )
@@ -331,8 +328,11 @@ def _moment(connection: Connection, project: ProjectInfo) -> int:
 
 def _store(
     connection: Connection, project: ProjectInfo, header: Mapping[str, Any], parts: Parts
-) -> None:
-    """Store a snapshot with its digest and seal, which begin with those of the one before it."""
+) -> dict[str, Any]:
+    """Store a snapshot with its digest and seal, which begin with those of the one before it.
+
+    Returns its row.
+    """
     last = connection.execute(
         select(_snapshots.c.digest, _snapshots.c.seal)
         .where(_snapshots.c.project_id == project.id)
@@ -346,3 +346,4 @@ def _store(
     row["seal"] = seal_of(seal, row, parts)
     connection.execute(insert(_snapshots).values(row))
     store_parts(connection, project.id, row["id"], parts)
+    return row

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
 from tracker import counting
+from tracker.assess import Assessment, Study
+from tracker.assess.whole import assessment_of
 from tracker.counting import Selection
-from tracker.tally import AnnotatorTallies, ItemPatterns
+from tracker.tally import AnnotatorTallies, ItemPatterns, Pattern, answers_in
 
-__all__ = ["MOST_PATTERNS", "Tallied", "answers_by_annotator", "count_all"]
+__all__ = [
+    "MOST_PATTERNS",
+    "Tallied",
+    "answers_by_annotator",
+    "count_all",
+    "patterns_in",
+    "recorded_assessment",
+]
 
 MOST_PATTERNS = 20_000
 """Of more patterns than that, annotators' tallies would come near the labels in number."""
@@ -53,3 +63,30 @@ def count_all(connection: Connection, selection: Selection) -> Tallied:
 def answers_by_annotator(tallies: AnnotatorTallies) -> dict[int, int]:
     """How many answers of each annotator are in some tallies; differences may be negative."""
     return {who: sum(met.values()) for who, met in tallies.counts.items()}
+
+
+def patterns_in(tallies: AnnotatorTallies) -> ItemPatterns:
+    """The item patterns of some tallies or of a difference, in their order.
+
+    Each annotator of an item has met its pattern once, so that it is there as often as it has
+    answers.
+    """
+    met: Counter[Pattern] = Counter()
+    for counts in tallies.counts.values():
+        for (_, pattern), items in counts.items():
+            met[pattern] += items
+    counted = {pattern: times // answers_in(pattern) for pattern, times in met.items() if times}
+    return ItemPatterns(dict(sorted(counted.items())))
+
+
+def recorded_assessment(counted: Study) -> Assessment:
+    """The figures that a snapshot records."""
+    return assessment_of(
+        counted.project,
+        counted.sample,
+        counted.patterns,
+        counted.names,
+        counted.figures(),
+        counted.question,
+        binary=False,
+    )

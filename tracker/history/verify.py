@@ -10,7 +10,6 @@ from typing import Any, cast
 from sqlalchemy import Connection, Table, select
 
 from tracker.assess import Assessment, assess, study
-from tracker.assess.whole import assessment_of
 from tracker.catalogue.projects import ProjectInfo
 from tracker.history.digest import digest_of, seal_of
 from tracker.history.parts import (
@@ -22,7 +21,7 @@ from tracker.history.parts import (
     read_parts,
 )
 from tracker.history.settings import chosen_by_attributes, question_of, selection_of
-from tracker.history.tallied import Tallied, count_all
+from tracker.history.tallied import Tallied, count_all, recorded_assessment
 from tracker.past import Moment, as_it_was, erased_since
 from tracker.schema import Snapshot, Tombstone
 from tracker.tally import AnnotatorTallies
@@ -189,9 +188,7 @@ def _recount(
         counted = study(
             connection, project, question, (selection, tallied.annotators, tallied.patterns)
         )
-        found = assessment_of(
-            project, counted.sample, counted.patterns, counted.names, counted.figures(), question
-        )
+        found = recorded_assessment(counted)
     wrong = _tallies_differ(parts, texts, whole, tallied)
     erased = erased_since(connection, project.id, header["through_change"])
     if wrong and erased is not None:

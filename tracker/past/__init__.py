@@ -5,7 +5,7 @@ every statement reads the past, itself unchanged: temporary tables hide the stor
 same names, on either database, for this connection alone.
 """
 
-from tracker.past.hiding import as_it_was, only_items
+from tracker.past.hiding import as_it_was, only_items, some_items
 from tracker.past.labels import ANSWER, ORDER
 from tracker.past.moment import (
     NOW,
@@ -31,6 +31,7 @@ __all__ = [
     "last_change",
     "moment_of",
     "only_items",
+    "some_items",
     "through_change",
     "untimed_labels",
 ]

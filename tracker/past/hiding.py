@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, insert, select
 
 from tracker import dialect
-from tracker.past.labels import labels_then
+from tracker.past.labels import LABELS, labels_then
 from tracker.past.moment import NOW, Moment
 from tracker.past.people import flags_then, people_then
 
-__all__ = ["as_it_was", "only_items"]
+__all__ = ["as_it_was", "only_items", "some_items"]
 
 
 @contextmanager
@@ -35,22 +36,40 @@ def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterat
 
 
 @contextmanager
-def only_items(
-    connection: Connection, project_id: int, moment: Moment, items: Iterable[int]
-) -> Iterator[None]:
-    """Let statements on the project's labels read those of some items, as they were."""
-    wanted = Table(
-        "wanted_items",
-        MetaData(schema=dialect.temporary_schema(connection)),
-        Column("item_id", Integer, primary_key=True, autoincrement=False),
-    )
+def some_items(connection: Connection, items: Iterable[int]) -> Iterator[Select[Any]]:
+    """A statement that gives the numbers of these items, for `only_items`."""
+    wanted = _wanted_items(dialect.temporary_schema(connection))
     wanted.create(connection)
     dialect.bulk_insert(connection, wanted, ["item_id"], ([item] for item in items))
     dialect.refresh_statistics(connection, wanted)
-    rows = labels_then(connection, project_id, moment, select(wanted.c.item_id))
-    with _hidden(connection, rows):
-        yield
+    yield select(wanted.c.item_id)
     wanted.drop(connection)
+
+
+@contextmanager
+def only_items(
+    connection: Connection, project_id: int, moment: Moment, items: Select[Any]
+) -> Iterator[None]:
+    """Let statements on the project's standing labels read those of some items, as they were."""
+    rows = labels_then(connection, project_id, moment, items)
+    with _hidden(connection, {LABELS: rows[LABELS]}):
+        yield
+
+
+# One table each for all connections: what is made of the same tables is compiled once.
+
+
+@cache
+def _wanted_items(schema: str) -> Table:
+    item = Column("item_id", Integer, primary_key=True, autoincrement=False)
+    return Table("wanted_items", MetaData(schema=schema), item)
+
+
+@cache
+def _copy_of(table: Table, schema: str) -> Table:
+    copy = table.to_metadata(MetaData(), schema=schema, name=f"{table.name}_then")
+    copy.constraints.intersection_update({copy.primary_key})
+    return copy
 
 
 @contextmanager
@@ -60,8 +79,7 @@ def _hidden(connection: Connection, rows: Mapping[Table, Sequence[Select[Any]]])
     prepared = connection.dialect.identifier_preparer
     copies = []
     for table, statements in rows.items():
-        copy = table.to_metadata(MetaData(), schema=schema, name=f"{table.name}_then")
-        copy.constraints.intersection_update({copy.primary_key})
+        copy = _copy_of(table, schema)
         copy.create(connection)
         for statement in statements:
             names = [column.name for column in table.columns]

@@ -22,14 +22,14 @@ from tracker.past.moment import Moment
 from tracker.past.people import Rows, owners_then
 from tracker.schema import Label, PastLabel
 
-__all__ = ["ANSWER", "ORDER", "labels_then"]
+__all__ = ["ANSWER", "LABELS", "ORDER", "labels_then"]
 
 ANSWER = ("item_id", "annotator_id", "pass")
 """The columns that say which answer of a project a label belongs to."""
 ORDER = ("labelled_at", "change_id", "source", "given_as")
 """Which of several records of an answer stands: the greatest in this order."""
 
-_labels = cast("Table", Label.__table__)
+LABELS = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
 
 
@@ -63,15 +63,17 @@ def labels_then(
             found = found.where(table.c.labelled_at <= moment.as_of)
         return found if items is None else found.where(table.c.item_id.in_(items))
 
+    if (moment.as_of, moment.through) == (None, None):
+        return {LABELS: [known(LABELS, LABELS)], _past: [known(_past, _past)]}
     taken_back: ColumnElement[bool] = _past.c.taken_back_by.is_not(None)
     if moment.through is not None:
         taken_back = and_(taken_back, _past.c.taken_back_by <= moment.through)
     not_taken = sql_cast(null(), _past.c.taken_back_by.type)
-    stood = known(_labels, _past, taken_back_by=not_taken)
+    stood = known(LABELS, _past, taken_back_by=not_taken)
     standing = []
     if not owners:
-        stood = stood.where(_labels.c.item_id.in_(contested))
-        standing = [known(_labels, _labels).where(_labels.c.item_id.not_in(contested))]
+        stood = stood.where(LABELS.c.item_id.in_(contested))
+        standing = [known(LABELS, LABELS).where(LABELS.c.item_id.not_in(contested))]
     records = union_all(
         stood, known(_past, _past, taken_back_by=not_taken).where(~taken_back)
     ).subquery("records")
@@ -80,9 +82,9 @@ def labels_then(
         order_by=[records.c[column].desc() for column in ORDER],
     )
     ranked = select(records, number.label("number")).subquery("ranked")
-    best = select(*(ranked.c[c.name] for c in _labels.columns)).where(ranked.c.number == 1)
+    best = select(*(ranked.c[c.name] for c in LABELS.columns)).where(ranked.c.number == 1)
     others = select(*(ranked.c[c.name] for c in _past.columns)).where(ranked.c.number > 1)
     return {
-        _labels: [*standing, best],
+        LABELS: [*standing, best],
         _past: [others, known(_past, _past).where(taken_back)],
     }

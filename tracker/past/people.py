@@ -40,10 +40,9 @@ def owners_then(connection: Connection, project_id: int, through: int | None) ->
     """
     if through is None or not _moved_since(connection, project_id, through):
         return {}
-    return {
-        row.alias_id: row.annotator_id
-        for row in connection.execute(_aliases_then(project_id, through))
-    }
+    rows = connection.execute(_aliases_then(project_id, through))
+    # Nobody is 0: before the first merge all names were their own, which is not "nothing".
+    return {0: 0} | {row.alias_id: row.annotator_id for row in rows}
 
 
 def _moved_since(connection: Connection, project_id: int, through: int) -> bool:

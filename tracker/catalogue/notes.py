@@ -1,0 +1,107 @@
+"""Notes on the time line: what happened to a project at a moment, such as a new guideline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from tracker import clock
+from tracker.catalogue.changes import lock_project, record_change
+from tracker.catalogue.names import near
+from tracker.catalogue.projects import ProjectInfo
+from tracker.errors import InvalidOption, NotFound
+from tracker.schema import Note
+
+__all__ = ["NoteInfo", "add_note", "find_note", "list_notes", "remove_note"]
+
+
+@dataclass(frozen=True)
+class NoteInfo:
+    """A note; ``id`` is its number in the project, ``at`` a moment in microseconds."""
+
+    id: int
+    at: int
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The note as JSON."""
+        return {"at": clock.iso(self.at), "note": self.id, "text": self.text}
+
+
+def add_note(
+    connection: Connection, project: ProjectInfo, text: str, at: int | None = None
+) -> NoteInfo:
+    """Note what happened at a moment, now if left out; raises InvalidOption for an unfit text."""
+    text = _checked(text)
+    lock_project(connection, project.id)
+    highest = select(func.max(Note.id)).where(Note.project_id == project.id)
+    number = (connection.scalar(highest) or 0) + 1
+    detail = {"note": number, "text": text}
+    change, now = record_change(connection, project.id, "note", detail)
+    made = NoteInfo(number, now if at is None else at, text)
+    connection.execute(
+        insert(Note).values(
+            project_id=project.id, id=number, at=made.at, text=text, change_id=change
+        )
+    )
+    return made
+
+
+def _checked(text: str) -> str:
+    """The text less surrounding space; raises InvalidOption where no database could hold it."""
+    stripped = text.strip()
+    if not stripped:
+        raise InvalidOption("the note is empty", "say what happened")
+    # NUL, and bytes of the command line that were not UTF-8.
+    if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in stripped):
+        raise InvalidOption("the note holds what is no character")
+    return stripped
+
+
+def list_notes(connection: Connection, project: ProjectInfo) -> list[NoteInfo]:
+    """The notes of a project in the order of their moments, without those removed."""
+    rows = connection.execute(
+        select(Note.id, Note.at, Note.text)
+        .where(Note.project_id == project.id, Note.removed_by.is_(None))
+        .order_by(Note.at, Note.id)
+    )
+    return [NoteInfo(row.id, row.at, row.text) for row in rows]
+
+
+def remove_note(connection: Connection, project: ProjectInfo, number: int) -> NoteInfo:
+    """Take a note off the time line; its row stays. Raises NotFound for an unknown number."""
+    lock_project(connection, project.id)
+    known = list_notes(connection, project)
+    found = next((note for note in known if note.id == number), None)
+    if found is None:
+        raise NotFound(f"{project.name!r} has no note {number}", _listing(project, known))
+    change, _ = record_change(connection, project.id, "remove note", {"note": number})
+    connection.execute(
+        update(Note)
+        .where(Note.project_id == project.id, Note.id == number)
+        .values(removed_by=change)
+    )
+    return found
+
+
+def find_note(connection: Connection, project: ProjectInfo, text: str) -> NoteInfo:
+    """The note of that text, the last of several, or of that number; raises NotFound."""
+    wanted = text.strip()
+    known = list_notes(connection, project)
+    same = [note for note in known if note.text == wanted]
+    same = same or [note for note in known if str(note.id) == wanted]
+    if not same:
+        raise NotFound(
+            f"{project.name!r} has no note {wanted!r}",
+            near(wanted, [note.text for note in known]) or _listing(project, known),
+        )
+    return same[-1]
+
+
+def _listing(project: ProjectInfo, known: list[NoteInfo]) -> str:
+    """Where to look for the notes there are, or how to make one."""
+    if known:
+        return f"see: tracker project notes {project.name}"
+    return f'make one: tracker project note {project.name} "what happened"'

@@ -1,0 +1,75 @@
+"""``tracker compare``: two states beside each other."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tracker.cli.asking import Distance, ReadAs, Weights
+from tracker.cli.context import AsCsv, AsJson, Confidence, ProjectArgument, hint, opened, show
+
+__all__ = ["register"]
+
+_WHICH = (
+    "A snapshot (number, name, last, last~2), a time or date, a note, or FROM..TO for the answers "
+    "given between two times or notes."
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(compare)
+
+
+def compare(
+    context: typer.Context,
+    project: ProjectArgument,
+    before: Annotated[str, typer.Argument(metavar="A", help=_WHICH)],
+    after: Annotated[str, typer.Argument(metavar="B", help="The same; what changed since A.")],
+    other: Annotated[
+        str | None,
+        typer.Option("--with", metavar="PROJECT", help="B is of another project."),
+    ] = None,
+    anyway: Annotated[
+        bool,
+        typer.Option("--anyway", help="Compare figures of other settings or selections, too."),
+    ] = False,
+    confidence: Confidence = 0.95,
+    weights: Weights = None,
+    scale: ReadAs = None,
+    distance: Distance = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """What changed between two states, whether by more than chance, and because of what.
+
+    The difference is shared out among new items, further answers, revisions and answers taken
+    away, and again among annotators and among categories; the shares add up to it. The last
+    options are for states that are no snapshots: those were read as they were recorded.
+
+    Examples: `tracker compare reviews last~1 last`,
+    `tracker compare reviews baseline 2026-05-31`,
+    `tracker compare reviews "..guideline v2" "guideline v2.."`,
+    `tracker compare pilot last last --with reviews`
+    """
+    from tracker.assess import Question, Reading
+    from tracker.report.compare import compare_view
+
+    found = opened(context).compare(
+        project,
+        before,
+        after,
+        other=other,
+        anyway=anyway,
+        question=Question((), confidence, Reading(weights, scale, distance)),
+    )
+    told = found.to_dict()
+    rows = [
+        {key: value for key, value in row.items() if key != "because"}
+        for row in (*told["measures"], *told["categories"])
+    ]
+    show(told, as_json=as_json, as_csv=as_csv, rows=rows, view=compare_view(found))
+    if found.because is not None and found.because.annotators:
+        name = next(iter(found.because.annotators))
+        hint(f"next: tracker annotator show {name!r} -p {(other or project)!r}".replace("'", '"'))

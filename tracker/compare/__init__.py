@@ -1,0 +1,7 @@
+"""Two states of agreement compared: what changed, by how much, and what made it."""
+
+from tracker.compare.compare import compare_states
+from tracker.compare.values import StateComparison
+from tracker.compare.which import State, find_state, refuse_unlike
+
+__all__ = ["State", "StateComparison", "compare_states", "find_state", "refuse_unlike"]

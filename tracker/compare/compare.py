@@ -1,0 +1,303 @@
+"""Two states compared: every figure's difference, its error, and what made it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlalchemy import Connection
+
+from tracker.assess import Assessment
+from tracker.assess.figures import coefficients
+from tracker.assess.points import assess_patterns, measures_of_patterns
+from tracker.assess.reading import sample
+from tracker.catalogue.annotators import annotator_names
+from tracker.catalogue.categories import category_names
+from tracker.catalogue.notes import NoteInfo, list_notes
+from tracker.compare.groups import DIVISIBLE, groups_of
+from tracker.compare.joint import KINDS, ItemChange, changes_between, gathered, patterns_with
+from tracker.compare.kitagawa import Part, contributions
+from tracker.compare.rates import rate_influence
+from tracker.compare.shapley import shares
+from tracker.compare.values import Because, Compared, StateComparison
+from tracker.compare.which import State
+from tracker.errors import InvalidOption
+from tracker.history.tallied import Tallied, count_all
+from tracker.measures.coefficient import Coefficient
+from tracker.measures.compare import dependent, independent
+from tracker.measures.comparison import Comparison
+from tracker.measures.estimate import Estimate
+from tracker.measures.sample import Sample
+from tracker.past import as_it_was
+from tracker.tally import Answer, ItemPatterns, Pattern
+
+__all__ = ["compare_states"]
+
+Steps = Sequence[tuple[Pattern, Pattern, int]]
+"""Items by their pattern before and after; ``()`` where the item has no answer."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One state, counted."""
+
+    state: State
+    names: Mapping[int, str]
+    people: Mapping[int, str]
+    tallied: Tallied
+
+    @property
+    def patterns(self) -> ItemPatterns:
+        return self.tallied.patterns
+
+    def read(self, patterns: ItemPatterns) -> Sample:
+        """Item patterns, read as the state's are."""
+        reading = self.state.question.reading
+        annotators = len(self.tallied.annotators)
+        return sample(self.state.project, self.names, patterns, annotators, reading)
+
+    @cached_property
+    def sample(self) -> Sample:
+        return self.read(self.patterns)
+
+    @cached_property
+    def measures(self) -> list[str]:
+        return measures_of_patterns(self.state.project, self.names, self.state.question)
+
+    @cached_property
+    def estimates(self) -> dict[str, Estimate | Coefficient]:
+        confidence = self.state.question.confidence
+        return coefficients(self.measures, self.sample, None, confidence)
+
+    @cached_property
+    def assessment(self) -> Assessment:
+        question = self.state.question
+        annotators = len(self.tallied.annotators)
+        return assess_patterns(
+            self.state.project, self.names, self.patterns, annotators, self.measures, question
+        )
+
+    def influences(self, measure: str) -> dict[Pattern, float]:
+        """What one item of each pattern changes about a measure."""
+        found = self.estimates[measure]
+        if not isinstance(found, Estimate) or found.influence is None:
+            return {}
+        kept = [pattern for pattern, items in self.patterns if items and pattern]
+        return dict(zip(kept, found.influence.tolist(), strict=True))
+
+
+def compare_states(connection: Connection, one: State, other: State) -> StateComparison:
+    """Compare two states, the second less the first.
+
+    Where they share items, a figure's items are compared with themselves (paired t on their
+    influences); items of one side only count there. Else the two are independent. Of two
+    projects items are not matched.
+
+    Raises InvalidOption for projects of spans, or of different kinds of answers.
+    """
+    for state in (one, other):
+        if state.project.answers == "spans":
+            raise InvalidOption(
+                f"{state.project.name!r} is a project of spans, whose states cannot be compared",
+                f"see: tracker history {state.project.name}",
+            )
+    if one.project.answers != other.project.answers:
+        raise InvalidOption("the projects have different kinds of answers")
+    same = one.project.id == other.project.id
+    with ExitStack() as tables:
+        sides, answers = [], []
+        for state, name in ((one, "answers_before"), (other, "answers_after")):
+            with as_it_was(connection, state.project.id, state.moment):
+                tallied = count_all(connection, state.selection)
+                if same:
+                    made = gathered(connection, name, state.selection)
+                    answers.append(tables.enter_context(made))
+            names = category_names(connection, state.project)
+            people = annotator_names(connection, state.project)
+            sides.append(_Side(state, names, people, tallied))
+        changes = changes_between(connection, *answers) if same else None
+    return _compared(connection, sides[0], sides[1], changes)
+
+
+def _compared(
+    connection: Connection, one: _Side, other: _Side, changes: Counter[ItemChange] | None
+) -> StateComparison:
+    steps: list[tuple[Pattern, Pattern, int]] = []
+    kinds: Mapping[str, Mapping[str, float] | None] = {}
+    told = None
+    if changes is not None:
+        unchanged = one.patterns - _before(changes)
+        steps = [(pattern, pattern, items) for pattern, items in unchanged if items]
+        steps += [
+            (change.pattern(frozenset()), change.pattern(frozenset(KINDS)), items)
+            for change, items in changes.items()
+        ]
+        kinds = _shares(one, other, unchanged, changes)
+        told = dict.fromkeys(KINDS, 0)
+        for change, items in changes.items():
+            for kind, number in change.counts().items():
+                told[kind] += number * items
+    shared = sum(items for before, after, items in steps if before and after)
+    measures = tuple(_measures(one, other, steps if shared else [], kinds))
+    return StateComparison(
+        one.state,
+        other.state,
+        None if changes is None else shared,
+        told,
+        measures,
+        tuple(_categories(one, other, steps if shared else [])),
+        _because(one, other, measures),
+        tuple(_notes_between(connection, one.state, other.state)),
+    )
+
+
+def _before(changes: Counter[ItemChange]) -> ItemPatterns:
+    return patterns_with(ItemPatterns(), changes, frozenset())
+
+
+def _notes_between(connection: Connection, one: State, other: State) -> Iterator[NoteInfo]:
+    moments = sorted(_at(state) for state in (one, other))
+    for note in list_notes(connection, one.project):
+        if moments[0] < note.at <= moments[1]:
+            yield note
+
+
+def _at(state: State) -> int:
+    if state.snapshot is not None:
+        return state.snapshot.moment
+    if state.selection.since is not None:
+        return state.selection.since
+    return state.moment.as_of or 0
+
+
+# -- figures -----------------------------------------------------------------------------------
+
+
+def _measures(
+    one: _Side,
+    other: _Side,
+    steps: Steps,
+    kinds: Mapping[str, Mapping[str, float] | None],
+) -> Iterator[Compared]:
+    confidence = one.state.question.confidence
+    others = {figure.measure: figure for figure in other.assessment.measures}
+    for before in one.assessment.measures:
+        after = others.get(before.measure)
+        if after is None:
+            continue
+        if steps and before.value is not None and after.value is not None:
+            mine, theirs = (side.influences(before.measure) for side in (one, other))
+            difference = after.value - before.value
+            found = _paired(theirs, mine, steps, difference, confidence)
+        else:
+            found = independent(after, before, confidence)
+        yield Compared(before.measure, before.value, after.value, found, kinds.get(before.measure))
+
+
+def _paired(
+    after: Mapping[Pattern, float],
+    before: Mapping[Pattern, float],
+    steps: Steps,
+    difference: float,
+    confidence: float,
+) -> Comparison:
+    first = [after.get(pattern, 0.0) for _, pattern, _ in steps]
+    second = [before.get(pattern, 0.0) for pattern, _, _ in steps]
+    items = [number for _, _, number in steps]
+    return dependent(first, second, items, difference, confidence)
+
+
+def _categories(one: _Side, other: _Side, steps: Steps) -> Iterator[Compared]:
+    """The rates of the categories that both know by name."""
+    confidence = one.state.question.confidence
+    others = {other.names[rate.category]: rate for rate in other.assessment.rates}
+    for before in one.assessment.rates:
+        name = one.names[before.category]
+        after = others.get(name)
+        if after is None:
+            continue
+        figures = [
+            Coefficient(
+                "category_rate",
+                rate.rate,
+                rate.undefined,
+                standard_error=rate.standard_error,
+                items=side.assessment.counts.items_compared,
+            )
+            for side, rate in ((one, before), (other, after))
+        ]
+        if steps and before.rate is not None and after.rate is not None:
+            mine = rate_influence(before, one.patterns)
+            theirs = rate_influence(after, other.patterns)
+            found = _paired(theirs, mine, steps, after.rate - before.rate, confidence)
+        else:
+            found = independent(figures[1], figures[0], confidence)
+        yield Compared(name, before.rate, after.rate, found)
+
+
+# -- because -----------------------------------------------------------------------------------
+
+
+def _shares(
+    one: _Side, other: _Side, unchanged: ItemPatterns, changes: Counter[ItemChange]
+) -> dict[str, Mapping[str, float] | None]:
+    """Of each measure the share of each kind of change that there was."""
+    happened = [kind for kind in KINDS if any(change.counts().get(kind) for change in changes)]
+    known: dict[frozenset[str], Mapping[str, float | None]] = {}
+
+    def values(kinds: frozenset[str]) -> Mapping[str, float | None]:
+        if kinds not in known:
+            of = other.read(patterns_with(unchanged, changes, kinds))
+            confidence = one.state.question.confidence
+            found = coefficients(one.measures, of, None, confidence)
+            known[kinds] = {name: figure.value for name, figure in found.items()}
+        return known[kinds]
+
+    return {
+        name: shares(happened, lambda kinds, name=name: values(kinds)[name])  # type: ignore[misc]
+        for name in one.measures
+    }
+
+
+def _because(one: _Side, other: _Side, measures: Sequence[Compared]) -> Because | None:
+    """What made the difference of the first measure that can be shared out among answers."""
+    by_name = {compared.name: compared for compared in measures}
+    lead = next(
+        (
+            by_name[name]
+            for name in DIVISIBLE
+            if name in by_name
+            and by_name[name].before is not None
+            and by_name[name].after is not None
+        ),
+        None,
+    )
+    if lead is None:
+        return None
+    undefined = None
+    if lead.shares is None:
+        apart = one.state.project.id != other.state.project.id
+        undefined = "not_applicable" if apart else "undefined_between"
+    annotators: Mapping[str, Part] = {}
+    answers: Mapping[str, Part] = {}
+    if one.tallied.tallies is not None and other.tallied.tallies is not None:
+        annotators = _parts(lead.name, one, other, by_annotator=True)
+        answers = _parts(lead.name, one, other, by_annotator=False)
+    return Because(lead.name, lead.shares, annotators, answers, undefined)
+
+
+def _parts(measure: str, one: _Side, other: _Side, *, by_annotator: bool) -> dict[str, Part]:
+    groups = []
+    for side in (one, other):
+
+        def name(annotator: int, own: Answer, side: _Side = side) -> str:
+            if by_annotator:
+                return side.people[annotator]
+            return "+".join(side.names[category] for category in own) or "(none)"
+
+        assert side.tallied.tallies is not None
+        groups.append(groups_of(measure, side.sample, side.tallied.tallies, name))
+    return contributions(groups[0], groups[1])

@@ -1,0 +1,119 @@
+"""A page of the history: the last snapshots whole, of all others the figures of the curve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sqlalchemy import Connection, Table, func, select
+
+from tracker.assess import Question
+from tracker.catalogue.notes import NoteInfo, list_notes
+from tracker.catalogue.projects import ProjectInfo
+from tracker.history.read import check_recorded, records, thinned_out
+from tracker.history.record import SnapshotRecord
+from tracker.history.settings import question_of
+from tracker.schema import Snapshot, SnapshotMeasure, Tombstone
+
+__all__ = ["Overview", "overview"]
+
+_snapshots = cast("Table", Snapshot.__table__)
+_measures = cast("Table", SnapshotMeasure.__table__)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What is shown of a project's snapshots, however many there are.
+
+    Attributes:
+        project: its name.
+        total: how many snapshots there are, those not shown included.
+        thinned: of how many more only the row is left.
+        measures: those shown.
+        shown: the last snapshots, oldest first.
+        moments: of the snapshots on the curve, which are all of the same settings, oldest first.
+        values: their figures, by measure; None where undefined or not there.
+        apart: how many snapshots have other settings.
+        notes: what happened in between.
+    """
+
+    project: str
+    total: int
+    thinned: int
+    measures: Sequence[str]
+    shown: Sequence[SnapshotRecord]
+    moments: Sequence[int]
+    values: Mapping[str, Sequence[float | None]]
+    apart: int
+    notes: Sequence[NoteInfo]
+
+
+def overview(
+    connection: Connection, project: ProjectInfo, measures: Sequence[str], last: int | None = None
+) -> Overview:
+    """The overview of these measures, with the ``last`` snapshots; None shows all.
+
+    Raises InvalidOption for a measure that does not exist or does not fit the project.
+    """
+    check_recorded(project, measures)
+    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    ours = (_snapshots.c.project_id == project.id) & _snapshots.c.id.not_in(gone)
+    kinds = connection.execute(
+        select(
+            _snapshots.c.settings,
+            func.count().label("number"),
+            func.max(_snapshots.c.id).label("last"),
+            func.max(_snapshots.c.selection).label("selection"),
+        )
+        .where(ours)
+        .group_by(_snapshots.c.settings)
+    ).all()
+    total = sum(kind.number for kind in kinds)
+    settings = max(kinds, key=_standing).settings if kinds else ""
+    moments, values = _curve(connection, ours & (_snapshots.c.settings == settings), measures)
+    numbers = select(_snapshots.c.id).where(ours).order_by(_snapshots.c.id.desc())
+    first = 1
+    if last is not None and last < total:
+        first = connection.scalar(numbers.offset(last - 1).limit(1)) or 1
+    return Overview(
+        project.name,
+        total,
+        thinned_out(connection, project),
+        measures,
+        records(connection, project, first),
+        moments,
+        values,
+        total - len(moments),
+        list_notes(connection, project),
+    )
+
+
+def _standing(kind: Any) -> tuple[bool, bool, int]:
+    """By what one kind of settings is preferred for the curve: two points, as usual, the last."""
+    usual = kind.selection is None and question_of(kind.settings) == Question()
+    return kind.number > 1, usual, kind.last
+
+
+def _curve(
+    connection: Connection, chosen: Any, measures: Sequence[str]
+) -> tuple[list[int], dict[str, list[float | None]]]:
+    """The moments of snapshots, and their figures by measure."""
+    moment = func.coalesce(_snapshots.c.as_of, _snapshots.c.taken_at)
+    rows = connection.execute(
+        select(_snapshots.c.id, moment).where(chosen).order_by(_snapshots.c.id)
+    ).all()
+    known: dict[tuple[int, str], float | None] = {
+        (number, measure): value
+        for number, measure, value in connection.execute(
+            select(_measures.c.snapshot_id, _measures.c.measure, _measures.c.value)
+            .join(
+                _snapshots,
+                (_snapshots.c.project_id == _measures.c.project_id)
+                & (_snapshots.c.id == _measures.c.snapshot_id),
+            )
+            .where(chosen, _measures.c.measure.in_(measures))
+        )
+    }
+    values = {measure: [known.get((number, measure)) for number, _ in rows] for measure in measures}
+    return [at for _, at in rows], values

@@ -1,0 +1,121 @@
+"""Two states in the terminal: each figure's difference, then what made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from tracker import clock
+from tracker.compare import State, StateComparison
+from tracker.compare.kitagawa import Part
+from tracker.compare.values import Compared
+from tracker.report.cells import count, figure, table
+from tracker.report.words import reason
+
+__all__ = ["compare_view"]
+
+_MOST_PARTS = 12
+_KINDS = {
+    "new_items": ("new items", "items"),
+    "new_answers": ("further answers to items of before", "answers"),
+    "revised_answers": ("revised answers", "answers"),
+    "removed_answers": ("answers taken away", "answers"),
+}
+
+
+def compare_view(found: StateComparison) -> Iterator[RenderableType]:
+    """The parts of the page, in order."""
+    yield Text.assemble(
+        (found.a.project.name, "bold"), f"  A: {_state(found.a)}   B: {_state(found.b)}"
+    )
+    if found.shared is not None:
+        yield Text(f"{count(found.shared)} items have answers in both.", style="dim")
+    for note in found.notes:
+        yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
+    defined = [one for one in found.measures if one.before is not None or one.after is not None]
+    yield table(_columns("measure"), [_row(one) for one in defined])
+    yield table(_columns("agreement on"), [_row(one) for one in found.categories])
+    if found.because is not None:
+        yield from _because(found)
+
+
+def _state(state: State) -> str:
+    told = state.to_dict()
+    if state.snapshot is not None:
+        name = f" {state.snapshot.name!r}" if state.snapshot.name else ""
+        return f"snapshot {state.snapshot.id}{name} of {told['as_of'][:16].replace('T', ' ')}"
+    if told["as_of"] is not None:
+        return f"as of {told['as_of'][:16].replace('T', ' ')}"
+    ends = [f"{word} {told[word][:10]}" for word in ("since", "until") if told[word]]
+    project = f" in {state.project.name}"
+    return f"answers {' '.join(ends)}{project}" if ends else f"all answers{project}"
+
+
+def _columns(first: str) -> tuple[str, ...]:
+    return (first, "A", "B", "B - A", "low", "high", "p")
+
+
+def _row(one: Compared) -> tuple[str, ...]:
+    found = one.comparison
+    return (
+        one.name,
+        figure(one.before),
+        figure(one.after),
+        _signed(found.difference),
+        _signed(found.ci_low),
+        _signed(found.ci_high),
+        reason(found.undefined or "") if found.p_value is None else _p(found.p_value),
+    )
+
+
+def _signed(value: float | None) -> str:
+    return "" if value is None else f"{value:+.3f}"
+
+
+def _p(value: float) -> str:
+    return "<.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def _because(found: StateComparison) -> Iterator[RenderableType]:
+    because = found.because
+    assert because is not None
+    lead = next(one for one in found.measures if one.name == because.measure)
+    yield Text.assemble(
+        ("Because", "bold"),
+        f"  {because.measure} {_signed(lead.comparison.difference)}, shared out:",
+    )
+    if because.shares is not None and found.changes is not None:
+        rows = [
+            (words, f"{count(found.changes[kind])} {unit}", _signed(because.shares.get(kind, 0.0)))
+            for kind, (words, unit) in _KINDS.items()
+            if found.changes[kind]
+        ]
+        if rows:
+            yield table(("what changed", "how many", "share"), rows)
+    elif because.undefined is not None:
+        yield Text("By kinds of change it cannot be told.", style="dim")
+    for title, parts in (("annotator", because.annotators), ("answer", because.answers)):
+        if parts:
+            yield _parts(title, parts)
+
+
+def _parts(title: str, parts: Mapping[str, Part]) -> RenderableType:
+    shown = list(parts.items())[:_MOST_PARTS]
+    rows = [
+        (
+            name,
+            _signed(part.contribution),
+            figure(part.before.value if part.before else None),
+            figure(part.after.value if part.after else None),
+            count(part.before.answers if part.before else 0),
+            count(part.after.answers if part.after else 0),
+        )
+        for name, part in shown
+    ]
+    rest = list(parts.values())[_MOST_PARTS:]
+    if rest:
+        total = sum(part.contribution for part in rest)
+        rows.append((f"{len(rest):,} more", _signed(total), "", "", "", ""))
+    return table((title, "share", "own in A", "own in B", "answers A", "answers B"), rows)
