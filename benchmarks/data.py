@@ -16,6 +16,8 @@ ANNOTATORS = 500
 CATEGORIES = ("neutral", "joy", "anger", "fear", "surprise")
 ACCURACY = 0.8
 SEED = 20240229
+BEGIN = 1_704_067_200  # 2024-01-01, in seconds
+DAY = 86_400
 
 IMPORT = """
 import sys, tracker
@@ -23,37 +25,46 @@ tracker.open(sys.argv[1]).import_file(sys.argv[2], project=sys.argv[3])
 """
 
 
-def rows(answers: int) -> Iterator[str]:
-    """Lines of ``item,annotator,category``, an item's answers one after the other."""
-    draw = random.Random(SEED)
+def rows(answers: int, *, dated: bool = False) -> Iterator[str]:
+    """Lines of ``item,annotator,category``, an item's answers one after the other.
+
+    With ``dated`` each has a time too, the answers of an item lying within five days and the
+    items one after the other in a year.
+    """
+    draw, days = random.Random(SEED), random.Random(SEED)
     others = len(CATEGORIES) - 1
-    for item in range(answers // ANSWERS):
+    items = answers // ANSWERS
+    for item in range(items):
         truth = draw.randrange(len(CATEGORIES))
         for annotator in draw.sample(range(ANNOTATORS), ANSWERS):
             missed = 0 if draw.random() < ACCURACY else 1 + draw.randrange(others)
             category = CATEGORIES[(truth + missed) % len(CATEGORIES)]
-            yield f"item-{item:07},annotator-{annotator:03},{category}\n"
+            line = f"item-{item:07},annotator-{annotator:03},{category}"
+            if dated:
+                moment = BEGIN + int(item / items * 360 * DAY + days.random() * 5 * DAY)
+                line += f",{moment}"
+            yield f"{line}\n"
 
 
-def csv_of(folder: Path, answers: int) -> Path:
+def csv_of(folder: Path, answers: int, *, dated: bool = False) -> Path:
     """A file of so many answers, made where it is not there yet."""
-    path = folder / f"answers-{answers}.csv"
+    path = folder / f"{'dated' if dated else 'answers'}-{answers}.csv"
     if not path.exists():
         part = path.with_suffix(".part")
         with part.open("w", encoding="utf-8", newline="") as file:
-            file.write("item,annotator,category\n")
-            file.writelines(rows(answers))
+            file.write(f"item,annotator,category{',labeled_at' if dated else ''}\n")
+            file.writelines(rows(answers, dated=dated))
         part.rename(path)
     return path
 
 
-def database_of(folder: Path, answers: int) -> Path:
+def database_of(folder: Path, answers: int, *, dated: bool = False) -> Path:
     """A SQLite database with one project of so many answers, made where it is not there yet."""
-    path = folder / f"ledger-{answers}.db"
+    path = folder / f"{'dated' if dated else 'ledger'}-{answers}.db"
     if not path.exists():
         part = path.with_suffix(".part")
         part.unlink(missing_ok=True)
-        fill(f"sqlite:///{part}", csv_of(folder, answers))
+        fill(f"sqlite:///{part}", csv_of(folder, answers, dated=dated))
         part.rename(path)
     return path
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, overload
 
 from sqlalchemy import Connection
 
@@ -16,29 +16,19 @@ from tracker.assess import Assessment, Question, Reading, Study, Uncertainty, as
 from tracker.audit.floors import DEFAULT_FLOORS, Floors
 from tracker.auditing import Audit, AuditQuestion, audit_project, question_of
 from tracker.catalogue.changes import lock_project
-from tracker.catalogue.projects import (
-    ProjectExists,
-    ProjectInfo,
-    ProjectOptions,
-    create_project,
-    find_project,
-)
+from tracker.catalogue.projects import ProjectInfo, ProjectOptions, find_project, project_for_import
 from tracker.catalogue.pseudonyms import pseudonyms
 from tracker.compare import StateComparison, compare_states, find_state, refuse_unlike
 from tracker.counting import EVERYTHING, Choice, Selecting, choose
 from tracker.database import Database
-from tracker.errors import InvalidOption, NotFound
+from tracker.errors import InvalidOption
 from tracker.export import LABEL_COLUMNS, standing_labels
 from tracker.flags import Recorded, record_flags
 from tracker.gate import GateResult, judge, read_config
-from tracker.history import (
-    History,
-    SnapshotRecord,
-    Taken,
-    Taking,
-    history,
-    take_snapshot,
-)
+from tracker.history import History, SnapshotRecord, Taken, Taking, history, take_snapshot
+from tracker.history.curve import Asked, Curve, check_recorded_alone, rebuilt
+from tracker.history.prune import Fate, parse_keep, plan, prune
+from tracker.history.verify import Verified, verify
 from tracker.ingest.columns import parse_map
 from tracker.ingest.loader import ImportResult, Progress, load
 from tracker.ingest.source import STDIN, SourceFile
@@ -165,7 +155,7 @@ class Ledger:
     ) -> ImportResult:
         mapped = parse_map(columns, wide=wide, keep=keep)
         with self.database.write(keep=not dry_run, bulk=True) as connection:
-            project = _project_for(connection, name, options, create=create)
+            project = project_for_import(connection, name, options, create=create)
             return load(
                 connection, project, sources, mapped, skip_invalid=skip_invalid, progress=progress
             )
@@ -274,10 +264,46 @@ class Ledger:
                 self._say_untimed(connection, found)
             return take_snapshot(connection, found, question, **how)
 
-    def history(self, project: str) -> History:
-        """The snapshots of the project, oldest first."""
+    @overload
+    def history(self, project: str, *, measures: Sequence[str] = ()) -> History: ...
+    @overload
+    def history(self, project: str, every: str, **asked: Unpack[Asked]) -> Curve: ...
+    def history(
+        self,
+        project: str,
+        every: str | None = None,
+        window: str = "all",
+        *,
+        measures: Sequence[str] = (),
+        **selecting: Unpack[Selecting],
+    ) -> History | Curve:
+        """The snapshots of the project, oldest first; or its curve rebuilt from the labels.
+
+        ``every`` day, week or month makes a curve; ``since`` and ``until`` say from when to when.
+        """
+        choice = choose(**selecting)
+        if every is None:
+            check_recorded_alone(window, choice)
+        with self.reading(project, choice) as (connection, found):
+            if every is None:
+                return history(connection, found, measures)
+            return rebuilt(connection, found, every, window, Question(measures, choice=choice))
+
+    def verify(
+        self, project: str, *, chain_only: bool = False, progress: Progress | None = None
+    ) -> Verified:
+        """What is wrong with the project's snapshots; see `history.verify`."""
         with self.reading(project) as (connection, found):
-            return history(connection, found)
+            return verify(connection, found, chain_only=chain_only, progress=progress)
+
+    def prune(self, project: str, keep: str, *, dry_run: bool = False) -> list[Fate]:
+        """Thin out the snapshots that no rule of ``keep``, such as daily:30, keeps."""
+        rules = parse_keep(keep)
+        if dry_run:
+            with self.reading(project) as (connection, found):
+                return plan(connection, found, rules)
+        with self.writing(project) as (connection, found):
+            return prune(connection, found, rules)
 
     def gate(self, project: str, config: str | Path, **selecting: Unpack[Selecting]) -> GateResult:
         """What becomes of each check of the file ``config``."""
@@ -368,26 +394,3 @@ class Ledger:
 
 def _is_past(choice: Choice) -> bool:
     return choice.as_of is not None or choice.known_at is not None
-
-
-def _project_for(
-    connection: Connection, name: str, options: ProjectOptions, *, create: bool
-) -> ProjectInfo:
-    """The project to import into; raises InvalidOption where it is not as ``options`` says."""
-    try:
-        project = find_project(connection, name)
-    except NotFound:
-        if not create:
-            raise
-        try:
-            return create_project(connection, name, options)
-        except ProjectExists:  # since we looked, by another program
-            project = find_project(connection, name)
-    for option in ("answers", "scale", "offsets", "wanted"):
-        asked, has = getattr(options, option), getattr(project, option)
-        if asked is not None and asked != has:
-            raise InvalidOption(
-                f"{name!r} has --{option} {has}, not {asked}",
-                "leave the option out, or import into another project",
-            )
-    return project

@@ -31,6 +31,7 @@ __all__ = [
     "NAMES",
     "Both",
     "Clock",
+    "File",
     "Labels",
     "Merge",
     "PlainLedger",
@@ -42,6 +43,7 @@ __all__ = [
     "load_files",
     "moments",
     "steps",
+    "without_doubles",
 ]
 
 NAMES = "ABC"
@@ -120,24 +122,16 @@ class PlainLedger:
         return found
 
     def load(self, files: list[File]) -> list[File]:
-        """Take an import; returns the files without what no import can hold.
-
-        Of two names of one annotator in a file at one moment, that is all but the first.
-        """
+        """Take an import; returns the files that are one."""
         self.changes += 1
         self.imports.append(self.changes)
-        fitting: list[File] = []
+        files = without_doubles(files, self.owner)
         for number, file in enumerate(files):
-            seen = set()
-            fitting.append({})
             for ((item, name, pass_), time), labels in file.items():
-                if (key := (item, self.owner(name), pass_, time)) not in seen:
-                    seen.add(key)
-                    fitting[-1][(item, name, pass_), time] = labels
-                    moment = self.changes if time is None else time + 0.5
-                    record = Record(moment, self.changes, number, name, item, pass_, labels)
-                    self.records.append(record)
-        return fitting
+                moment = self.changes if time is None else time + 0.5
+                record = Record(moment, self.changes, number, name, item, pass_, labels)
+                self.records.append(record)
+        return files
 
     def undo(self, change: int) -> None:
         self.changes += 1
@@ -186,6 +180,19 @@ class Both:
         if one != other:
             merge_annotators(self.connection, self.project, name, into)
             self.plain.give({name for name in NAMES if self.plain.owner(name) == one}, other)
+
+
+def without_doubles(files: list[File], owner: Callable[[str], str]) -> list[File]:
+    """Files without what none can hold: two names of one annotator on an answer at one moment."""
+    fitting: list[File] = []
+    for file in files:
+        seen = set()
+        fitting.append({})
+        for ((item, name, pass_), time), labels in file.items():
+            if (key := (item, owner(name), pass_, time)) not in seen:
+                seen.add(key)
+                fitting[-1][(item, name, pass_), time] = labels
+    return fitting
 
 
 def load_files(

@@ -21,7 +21,7 @@ from tracker.catalogue.projects import ProjectInfo, find_project
 from tracker.export import standing_labels
 from tracker.ingest.people import merge_annotators
 from tracker.ledger import Ledger
-from tracker.past import NOW, Moment, as_it_was, last_change, moment_of, only_items, some_items
+from tracker.past import NOW, Moment, as_it_was, moment_of, only_items, some_items
 from tracker.schema import Label
 
 Look = tuple[float | None, float | None]  # as of, known at: seconds into the script
@@ -230,7 +230,7 @@ def test_labels_of_one_answer_under_two_names_stand_together(ledger: Ledger, wri
     ledger.import_file(write(HEADER + "i,A,y\n i,Ada,z"), "p")
     with ledger.reading("p") as (connection, project):
         assert seen(connection, project) == ["Ay", "Az"]
-        with as_it_was(connection, project.id, Moment(last_change(connection, project.id))):
+        with as_it_was(connection, project.id, Moment(through=3)):
             assert seen(connection, project) == ["Ay", "Az"]
 
 

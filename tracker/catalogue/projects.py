@@ -34,6 +34,7 @@ __all__ = [
     "create_project",
     "find_project",
     "list_projects",
+    "project_for_import",
     "purge_project",
     "rename_project",
 ]
@@ -180,6 +181,29 @@ def _only_project(connection: Connection) -> ProjectInfo:
         raise NotFound("there is no project yet", "make one: tracker import FILE --project NAME")
     names = ", ".join(project.name for project in found[:5])
     raise InvalidOption("which project?", f"name one of: {names}")
+
+
+def project_for_import(
+    connection: Connection, name: str, options: ProjectOptions, *, create: bool
+) -> ProjectInfo:
+    """The project to import into; raises InvalidOption where it is not as ``options`` says."""
+    try:
+        project = find_project(connection, name)
+    except NotFound:
+        if not create:
+            raise
+        try:
+            return create_project(connection, name, options)
+        except ProjectExists:  # since we looked, by another program
+            project = find_project(connection, name)
+    for option in ("answers", "scale", "offsets", "wanted"):
+        asked, has = getattr(options, option), getattr(project, option)
+        if asked is not None and asked != has:
+            raise InvalidOption(
+                f"{name!r} has --{option} {has}, not {asked}",
+                "leave the option out, or import into another project",
+            )
+    return project
 
 
 def rename_project(connection: Connection, project: ProjectInfo, name: str) -> None:

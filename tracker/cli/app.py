@@ -18,6 +18,7 @@ from tracker.cli import (
     conformance,
     database,
     demo,
+    export,
     flags,
     gate,
     history,
@@ -25,6 +26,8 @@ from tracker.cli import (
     item,
     project,
     simulate,
+    snapshot,
+    snapshots,
     status,
 )
 from tracker.errors import TrackerError
@@ -67,11 +70,14 @@ demo.register(app)
 importing.register(app)
 status.register(app)
 agreement.register(app)
+snapshot.register(app)
+snapshots.register(app)
 history.register(app)
 compare.register(app)
 audit.register(app)
 flags.register(app)
 gate.register(app)
+export.register(app)
 simulate.register(app)
 project.register(app)
 annotator.register(app)

@@ -132,6 +132,7 @@ def _turk(ledger: Ledger) -> None:
 
 def _crowd(ledger: Ledger) -> None:
     from tracker.demo import crowd_by_week
+    from tracker.history.overview import overview
     from tracker.report.audit import audit_view
     from tracker.report.history import history_view
 
@@ -142,5 +143,7 @@ def _crowd(ledger: Ledger) -> None:
     for week, rows in enumerate(crowd_by_week(_WEEKS, 60), 1):
         ledger.import_rows(rows, "crowd")
         ledger.snapshot("crowd", name=f"week {week}")
-    show(None, view=history_view(ledger.history("crowd")))
+    with ledger.reading("crowd") as (connection, project):
+        seen = overview(connection, project)
+    show(None, view=history_view(seen))
     show(None, view=audit_view(ledger.audit("crowd", record=True)))

@@ -1,126 +1,218 @@
-"""``tracker snapshot`` and ``tracker history``: the record over time."""
+"""``tracker history``: figures over time, recorded or rebuilt, and what their course says."""
 
 from __future__ import annotations
 
-import json
-from typing import Annotated
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import typer
 
-from tracker.cli.asking import Distance, ReadAs, Weights
-from tracker.cli.context import AsCsv, AsJson, Confidence, ProjectArgument, hint, opened, show
+from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened, show
+from tracker.cli.over_time import (
+    Every,
+    From,
+    Last,
+    Shown,
+    To,
+    Trend,
+    WatchFor,
+    Window,
+    history_of,
+)
 from tracker.cli.selecting import (
     Annotators,
     AsOf,
     ExcludedAnnotators,
     ExcludeFlagged,
     KnownAt,
-    Since,
-    Until,
     Where,
     selecting,
 )
+from tracker.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from tracker.counting import Selecting
+    from tracker.history import History
+    from tracker.history.curve import Curve
+    from tracker.history.watched import Watched
+    from tracker.ledger import Ledger
 
 __all__ = ["register"]
 
+_TREND_OF = "krippendorff_alpha"
+
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(snapshot)
+    """Add the command."""
     app.command()(history)
 
 
-def snapshot(
-    context: typer.Context,
-    project: ProjectArgument,
-    name: Annotated[str | None, typer.Option(help="A name to find it by.")] = None,
-    note: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it was taken.")] = None,
-    annotator: Annotators = None,
-    exclude_annotator: ExcludedAnnotators = None,
-    exclude_flagged: ExcludeFlagged = False,
-    since: Since = None,
-    until: Until = None,
-    where: Where = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    confidence: Confidence = 0.95,
-    weights: Weights = None,
-    scale: ReadAs = None,
-    distance: Distance = None,
-    if_changed: Annotated[
-        bool,
-        typer.Option("--if-changed", help="None, where the last one of its kind says the same."),
-    ] = False,
-    pairs: Annotated[
-        bool, typer.Option("--pairs", help="Keep the cross-table of each pair of annotators, too.")
-    ] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="Read all labels, not only those of changed items.")
-    ] = False,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Count both ways; exit with 1 where they differ."),
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Record the project's figures and tallies as they are now; a record never changes.
+@dataclass(frozen=True)
+class _Asked:
+    """What was asked of which project, and how to print the answer."""
 
-    What was asked and which answers were chosen is recorded with them. Only items that changed
-    since the last snapshot of the same options are read, where that is quicker.
+    ledger: Ledger
+    project: str
+    every: str | None
+    window: str
+    measures: list[str]
+    last: int
+    chosen: Selecting
+    as_json: bool
+    as_csv: bool
 
-    Examples: `tracker snapshot reviews --name "guideline v2"`,
-    `tracker snapshot reviews --if-changed`, `tracker snapshot reviews --as-of 2026-03-31`,
-    `tracker snapshot reviews --name Dutch --where language=nl --exclude-flagged`
-    """
-    from tracker.assess import Question, Reading
-    from tracker.counting import choose
+    @property
+    def for_people(self) -> bool:
+        return not self.as_json and not self.as_csv
 
-    chosen = selecting(
-        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
-    )
-    question = Question((), confidence, Reading(weights, scale, distance), choose(**chosen))
-    taken = opened(context).record_snapshot(
-        project,
-        question,
-        name=name,
-        note=note,
-        pairs=pairs,
-        full=full,
-        check=check,
-        if_changed=if_changed,
-    )
-    found = taken.snapshot
-    if as_json:
-        show(found.to_dict(), as_json=True)
-    else:
-        typer.echo(str(found.id))
-    if not taken.fresh:
-        hint(f"nothing has changed since snapshot {found.id}")
-    elif found.id == 1:
-        hint(f"next: tracker history {project}")
-    else:
-        hint(f"next: tracker compare {project} last~1 last")
+    def found(self) -> History | Curve:
+        """All of the history that was asked for."""
+        return history_of(
+            self.ledger, self.project, self.every, self.window, self.measures, self.chosen
+        )
 
 
 def history(
     context: typer.Context,
     project: ProjectArgument,
+    every: Every = None,
+    window: Window = "all",
+    measure: Shown = None,
+    last: Last = 40,
+    trend: Trend = False,
+    watch_for: WatchFor = None,
+    annotator: Annotators = None,
+    exclude_annotator: ExcludedAnnotators = None,
+    exclude_flagged: ExcludeFlagged = False,
+    since: From = None,
+    until: To = None,
+    where: Where = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """The recorded snapshots, oldest first, with their curve."""
+    """The recorded snapshots with their curve; or the curve rebuilt from the labels.
+
+    Snapshots are of what was chosen when they were taken, so options that choose answers go with
+    --every. The curve joins snapshots of the same settings. What a trend and an alarm rest on, and
+    how often one is false, is in docs/history.md.
+
+    Examples: `tracker history reviews`, `tracker history reviews --every week`,
+    `tracker history reviews --every day --window 7d --since 2026-03-01 --json`,
+    `tracker history reviews --measure gwet_ac1 --measure percent_agreement`,
+    `tracker history reviews --trend --watch-for drop`
+    """
+    if as_csv and (trend or watch_for is not None):
+        raise InvalidOption("a trend is no table of rows", "use --json, or leave out --csv")
+    chosen = selecting(
+        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
+    )
+    asked = _Asked(
+        opened(context), project, every, window, measure or [], last, chosen, as_json, as_csv
+    )
+    watched = _watched(asked, trend, watch_for) if trend or watch_for is not None else None
+    if asked.every is None:
+        _recorded(asked, watched)
+    else:
+        _rebuilt(asked, asked.every, watched)
+    if watched is not None:
+        _around(asked, watched)
+
+
+def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:
+    """The course of the first measure."""
+    from tracker.assess import Question
+    from tracker.counting import choose
+    from tracker.history.curve import check_recorded_alone
+    from tracker.history.watched import watched
+
+    choice = choose(**asked.chosen)
+    if asked.every is None:
+        check_recorded_alone(asked.window, choice)
+    with asked.ledger.reading(asked.project, choice) as (connection, found):
+        return watched(
+            connection,
+            found,
+            (asked.measures or [_TREND_OF])[0],
+            asked.every or "week",
+            Question(choice=choice),
+            trends=trends,
+            watch_for=watch_for,
+        )
+
+
+def _recorded(asked: _Asked, watched: Watched | None) -> None:
+    """The snapshots; of ten thousand, people see a page."""
+    from tracker.counting import choose
+    from tracker.history.curve import check_recorded_alone
+    from tracker.history.overview import overview
     from tracker.report.history import history_view
 
-    found = opened(context).history(project)
+    if not asked.for_people:
+        _print(asked, asked.found(), watched)
+        return
+    check_recorded_alone(asked.window, choose(**asked.chosen))
+    with asked.ledger.reading(asked.project) as (connection, project):
+        found = overview(connection, project, asked.measures, asked.last or None)
+    show(None, view=[*history_view(found), *_sentences(watched)])
+    quoted = shlex.quote(asked.project)
+    if len(found.shown) < found.total:
+        hint(f"the last {len(found.shown):,} of {found.total:,}; for all: --last 0")
+    if not found.total:
+        hint(f"no snapshot yet: tracker snapshot {quoted}")
+    elif watched is None and found.total == 1:
+        hint(f"a curve without more of them: tracker history {quoted} --every week")
+    elif watched is None:
+        hint(f"next: tracker compare {quoted} last~1 last")
+
+
+def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
+    """The curve from the labels' own times."""
+    from tracker.history.overview import MEASURES_SHOWN
+    from tracker.report.history import curve_view
+
+    if not asked.for_people:
+        _print(asked, asked.found(), watched)
+        return
+    measures = asked.measures or MEASURES_SHOWN
+    found = asked.ledger.history(
+        asked.project, every, window=asked.window, measures=measures, **asked.chosen
+    )
+    show(None, view=[*curve_view(found, measures, asked.last), *_sentences(watched)])
+    total, quoted = len(found.points), shlex.quote(asked.project)
+    if asked.last and asked.last < total:
+        hint(f"the last {asked.last:,} of {total:,}; for all: --last 0")
+    if not total:
+        hint(f"no answer in that time: tracker status {quoted}")
+    elif watched is None:
+        hint(f"next: tracker history {quoted} --trend --watch-for drop")
+
+
+def _print(asked: _Asked, found: History | Curve, watched: Watched | None) -> None:
+    """All of it, for a program."""
+    from tracker.report.history import snapshot_rows
+
     told = found.to_dict()
-    rows = [
-        {key: one[key] for key in ("snapshot", "name", "taken_at")}
-        | {"selection": one["selection"] and json.dumps(one["selection"], ensure_ascii=False)}
-        | one["counts"]
-        | {measure["measure"]: measure["value"] for measure in one["measures"]}
-        | {f"rate of {row['category']}": row["rate"] for row in one["categories"]}
-        for one in told["snapshots"]
-    ]
-    show(told, as_json=as_json, as_csv=as_csv, rows=rows, view=history_view(found))
-    if not found.snapshots:
-        hint(f"no snapshot yet: tracker snapshot {project}")
+    if watched is not None:
+        told |= watched.to_dict()
+    show(told, as_json=asked.as_json, as_csv=asked.as_csv, rows=snapshot_rows(told))
+
+
+def _sentences(watched: Watched | None) -> list[RenderableType]:
+    from tracker.report.watched import watched_view
+
+    return [] if watched is None else list(watched_view(watched))
+
+
+def _around(asked: _Asked, watched: Watched) -> None:
+    """How to look into the last change."""
+    from tracker.report.watched import days_around
+
+    days = days_around(watched)
+    if days is not None:
+        before, after = days
+        hint(f"next: tracker compare {shlex.quote(asked.project)} ..{before} {after}..")

@@ -6,16 +6,20 @@ from typing import Annotated
 
 import typer
 
+from tracker.cli import notes
 from tracker.cli.context import AsCsv, AsJson, ProjectArgument, Yes, confirm, hint, opened, show
 from tracker.cli.options import Answers, Categories, Offsets, Scale, Wanted, project_options
 
 __all__ = ["register"]
 
-projects = typer.Typer(help="Make, list, show, rename, archive, delete.", no_args_is_help=True)
+projects = typer.Typer(
+    help="Make, list, show, rename, archive, delete; note what happened.", no_args_is_help=True
+)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
+    notes.register(projects)
     app.add_typer(projects, name="project")
 
 

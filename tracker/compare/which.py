@@ -13,7 +13,7 @@ from tracker.assess import Question
 from tracker.catalogue.names import near
 from tracker.catalogue.notes import NoteInfo, list_notes
 from tracker.catalogue.projects import ProjectInfo
-from tracker.counting import Selection
+from tracker.counting import DAY, Selection
 from tracker.errors import InvalidOption, NotFound
 from tracker.history import SnapshotRecord, find_snapshot, snapshot_number
 from tracker.history.settings import question_of, selection_of, settings_text
@@ -50,7 +50,7 @@ class State:
 
     def to_dict(self) -> dict[str, Any]:
         """The state as JSON."""
-        since, until = self.selection.since, self.selection.until
+        since = self.selection.since
         at = self.moment.as_of
         if self.snapshot is not None:
             at = self.snapshot.moment
@@ -61,7 +61,6 @@ class State:
             "name": None if self.snapshot is None else self.snapshot.name,
             "as_of": None if at is None else clock.iso(at),
             "since": None if since is None else clock.iso(since),
-            "until": None if until is None else clock.iso(until),
         }
 
 
@@ -72,8 +71,8 @@ def find_state(
 
     A snapshot by number or name, ``last`` or ``last~3``; a time or date, for the labels as they
     stood then; a note, for those of its moment; ``A..B`` for the answers given between two times
-    or notes, either of which may be left out. ``question`` is how answers are read that no
-    snapshot is of.
+    or notes as they stood at the end, either of which may be left out. ``question`` is how
+    answers are read that no snapshot is of.
 
     Raises NotFound, with near names, and InvalidOption for a moment that lies in the future.
     """
@@ -85,7 +84,9 @@ def find_state(
         last = _end(project, end, notes, end_of_day=True)
         if first is not None and last is not None and first >= last:
             raise InvalidOption(f"{text!r} is no period: it ends before it begins")
-        choice = replace(question.choice, since=first, until=last)
+        if last is not None:
+            last = _over(text, last)
+        choice = replace(question.choice, since=first, as_of=last)
         return _state(connection, project, text, replace(question, choice=choice))
     try:
         number = snapshot_number(connection, project, text)
@@ -93,11 +94,7 @@ def find_state(
         moment = _moment(text) or next((n.at for n in notes if n.text == text.strip()), None)
         if moment is None:
             raise _unknown(connection, project, text, notes) from None
-        if moment > clock.now():
-            raise InvalidOption(
-                f"{text} lies in the future", "nobody knows the labels of then yet"
-            ) from None
-        choice = replace(question.choice, as_of=moment)
+        choice = replace(question.choice, as_of=_over(text, moment))
         return _state(connection, project, text, replace(question, choice=choice))
     record = find_snapshot(connection, project, number)
     return State(
@@ -139,6 +136,14 @@ def _moment(text: str, *, end_of_day: bool = True) -> int | None:
         return clock.parse_when(text, now=clock.now(), end_of_day=end_of_day)
     except ValueError:
         return None
+
+
+def _over(text: str, moment: int) -> int:
+    """A moment that is over; today's end is not, and means now. Raises InvalidOption."""
+    now = clock.now()
+    if moment - now > DAY:
+        raise InvalidOption(f"{text} lies in the future", "nobody knows the labels of then yet")
+    return min(moment, now)
 
 
 def _unknown(

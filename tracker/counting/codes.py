@@ -31,6 +31,7 @@ __all__ = [
     "BITS",
     "MOST_CODE_COLUMNS",
     "Code",
+    "highest_ids",
     "id_widths",
     "make_code",
     "packed",
@@ -66,7 +67,7 @@ def make_code(
     it: where that order of rows was dear, to join them with a row per item is dearer.
     """
     if selection.project.answers == "one":
-        annotators, categories = _highest(connection, selection)
+        annotators, categories = highest_ids(connection, selection)
         # Even with every annotator in one digit, a column stays below 2**63.
         digits = (BITS - annotators.bit_length()) // selection.bits + 1
         if categories <= digits * MOST_CODE_COLUMNS:
@@ -83,7 +84,7 @@ def make_code(
 
 def id_widths(connection: Connection, selection: Selection) -> tuple[int, int]:
     """How many bits the number of an annotator takes, and that of a category."""
-    annotators, categories = _highest(connection, selection)
+    annotators, categories = highest_ids(connection, selection)
     return annotators.bit_length(), categories.bit_length()
 
 
@@ -100,7 +101,7 @@ def packed(columns: Sequence[ColumnElement[Any]], widths: Sequence[int]) -> Colu
     return reduce(operator.add, parts)
 
 
-def _highest(connection: Connection, selection: Selection) -> tuple[int, int]:
+def highest_ids(connection: Connection, selection: Selection) -> tuple[int, int]:
     """The highest numbers of an annotator and of a category; both are numbered without gaps."""
     project = selection.project.id
     row = connection.execute(

@@ -147,6 +147,15 @@ class Present:
         alike = (
             snapshot
             for snapshot in reversed(history(self.connection, self.project).snapshots)
-            if snapshot.assessment.selection == self.selection
+            if _of_whom(snapshot.assessment.selection) == _of_whom(self.selection)
         )
         return next(alike, None)
+
+
+def _of_whom(selection: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What was chosen but for the moment, which does not make figures incomparable."""
+    return {
+        key: value
+        for key, value in (selection or {}).items()
+        if value and key not in {"as_of", "known_at"}
+    }

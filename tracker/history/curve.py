@@ -16,14 +16,14 @@ from tracker.assess.points import assess_patterns, measures_of_patterns
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.notes import NoteInfo, list_notes
 from tracker.catalogue.projects import ProjectInfo
-from tracker.counting import DAY, Choice, Window
+from tracker.counting import DAY, EVERYTHING, Choice, Selecting, Window
 from tracker.errors import InvalidOption
-from tracker.history.record import measure_rows
+from tracker.history.record import ROW_COLUMNS, measure_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PERIODS", "Curve", "Point", "parse_window", "rebuilt"]
+__all__ = ["PERIODS", "Asked", "Curve", "Point", "check_recorded_alone", "parse_window", "rebuilt"]
 
 PERIODS = ("day", "week", "month")
 _WINDOW = re.compile(r"([0-9]{1,6}) ?(d|days?|w|weeks?)|last-([0-9]{1,9})-items", re.IGNORECASE)
@@ -86,7 +86,14 @@ class Curve:
         """`rows` as a frame."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows())
+        return pd.DataFrame(self.rows(), columns=None if self.points else list(ROW_COLUMNS))
+
+
+class Asked(Selecting, total=False):
+    """The keyword arguments that ask for a curve: a window, measures, and a choice of answers."""
+
+    window: str
+    measures: Sequence[str]
 
 
 def parse_window(text: str) -> Window:
@@ -106,6 +113,15 @@ def parse_window(text: str) -> Window:
     if found[3]:
         return Window(items=number)
     return Window(days=number * (7 if found[2].lower().startswith("w") else 1))
+
+
+def check_recorded_alone(window: str, choice: Choice) -> None:
+    """Raise InvalidOption for a choice or a window, which recorded snapshots cannot have now."""
+    if choice != EVERYTHING or window != "all":
+        raise InvalidOption(
+            "recorded snapshots are of the answers that were chosen when they were taken",
+            "to choose now, rebuild the curve from the labels: add --every week",
+        )
 
 
 def rebuilt(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,7 +22,6 @@ from tracker.history.parts import (
     read_parts,
     standing_in,
 )
-from tracker.history.settings import touches_items_alone
 from tracker.history.tallied import Tallied, answers_by_annotator, patterns_in
 from tracker.past import NOW, Moment, erased_since, only_items, some_items
 from tracker.schema import Item, Snapshot, SnapshotAnnotator, Tombstone, Touched
@@ -53,13 +53,28 @@ class Base:
     links: int
 
 
-def find_base(connection: Connection, project: ProjectInfo, settings: str) -> Base | None:
-    """The base of a snapshot of these settings; None without one whose digest is right."""
+def find_base(
+    connection: Connection,
+    project: ProjectInfo,
+    settings: str,
+    as_of: int | None,
+    texts: Mapping[int, str],
+) -> Base | None:
+    """The base of a snapshot of these settings; None without one whose digest is right.
+
+    ``as_of`` is the moment that is meant, None for all labels, and the base's is the same;
+    ``texts`` are the project's patterns as JSON, by number.
+    """
     gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
     ours = _snapshots.c.project_id == project.id
     rows = connection.execute(
         select(_snapshots)
-        .where(ours, _snapshots.c.settings == settings, _snapshots.c.id.not_in(gone))
+        .where(
+            ours,
+            _snapshots.c.settings == settings,
+            _snapshots.c.as_of.is_(None) if as_of is None else _snapshots.c.as_of == as_of,
+            _snapshots.c.id.not_in(gone),
+        )
         .order_by(_snapshots.c.id.desc())
         .limit(1)
     ).all()
@@ -69,7 +84,6 @@ def find_base(connection: Connection, project: ProjectInfo, settings: str) -> Ba
     before = select(_snapshots.c.digest).where(ours, _snapshots.c.id < header.id)
     last = connection.scalar(before.order_by(_snapshots.c.id.desc()).limit(1)) or ""
     parts = read_parts(connection, project.id, header.id, header.id).get(header.id, {})
-    texts = pattern_texts(connection, project.id)
     if erased_since(connection, project.id, header.through_change) is not None:
         return None
     if digest_of(last, header._asdict(), parts, texts) != header.digest:
@@ -144,11 +158,6 @@ def is_cheaper(connection: Connection, project: ProjectInfo, base: Base) -> bool
     touched = sum(map(len, touched_items(connection, project, base.header.through_change)))
     items = select(func.max(Item.id)).where(Item.project_id == project.id)
     return touched * _WORTH_IT <= (connection.scalar(items) or 0)
-
-
-def can_be_based(settings: str) -> bool:
-    """Whether snapshots of these settings can follow from each other."""
-    return touches_items_alone(settings)
 
 
 def count_touched(

@@ -8,18 +8,21 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Table, func, select
 
-from tracker.assess import Question
 from tracker.catalogue.notes import NoteInfo, list_notes
 from tracker.catalogue.projects import ProjectInfo
 from tracker.history.read import check_recorded, records, thinned_out
 from tracker.history.record import SnapshotRecord
-from tracker.history.settings import question_of
+from tracker.history.settings import is_usual
 from tracker.schema import Snapshot, SnapshotMeasure, Tombstone
 
-__all__ = ["Overview", "overview"]
+__all__ = ["MEASURES_SHOWN", "Overview", "overview"]
 
 _snapshots = cast("Table", Snapshot.__table__)
 _measures = cast("Table", SnapshotMeasure.__table__)
+
+MEASURES_SHOWN = ("krippendorff_alpha", "percent_agreement")
+"""The measures that people see where they name none."""
+_OF_SPANS = ("unitizing_alpha", "span_f1_exact")
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,17 @@ class Overview:
 
 
 def overview(
-    connection: Connection, project: ProjectInfo, measures: Sequence[str], last: int | None = None
+    connection: Connection,
+    project: ProjectInfo,
+    named: Sequence[str] = (),
+    last: int | None = None,
 ) -> Overview:
-    """The overview of these measures, with the ``last`` snapshots; None shows all.
+    """The overview of the measures named or the usual, with the ``last`` snapshots or all.
 
     Raises InvalidOption for a measure that does not exist or does not fit the project.
     """
+    usual = _OF_SPANS if project.answers == "spans" else MEASURES_SHOWN
+    measures = tuple(named) or usual
     check_recorded(project, measures)
     gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
     ours = (_snapshots.c.project_id == project.id) & _snapshots.c.id.not_in(gone)
@@ -91,7 +99,7 @@ def overview(
 
 def _standing(kind: Any) -> tuple[bool, bool, int]:
     """By what one kind of settings is preferred for the curve: two points, as usual, the last."""
-    usual = kind.selection is None and question_of(kind.settings) == Question()
+    usual = is_usual(kind.settings)
     return kind.number > 1, usual, kind.last
 
 

@@ -183,26 +183,19 @@ def read_pattern(text: str) -> Pattern:
 
 
 def number_patterns(
-    connection: Connection, project_id: int, patterns: set[Pattern]
+    connection: Connection, project_id: int, texts: dict[int, str], patterns: set[Pattern]
 ) -> dict[Pattern, int]:
-    """The numbers of patterns, new ones being stored in their order."""
-    known = {
-        read_pattern(row.pattern): row.id
-        for row in connection.execute(
-            select(KnownPattern.id, KnownPattern.pattern).where(
-                KnownPattern.project_id == project_id
-            )
-        )
-    }
-    new = sorted(patterns - known.keys())
-    highest = max(known.values(), default=0)
-    rows = [
-        {"project_id": project_id, "id": number, "pattern": pattern_text(pattern)}
-        for number, pattern in enumerate(new, highest + 1)
-    ]
-    if rows:
+    """The numbers of patterns; new ones are stored in their order, and join ``texts``."""
+    known = {text: number for number, text in texts.items()}
+    numbers = {pattern: known.get(pattern_text(pattern)) for pattern in patterns}
+    stored = {pattern: number for pattern, number in numbers.items() if number is not None}
+    added = dict(enumerate(sorted(patterns - stored.keys()), max(texts, default=0) + 1))
+    if added:
+        key = {"project_id": project_id}
+        rows = [key | {"id": n, "pattern": pattern_text(one)} for n, one in added.items()]
         connection.execute(insert(KnownPattern), rows)
-    return known | {pattern: number for number, pattern in enumerate(new, highest + 1)}
+    texts |= {number: pattern_text(pattern) for number, pattern in added.items()}
+    return stored | {pattern: number for number, pattern in added.items()}
 
 
 def pattern_texts(connection: Connection, project_id: int) -> dict[int, str]:

@@ -14,7 +14,10 @@ from tracker.catalogue.notes import NoteInfo
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["History", "SnapshotRecord", "measure_rows"]
+__all__ = ["ROW_COLUMNS", "History", "SnapshotRecord", "measure_rows"]
+
+ROW_COLUMNS = ("snapshot", "name", "taken_at", "as_of", "selection", "measure", "value")
+"""The first columns of `measure_rows`; what else there is follows from the measures."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class History:
         """`rows` as a frame."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows())
+        return pd.DataFrame(self.rows(), columns=None if self.snapshots else list(ROW_COLUMNS))
 
 
 def measure_rows(snapshots: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

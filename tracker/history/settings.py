@@ -8,10 +8,11 @@ from typing import Any
 
 from tracker.assess import Question, Reading
 from tracker.catalogue.projects import ProjectInfo
-from tracker.counting import Choice, Selection
+from tracker.counting import Selection
 
 __all__ = [
     "chosen_by_attributes",
+    "is_usual",
     "question_of",
     "selection_of",
     "settings_text",
@@ -20,8 +21,11 @@ __all__ = [
 
 
 def settings_text(question: Question, selection: Selection) -> str:
-    """The settings as canonical JSON: equal for equal questions on equal answers."""
-    reading, choice = question.reading, question.choice
+    """The settings as canonical JSON: equal for equal questions about the same answers.
+
+    The moment is not among them: snapshots of several moments are points of one curve.
+    """
+    reading = question.reading
     return json.dumps(
         {
             "scale": reading.scale,
@@ -33,8 +37,6 @@ def settings_text(question: Question, selection: Selection) -> str:
             "since": selection.since,
             "until": selection.until,
             "where": selection.where,
-            "as_of": choice.as_of,
-            "known_at": choice.known_at,
         },
         ensure_ascii=False,
         sort_keys=True,
@@ -43,12 +45,11 @@ def settings_text(question: Question, selection: Selection) -> str:
 
 
 def question_of(settings: str) -> Question:
-    """The question that settings answer; whose answers it is about is their selection's."""
+    """How answers are read; which they are is the settings' selection."""
     told = json.loads(settings)
     return Question(
         confidence=told["confidence"],
         reading=Reading(told["weights"], told["scale"], told["distance"]),
-        choice=Choice(as_of=told["as_of"], known_at=told["known_at"]),
     )
 
 
@@ -65,6 +66,13 @@ def selection_of(project: ProjectInfo, settings: str) -> Selection:
     )
 
 
+def is_usual(settings: str) -> bool:
+    """Whether nothing was asked but the figures: as they are read by themselves, of everybody."""
+    told = json.loads(settings)
+    chosen = (told["only"], told["since"], told["until"]) != (None, None, None) or told["where"]
+    return not chosen and question_of(settings) == Question()
+
+
 def chosen_by_attributes(settings: str) -> bool:
     """Whether items were chosen by their attributes, of which no past state is kept."""
     return bool(json.loads(settings)["where"])
@@ -77,6 +85,4 @@ def touches_items_alone(settings: str) -> bool:
     only as they are now.
     """
     told: Mapping[str, Any] = json.loads(settings)
-    return not told["where"] and all(
-        told[name] is None for name in ("since", "until", "as_of", "known_at")
-    )
+    return not told["where"] and told["since"] is None and told["until"] is None

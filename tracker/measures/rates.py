@@ -14,11 +14,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean, median
 
 from tracker.measures.coefficient import NO_OVERLAP
 from tracker.measures.intervals import check_confidence, wilson
-from tracker.tally import ItemPatterns, answers_in
+from tracker.tally import ItemPatterns, Pattern, answers_in
 
 __all__ = ["CategoryRate", "RateSums", "Summary", "category_rates", "rate_of", "summary"]
 
@@ -117,16 +118,22 @@ def category_rates(
     sums: dict[int, RateSums] = {category: RateSums() for category in categories}
     compared = 0
     for pattern, items in patterns:
-        answers = answers_in(pattern)
+        answers, holding = _holding(pattern)
         compared += items if answers > 1 else 0
-        holding: Counter[int] = Counter()
-        for answer, count in pattern:
-            for category in answer:
-                holding[category] += count
-        for category, count in holding.items():
+        for category, count in holding:
             if category in sums:
                 sums[category].add_answers(answers, count, items)
     return [rate_of(category, sums[category], compared, confidence) for category in categories]
+
+
+@lru_cache(maxsize=4096)  # a curve has the same patterns at each of its points
+def _holding(pattern: Pattern) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """How many answers a pattern has, and how many of them hold each category."""
+    holding: Counter[int] = Counter()
+    for answer, count in pattern:
+        for category in answer:
+            holding[category] += count
+    return answers_in(pattern), tuple(holding.items())
 
 
 def rate_of(category: int, sums: RateSums, compared: int, confidence: float) -> CategoryRate:

@@ -46,11 +46,10 @@ def _state(state: State) -> str:
     if state.snapshot is not None:
         name = f" {state.snapshot.name!r}" if state.snapshot.name else ""
         return f"snapshot {state.snapshot.id}{name} of {told['as_of'][:16].replace('T', ' ')}"
+    words = [] if told["since"] is None else [f"answers since {told['since'][:10]}"]
     if told["as_of"] is not None:
-        return f"as of {told['as_of'][:16].replace('T', ' ')}"
-    ends = [f"{word} {told[word][:10]}" for word in ("since", "until") if told[word]]
-    project = f" in {state.project.name}"
-    return f"answers {' '.join(ends)}{project}" if ends else f"all answers{project}"
+        words.append(f"as of {told['as_of'][:16].replace('T', ' ')}")
+    return " ".join(words) or "all answers"
 
 
 def _columns(first: str) -> tuple[str, ...]:

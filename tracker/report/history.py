@@ -1,81 +1,156 @@
-"""Snapshots in the terminal: a small curve, then a row each."""
+"""Figures over time in the terminal: their curves, then a row for each snapshot or period."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from tracker import clock
-from tracker.history import History, SnapshotRecord
-from tracker.report.cells import count, figure, sparkline, table
-from tracker.report.selection import selection_words
+from tracker.assess import Assessment
+from tracker.catalogue.notes import NoteInfo
+from tracker.history import SnapshotRecord
+from tracker.history.curve import Curve
+from tracker.history.overview import Overview
+from tracker.measures import MEASURES
+from tracker.report.cells import count, figure, many, table
+from tracker.report.plot import Plot, day_of, note_text
+from tracker.report.selection import selection_line, selection_words
 
-__all__ = ["history_view"]
+__all__ = ["curve_view", "figure_cells", "figure_titles", "history_view", "minute", "snapshot_rows"]
 
-_CURVES = (("krippendorff_alpha", "alpha"), ("percent_agreement", "raw agreement"))
+Row: TypeAlias = tuple[str, ...]
+
+_SHORT = {"krippendorff_alpha": "alpha", "percent_agreement": "raw agreement"}
+_SHORTER = _SHORT | {"percent_agreement": "raw"}
 
 
-def history_view(found: History) -> Iterator[RenderableType]:
-    """The parts of the page, in order."""
-    yield Text.assemble((found.project, "bold"), f"  {count(len(found.snapshots))} snapshots")
-    # A curve is of figures of the same answers: those of a selection are not among them.
-    chosen = any(snapshot.assessment.selection is not None for snapshot in found.snapshots)
-    alike = [one for one in found.snapshots if one.assessment.selection is None]
-    for measure, title in _CURVES:
-        values = [_value(snapshot, measure) for snapshot in alike]
-        known = [value for value in values if value is not None]
-        if len(known) > 1:
-            yield Text(
-                f"{title:<15}{sparkline(values)}  "
-                f"{figure(known[0])} → {figure(known[-1])} "
-                f"(from {figure(min(known))} to {figure(max(known))})"
-            )
-    if found.snapshots:
-        yield table(
-            (
-                "snapshot",
-                "taken ",
-                "name ",
-                "items",
-                "answers",
-                "annotators",
-                "alpha",
-                "raw",
-                "weakest ",
-                "rate",
-                *(["only answers "] if chosen else []),
-            ),
-            [
-                _row(snapshot) + ((_selection(snapshot),) if chosen else ())
-                for snapshot in found.snapshots
-            ],
+def snapshot_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The JSON of a history as flat rows, one per snapshot, for CSV."""
+    return [
+        {key: one[key] for key in ("snapshot", "name", "note", "taken_at", "as_of")}
+        | {"selection": one["selection"] and json.dumps(one["selection"], ensure_ascii=False)}
+        | one["counts"]
+        | {measure["measure"]: measure["value"] for measure in one["measures"]}
+        | {f"rate of {row['category']}": row["rate"] for row in one["categories"]}
+        for one in told["snapshots"]
+    ]
+
+
+def history_view(found: Overview) -> Iterator[RenderableType]:
+    """Recorded snapshots: the parts of the page, in order."""
+    thinned = f", {found.thinned:,} more thinned out" if found.thinned else ""
+    yield Text.assemble((found.project, "bold"), f"  {many(found.total, 'snapshot')}{thinned}")
+    yield _plot(found.moments, found.values, found.notes)
+    if found.apart and len(found.moments) > 1:
+        yield Text(
+            f"Not on the curve: {many(found.apart, 'snapshot')} of other settings or answers.",
+            style="dim",
         )
+    if not found.shown:
+        return
+    chosen = any(one.assessment.selection is not None for one in found.shown)
+    titles = ("snapshot", "taken ", "name ", *figure_titles(found.measures))
+    rows = [(one.taken_at, _snapshot(one, found.measures, chosen)) for one in found.shown]
+    hidden = len(found.shown) < found.total
+    yield table(
+        (*titles, "only answers ") if chosen else titles,
+        _with_notes(rows, found.notes, hidden, lambda note: ("", minute(note.at), note_text(note))),
+    )
 
 
-def _value(snapshot: SnapshotRecord, measure: str) -> float | None:
-    values = {c.measure: c.value for c in snapshot.assessment.measures}
-    return values.get(measure)
+def curve_view(found: Curve, measures: Sequence[str], last: int | None) -> Iterator[RenderableType]:
+    """A rebuilt curve: the parts of the page, in order; ``last`` rows, or all."""
+    points = found.points
+    window = "" if found.window == "all" else f", of the last {found.window} each"
+    window = window.replace("last last-", "last ").replace("-items", " items")
+    yield Text.assemble(
+        (found.project, "bold"), f"  {many(len(points), found.every)} from the labels{window}"
+    )
+    if not points:
+        return
+    yield from selection_line(points[-1].assessment.selection)
+    values = {m: [value_of(point.assessment, m) for point in points] for m in measures}
+    yield _plot([point.moment for point in points], values, found.notes)
+    shown = points[-last:] if last else points
+    hidden = len(shown) < len(points)
+    noted = any(note.at > shown[0].moment or not hidden for note in found.notes)
+    rows = [
+        (one.moment, (day_of(one.moment), *_blank(noted), *figure_cells(one.assessment, measures)))
+        for one in shown
+    ]
+    titles = (f"{found.every} to ", *(["note "] if noted else []), *figure_titles(measures))
+    yield table(
+        titles,
+        _with_notes(rows, found.notes, hidden, lambda note: (day_of(note.at), note_text(note))),
+    )
 
 
-def _selection(snapshot: SnapshotRecord) -> str:
-    selection = snapshot.assessment.selection
-    return "" if selection is None else selection_words(selection)
+def _blank(wanted: bool) -> tuple[str, ...]:
+    return ("",) if wanted else ()
 
 
-def _row(snapshot: SnapshotRecord) -> tuple[str, ...]:
-    counts = snapshot.assessment.counts
-    lowest = snapshot.assessment.summary.lowest
+def _plot(
+    moments: Sequence[int],
+    values: Mapping[str, Sequence[float | None]],
+    notes: Sequence[NoteInfo],
+) -> Plot:
+    titles = {measure: _SHORT.get(measure, MEASURES[measure].title) for measure in values}
+    return Plot(moments, {titles[measure]: curve for measure, curve in values.items()}, notes)
+
+
+def _with_notes(
+    rows: Sequence[tuple[int, Row]], notes: Iterable[NoteInfo], hidden: bool, told: Any
+) -> Iterator[Row]:
+    """The rows, each with its moment, and between them the notes; none older than hidden rows."""
+    first, width = rows[0][0], len(rows[0][1])
+    left = [note for note in notes if not hidden or note.at > first]
+    for moment, row in rows:
+        while left and left[0].at <= moment:
+            yield _widened(told(left.pop(0)), width)
+        yield row
+    for note in left:
+        yield _widened(told(note), width)
+
+
+def _widened(row: Row, width: int) -> Row:
+    return (*row, *[""] * (width - len(row)))
+
+
+def value_of(found: Assessment, measure: str) -> float | None:
+    """A measure's value; None where there is none."""
+    return next((one.value for one in found.measures if one.measure == measure), None)
+
+
+def figure_titles(measures: Sequence[str]) -> Row:
+    """The titles of `figure_cells`."""
+    named = [_SHORTER.get(measure, MEASURES[measure].title) for measure in measures]
+    return ("items", "answers", "annotators", *named, "weakest ", "rate")
+
+
+def figure_cells(found: Assessment, measures: Sequence[str]) -> Row:
+    """The figures of a row: counts, measures, the weakest category."""
+    lowest = found.summary.lowest
     return (
-        str(snapshot.id),
-        clock.iso(snapshot.taken_at)[:16].replace("T", " "),
-        snapshot.name or "",
-        count(counts.items),
-        count(counts.answers),
-        count(counts.annotators),
-        figure(_value(snapshot, "krippendorff_alpha")),
-        figure(_value(snapshot, "percent_agreement")),
-        "" if lowest is None else snapshot.assessment.categories[lowest.category],
+        count(found.counts.items),
+        count(found.counts.answers),
+        count(found.counts.annotators),
+        *(figure(value_of(found, measure)) for measure in measures),
+        "" if lowest is None else found.categories[lowest.category],
         figure(None if lowest is None else lowest.rate),
     )
+
+
+def minute(moment: int) -> str:
+    """A moment to the minute, in UTC."""
+    return clock.iso(moment)[:16].replace("T", " ")
+
+
+def _snapshot(one: SnapshotRecord, measures: Sequence[str], chosen: bool) -> Row:
+    selection = one.assessment.selection
+    words = "" if selection is None else selection_words(selection)
+    cells = figure_cells(one.assessment, measures)
+    return (str(one.id), minute(one.taken_at), one.name or "", *cells, *([words] if chosen else []))

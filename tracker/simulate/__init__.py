@@ -8,7 +8,7 @@ only ``random.Random.random`` is drawn from, the one sequence that Python promis
 from tracker.simulate.crowds import crowd
 from tracker.simulate.experiments import Experiment, experiment
 from tracker.simulate.roster import DEFAULT_ROSTER, Group, parse_roster
-from tracker.simulate.rows import Row, write_rows
+from tracker.simulate.rows import Row, source_of, write_rows
 
 __all__ = [
     "DEFAULT_ROSTER",
@@ -18,5 +18,6 @@ __all__ = [
     "crowd",
     "experiment",
     "parse_roster",
+    "source_of",
     "write_rows",
 ]

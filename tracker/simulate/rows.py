@@ -24,23 +24,26 @@ __all__ = [
 class Row(NamedTuple):
     """One answer of one annotator to one item, all by name.
 
-    ``gold`` is the item's true category, None where the experiment has no truth.
+    ``gold`` is the item's true category, None where the experiment has no truth; ``labeled_at``
+    when the answer was given, None where the experiment knows no time.
     """
 
     item: str
     annotator: str
     category: str
     gold: str | None
+    labeled_at: str | None = None
 
 
 def write_rows(rows: Iterable[Row], file: IO[str]) -> None:
-    """Write rows as CSV; a column ``gold`` where the experiment has a truth."""
+    """Write rows as CSV, with the columns that the first row has a value for."""
     writer = csv.writer(file, lineterminator="\n")
-    for number, row in enumerate(rows):
-        columns = len(Row._fields) if row.gold is not None else len(Row._fields) - 1
-        if not number:
-            writer.writerow(Row._fields[:columns])
-        writer.writerow(row[:columns])
+    written: list[int] = []
+    for row in rows:
+        if not written:
+            written = [place for place, value in enumerate(row) if value is not None]
+            writer.writerow([Row._fields[place] for place in written])
+        writer.writerow([row[place] for place in written])
 
 
 def require(holds: bool, message: str, mend: str) -> None:

@@ -1,0 +1,208 @@
+"""What it takes to keep a record over time, as ratios measured within one process.
+
+Run ``python benchmarks/over_time.py``; README.md beside it says what it prints. Exit code 1 where
+a target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import NamedTuple
+
+from data import ANNOTATORS, ANSWERS, CATEGORIES, PROJECT, csv_of, database_of, fill
+from on_postgres import ANALYZE
+from processes import python, run
+
+import tracker
+from tracker.ledger import Ledger
+
+NEW = 1_000  # answers between two snapshots
+SNAPSHOTS = 10_000
+
+
+class Result(NamedTuple):
+    """One figure, what it must not exceed (or fall below), and whether it does."""
+
+    what: str
+    value: float
+    target: str
+    met: bool
+
+
+def timed(call: Callable[[], object]) -> float:
+    """How many seconds a call takes."""
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
+
+
+def import_some(ledger: Ledger, answers: int, source: random.Random, folder: Path) -> None:
+    """Some more answers to items that are there, most of them the item's sixth."""
+    file = folder / "more.csv"
+    rows = {
+        (source.randrange(answers // ANSWERS), source.randrange(ANNOTATORS)) for _ in range(NEW)
+    }
+    lines = [
+        f"item-{item:07},annotator-{annotator:03},{source.choice(CATEGORIES)}"
+        for item, annotator in rows
+    ]
+    file.write_text("\n".join(["item,annotator,category", *lines]), encoding="utf-8")
+    ledger.import_file(file, PROJECT)
+
+
+def incremental(ledger: Ledger, answers: int, repeats: int, folder: Path) -> tuple[float, float]:
+    """Medians of a full snapshot and of one after some more answers, taken in turn."""
+    source = random.Random(answers)
+    ledger.record_snapshot(PROJECT, full=True)
+    full, some = [], []
+    for _ in range(repeats):
+        import_some(ledger, answers, source, folder)
+        some.append(timed(lambda: ledger.record_snapshot(PROJECT)))
+        full.append(timed(lambda: ledger.record_snapshot(PROJECT, full=True)))
+        print(f"{answers:,} labels: full {full[-1]:.2f} s, incremental {some[-1]:.3f} s",
+              file=sys.stderr, flush=True)  # fmt: skip
+    return statistics.median(full), statistics.median(some)
+
+
+def snapshots(ledger_of: Callable[[int], Ledger], large: int, repeats: int, folder: Path,
+              where: str) -> Iterator[Result]:  # fmt: skip
+    """A snapshot after some more answers against a full one, and against a smaller project's."""
+    _, small = incremental(ledger_of(large // 10), large // 10, repeats, folder)
+    full, some = incremental(ledger_of(large), large, repeats, folder)
+    yield Result(f"{where}: full / incremental", full / some, ">= 100", full / some >= 100)
+    flat = some / small
+    yield Result(f"{where}: incremental, ten times the labels", flat, "<= 2", flat <= 2)
+
+
+def curve(ledger: Ledger, repeats: int, where: str) -> Iterator[Result]:
+    """The curve of every day against one agreement."""
+    ratios = []
+    for _ in range(repeats):
+        one = timed(lambda: ledger.agreement(PROJECT))
+        every = timed(lambda: ledger.history(PROJECT, "day"))
+        ratios.append(every / one)
+        print(f"agreement {one:.2f} s, history {every:.2f} s", file=sys.stderr, flush=True)
+    ratio = statistics.median(ratios)
+    yield Result(f"{where}: history --every day / agreement", ratio, "<= 4", ratio <= 4)
+
+
+def many(folder: Path) -> Iterator[Result]:
+    """The history of very many snapshots."""
+    ledger = tracker.open(f"sqlite:///{folder / 'many.db'}")
+    file = folder / "few.csv"
+    rows = [f"i{n},{who},{'xy'[(n + k) % 3 == 0]}" for n in range(50) for k, who in enumerate("AB")]
+    file.write_text("\n".join(["item,annotator,category", *rows]), encoding="utf-8")
+    ledger.import_file(file, PROJECT)
+    for number in range(SNAPSHOTS):
+        ledger.record_snapshot(PROJECT)
+        if number % 1000 == 0:
+            print(f"snapshot {number:,}", file=sys.stderr, flush=True)
+    from rich.console import Console
+
+    from tracker.report.history import history_view
+
+    def seen() -> None:
+        console = Console(file=(folder / "seen.txt").open("w"), width=120)
+        for part in history_view(ledger.history(PROJECT)):
+            console.print(part)
+
+    took = statistics.median(timed(seen) for _ in range(3))
+    yield Result(f"history of {SNAPSHOTS:,} snapshots, seconds", took, "<= 0.5", took <= 0.5)
+
+
+# -- the databases -------------------------------------------------------------------------------
+
+
+def on_sqlite(arguments: argparse.Namespace, folder: Path) -> Iterator[Result]:
+    """All comparisons on files."""
+
+    def ledger_of(answers: int, *, dated: bool = False) -> Ledger:
+        copy = folder / "work.db"
+        shutil.copy(database_of(folder, answers, dated=dated), copy)
+        return tracker.open(f"sqlite:///{copy}")
+
+    if "snapshot" in arguments.wanted:
+        yield from snapshots(ledger_of, arguments.labels, arguments.repeats, folder, "SQLite")
+    if "curve" in arguments.wanted:
+        ledger = ledger_of(arguments.curve, dated=True)
+        yield from curve(ledger, arguments.repeats, "SQLite")
+    if "many" in arguments.wanted:
+        yield from many(folder)
+
+
+def on_server(arguments: argparse.Namespace, folder: Path) -> Iterator[Result]:
+    """Those of snapshots and of the curve on a Postgres."""
+    from tests.postgres import create_database, drop_database, server
+
+    serving: AbstractContextManager[str] = (
+        server() if arguments.postgres == "auto" else nullcontext(arguments.postgres)
+    )
+    name = "tracker_over_time"
+    with serving as admin:
+
+        def ledger_of(answers: int, *, dated: bool = False) -> Ledger:
+            drop_database(admin, name)
+            url = create_database(admin, name)
+            fill(url, csv_of(folder, answers, dated=dated))
+            run(python(ANALYZE, url))
+            return tracker.open(url)
+
+        try:
+            if "snapshot" in arguments.wanted:
+                yield from snapshots(
+                    ledger_of, arguments.labels, arguments.repeats, folder, "Postgres"
+                )
+            if "curve" in arguments.wanted:
+                ledger = ledger_of(arguments.curve, dated=True)
+                yield from curve(ledger, arguments.repeats, "Postgres")
+        finally:
+            drop_database(admin, name)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--labels", type=int, default=5_000_000, help="labels of a snapshot")
+    parser.add_argument("--curve", type=int, default=2_000_000, help="labels of the curve")
+    parser.add_argument("--repeats", type=int, default=3, help="pairs of measurements")
+    parser.add_argument("--postgres", metavar="URL", help="a server too; auto: one of our own")
+    parser.add_argument("--only", default="snapshot,curve,many", help="some of these, with commas")
+    parser.add_argument("--folder", type=Path, help="where to keep the data (default: nowhere)")
+    arguments = parser.parse_args()
+    arguments.wanted = set(arguments.only.split(","))
+    return arguments
+
+
+def main() -> int:
+    """Print each figure beside its target; returns the exit code."""
+    arguments = _arguments()
+    place: AbstractContextManager[str | Path] = tempfile.TemporaryDirectory(prefix="tracker-time-")
+    if arguments.folder:
+        arguments.folder.mkdir(parents=True, exist_ok=True)
+        place = nullcontext(arguments.folder)
+    missed = False
+    with place as kept:
+        folder = Path(kept)
+        for stale in ("work.db", "many.db"):
+            (folder / stale).unlink(missing_ok=True)
+        sides = [on_sqlite(arguments, folder)]
+        if arguments.postgres:
+            sides.append(on_server(arguments, folder))
+        for side in sides:
+            for result in side:
+                missed |= not result.met
+                verdict = "met" if result.met else "MISSED"
+                print(f"{result.what}: {result.value:.2f} ({result.target}) {verdict}", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

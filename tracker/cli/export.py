@@ -1,0 +1,122 @@
+"""``tracker export``: labels and figures as files of rows."""
+
+from __future__ import annotations
+
+import shlex
+
+import typer
+
+from tracker.cli.context import ProjectArgument, hint, opened
+from tracker.cli.files import Force, Output, target
+from tracker.cli.over_time import Every, From, Shown, To, Window, history_of
+from tracker.cli.selecting import (
+    Annotators,
+    AsOf,
+    ExcludedAnnotators,
+    ExcludeFlagged,
+    KnownAt,
+    Since,
+    Until,
+    Where,
+    selecting,
+)
+
+__all__ = ["register"]
+
+exports = typer.Typer(
+    help="Write labels or figures to a file: CSV, JSONL or Parquet.", no_args_is_help=True
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(exports, name="export")
+
+
+@exports.command("labels")
+def labels(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: Output,
+    force: Force = False,
+    annotator: Annotators = None,
+    exclude_annotator: ExcludedAnnotators = None,
+    exclude_flagged: ExcludeFlagged = False,
+    since: Since = None,
+    until: Until = None,
+    where: Where = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+) -> None:
+    """Write every label that stands, or stood: one row each, of all passes and annotators.
+
+    Models and references are among them. What is not known is an empty cell, or null. The rows
+    can be imported again. A file that is there is left alone, unless --force is given.
+
+    Examples: `tracker export labels reviews -o labels.csv`,
+    `tracker export labels reviews -o march.parquet --as-of 2026-03-31 --force`,
+    `tracker export labels reviews -o - --annotator ada`
+    """
+    from tracker.counting import choose
+    from tracker.export import LABEL_COLUMNS, standing_labels
+    from tracker.report.cells import many
+
+    to = target(output, force=force)
+    chosen = selecting(
+        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
+    )
+    ledger, choice = opened(context), choose(**chosen)
+    if to.for_frames:
+        number = to.write_frame(ledger.export_frame(project, **chosen))
+    else:
+        with ledger.reading(project, choice) as (connection, found):
+            rows = standing_labels(connection, found, choice=choice)
+            number = to.write_rows(LABEL_COLUMNS, rows)
+    hint(f"{many(number, 'label')}: {output}")
+    if to.form == ".csv" and to.path is not None:
+        hint(f"to import them elsewhere: tracker import {shlex.quote(output)} -p NAME")
+
+
+@exports.command("history")
+def history(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: Output,
+    force: Force = False,
+    every: Every = None,
+    window: Window = "all",
+    measure: Shown = None,
+    annotator: Annotators = None,
+    exclude_annotator: ExcludedAnnotators = None,
+    exclude_flagged: ExcludeFlagged = False,
+    since: From = None,
+    until: To = None,
+    where: Where = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+) -> None:
+    """Write the figures over time: one row per snapshot, or period, and measure.
+
+    Options that choose answers go with --every, as in `tracker history`. A file that is there is
+    left alone, unless --force is given.
+
+    Examples: `tracker export history reviews -o history.csv`,
+    `tracker export history reviews -o weeks.jsonl --every week --window 7d --force`
+    """
+    from tracker.history.record import ROW_COLUMNS
+    from tracker.report.cells import many
+
+    to = target(output, force=force)
+    chosen = selecting(
+        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
+    )
+    found = history_of(opened(context), project, every, window, measure or [], chosen)
+    rows = found.rows()
+    if to.for_frames:
+        to.write_frame(found.to_frame())
+    else:
+        columns = list(dict.fromkeys([*ROW_COLUMNS, *(name for row in rows for name in row)]))
+        to.write_rows(columns, ([row.get(name) for name in columns] for row in rows))
+    hint(f"{many(len(rows), 'row')}: {output}")
+    if not rows and every is None:
+        hint(f"no snapshot yet: tracker snapshot {shlex.quote(project)}")

@@ -1,0 +1,127 @@
+"""Files that commands write rows to: CSV, JSONL or Parquet, whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from tracker.errors import InvalidOption, Refused
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Force", "Output", "Target", "target"]
+
+STDOUT = "-"
+_FORMS = (".csv", ".jsonl", ".parquet")
+
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="FILE.csv, FILE.jsonl or FILE.parquet; - for CSV on standard output.",
+    ),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace a file that is there; else it is left alone.")
+]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where rows go; ``form`` is the file's suffix, and ``path`` None for standard output."""
+
+    path: Path | None
+    form: str
+
+    @property
+    def for_frames(self) -> bool:
+        """Whether rows are written as a whole, from a frame."""
+        return self.form == ".parquet"
+
+    def write_rows(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+        """Write rows as they come; returns how many.
+
+        Raises Refused where the file cannot be written; what was there before is then untouched.
+        """
+        if self.path is None:
+            return _write_csv(sys.stdout, columns, rows)
+        write = _write_csv if self.form == ".csv" else _write_jsonl
+        with _replacing(self.path) as part, part.open("w", newline="", encoding="utf-8") as file:
+            return write(file, columns, rows)
+
+    def write_frame(self, frame: pd.DataFrame) -> int:
+        """Write a frame; returns how many rows it has. Raises likewise."""
+        if self.path is not None:
+            with _replacing(self.path) as part:
+                _write_parquet(frame, part)
+        return len(frame)
+
+
+def target(output: str, *, force: bool) -> Target:
+    """What ``--output`` names; raises InvalidOption before anything is computed.
+
+    A file that is there is replaced only with ``force``.
+    """
+    if output == STDOUT:
+        return Target(None, ".csv")
+    path = Path(output)
+    form = path.suffix.lower()
+    if form not in _FORMS:
+        raise InvalidOption(
+            f"{output!r} does not say what to write", f"end it in one of: {', '.join(_FORMS)}"
+        )
+    if path.exists() and not force:
+        raise InvalidOption(f"{output} is there already", "name another file, or add --force")
+    return Target(path, form)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A file beside the one that is meant, put into its place once it is whole."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        try:
+            yield part
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise Refused(f"{path} cannot be written: {error.strerror}", "name another file") from None
+
+
+def _write_csv(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    number = 0
+    for number, row in enumerate(rows, 1):  # noqa: B007 - the last one is how many there were
+        writer.writerow(row)
+    return number
+
+
+def _write_jsonl(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+    number = 0
+    for number, row in enumerate(rows, 1):  # noqa: B007
+        file.write(encode(dict(zip(columns, row, strict=True))) + "\n")
+    return number
+
+
+def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
+    try:
+        frame.to_parquet(path, index=False)
+    except ImportError:
+        raise InvalidOption(
+            "Parquet needs a library that is not installed",
+            "pip install pyarrow, or write .csv or .jsonl",
+        ) from None

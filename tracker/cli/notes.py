@@ -1,0 +1,96 @@
+"""``tracker project note``, ``notes``, ``unnote``: what happened, on the time line."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated
+
+import typer
+
+from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened, show
+
+__all__ = ["register"]
+
+
+def register(projects: typer.Typer) -> None:
+    """Add the commands to those of projects."""
+    projects.command()(note)
+    projects.command()(notes)
+    projects.command()(unnote)
+
+
+def note(
+    context: typer.Context,
+    project: ProjectArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What happened.")],
+    at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHEN",
+            help="When, if not now: 2026-03-01T14:30 (UTC), 2026-03-01 (the end of that day), 7d, "
+            "'3 weeks ago'.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Note what happened at a moment, such as a new guideline; curves show it.
+
+    Examples: `tracker project note reviews "guideline v2"`,
+    `tracker project note reviews "two annotators joined" --at 2026-03-01`
+    """
+    from tracker import clock
+    from tracker.catalogue.notes import add_note
+    from tracker.counting.choice import past_moment
+
+    moment = past_moment("--at", at, clock.now())
+    with opened(context).writing(project) as (connection, found):
+        made = add_note(connection, found, text, moment)
+    if as_json:
+        show({"project": found.name} | made.to_dict(), as_json=True)
+    else:
+        typer.echo(f"note {made.id} of {found.name}, {clock.iso(made.at)[:19]}Z: {made.text}")
+    hint(f"next: tracker history {shlex.quote(found.name)}")
+
+
+def notes(
+    context: typer.Context, project: ProjectArgument, as_json: AsJson = False, as_csv: AsCsv = False
+) -> None:
+    """List the notes of a project, by the moments they are about.
+
+    Example: `tracker project notes reviews`
+    """
+    from tracker.catalogue.notes import list_notes
+    from tracker.report.cells import table
+
+    with opened(context).reading(project) as (connection, found):
+        rows = [one.to_dict() for one in list_notes(connection, found)]
+    cells = [(str(row["note"]), row["at"][:16].replace("T", " "), row["text"]) for row in rows]
+    show(
+        {"project": found.name, "notes": rows},
+        as_json=as_json,
+        as_csv=as_csv,
+        rows=rows,
+        view=[table(("note", "at ", "text "), cells)],
+    )
+    if not rows:
+        hint(f'none yet: tracker project note {shlex.quote(found.name)} "what happened"')
+
+
+def unnote(
+    context: typer.Context,
+    project: ProjectArgument,
+    number: Annotated[int, typer.Argument(metavar="NOTE", help="The note's number.")],
+) -> None:
+    """Take a note off the time line; that it was there stays in the record of changes.
+
+    Example: `tracker project unnote reviews 2`
+    """
+    from tracker import clock
+    from tracker.catalogue.notes import remove_note
+
+    with opened(context).writing(project) as (connection, found):
+        removed = remove_note(connection, found, number)
+    at = clock.iso(removed.at)
+    typer.echo(f"note {removed.id} of {found.name} is removed: {removed.text}")
+    words = [found.name, removed.text, "--at", at]
+    hint(f"to put it back: tracker project note {shlex.join(words)}")

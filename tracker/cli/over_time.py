@@ -1,0 +1,87 @@
+"""Options of commands about figures over time, and the history that they ask for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tracker.counting import Selecting
+    from tracker.history import History
+    from tracker.history.curve import Curve
+    from tracker.ledger import Ledger
+
+__all__ = [
+    "Every",
+    "From",
+    "Last",
+    "Shown",
+    "To",
+    "Trend",
+    "WatchFor",
+    "Window",
+    "history_of",
+]
+
+Every = Annotated[
+    str | None,
+    typer.Option(
+        metavar="day|week|month",
+        help="Rebuild the curve from the labels' own times, with a point at the end of each.",
+    ),
+]
+Window = Annotated[
+    str,
+    typer.Option(
+        metavar="all|7d|last-500-items",
+        help="With --every: each point is of all answers up to it, of those of the last days, or "
+        "of the items answered last.",
+    ),
+]
+Shown = Annotated[
+    list[str] | None,
+    typer.Option("--measure", metavar="NAME", help="Show this measure (repeatable)."),
+]
+Last = Annotated[
+    int,
+    typer.Option(
+        "--last", metavar="N", min=0, help="Rows in the table, 0 for all; JSON and CSV have all."
+    ),
+]
+From = Annotated[
+    str | None, typer.Option("--since", metavar="WHEN", help="With --every: the curve's beginning.")
+]
+To = Annotated[
+    str | None, typer.Option("--until", metavar="WHEN", help="With --every: the curve's end.")
+]
+Trend = Annotated[
+    bool,
+    typer.Option(
+        "--trend",
+        help="Whether the first --measure (or alpha) rises or falls, and when its level changed: "
+        "by weeks, or as --every says, each of its own answers.",
+    ),
+]
+WatchFor = Annotated[
+    str | None,
+    typer.Option(metavar="drop|rise|change", help="Likewise: alarms where its level changed so."),
+]
+
+
+def history_of(
+    ledger: Ledger,
+    project: str,
+    every: str | None,
+    window: str,
+    measures: list[str],
+    chosen: Selecting,
+) -> History | Curve:
+    """The recorded snapshots, or with ``every`` the curve; raises InvalidOption."""
+    from tracker.counting import choose
+    from tracker.history.curve import check_recorded_alone
+
+    if every is not None:
+        return ledger.history(project, every, window=window, measures=measures, **chosen)
+    check_recorded_alone(window, choose(**chosen))
+    return ledger.history(project, measures=measures)

@@ -1,0 +1,100 @@
+"""``tracker snapshot``: the figures and tallies as they are, recorded."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tracker.cli.asking import Distance, ReadAs, Weights
+from tracker.cli.context import AsJson, Confidence, ProjectArgument, hint, opened, show
+from tracker.cli.selecting import (
+    Annotators,
+    AsOf,
+    ExcludedAnnotators,
+    ExcludeFlagged,
+    KnownAt,
+    Since,
+    Until,
+    Where,
+    selecting,
+)
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(snapshot)
+
+
+def snapshot(
+    context: typer.Context,
+    project: ProjectArgument,
+    name: Annotated[str | None, typer.Option(help="A name to find it by.")] = None,
+    note: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it was taken.")] = None,
+    annotator: Annotators = None,
+    exclude_annotator: ExcludedAnnotators = None,
+    exclude_flagged: ExcludeFlagged = False,
+    since: Since = None,
+    until: Until = None,
+    where: Where = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    confidence: Confidence = 0.95,
+    weights: Weights = None,
+    scale: ReadAs = None,
+    distance: Distance = None,
+    if_changed: Annotated[
+        bool,
+        typer.Option("--if-changed", help="None, where the last one of its kind says the same."),
+    ] = False,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Keep the cross-table of each pair of annotators, too.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Read all labels, not only those of changed items.")
+    ] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Count both ways; exit with 1 where they differ."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Record the project's figures and tallies as they are now; a record never changes.
+
+    What was asked and which answers were chosen is recorded with them. Only items that changed
+    since the last snapshot of the same options are read, where that is quicker.
+
+    Examples: `tracker snapshot reviews --name "guideline v2"`,
+    `tracker snapshot reviews --if-changed`, `tracker snapshot reviews --as-of 2026-03-31`,
+    `tracker snapshot reviews --name Dutch --where language=nl --exclude-flagged`
+    """
+    from tracker.assess import Question, Reading
+    from tracker.counting import choose
+
+    chosen = selecting(
+        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
+    )
+    question = Question((), confidence, Reading(weights, scale, distance), choose(**chosen))
+    taken = opened(context).record_snapshot(
+        project,
+        question,
+        name=name,
+        note=note,
+        pairs=pairs,
+        full=full,
+        check=check,
+        if_changed=if_changed,
+    )
+    found = taken.snapshot
+    if as_json:
+        show(found.to_dict(), as_json=True)
+    else:
+        typer.echo(str(found.id))
+    if not taken.fresh:
+        hint(f"nothing has changed since snapshot {found.id}")
+    elif found.id == 1:
+        hint(f"next: tracker history {project}")
+    else:
+        hint(f"next: tracker compare {project} last~1 last")

@@ -1,0 +1,207 @@
+"""``tracker snapshots``: the records themselves, listed, shown, verified, thinned out."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracker.cli.context import AsCsv, AsJson, ProjectArgument, Yes, confirm, hint, opened, show
+from tracker.cli.over_time import Last
+
+if TYPE_CHECKING:
+    from tracker.history.prune import Fate
+    from tracker.ingest.loader import Progress
+
+__all__ = ["register"]
+
+snapshots = typer.Typer(help="List, show, verify and thin out snapshots.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(snapshots, name="snapshots")
+
+
+@snapshots.command("list")
+def list_(
+    context: typer.Context,
+    project: ProjectArgument,
+    last: Last = 40,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List the snapshots of a project, oldest first: what was counted, chosen and noted.
+
+    Examples: `tracker snapshots list reviews`, `tracker snapshots list reviews --last 0`
+    """
+    from tracker.history.overview import overview
+    from tracker.report.history import snapshot_rows
+    from tracker.report.snapshots import snapshots_view
+
+    ledger = opened(context)
+    if as_json or as_csv:
+        told = ledger.history(project).to_dict()
+        show(told, as_json=as_json, as_csv=as_csv, rows=snapshot_rows(told))
+        return
+    with ledger.reading(project) as (connection, known):
+        found = overview(connection, known, last=last or None)
+    show(None, view=snapshots_view(found))
+    if not found.total:
+        hint(f"no snapshot yet: tracker snapshot {shlex.quote(project)}")
+        return
+    if len(found.shown) < found.total:
+        hint(f"the last {len(found.shown):,} of {found.total:,}; for all: --last 0")
+    hint(f"next: tracker snapshots show {shlex.quote(project)} last")
+
+
+@snapshots.command("show")
+def show_(
+    context: typer.Context,
+    project: ProjectArgument,
+    which: Annotated[
+        str,
+        typer.Argument(metavar="SNAPSHOT", help="Its number or name; last; last~2, two before it."),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Show everything about one snapshot: figures, settings, what it knew, which flags stood.
+
+    Examples: `tracker snapshots show reviews last`,
+    `tracker snapshots show reviews "guideline v2" --json`
+    """
+    from tracker.history.page import snapshot_page
+    from tracker.report.snapshots import page_view
+
+    with opened(context).reading(project) as (connection, known):
+        found = snapshot_page(connection, known, which)
+    show(found.to_dict() if as_json else None, as_json=as_json, view=page_view(found))
+    if not as_json:
+        hint(f"what changed since: tracker compare {shlex.quote(project)} {found.record.id} now")
+
+
+@snapshots.command("verify")
+def verify(
+    context: typer.Context,
+    project: ProjectArgument,
+    chain_only: Annotated[
+        bool,
+        typer.Option("--chain-only", help="Digests and seals; count nothing again (quick)."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Verify that the record is as it was made, and that the ledger still leads to it.
+
+    The digest and the seal of each snapshot are made again from what is stored and the snapshot
+    before; then all is counted again from the ledger as it was known. Exits with 1 where
+    something differs, and names the first bad snapshot.
+
+    Examples: `tracker snapshots verify reviews`, `tracker snapshots verify reviews --chain-only`
+    """
+    from tracker.report.snapshots import verified_view
+
+    with _progress_bar() as progress:
+        found = opened(context).verify(project, chain_only=chain_only, progress=progress)
+    show(found.to_dict(), as_json=as_json, view=verified_view(found, chain_only=chain_only))
+    if found.faults:
+        first = found.faults[0].snapshot
+        hint(
+            f"the first bad snapshot is {first}; see: "
+            f"tracker snapshots show {shlex.quote(project)} {first}"
+        )
+        raise typer.Exit(1)
+    if not found.snapshots:
+        hint(f"no snapshot yet: tracker snapshot {shlex.quote(project)}")
+    elif chain_only:
+        hint(f"to count again, too: tracker snapshots verify {shlex.quote(project)}")
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Progress | None]:
+    """A bar on a terminal; nothing anywhere else."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    bar = Progress(
+        TextColumn("verifying"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("verify", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@snapshots.command("prune")
+def prune(
+    context: typer.Context,
+    project: ProjectArgument,
+    keep: Annotated[
+        str,
+        typer.Option(
+            metavar="daily:30,weekly:52",
+            help="Keep the newest of each of so many hours, days, weeks, months, years "
+            "(hourly:N, …, yearly:N), and the last N themselves (last:N).",
+        ),
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would happen; change nothing.")
+    ] = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Thin out snapshots: figures and tallies go for good; rows and the chain of digests stay.
+
+    Snapshots with a name are kept, and so is the last of each kind of settings; the rules hold
+    for each kind by itself.
+
+    Examples: `tracker snapshots prune reviews --keep daily:30,weekly:52 --dry-run`,
+    `tracker snapshots prune reviews --keep last:10,monthly:24 --yes`
+    """
+    from tracker.report.snapshots import plan_view
+
+    ledger = opened(context)
+    fates = ledger.prune(project, keep, dry_run=True)
+    gone = _thinned(fates)
+    if gone and not dry_run:
+        if not as_json and not yes:
+            show(None, view=plan_view(fates, done=False))
+        confirm(f"Thin out {gone:,} of {len(fates):,} snapshots of {project}, for good?", yes=yes)
+        fates = ledger.prune(project, keep)
+        gone = _thinned(fates)
+    told = {
+        "project": project,
+        "keep": keep,
+        "dry_run": dry_run,
+        "kept": len(fates) - gone,
+        "thinned": gone,
+        "snapshots": [fate.to_dict() for fate in fates],
+    }
+    show(told, as_json=as_json, view=plan_view(fates, done=not dry_run))
+    quoted = shlex.quote(project)
+    if dry_run and gone:
+        hint(f"nothing was changed; to do it: tracker snapshots prune {quoted} --keep {keep}")
+    elif gone:
+        hint(f"next: tracker snapshots verify {quoted} --chain-only")
+    else:
+        hint("no snapshot is thinned out by these rules")
+
+
+def _thinned(fates: list[Fate]) -> int:
+    return sum(fate.kept_by is None for fate in fates)
