@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.context import show
+from tracker.cli.year import year_tour
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
@@ -23,16 +24,36 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
+    context: typer.Context,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="The SQLite file to make."),
     ] = None,
+    year: Annotated[
+        bool,
+        typer.Option(
+            "--year",
+            help="A scripted year of a project instead, in half a minute; where --database is "
+            "given, there.",
+        ),
+    ] = False,
 ) -> None:
-    """A tour in a few seconds: published examples imported, assessed, recorded, audited."""
+    """A tour in a few seconds: published examples imported, assessed, recorded, audited.
+
+    Examples: `tracker demo`, `tracker demo --year`
+    """
     from tracker.ledger import Ledger
 
+    given: str | None = context.find_root().params.get("database")
+    if year and output is None and given is not None:
+        ledger = Ledger(given)
+        year_tour(ledger, str(ledger.database))
+        return
     file = Path(output) if output is not None else _fresh_file()
     ledger = Ledger(f"sqlite:///{file}")
+    if year:
+        year_tour(ledger, str(file))
+        return
     _sandwich(ledger)
     _experiments(ledger)
     _turk(ledger)

@@ -74,14 +74,16 @@ def show_(
     Examples: `tracker snapshots show reviews last`,
     `tracker snapshots show reviews "guideline v2" --json`
     """
+    from tracker.history import snapshot_number
     from tracker.history.page import snapshot_page
     from tracker.report.snapshots import page_view
 
     with opened(context).reading(project) as (connection, known):
         found = snapshot_page(connection, known, which)
+        last = snapshot_number(connection, known, "last")
     show(found.to_dict() if as_json else None, as_json=as_json, view=page_view(found))
-    if not as_json:
-        hint(f"what changed since: tracker compare {shlex.quote(project)} {found.record.id} now")
+    if not as_json and found.record.id != last:
+        hint(f"what changed since: tracker compare {shlex.quote(project)} {found.record.id} last")
 
 
 @snapshots.command("verify")

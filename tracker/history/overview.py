@@ -72,7 +72,7 @@ def overview(
             _snapshots.c.settings,
             func.count().label("number"),
             func.max(_snapshots.c.id).label("last"),
-            func.max(_snapshots.c.selection).label("selection"),
+            (func.count() - func.count(_snapshots.c.selection)).label("whole"),
         )
         .where(ours)
         .group_by(_snapshots.c.settings)
@@ -97,19 +97,18 @@ def overview(
     )
 
 
-def _standing(kind: Any) -> tuple[bool, bool, int]:
-    """By what one kind of settings is preferred for the curve: two points, as usual, the last."""
-    usual = is_usual(kind.settings)
-    return kind.number > 1, usual, kind.last
+def _standing(kind: Any) -> tuple[bool, bool, bool, int]:
+    """What makes one kind of settings the curve's: two points, as usual, of everybody, the last."""
+    return kind.number > 1, is_usual(kind.settings), kind.whole > 0, kind.last
 
 
 def _curve(
     connection: Connection, chosen: Any, measures: Sequence[str]
 ) -> tuple[list[int], dict[str, list[float | None]]]:
-    """The moments of snapshots, and their figures by measure."""
+    """The moments of snapshots in their order, and their figures by measure."""
     moment = func.coalesce(_snapshots.c.as_of, _snapshots.c.taken_at)
     rows = connection.execute(
-        select(_snapshots.c.id, moment).where(chosen).order_by(_snapshots.c.id)
+        select(_snapshots.c.id, moment).where(chosen).order_by(moment, _snapshots.c.id)
     ).all()
     known: dict[tuple[int, str], float | None] = {
         (number, measure): value

@@ -21,8 +21,6 @@ from tracker.tally import Answer
 
 __all__ = ["SnapshotPage", "snapshot_page"]
 
-_MOMENTS = ("since", "until", "as_of", "known_at")
-
 
 @dataclass(frozen=True)
 class SnapshotPage:
@@ -83,7 +81,7 @@ def _settings(text: str, names: Mapping[int, str]) -> dict[str, Any]:
     for who in ("only", "left_out"):
         if told[who] is not None:
             told[who] = sorted(names[number] for number in told[who])
-    for moment in _MOMENTS:
+    for moment in ("since", "until"):
         if told[moment] is not None:
             told[moment] = clock.iso(told[moment])
     return told | {"where": dict(told["where"])}

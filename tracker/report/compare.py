@@ -14,7 +14,7 @@ from tracker.compare.values import Compared
 from tracker.report.cells import count, figure, table
 from tracker.report.words import reason
 
-__all__ = ["compare_view"]
+__all__ = ["because_view", "compare_view"]
 
 _MOST_PARTS = 12
 _KINDS = {
@@ -37,6 +37,14 @@ def compare_view(found: StateComparison) -> Iterator[RenderableType]:
     defined = [one for one in found.measures if one.before is not None or one.after is not None]
     yield table(_columns("measure"), [_row(one) for one in defined])
     yield table(_columns("agreement on"), [_row(one) for one in found.categories])
+    if found.because is not None:
+        yield from _because(found)
+
+
+def because_view(found: StateComparison) -> Iterator[RenderableType]:
+    """The last part alone: how much one figure moved, and what made it."""
+    for note in found.notes:
+        yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
     if found.because is not None:
         yield from _because(found)
 

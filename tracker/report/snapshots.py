@@ -81,11 +81,13 @@ def page_view(found: SnapshotPage) -> Iterator[RenderableType]:
 def _about(found: SnapshotPage) -> Iterator[tuple[str, str]]:
     """What there is to know of it but its figures."""
     record, change = found.record, found.change
-    made = "" if change["kind"] is None else f" ({change['kind']}, {change['recorded_at'][:19]}Z)"
+    made = ""
+    if change["kind"] is not None:
+        made = f" ({change['kind']}, {change['recorded_at'][:16].replace('T', ' ')})"
     patterns = len(record.assessment.patterns.counts)
     yield "taken", f"{minute(record.taken_at)} by tracker {record.version}"
     yield "as of", "all that was known" if record.as_of is None else minute(record.as_of)
-    yield "through change", f"{change['change']}{made.replace('ZZ', 'Z')}"
+    yield "through change", f"{change['change']}{made}"
     yield "read", _read(found.settings, record.assessment.scale)
     if found.settings["left_out"]:
         yield "left out", ", ".join(found.settings["left_out"])
