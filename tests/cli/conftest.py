@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.cli.commands import ROOT
+from tracker.catalogue.notes import add_note
 from tracker.cli.app import main
 from tracker.demo import sandwich
 from tracker.ledger import Ledger
@@ -137,13 +138,15 @@ def _checked(result: Result, args: Sequence[object], code: int | None) -> Result
 
 @pytest.fixture(scope="session")
 def furnished_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with two projects, a recorded flag, snapshots, truths and an import undone."""
+    """A file with two projects, a recorded flag, a snapshot and a note."""
     path = tmp_path_factory.mktemp("furnished") / "tracker.db"
     ledger = Ledger(f"sqlite:///{path}")
     ledger.import_rows(crowd(160, 7, [Group("honest", 8), Group("constant", 1)]), "reviews")
     ledger.snapshot("reviews", name="first")
     ledger.audit("reviews", record=True)
     ledger.import_rows(sandwich(), "sandwich")
+    with ledger.writing("reviews") as (connection, project):
+        add_note(connection, project, "guideline v2")
     return path
 
 

@@ -47,6 +47,8 @@ def test_every_option_is_used_well_and_badly() -> None:
         "--since",
         "--until",
         "--where",
+        "--as-of",
+        "--known-at",
     }
     every = options(dict(leaves())["agreement"]) - chosen - {"--json", "--csv", "--help", "-h"}
     well = {word for asked in GOOD for word in asked.words if word in every}

@@ -22,7 +22,12 @@ CALLS = {
     "status": "status reviews",
     "agreement": "agreement reviews",
     "snapshot": "snapshot reviews",
+    "snapshots list": "snapshots list reviews",
+    "snapshots show": "snapshots show reviews first",
+    "snapshots verify": "snapshots verify reviews",
+    "snapshots prune": "snapshots prune reviews --keep daily:7 --yes",
     "history": "history reviews",
+    "compare": "compare reviews first first",
     "audit": "audit reviews",
     "gate": "gate reviews",
     "flags list": "flags list reviews",
@@ -35,6 +40,8 @@ CALLS = {
     "project create": "project create new",
     "project list": "project list",
     "project show": "project show reviews",
+    "project note": "project note reviews what",
+    "project notes": "project notes reviews",
     "annotator list": "annotator list reviews",
     "annotator show": "annotator show annotator_01 --project reviews",
     "annotator report": "annotator report annotator_01 --project reviews",
@@ -60,7 +67,10 @@ VARIANTS = [
     "project list --all",
     "flags list reviews --state all",
     "flags history -p reviews",
+    "history reviews --every day",
+    "history reviews --measure gwet_ac1",
 ]
+TRENDS = ["history reviews --trend", "history reviews --every day --watch-for change"]
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +94,7 @@ def test_every_command_with_json_is_called_here() -> None:
     assert sorted(CALLS) == commands_with("--json")
 
 
-@pytest.mark.parametrize("call", [*CALLS.values(), *VARIANTS])
+@pytest.mark.parametrize("call", [*CALLS.values(), *VARIANTS, *TRENDS])
 def test_json_is_one_document_and_nothing_else(
     run: Run, furnished: Path, answers: Path, call: str
 ) -> None:
@@ -104,7 +114,7 @@ def test_csv_has_a_header_and_whole_rows(run: Run, furnished: Path, call: str) -
     assert {len(row) for row in rows} == {len(rows[0])}
 
 
-@pytest.mark.parametrize("call", [*CALLS.values(), *VARIANTS])
+@pytest.mark.parametrize("call", [*CALLS.values(), *VARIANTS, *TRENDS])
 def test_people_read_the_same_without(run: Run, furnished: Path, answers: Path, call: str) -> None:
     done = run(*words(call))
     assert done.out.strip() or done.err.strip()

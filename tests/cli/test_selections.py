@@ -30,7 +30,15 @@ GOOD = [
     (["--where", "lang=nl", "--where", "lang=de"], {"where": {"lang": ["de", "nl"]}}),
     (["--where", " lang = nl "], {"where": {"lang": ["nl"]}}),
 ]
-NOTHING = {"annotators": [], "excluded": [], "since": None, "until": None, "where": {}}
+NOTHING = {
+    "annotators": [],
+    "excluded": [],
+    "since": None,
+    "until": None,
+    "as_of": None,
+    "known_at": None,
+    "where": {},
+}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -122,7 +122,9 @@ class Run:
 def recorded(connection: Connection, taken: Taken) -> dict[str, Any]:
     """All that a snapshot that was just taken says of its project."""
     number = taken.snapshot.id
-    texts = dict(connection.execute(text("SELECT id, pattern FROM patterns")).tuples().all())
+    texts = {
+        row.id: row.pattern for row in connection.execute(text("SELECT id, pattern FROM patterns"))
+    }
     rows = connection.execute(
         text("SELECT pattern_id, items FROM snapshot_patterns WHERE snapshot_id = :n"),
         {"n": number},
@@ -137,7 +139,7 @@ def recorded(connection: Connection, taken: Taken) -> dict[str, Any]:
         "patterns": {texts[pattern]: items for pattern, items in rows},
         "answers": answers,
         "tallies": tallies,
-        "flags": sorted(flags.tuples()),
+        "flags": sorted(map(tuple, flags)),
     }
 
 
@@ -146,7 +148,9 @@ def added_up(connection: Connection, number: int) -> tuple[dict[int, int], dict[
 
     Tallies are by annotator, own answer and pattern as text; None where they are not kept.
     """
-    texts = dict(connection.execute(text("SELECT id, pattern FROM patterns")).tuples().all())
+    texts = {
+        row.id: row.pattern for row in connection.execute(text("SELECT id, pattern FROM patterns"))
+    }
     rows = connection.execute(
         text(
             "SELECT a.annotator_id, a.answers, a.tallies FROM snapshot_annotators a "

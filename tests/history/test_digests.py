@@ -29,9 +29,8 @@ def played(ledger: Ledger, now: Clock, kind: str) -> list[SnapshotRecord]:
         for number, step in enumerate(EVERYTHING):
             run.take(step)
             how: dict[str, Any] = {"pairs": number % 2 == 0, "name": f"after {number}"}
-            taken.append(take_snapshot(connection, run.project, **how).snapshot)
-            asked = Question(confidence=0.9)
-            taken.append(take_snapshot(connection, run.project, asked).snapshot)
+            asked = Question(confidence=0.9 if number % 4 == 3 else 0.95)
+            taken.append(take_snapshot(connection, run.project, asked, **how).snapshot)
     return taken
 
 
@@ -45,7 +44,7 @@ def test_both_databases_give_the_same_digests_and_figures(
     now = Clock(monkeypatch)
     one, other = (played(ledger, now, kind) for ledger in (sqlite_ledger, emptied_postgres_ledger))
     assert [taken.digest for taken in one] == [taken.digest for taken in other]
-    assert len({taken.digest for taken in one}) == len(one) == 2 * len(EVERYTHING)
+    assert len({taken.digest for taken in one}) == len(one) == len(EVERYTHING)
     assert [taken.settings for taken in one] == [taken.settings for taken in other]
     for here, there in zip(one, other, strict=True):
         assert rounded(here.to_dict() | {"digest": None}) == rounded(

@@ -26,13 +26,15 @@ from tests.history.scripts import (
     short_frames,
     tampering,
 )
-from tests.past.plain import BOTH_KINDS, Clock, Merge, Split, Undo
+from tests.past.plain import BOTH_KINDS, Clock, Merge, Split, Undo, at
+from tracker import clock
 from tracker.assess import Question, Reading
 from tracker.catalogue.annotators import set_kind
 from tracker.catalogue.projects import find_project
 from tracker.counting import choose
 from tracker.errors import CheckFailed
 from tracker.history import Taken, take_snapshot, tallied
+from tracker.history.verify import verify
 from tracker.ingest.people import erase_annotator
 from tracker.ledger import Ledger
 from tracker.schema import Snapshot
@@ -77,9 +79,9 @@ EVERYTHING: list[Step] = [
 def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=12)
+    @settings(max_examples=8)
     @example(EVERYTHING)
-    @given(st.lists(all_steps(kind), min_size=1, max_size=5))
+    @given(st.lists(all_steps(kind), min_size=1, max_size=4))
     def check(script: list[Step]) -> None:
         follow(sqlite_ledger, now, kind, script)
 
@@ -92,9 +94,9 @@ def test_on_postgres(
 ) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=4)
+    @settings(max_examples=3)
     @example(EVERYTHING)
-    @given(st.lists(all_steps(kind), min_size=1, max_size=5))
+    @given(st.lists(all_steps(kind), min_size=1, max_size=4))
     def check(script: list[Step]) -> None:
         follow(emptied_postgres_ledger, now, kind, script)
 
@@ -236,23 +238,34 @@ TAMPERINGS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def changed(module_ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    """A project that two items of changed since its snapshot."""
+    file = tmp_path_factory.mktemp("answers") / "answers.csv"
+    file.write_text(answers(40))
+    module_ledger.import_file(file, "p")
+    record(module_ledger, Seen(1))
+    module_ledger.snapshot("p")
+    file.write_text(answers(2, 5, 1))
+    module_ledger.import_file(file, "p")
+    return module_ledger
+
+
 @pytest.mark.parametrize("statement", TAMPERINGS)
 def test_from_a_base_that_was_tampered_with_nothing_is_counted(
-    ledger: Ledger, write: Write, statement: str
+    changed: Ledger, statement: str
 ) -> None:
-    ledger.import_file(write(answers(40)), "p")
-    record(ledger, Seen(1))
-    taken(ledger)
-    ledger.import_file(write(answers(2, 5, 1)), "p")
-    with ledger.database.write(keep=False) as connection:
+    with changed.database.write(keep=False, bulk=True) as connection:
         project = find_project(connection, "p")
-        whole = take_snapshot(connection, project, full=True).snapshot.assessment
-    with ledger.database.write(keep=False) as connection:
+        with connection.begin_nested() as undone:
+            whole = take_snapshot(connection, project, check=True)
+            assert whole.read == 2
+            undone.rollback()
         tampering(connection)
         connection.execute(text(statement))
         found = take_snapshot(connection, project)
     assert found.read is None
-    assert found.snapshot.assessment.figures() == whole.figures()
+    assert found.snapshot.assessment.figures() == whole.snapshot.assessment.figures()
 
 
 # FAULT: of the snapshots that a base adds up from only its own digest is looked at.
@@ -331,6 +344,26 @@ def test_what_time_or_attributes_choose_is_counted_anew(
             assert (found.read, found.fresh) == (None, True)
         again = taken(sqlite_ledger, question, if_changed=True)
         assert (again.fresh, again.snapshot.id) == (False, found.snapshot.id)
+
+
+def test_from_a_snapshot_of_what_was_known_then_is_counted_what_came_since(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = Clock(monkeypatch)
+    for second in range(1, 4):
+        now.moment = at(second)
+        ledger.import_file(write(answers(40 if second == 1 else 2, second, second)), "p")
+    taken(ledger)
+    now.moment = at(5)
+    then = taken(ledger, Question(choice=choose(known_at=clock.iso(at(1.5)))))
+    assert (then.read, then.snapshot.through_change) == (None, 2)
+    as_of = taken(ledger, Question(choice=choose(as_of=clock.iso(at(2.5)))))
+    assert as_of.read is None
+    found = taken(ledger, check=True)
+    assert found.read == 3, "the items of both imports since"
+    with ledger.reading("p") as (connection, project):
+        assert added_up(connection, found.snapshot.id) == plainly(connection, project)
+        assert verify(connection, project).faults == ()
 
 
 # -- only where something changed ----------------------------------------------------------

@@ -2,55 +2,47 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import DBAPIError
 
-from tests.flags.found import Seen, record
-from tests.helpers import stored
-from tests.history.scripts import short_frames, tampering
-from tests.past.plain import Clock
-from tracker.catalogue.projects import find_project, purge_project
+from tests.flags.found import Seen, record_in
+from tests.history.scripts import added_up, plainly, short_frames, tampering
+from tests.past.plain import Clock, at
+from tracker import clock
+from tracker.assess import Question
+from tracker.catalogue.projects import (
+    ProjectInfo,
+    ProjectOptions,
+    create_project,
+    find_project,
+    purge_project,
+)
+from tracker.counting import choose
 from tracker.errors import InvalidOption, NotFound
-from tracker.history import find_snapshot
+from tracker.history import find_snapshot, history, take_snapshot
 from tracker.history.parts import PARTS
 from tracker.history.prune import Fate, Keep, parse_keep, plan, prune
-from tracker.history.verify import Verified, verify
+from tracker.history.verify import verify
+from tracker.ingest.columns import parse_map
+from tracker.ingest.loader import load
+from tracker.ingest.source import STDIN, SourceFile
 from tracker.ledger import Ledger
-from tracker.schema import Change, SnapshotAnnotator
+from tracker.schema import Change, Snapshot, SnapshotAnnotator, Tombstone
 
 Write = Callable[..., Path]
 
 HEADER = "item,annotator,category\n"
 
 
-def with_project(
-    function: Callable[..., Any], ledger: Ledger, keep: Sequence[Keep] = (), **how: Any
-) -> Any:
-    with ledger.writing("p") as (connection, project):
-        arguments = [] if function is verify else [keep]
-        return function(connection, project, *arguments, **how)
-
-
-def thin(ledger: Ledger, rules: str | None = None) -> list[int]:
-    """Prune; returns the numbers of what is left."""
-    fates = with_project(prune, ledger, parse_keep(rules) if rules else ())
-    return left(fates)
-
-
 def left(fates: Sequence[Fate]) -> list[int]:
     return [fate.id for fate in fates if fate.kept_by is not None]
-
-
-def verified(ledger: Ledger) -> Verified:
-    found: Verified = with_project(verify, ledger)
-    return found
 
 
 # -- rules ---------------------------------------------------------------------------------
@@ -141,13 +133,14 @@ def test_of_each_of_the_last_periods_the_newest_is_kept(
         "daily:2,weekly:2",
         "hourly:3,monthly:1,last:2",
     ]
-    for rules in plans:
-        keep = parse_keep(rules)
-        fates = with_project(plan, ledger, keep)
-        assert [fate.id for fate in fates] == list(range(1, len(MOMENTS) + 1))
-        assert set(left(fates)) == plainly_kept(keep), rules
-    rules = "monthly:2"
-    told = {one.id: one.to_dict() for one in with_project(plan, ledger, parse_keep(rules))}
+    with ledger.reading("p") as (connection, project):
+        for rules in plans:
+            keep = parse_keep(rules)
+            fates = plan(connection, project, keep)
+            assert [fate.id for fate in fates] == list(range(1, len(MOMENTS) + 1))
+            assert set(left(fates)) == plainly_kept(keep), rules
+        fates = plan(connection, project, parse_keep("monthly:2"))
+    told = {fate.id: fate.to_dict() for fate in fates}
     assert told[6] == {
         "snapshot": 6,
         "name": None,
@@ -157,135 +150,194 @@ def test_of_each_of_the_last_periods_the_newest_is_kept(
     assert [told[number]["kept_by"] for number in (1, NAMED, 11)] == [None, "its name", "the last"]
 
 
+# FAULT: the newest is looked for by number, not by moment; what was caught up on hides the present.
+@pytest.mark.xfail(strict=True, reason="snapshots of the past taken later count as the newest")
+def test_points_of_the_past_that_were_taken_later_are_of_their_own_days(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two days of snapshots, then those of the three days before, caught up on."""
+    now = Clock(monkeypatch)
+    day = 24 * 60 * 60
+    ledger.import_file(write(HEADER + "i,A,x\n i,B,y"), "p")
+    for number in (8, 9):
+        now.moment = at(number * day)
+        ledger.snapshot("p")
+    for number in (5, 6, 7):
+        ledger.snapshot("p", as_of=clock.iso(at(number * day)))
+    with ledger.reading("p") as (connection, project):
+        fates = plan(connection, project, parse_keep("daily:3"))
+    days = {fate.id: (fate.moment - at(0)) // (day * 1_000_000) for fate in fates}
+    assert days == {1: 8, 2: 9, 3: 5, 4: 6, 5: 7}
+    assert {days[number] for number in left(fates)} == {9, 8, 7}
+
+
 # -- what goes and what stays --------------------------------------------------------------
 
 
-@pytest.fixture
-def taken(ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+@pytest.fixture(scope="module")
+def recorded(module_ledger: Ledger) -> Ledger:
     """Eight snapshots in frames of three, the fourth named, the second of other settings."""
-    short_frames(monkeypatch)
-    rows = [f"i{n},{who},{'xy'[n % 2]}" for n in range(40) for who in "AB"]
-    ledger.import_file(write(HEADER + "\n".join(rows)), "p")
-    record(ledger, Seen(1))
-    for number in range(1, 9):
-        ledger.import_file(write(HEADER + f"i{number},A,{'xyz'[number % 3]}"), "p")
-        chosen = {"annotators": ["A"]} if number == 2 else {}
-        ledger.snapshot("p", name="named" if number == 4 else None, **chosen)
-    return ledger
+    with pytest.MonkeyPatch.context() as patch, module_ledger.database.write() as connection:
+        short_frames(patch)
+        project = create_project(connection, "p", ProjectOptions(categories=("x", "y", "z")))
+        answer(connection, *(f"i{n},{who},{'xy'[n % 2]}" for n in range(40) for who in "AB"))
+        record_in(connection, project, Seen(1))
+        for number in range(1, 9):
+            answer(connection, f"i{number},A,z")
+            asked = Question(choice=choose(annotators=["A"] if number == 2 else []))
+            name = "named" if number == 4 else None
+            take_snapshot(connection, project, asked, name=name)
+    return module_ledger
 
 
-def test_a_plan_changes_nothing_and_is_what_is_done(taken: Ledger) -> None:
-    before = stored(taken)
+Taken = tuple[Connection, ProjectInfo]
+
+
+@pytest.fixture
+def taken(recorded: Ledger) -> Iterator[Taken]:
+    """The same in a transaction that is rolled back."""
+    with recorded.database.write(keep=False) as connection:
+        yield connection, find_project(connection, "p")
+
+
+def answer(connection: Connection, *rows: str) -> None:
+    text = HEADER + "\n".join(rows)
+    source = SourceFile(STDIN, io.BytesIO(text.encode()))
+    load(connection, find_project(connection, "p"), [source], parse_map([]))
+
+
+def thin(taken: Taken, rules: str | None = None) -> list[int]:
+    """Prune; returns the numbers of what is left."""
+    return left(prune(*taken, parse_keep(rules) if rules else ()))
+
+
+def rows(connection: Connection) -> dict[str, int]:
+    """How many rows each table has that hangs on snapshots."""
+    tables = (*PARTS, Tombstone.__table__, Change.__table__)
+    count = select(func.count())
+    return {one.name: connection.scalar(count.select_from(one)) or 0 for one in tables}  # type: ignore[attr-defined]
+
+
+def test_a_plan_changes_nothing_and_is_what_is_done(taken: Taken) -> None:
+    before = rows(taken[0])
     keep = parse_keep("last:2")
-    fates = with_project(plan, taken, keep)
-    assert stored(taken) == before
+    fates = plan(*taken, keep)
+    assert rows(taken[0]) == before
     assert left(fates) == [2, 4, 7, 8]
-    assert with_project(prune, taken, keep) == fates
+    assert prune(*taken, keep) == fates
 
 
-def test_the_row_stays_and_what_hangs_on_it_goes(taken: Ledger) -> None:
-    before = stored(taken)
-    figures = [one.assessment.figures() for one in taken.history("p")]
+def test_the_row_stays_and_what_hangs_on_it_goes(taken: Taken) -> None:
+    connection, _ = taken
+    before = rows(connection)
+    figures = {one.id: one.assessment.figures() for one in history(*taken)}
     assert thin(taken) == [2, 4, 8]
-    assert [one.id for one in taken.history("p")] == [2, 4, 8]
-    assert [one.assessment.figures() for one in taken.history("p")] == [
-        figures[number - 1] for number in (2, 4, 8)
-    ]
-    after = stored(taken)
-    assert (after["snapshots"], after["tombstones"]) == (8, 5)
-    assert after["snapshot_flags"] == 3
-    for table in ("snapshot_measures", "snapshot_categories"):
-        assert 0 < after[table] < before[table]
-    with taken.reading("p") as (connection, project):
-        for which, number in (("last", 8), ("last~1", 4), ("last~2", 2), ("named", 4), (8, 8)):
-            assert find_snapshot(connection, project, which).id == number
-        with pytest.raises(NotFound, match="snapshot 3 was thinned out: its figures are gone"):
-            find_snapshot(connection, project, 3)
-        with pytest.raises(NotFound, match="no snapshot 'last~3'"):
-            find_snapshot(connection, project, "last~3")
-        change = connection.execute(select(Change).order_by(Change.id.desc()).limit(1)).one()
-    assert (change.kind, json.loads(change.detail)) == (
-        "prune",
-        {"keep": [], "thinned": [1, 3, 5, 6, 7]},
-    )
+    after = {one.id: one.assessment.figures() for one in history(*taken)}
+    assert after == {number: figures[number] for number in (2, 4, 8)}
+    numbers = connection.execute(select(Snapshot.id)).scalars().all()
+    assert sorted(numbers) == list(range(1, 9))
+    expected = {name: number // 8 * 3 for name, number in before.items()}
+    for table in ("snapshot_measures", "snapshot_categories", "snapshot_flags"):
+        assert rows(connection)[table] == expected[table]
+    change = connection.execute(
+        select(Change.kind, Change.detail).order_by(Change.id.desc()).limit(1)
+    ).one()
+    told = {"keep": [], "thinned": [1, 3, 5, 6, 7]}
+    assert (change.kind, json.loads(change.detail)) == ("prune", told)
+    assert rows(connection)["tombstones"] == 5
 
 
-def test_where_nothing_is_to_go_nothing_is_recorded(taken: Ledger) -> None:
-    before = stored(taken)
+def test_what_was_thinned_out_is_not_found_and_not_counted_from_the_last(taken: Taken) -> None:
+    thin(taken)
+    for which, number in (("last", 8), ("last~1", 4), ("last~2", 2), ("named", 4), (8, 8)):
+        assert find_snapshot(*taken, which).id == number
+    with pytest.raises(NotFound, match="snapshot 3 was thinned out: its figures are gone"):
+        find_snapshot(*taken, 3)
+    with pytest.raises(NotFound, match="no snapshot 'last~3'"):
+        find_snapshot(*taken, "last~3")
+
+
+def test_where_nothing_is_to_go_nothing_is_recorded(taken: Taken) -> None:
+    before = rows(taken[0])
     assert thin(taken, "last:99") == list(range(1, 9))
-    assert stored(taken) == before
-
-
-def rows_of_annotators(connection: Connection) -> set[int]:
-    return set(connection.scalars(select(SnapshotAnnotator.snapshot_id).distinct()))
+    assert rows(taken[0]) == before
 
 
 @pytest.mark.parametrize("rules", [None, "last:2", "last:3", "last:4"])
-def test_the_chain_holds_and_goes_on(taken: Ledger, write: Write, rules: str | None) -> None:
+def test_the_chain_holds_and_goes_on(taken: Taken, rules: str | None) -> None:
     """Tallies that later snapshots add up from stay; those of whole frames that went do not."""
+    connection, project = taken
     kept = thin(taken, rules)
-    told = verified(taken)
+    told = verify(*taken)
     assert (told.faults, told.notes) == ((), ())
     assert (told.snapshots, told.thinned, told.recomputed) == (8, 8 - len(kept), len(kept))
-    taken.import_file(write(HEADER + "i20,B,z\n i21,A,z"), "p")
-    found = taken.record_snapshot("p", check=True)
+    answer(connection, "i20,B,z", "i21,A,z")
+    found = take_snapshot(connection, project, check=True)
     assert found.read == 2
-    assert verified(taken).faults == ()
+    assert added_up(connection, found.snapshot.id) == plainly(connection, project)
+    assert verify(*taken).faults == ()
     # The frames of everything are 1, 3, 4 and 5, 6, 7 and 8; a name keeps the fourth.
-    with taken.reading("p") as (connection, _):
-        assert rows_of_annotators(connection) >= {1, 2, 3, 4, 8, 9}
+    left = set(connection.scalars(select(SnapshotAnnotator.snapshot_id)))
+    assert left == {1, 2, 3, 4, 8, 9} | ({5, 6, 7} if 7 in kept else set())
 
 
-def test_it_is_done_again_and_again(taken: Ledger, write: Write) -> None:
+def test_frames_of_which_nothing_is_left_go_whole(taken: Taken) -> None:
+    connection, project = taken
+    for number in range(9, 13):
+        answer(connection, f"i{number},A,z")
+        take_snapshot(connection, project, full=number == 9)
+    thin(taken)
+    left = set(connection.scalars(select(SnapshotAnnotator.snapshot_id)))
+    assert left == {1, 2, 3, 4, 9, 10, 11, 12}
+    assert verify(*taken).faults == ()
+
+
+def test_it_is_done_again_and_again(taken: Taken) -> None:
+    connection, project = taken
     assert thin(taken, "last:4") == [2, 4, 5, 6, 7, 8]
     assert thin(taken, "last:2") == [2, 4, 7, 8]
-    taken.import_file(write(HEADER + "i20,B,z"), "p")
-    assert taken.record_snapshot("p", check=True).read == 1
+    answer(connection, "i20,B,z")
+    assert take_snapshot(connection, project, check=True).read == 1
     assert thin(taken) == [2, 4, 9]
-    told = verified(taken)
+    told = verify(*taken)
     assert (told.faults, told.thinned, told.recomputed) == ((), 6, 3)
 
 
-def test_tombstones_stay_and_what_was_not_thinned_out_cannot_be_deleted(taken: Ledger) -> None:
-    thin(taken)
-    statements = [
-        "UPDATE tombstones SET thinned_at = 1",
-        "DELETE FROM tombstones",
-        "DELETE FROM snapshots WHERE id = 1",
-        *(f"DELETE FROM {table.name} WHERE snapshot_id = 8" for table in PARTS[:4]),
-        "UPDATE snapshot_annotators SET answers = 0 WHERE snapshot_id = 1",
-    ]
-    for statement in statements:
-        with (
-            pytest.raises(DBAPIError, match="append-only"),
-            taken.database.write() as connection,
-        ):
-            connection.execute(text(statement))
+REFUSED = [
+    "UPDATE tombstones SET thinned_at = 1",
+    "DELETE FROM tombstones",
+    "DELETE FROM snapshots WHERE id = 1",
+    *(f"DELETE FROM {table.name} WHERE snapshot_id = 8" for table in PARTS[:4]),
+    "UPDATE snapshot_annotators SET answers = 0 WHERE snapshot_id = 1",
+]
 
 
-def test_a_project_with_thinned_snapshots_is_purged_whole(taken: Ledger) -> None:
+def test_tombstones_stay_and_what_was_not_thinned_out_cannot_be_deleted(taken: Taken) -> None:
     thin(taken)
-    with taken.writing("p") as (connection, project):
-        purge_project(connection, project)
-    assert stored(taken) == {"purges": 1}
+    for statement in REFUSED:
+        with pytest.raises(DBAPIError, match="append-only"), taken[0].begin_nested():
+            taken[0].execute(text(statement))
+
+
+def test_a_project_with_thinned_snapshots_is_purged_whole(taken: Taken) -> None:
+    thin(taken)
+    purge_project(*taken)
+    assert set(rows(taken[0]).values()) == {0}
 
 
 # FAULT: nothing looks at the row of a thinned snapshot, nor for the change that thinned it.
 @pytest.mark.xfail(strict=True, reason="the row of a thinned snapshot may be changed unnoticed")
 @pytest.mark.parametrize("change", ["labels = 999", "taken_at = 1", "settings = '{}'"])
-def test_a_row_that_stays_is_verified(taken: Ledger, change: str) -> None:
+def test_a_row_that_stays_is_verified(taken: Taken, change: str) -> None:
     thin(taken)
-    with taken.database.write(keep=False) as connection:
-        tampering(connection)
-        connection.execute(text(f"UPDATE snapshots SET {change} WHERE id = 3"))
-        assert verify(connection, find_project(connection, "p")).faults != ()
+    tampering(taken[0])
+    taken[0].execute(text(f"UPDATE snapshots SET {change} WHERE id = 3"))
+    assert verify(*taken).faults != ()
 
 
 @pytest.mark.xfail(strict=True, reason="a tombstone lets any snapshot be changed unnoticed")
-def test_a_tombstone_that_no_change_left_is_a_fault(taken: Ledger) -> None:
-    with taken.database.write(keep=False) as connection:
-        connection.execute(text("INSERT INTO tombstones SELECT id, 3, 1 FROM projects"))
-        tampering(connection)
-        connection.execute(text("UPDATE snapshot_measures SET items = 0 WHERE snapshot_id = 3"))
-        assert connection.scalar(select(func.count()).select_from(SnapshotAnnotator))
-        assert verify(connection, find_project(connection, "p")).faults != ()
+def test_a_tombstone_that_no_change_left_is_a_fault(taken: Taken) -> None:
+    taken[0].execute(text("INSERT INTO tombstones SELECT id, 3, 1 FROM projects"))
+    tampering(taken[0])
+    taken[0].execute(text("UPDATE snapshot_measures SET items = 0 WHERE snapshot_id = 3"))
+    assert verify(*taken).faults != ()

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
-from tests.helpers import undo
-from tracker import clock
+from tests.flags.found import Seen, acted, record
+from tests.helpers import SPANS, stored, undo
+from tests.past.plain import Clock, at
+from tracker import clock, counting
 from tracker.assess import assess
 from tracker.catalogue.categories import rename_category
 from tracker.errors import InvalidOption, NotFound
 from tracker.history import find_snapshot
 from tracker.ledger import Ledger
+from tracker.schema import Snapshot, SnapshotFlag, SnapshotPair
 from tracker.simulate import experiment
+
+Write = Callable[..., Path]
+
+HEADER = "item,annotator,category\n"
 
 
 def test_a_snapshot_holds_the_figures_and_the_tallies_of_its_moment(ledger: Ledger) -> None:
@@ -27,7 +37,7 @@ def test_a_snapshot_holds_the_figures_and_the_tallies_of_its_moment(ledger: Ledg
         found = find_snapshot(connection, project, "pilot")
     assert found.to_dict() == taken.to_dict()
     assert found.assessment.figures() == then.figures()
-    assert found.assessment.patterns == then.patterns
+    assert found.assessment.patterns == taken.assessment.patterns == then.patterns
     assert (found.id, found.note) == (1, "before the guideline")
     undo(ledger, again.id)
     assert ledger.agreement("p").figures() == then.figures()
@@ -89,15 +99,135 @@ def test_a_renamed_category_is_still_the_snapshots_category(ledger: Ledger) -> N
     assert [row["rate"] for row in after] == [row["rate"] for row in before]
 
 
+def test_the_last_ones_are_found_from_the_end(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("high", 5, 1), "p")
+    for name in ("pilot", None, "v2"):
+        ledger.snapshot("p", name=name)
+    with ledger.reading("p") as (connection, project):
+        for which, number in (("last", 3), ("last~0", 3), ("last~2", 1), (" pilot ", 1), ("2", 2)):
+            assert find_snapshot(connection, project, which).id == number
+        for which in ("last~3", "4", "last~x", ""):
+            with pytest.raises(NotFound, match=r"no snapshot .*\n"):
+                find_snapshot(connection, project, which)
+
+
+def test_of_no_snapshot_there_is_no_last(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("high", 5, 1), "p")
+    with (
+        ledger.reading("p") as (connection, project),
+        pytest.raises(NotFound, match=r"no snapshot 'last'\ntake one: tracker snapshot p"),
+    ):
+        find_snapshot(connection, project, "last")
+
+
+# FAULT: a number is looked for among the names, too, and the older snapshot is taken.
+@pytest.mark.xfail(strict=True, reason="a snapshot named like a number hides that of the number")
+def test_a_number_means_the_snapshot_of_that_number(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("high", 5, 1), "p")
+    ledger.snapshot("p", name="2")
+    ledger.snapshot("p")
+    with ledger.reading("p") as (connection, project):
+        assert find_snapshot(connection, project, 2).id == 2
+
+
+# -- what else is kept ---------------------------------------------------------------------
+
+
+def test_a_snapshot_tells_how_it_was_asked_and_what_it_knows(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = Clock(monkeypatch)
+    now.moment = at(5)
+    rows = "i,A,1,3\n i,B,2,4\n j,A,3,3\n j,B,3,3"
+    epoch = at(0) // 1_000_000
+    timed = rows.replace(",3\n", f",{epoch + 3}\n").replace(",4\n", f",{epoch + 4}\n")
+    header = "item,annotator,category,labeled_at\n"
+    ledger.import_file(write(header + timed[:-1] + str(epoch + 3)), "p")
+    taken = ledger.snapshot("p", weights="quadratic", confidence=0.9, as_of=clock.iso(at(3.5)))
+    asked = ledger.agreement("p", weights="quadratic", confidence=0.9, as_of=clock.iso(at(3.5)))
+    assert taken.assessment.figures() == asked.figures()
+    assert (taken.as_of, taken.moment, taken.taken_at) == (at(3.5), at(3.5), at(5) + 1)
+    assert (taken.through_change, taken.assessment.counts.answers) == (2, 3)
+    told = taken.to_dict()
+    assert {one["confidence"] for one in told["measures"]} == {0.9}
+    assert (told["as_of"], told["through_change"]) == (clock.iso(at(3.5)), 2)
+    now.moment = at(9)
+    ledger.import_file(write(header + "k,A,1,"), "p")
+    before = ledger.snapshot("p", known_at=clock.iso(at(6)))
+    assert (before.as_of, before.through_change) == (None, 2)
+    assert before.assessment.counts.answers == 4
+
+
+def test_findings_that_stand_are_kept_with_their_state(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("high", 10, 1), "p")
+    record(ledger, Seen(1), Seen(2), Seen(3))
+    acted(ledger, "dismiss", 1)
+    acted(ledger, "acknowledge", 3)
+    ledger.snapshot("p")
+    acted(ledger, "resolve", 2)
+    with ledger.database.read() as connection:
+        kept = connection.execute(select(SnapshotFlag.flag_id, SnapshotFlag.state)).all()
+    assert sorted(map(tuple, kept)) == [(2, "open"), (3, "acknowledged")]
+
+
+def test_the_tables_of_pairs_are_kept_where_they_are_asked_for(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("mixed", 30, 1), "p")
+    ledger.record_snapshot("p")
+    assert "snapshot_pairs" not in stored(ledger)
+    ledger.record_snapshot("p", pairs=True)
+    with ledger.reading("p") as (connection, project):
+        selection = counting.select_answers(connection, project)
+        pairs = counting.pair_tallies(connection, selection).counts
+        kept = connection.execute(select(SnapshotPair.__table__)).all()
+    assert {row.snapshot_id for row in kept} == {2}
+    assert {(row.first_id, row.second_id): json.loads(row.cells) for row in kept} == {
+        pair: sorted([list(one), list(other), items] for (one, other), items in cells.items())
+        for pair, cells in pairs.items()
+    }
+
+
+def test_of_spans_the_figures_are_kept(ledger: Ledger, write: Write) -> None:
+    rows = "i,A,x,0,4\n i,B,x,1,4\n j,A,y,0,2\n j,B,,,"
+    ledger.import_file(write(f"item,annotator,category,start,end\n {rows}"), "p", options=SPANS)
+    taken = ledger.record_snapshot("p", pairs=True)
+    assert taken.read is None
+    with ledger.reading("p") as (connection, project):
+        assert find_snapshot(connection, project, 1).to_dict() == taken.snapshot.to_dict()
+        assert connection.scalar(select(Snapshot.frame_id)) is None
+    assert taken.snapshot.assessment.figures() == ledger.agreement("p").figures()
+    assert not {"snapshot_patterns", "snapshot_annotators", "snapshot_pairs"} & set(stored(ledger))
+
+
+def test_a_snapshot_that_is_refused_leaves_nothing(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("high", 5, 1), "p")
+    ledger.snapshot("p", name="v1")
+    before = stored(ledger)
+    for how in ({"name": " v1 "}, {"name": " "}, {"name": "v2", "weights": "cubic"}):
+        with pytest.raises(InvalidOption):
+            ledger.snapshot("p", **how)  # type: ignore[arg-type]
+    assert stored(ledger) == before
+
+
 @pytest.mark.parametrize(
-    "table", ["snapshots", "snapshot_measures", "snapshot_categories", "snapshot_patterns"]
+    "table",
+    [
+        "patterns",
+        "snapshots",
+        "snapshot_measures",
+        "snapshot_categories",
+        "snapshot_patterns",
+        "snapshot_annotators",
+        "snapshot_pairs",
+        "snapshot_flags",
+    ],
 )
 @pytest.mark.parametrize("statement", ["UPDATE {} SET project_id = 1", "DELETE FROM {}"])
 def test_the_database_refuses_to_change_a_record(
     table: str, statement: str, ledger: Ledger
 ) -> None:
     ledger.import_rows(experiment("high", 5, 1), "p")
-    ledger.snapshot("p")
+    record(ledger, Seen(1))
+    ledger.record_snapshot("p", pairs=True)
     with (
         pytest.raises(DBAPIError, match="append-only"),
         ledger.database.write() as connection,

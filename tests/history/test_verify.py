@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Column, Float, Integer, Table, text
 
-from tests import postgres
 from tests.flags.found import Seen, record
 from tests.helpers import SPANS
 from tests.history.scripts import Run, Step, all_steps, tampering
@@ -25,7 +23,8 @@ from tracker.catalogue.categories import rename_category
 from tracker.catalogue.projects import ProjectOptions, find_project
 from tracker.counting import choose
 from tracker.history import take_snapshot
-from tracker.history.parts import PARTS
+from tracker.history.digest import digest_of, seal_of
+from tracker.history.parts import PARTS, pattern_texts, read_parts
 from tracker.history.verify import Verified, verify
 from tracker.ingest.people import erase_annotator
 from tracker.ledger import Ledger
@@ -135,21 +134,11 @@ def test_how_far_it_is_is_told(ledger: Ledger, write: Write) -> None:
 # -- the record changed --------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def record_of(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, worker: str
-) -> Iterator[Ledger]:
+@pytest.fixture(scope="module")
+def record_of(module_ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -> Ledger:
     """Four snapshots of a project with rows in every table; the second is to be changed."""
-    folder = tmp_path_factory.mktemp("verified")
-    if request.param == "sqlite":
-        file = shutil.copy(request.getfixturevalue("sqlite_template"), folder / "ledger.db")
-        ledger = Ledger(f"sqlite:///{file}")
-    else:
-        admin_url = request.getfixturevalue("admin_url")
-        template = request.getfixturevalue("postgres_template")
-        name = f"verified {worker}"
-        ledger = Ledger(postgres.create_database(admin_url, name, template=template))
-    file = folder / "answers.csv"
+    ledger = module_ledger
+    file = tmp_path_factory.mktemp("answers") / "answers.csv"
     options = ProjectOptions(categories=("x", "y", "z"))
     for number in range(1, 5):
         items = range(12) if number == 1 else range(number)
@@ -160,9 +149,7 @@ def record_of(
         question = Question(choice=choose(exclude_annotators=["A"] if number == 3 else []))
         told = {"name": f"name {number}", "note": f"note {number}"}
         ledger.record_snapshot("p", question, pairs=True, **told)
-    yield ledger
-    if request.param != "sqlite":
-        postgres.drop_database(admin_url, name)
+    return ledger
 
 
 PEOPLE = ("A", "BBB", "CC")
@@ -242,9 +229,6 @@ def test_a_snapshot_that_is_gone_is_missed_by_the_next(record_of: Ledger) -> Non
 
 def test_a_forger_who_knows_the_digests_is_found_by_the_recount(record_of: Ledger) -> None:
     """The last snapshot's figures changed, digest and seal made to fit."""
-    from tracker.history.digest import digest_of, seal_of
-    from tracker.history.parts import pattern_texts, read_parts
-
     with record_of.database.write(keep=False, bulk=True) as connection:
         tampering(connection)
         project = find_project(connection, "p")

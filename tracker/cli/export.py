@@ -97,8 +97,8 @@ def history(
 ) -> None:
     """Write the figures over time: one row per snapshot, or period, and measure.
 
-    Options that choose answers go with --every, as in `tracker history`. A file that is there is
-    left alone, unless --force is given.
+    Options that choose answers go with --every. A file that is there is left alone, unless --force
+    is given.
 
     Examples: `tracker export history reviews -o history.csv`,
     `tracker export history reviews -o weeks.jsonl --every week --window 7d --force`

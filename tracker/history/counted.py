@@ -18,6 +18,7 @@ from tracker.history.incremental import (
     count_touched,
     find_base,
     is_cheaper,
+    touched_items,
     whole_tallies,
 )
 from tracker.history.read import find_snapshot
@@ -110,9 +111,10 @@ def _tally(
     full, check = how.get("full", False), how.get("check", False)
     if base is None:
         return count_all(connection, selection)
-    if not check and (full or not is_cheaper(connection, project, base)):
+    touched = touched_items(connection, project, base.header.through_change)
+    if not check and (full or not is_cheaper(connection, project, touched)):
         return count_all(connection, selection)
-    found = count_touched(connection, project, selection, base)
+    found = count_touched(connection, project, selection, base, touched)
     if not check:
         return found
     whole = count_all(connection, selection)

@@ -27,7 +27,14 @@ from tracker.past import NOW, Moment, erased_since, only_items, some_items
 from tracker.schema import Item, Snapshot, SnapshotAnnotator, Tombstone, Touched
 from tracker.tally import AnnotatorTallies, ItemPatterns
 
-__all__ = ["Base", "count_touched", "find_base", "is_cheaper", "whole_tallies"]
+__all__ = [
+    "Base",
+    "count_touched",
+    "find_base",
+    "is_cheaper",
+    "touched_items",
+    "whole_tallies",
+]
 
 _snapshots = cast("Table", Snapshot.__table__)
 _annotators = cast("Table", SnapshotAnnotator.__table__)
@@ -143,7 +150,7 @@ def touched_items(connection: Connection, project: ProjectInfo, after: int) -> l
         select(Touched.first_item, Touched.last_item)
         .where(Touched.project_id == project.id, Touched.change_id > after)
         .order_by(Touched.first_item)
-    )
+    ).all()
     merged: list[range] = []
     for first, last in rows:
         if merged and first <= merged[-1].stop:
@@ -153,22 +160,24 @@ def touched_items(connection: Connection, project: ProjectInfo, after: int) -> l
     return merged
 
 
-def is_cheaper(connection: Connection, project: ProjectInfo, base: Base) -> bool:
+def is_cheaper(connection: Connection, project: ProjectInfo, touched: list[range]) -> bool:
     """Whether to read what was touched takes less than to read everything."""
-    touched = sum(map(len, touched_items(connection, project, base.header.through_change)))
     items = select(func.max(Item.id)).where(Item.project_id == project.id)
-    return touched * _WORTH_IT <= (connection.scalar(items) or 0)
+    return sum(map(len, touched)) * _WORTH_IT <= (connection.scalar(items) or 0)
 
 
 def count_touched(
-    connection: Connection, project: ProjectInfo, selection: Selection, base: Base
+    connection: Connection,
+    project: ProjectInfo,
+    selection: Selection,
+    base: Base,
+    touched: list[range],
 ) -> Tallied:
-    """The tallies now: of the touched items the old ones taken out, the new ones put in.
+    """The tallies now: of the items touched since the old ones taken out, the new ones put in.
 
     The annotators' tallies are the difference to the base's.
     """
-    ranges = touched_items(connection, project, base.header.through_change)
-    items = [item for some in ranges for item in some]
+    items = [item for some in touched for item in some]
     if not items:
         kept = None if base.header.frame_id is None else AnnotatorTallies()
         return Tallied(base.patterns, base.answers, kept, 0)

@@ -120,7 +120,7 @@ def _curve(
                 & (_snapshots.c.id == _measures.c.snapshot_id),
             )
             .where(chosen, _measures.c.measure.in_(measures))
-        )
+        ).all()
     }
     values = {measure: [known.get((number, measure)) for number, _ in rows] for measure in measures}
     return [at for _, at in rows], values

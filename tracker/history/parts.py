@@ -227,7 +227,7 @@ def read_parts(connection: Connection, project_id: int, first: int, last: int) -
             .where(table.c.project_id == project_id, table.c.snapshot_id.between(first, last))
             .order_by(*table.primary_key.columns)
         )
-        for number, *values in connection.execute(statement):
+        for number, *values in connection.execute(statement).all():
             parts = found.setdefault(number, {})
             row = {column.name: value for column, value in zip(columns, values, strict=True)}
             parts.setdefault(table, []).append(row)
