@@ -14,7 +14,8 @@ __all__ = ["EVERYTHING", "Choice", "Selecting", "choose", "past_moment"]
 
 _DAY = 86_400_000_000  # microseconds
 _FORMS = (
-    "a time is 2026-03-01T14:30 (UTC unless it says otherwise), a date, or how long ago: "
+    "a time is 2026-03-01T14:30 (UTC unless it has an offset, such as +02:00), a date, or how long "
+    "ago: "
     "7d, 36h, '3 weeks ago'"
 )
 
