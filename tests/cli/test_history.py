@@ -99,7 +99,8 @@ def test_the_measures_asked_for(run: Run) -> None:
     words = ("history", "reviews", "--measure", "gwet_ac1", "--measure", RAW)
     told = run(*words, "--json").json()["snapshots"]
     assert [[m["measure"] for m in one["measures"]] for one in told] == [[RAW, "gwet_ac1"]] * 5
-    shown = run(*words).out
+    shown = run(*words, "--measure", "gwet_ac1").out
+    assert shown.count("Gwet's AC1 ") == 2, "a curve and a column"
     assert shown.index("Gwet's AC1 ") < shown.index("raw agreement "), "in the order asked for"
     assert "alpha" not in shown
     header = run(*words, "--csv").out.splitlines()[0].split(",")

@@ -42,8 +42,26 @@ def test_the_main_job(run: Run, empty_url: str, answers: Path) -> None:
         there = run(*at, *words, "--json").json()
         assert without_times(there) == without_times(run(*words, "--json").json()), words
         run(*at, *words)
-    run(*at, "snapshot", "c")
-    assert len(run(*at, "history", "c", "--json").json()["snapshots"]) == 1
+    for place in (at, ()):
+        run(*place, "snapshot", "c")
+        run(*place, "snapshot", "c", "--exclude-annotator", "constant 1")
+        run(*place, "project", "note", "c", "x", "--at", "2026-03-01")
+        run(*place, "snapshot", "c", "--name", "third")
+    for words in (
+        ["history", "c"],
+        ["history", "c", "--every", "day", "--trend"],
+        ["snapshots", "list", "c"],
+        ["snapshots", "verify", "c"],
+        ["snapshots", "prune", "c", "--keep", "last:1", "--yes"],
+        ["project", "notes", "c"],
+    ):
+        there = run(*at, *words, "--json").json()
+        assert without_times(there) == without_times(run(*words, "--json").json()), words
+        assert run(*at, *words).out
+    page = run(*at, "snapshots", "show", "c", "third", "--json").json()
+    assert page["patterns"] == run("snapshots", "show", "c", 3, "--json").json()["patterns"]
+    labels = ("export", "labels", "c", "-o", "-")
+    assert len(run(*at, *labels).out.splitlines()) == len(run(*labels).out.splitlines())
     assert "undone" in run(*at, "imports", "undo", 3, "--yes").out
     labels = run(*at, "item", "show", "2", "-p", "p", "--json").json()["labels"]
     assert {one["category"] for one in labels if one["state"] == "stands"} == {"x", "y"}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,9 +100,8 @@ LABELS: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-def pairs(kind: str) -> st.SearchStrategy[Pair]:
+def pairs(labels: st.SearchStrategy[Any]) -> st.SearchStrategy[Pair]:
     """Two states, each answer of either kept, changed, gone or new."""
-    labels = LABELS[kind]
     same = labels.map(lambda own: (own, own))
     fates = same | st.tuples(labels, labels) | st.tuples(labels | st.none(), labels | st.none())
     found = st.dictionaries(places, fates, min_size=3, max_size=12)
@@ -155,7 +155,7 @@ def follow(ledger: Ledger, kind: str, pair: Pair) -> None:
     assert patterns_with(unchanged, changes, frozenset(KINDS)).counts == patterns[1].counts
 
 
-X, Y, XY = frozenset("x"), frozenset("y"), frozenset("xy")
+X, Y = frozenset("x"), frozenset("y")
 EVERYTHING: Pair = (
     {("i", "A"): X, ("i", "B"): Y, ("i", "C"): X, ("j", "A"): X, ("k", "A"): Y, ("k", "B"): Y},
     {("i", "A"): X, ("i", "B"): X, ("j", "B"): X, ("k", "A"): Y, ("k", "B"): Y, ("l", "A"): X},
@@ -171,7 +171,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
     @example(THE_SAME)
     @example(({}, EVERYTHING[0]))
     @example((EVERYTHING[0], {}))
-    @given(pairs(kind))
+    @given(pairs(LABELS[kind]))
     def check(pair: Pair) -> None:
         follow(sqlite_ledger, kind, pair)
 
@@ -180,15 +180,37 @@ def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
 
 @BOTH_KINDS
 def test_on_postgres(emptied_postgres_ledger: Ledger, kind: str) -> None:
+    # Of sets with one category at most: see the next test.
+    labels = LABELS[kind].filter(lambda own: len(own) < 2)
+
     @settings(max_examples=8)
     @example(EVERYTHING)
     @example(({}, EVERYTHING[0]))
     @example((EVERYTHING[0], {}))
-    @given(pairs(kind))
+    @given(pairs(labels))
     def check(pair: Pair) -> None:
         follow(emptied_postgres_ledger, kind, pair)
 
     check()
+
+
+@pytest.mark.xfail(reason="sets are compared as texts, joined in the order of reading", strict=True)
+def test_a_set_is_the_same_in_whatever_order_it_is_read(
+    emptied_postgres_ledger: Ledger, write: Callable[..., Path]
+) -> None:
+    rows = [["item", "annotator", "category"], *(["i", "A", label] for label in "zyx")]
+    options = ProjectOptions(answers="several", categories=("x", "y", "z"))
+    emptied_postgres_ledger.import_file(write(rows), "p", options=options)
+    with emptied_postgres_ledger.reading("p") as (connection, project), ExitStack() as stack:
+        selection = counting.select_answers(connection, project)
+        tables = []
+        for name, scans in (("one", ["seq", "bitmap"]), ("other", ["index", "bitmap"])):
+            for scan in scans:
+                connection.exec_driver_sql(f"SET LOCAL enable_{scan}scan = off")
+            tables.append(stack.enter_context(gathered(connection, name, selection)))
+            for scan in scans:
+                connection.exec_driver_sql(f"SET LOCAL enable_{scan}scan = on")
+        assert changes_between(connection, *tables) == {}
 
 
 # -- an item's change ----------------------------------------------------------------------

@@ -106,9 +106,9 @@ LABELS: dict[str, st.SearchStrategy[Any]] = {
 
 def cases(kind: str) -> st.SearchStrategy[Case]:
     """Scripts are of imports, and of undos by a number that picks one of those made before."""
-    file = st.dictionaries(st.tuples(answers, times), LABELS[kind], min_size=2, max_size=12)
-    step = st.lists(file, min_size=1, max_size=2) | st.integers(0, 5)
-    script = st.lists(step, min_size=2, max_size=5)
+    file = st.dictionaries(st.tuples(answers, times), LABELS[kind], min_size=4, max_size=24)
+    step = st.lists(file, min_size=1, max_size=2) | st.integers(0, 2)
+    script = st.lists(step, min_size=1, max_size=3)
     return st.tuples(script, st.integers(1, 6), st.integers(1, 3), st.integers(0, 99))
 
 

@@ -26,7 +26,7 @@ def played(ledger: Ledger, now: Clock, kind: str) -> list[SnapshotRecord]:
     taken = []
     with ledger.database.write(keep=False) as connection:
         run = Run(connection, kind, now)
-        for number, step in enumerate(EVERYTHING):
+        for number, step in enumerate(EVERYTHING[::2] if kind == "several" else EVERYTHING):
             run.take(step)
             how: dict[str, Any] = {"pairs": number % 2 == 0, "name": f"after {number}"}
             asked = Question(confidence=0.9 if number % 4 == 3 else 0.95)
@@ -44,7 +44,7 @@ def test_both_databases_give_the_same_digests_and_figures(
     now = Clock(monkeypatch)
     one, other = (played(ledger, now, kind) for ledger in (sqlite_ledger, emptied_postgres_ledger))
     assert [taken.digest for taken in one] == [taken.digest for taken in other]
-    assert len({taken.digest for taken in one}) == len(one) == len(EVERYTHING)
+    assert len({taken.digest for taken in one}) == len(one)
     assert [taken.settings for taken in one] == [taken.settings for taken in other]
     for here, there in zip(one, other, strict=True):
         assert rounded(here.to_dict() | {"digest": None}) == rounded(
@@ -84,27 +84,29 @@ def test_a_name_and_a_note_are_sealed_and_not_counted(
     assert (digest == plain[0], seal == plain[1]) == (True, False), "the wall clock"
 
 
-def test_whatever_was_counted_makes_the_digest(ledger: Ledger, write: Write) -> None:
+def test_whatever_was_counted_makes_the_digest(sqlite_ledger: Ledger, write: Write) -> None:
     """Each of these is another snapshot of the same project, from the same start."""
     header = "item,annotator,category\n"
     ways: list[Callable[[str], object]] = [
         lambda p: None,
-        lambda p: ledger.import_file(write(header + "i,B,x"), p),
-        lambda p: ledger.import_file(write(header + "i,C,x"), p),
-        lambda p: ledger.import_file(write(header + "i,A,x"), p),  # a change that says the same
-        ledger.snapshot,
+        lambda p: sqlite_ledger.import_file(write(header + "i,B,x"), p),
+        lambda p: sqlite_ledger.import_file(write(header + "i,C,x"), p),
+        lambda p: sqlite_ledger.import_file(
+            write(header + "i,A,x"), p
+        ),  # a change that says the same
+        sqlite_ledger.snapshot,
     ]
     found = []
     for number, way in enumerate(ways):
         project = f"p{number}"
-        digests(ledger, write, project)
+        digests(sqlite_ledger, write, project)
         way(project)
-        found.append(ledger.record_snapshot(project).snapshot.digest)
-    digests(ledger, write, "p")
-    found.append(ledger.record_snapshot("p", pairs=True).snapshot.digest)
-    record(ledger, Seen(1))
-    found.append(ledger.record_snapshot("p").snapshot.digest)
-    acted(ledger, "acknowledge", 1)
-    found.append(ledger.record_snapshot("p").snapshot.digest)
-    found.append(ledger.record_snapshot("p", Question(confidence=0.9)).snapshot.digest)
+        found.append(sqlite_ledger.record_snapshot(project).snapshot.digest)
+    digests(sqlite_ledger, write, "p")
+    found.append(sqlite_ledger.record_snapshot("p", pairs=True).snapshot.digest)
+    record(sqlite_ledger, Seen(1))
+    found.append(sqlite_ledger.record_snapshot("p").snapshot.digest)
+    acted(sqlite_ledger, "acknowledge", 1)
+    found.append(sqlite_ledger.record_snapshot("p").snapshot.digest)
+    found.append(sqlite_ledger.record_snapshot("p", Question(confidence=0.9)).snapshot.digest)
     assert len(set(found)) == len(found)

@@ -47,26 +47,33 @@ def faults(verified: Verified) -> list[int]:
 # -- what was recorded as it was -----------------------------------------------------------
 
 
+CHOICES: list[dict[str, float]] = [
+    {},
+    {"as_of": 3},
+    {},
+    {"as_of": 4, "known_at": 3},
+    {"since": 2},
+    {},
+]
+
+
 def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step]) -> None:
-    """Snapshots of everything and of what was chosen, after every step; then all verified."""
+    """Snapshots of everything or of what was chosen, after every step; then all verified."""
     with ledger.database.write(keep=False) as connection:
         run = Run(connection, kind, now)
-        taken = 0
         for number, step in enumerate(script):
             run.take(step)
-            choices = [{}, {"as_of": 3}, {"as_of": 4, "known_at": 3}, {"since": 2}, {"until": 5}]
-            then = {name: clock.iso(at(second)) for name, second in choices[number % 5].items()}
-            for question in (Question(), Question(choice=choose(**then))):
-                take_snapshot(connection, run.project, question, pairs=number % 2 == 0)
-                taken += 1
+            then = {name: clock.iso(at(second)) for name, second in CHOICES[number % 6].items()}
+            question = Question(choice=choose(**then))
+            take_snapshot(connection, run.project, question, pairs=number % 2 == 0)
         verified = verify(connection, run.project)
         assert verified.faults == ()
         erased = connection.execute(
             text("SELECT max(id) FROM changes WHERE kind = 'erase annotator'")
         ).scalar()
         assert all(str(erased) in note.why for note in verified.notes)
-        assert (verified.snapshots, verified.thinned) == (taken, 0)
-        assert verified.recomputed == taken - len(verified.notes)
+        assert (verified.snapshots, verified.thinned) == (len(script), 0)
+        assert verified.recomputed == len(script) - len(verified.notes)
 
 
 @BOTH_KINDS
@@ -76,7 +83,7 @@ def test_all_that_was_recorded_is_verified_on_sqlite(
     now = Clock(monkeypatch)
 
     @settings(max_examples=4)
-    @given(st.lists(all_steps(kind), min_size=2, max_size=4))
+    @given(st.lists(all_steps(kind), min_size=3, max_size=6))
     def check(script: list[Step]) -> None:
         follow(sqlite_ledger, now, kind, script)
 
@@ -89,7 +96,7 @@ def test_all_that_was_recorded_is_verified_on_postgres(
     now = Clock(monkeypatch)
 
     @settings(max_examples=2)
-    @given(st.lists(all_steps("one"), min_size=2, max_size=4))
+    @given(st.lists(all_steps("one"), min_size=3, max_size=6))
     def check(script: list[Step]) -> None:
         follow(emptied_postgres_ledger, now, "one", script)
 
@@ -113,9 +120,9 @@ def test_spans_and_other_readings_are_verified(ledger: Ledger, write: Write) -> 
         assert verify(connection, info, chain_only=True).recomputed == 0
 
 
-def test_how_far_it_is_is_told(ledger: Ledger, write: Write) -> None:
-    ledger.import_file(write(HEADER + "i,A,x"), "p")
-    assert found(ledger).to_dict() == {
+def test_how_far_it_is_is_told(sqlite_ledger: Ledger, write: Write) -> None:
+    sqlite_ledger.import_file(write(HEADER + "i,A,x"), "p")
+    assert found(sqlite_ledger).to_dict() == {
         "project": "p",
         "passed": True,
         "snapshots": 0,
@@ -125,9 +132,9 @@ def test_how_far_it_is_is_told(ledger: Ledger, write: Write) -> None:
         "notes": [],
     }
     for _ in range(3):
-        ledger.snapshot("p")
+        sqlite_ledger.snapshot("p")
     told: list[tuple[int, int]] = []
-    found(ledger, chain_only=True, progress=lambda *far: told.append(far))
+    found(sqlite_ledger, chain_only=True, progress=lambda *far: told.append(far))
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
@@ -279,9 +286,7 @@ def test_what_cannot_be_read_is_a_fault(record_of: Ledger, what: str) -> None:
     [
         "UPDATE labels SET category_id = 3 WHERE item_id = 9 AND annotator_id = 1",
         "DELETE FROM labels WHERE item_id = 9 AND annotator_id = 3",
-        "UPDATE labels SET change_id = 3 WHERE item_id = 9",
         "UPDATE past_labels SET category_id = 3 WHERE item_id = 1 AND annotator_id = 2",
-        "DELETE FROM past_labels",
         "UPDATE past_labels SET taken_back_by = 2",
     ],
 )
@@ -330,28 +335,30 @@ def test_attributes_that_changed_are_a_note(declared: Ledger) -> None:
 
 # FAULT: of spans the figures are compared before it is asked whether answers were erased.
 @pytest.mark.xfail(strict=True, reason="an erasure is a fault in a project of spans")
-def test_an_erasure_of_spans_is_a_note(ledger: Ledger, write: Write) -> None:
+def test_an_erasure_of_spans_is_a_note(sqlite_ledger: Ledger, write: Write) -> None:
     header = "item,annotator,category,start,end\n"
-    ledger.import_file(write(header + "i,A,x,0,4\n i,B,x,1,4\n j,A,y,0,2"), "p", options=SPANS)
-    ledger.snapshot("p")
-    with ledger.writing("p") as (connection, project):
+    sqlite_ledger.import_file(
+        write(header + "i,A,x,0,4\n i,B,x,1,4\n j,A,y,0,2"), "p", options=SPANS
+    )
+    sqlite_ledger.snapshot("p")
+    with sqlite_ledger.writing("p") as (connection, project):
         erase_annotator(connection, project, "B")
-    assert found(ledger).faults == ()
+    assert found(sqlite_ledger).faults == ()
 
 
 # FAULT: rates are of all categories there are now, in the order of their present names.
 @pytest.mark.xfail(strict=True, reason="a category learnt since the snapshot is a fault")
-def test_a_category_that_is_learnt_later_is_no_fault(ledger: Ledger, write: Write) -> None:
-    ledger.import_file(write(HEADER + "i,A,x\n i,B,x\n j,A,y\n j,B,x"), "p")
-    ledger.snapshot("p")
-    ledger.import_file(write(HEADER + "k,A,z"), "p")
-    assert found(ledger).faults == ()
+def test_a_category_that_is_learnt_later_is_no_fault(sqlite_ledger: Ledger, write: Write) -> None:
+    sqlite_ledger.import_file(write(HEADER + "i,A,x\n i,B,x\n j,A,y\n j,B,x"), "p")
+    sqlite_ledger.snapshot("p")
+    sqlite_ledger.import_file(write(HEADER + "k,A,z"), "p")
+    assert found(sqlite_ledger).faults == ()
 
 
 @pytest.mark.xfail(strict=True, reason="a category renamed since the snapshot is a fault")
-def test_a_category_that_is_renamed_is_no_fault(ledger: Ledger, write: Write) -> None:
-    ledger.import_file(write(HEADER + "i,A,x\n i,B,x\n j,A,y\n j,B,x"), "p")
-    ledger.snapshot("p")
-    with ledger.writing("p") as (connection, project):
+def test_a_category_that_is_renamed_is_no_fault(sqlite_ledger: Ledger, write: Write) -> None:
+    sqlite_ledger.import_file(write(HEADER + "i,A,x\n i,B,x\n j,A,y\n j,B,x"), "p")
+    sqlite_ledger.snapshot("p")
+    with sqlite_ledger.writing("p") as (connection, project):
         rename_category(connection, project, "x", "z")
-    assert found(ledger).faults == ()
+    assert found(sqlite_ledger).faults == ()

@@ -9,14 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
 from tracker.errors import InvalidOption, Refused
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Force", "Output", "Target", "target"]
 
@@ -60,8 +57,8 @@ class Target:
         with _replacing(self.path) as part, part.open("w", newline="", encoding="utf-8") as file:
             return write(file, columns, rows)
 
-    def write_frame(self, frame: pd.DataFrame) -> int:
-        """Write a frame; returns how many rows it has. Raises likewise."""
+    def write_frame(self, frame: Any) -> int:
+        """Write a frame of pandas; returns how many rows it has. Raises likewise."""
         if self.path is not None:
             with _replacing(self.path) as part:
                 _write_parquet(frame, part)
@@ -89,15 +86,17 @@ def target(output: str, *, force: bool) -> Target:
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
     """A file beside the one that is meant, put into its place once it is whole."""
-    part = path.with_name(f"{path.name}.part")
+    real = path.resolve()  # of a link what it leads to
+    part = real.with_name(f"{real.name}.part")
     try:
         try:
             yield part
-            part.replace(path)
+            part.replace(real)
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise Refused(f"{path} cannot be written: {error.strerror}", "name another file") from None
+        reason = error.strerror or str(error)
+        raise Refused(f"{path} cannot be written: {reason}", "name another file") from None
 
 
 def _write_csv(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
@@ -117,7 +116,7 @@ def _write_jsonl(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[A
     return number
 
 
-def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
+def _write_parquet(frame: Any, path: Path) -> None:
     try:
         frame.to_parquet(path, index=False)
     except ImportError:

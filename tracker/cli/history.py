@@ -111,9 +111,8 @@ def history(
     chosen = selecting(
         annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
     )
-    asked = _Asked(
-        opened(context), project, every, window, measure or [], last, chosen, as_json, as_csv
-    )
+    measures = list(dict.fromkeys(measure or []))
+    asked = _Asked(opened(context), project, every, window, measures, last, chosen, as_json, as_csv)
     watched = _watched(asked, trend, watch_for) if trend or watch_for is not None else None
     if asked.every is None:
         _recorded(asked, watched)

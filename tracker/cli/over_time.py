@@ -36,7 +36,7 @@ Window = Annotated[
     typer.Option(
         metavar="all|7d|last-500-items",
         help="With --every: each point is of all answers up to it, of those of the last days, or "
-        "of the items answered last.",
+        "of the items that got a second answer last.",
     ),
 ]
 Shown = Annotated[

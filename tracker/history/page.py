@@ -92,9 +92,7 @@ def _change(connection: Connection, project: ProjectInfo, number: int) -> dict[s
         select(Change.kind, Change.recorded_at).where(
             Change.project_id == project.id, Change.id == number
         )
-    ).one_or_none()
-    if row is None:  # as known before the project was made
-        return {"change": number, "kind": None, "recorded_at": None}
+    ).one()
     return {"change": number, "kind": row.kind, "recorded_at": clock.iso(row.recorded_at)}
 
 

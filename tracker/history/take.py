@@ -64,6 +64,8 @@ def take_snapshot(
     if name is not None:
         name = _free_name(connection, project, name)
     moment = moment_of(connection, project.id, question.choice.as_of, question.choice.known_at)
+    if moment.through == 0:
+        raise InvalidOption(f"{project.name!r} was not there then", "name a later --known-at")
     texts = pattern_texts(connection, project.id)
     with as_it_was(connection, project.id, moment):
         counted = count(connection, project, question, how, texts)

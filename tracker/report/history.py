@@ -52,9 +52,9 @@ def history_view(found: Overview) -> Iterator[RenderableType]:
         )
     if not found.shown:
         return
-    chosen = any(one.assessment.selection is not None for one in found.shown)
-    titles = ("snapshot", "taken ", "name ", *figure_titles(found.measures))
-    rows = [(one.taken_at, _snapshot(one, found.measures, chosen)) for one in found.shown]
+    chosen = any(_chosen(one) for one in found.shown)
+    titles = ("snapshot", "as of ", "name ", *figure_titles(found.measures))
+    rows = [(one.moment, _snapshot(one, found.measures, chosen)) for one in found.shown]
     hidden = len(found.shown) < found.total
     yield table(
         (*titles, "only answers ") if chosen else titles,
@@ -149,8 +149,15 @@ def minute(moment: int) -> str:
     return clock.iso(moment)[:16].replace("T", " ")
 
 
-def _snapshot(one: SnapshotRecord, measures: Sequence[str], chosen: bool) -> Row:
+def _chosen(one: SnapshotRecord) -> str:
+    """Which answers a snapshot is of, but for the moment, which is told beside it."""
     selection = one.assessment.selection
-    words = "" if selection is None else selection_words(selection)
+    if selection is None:
+        return ""
+    return selection_words({**selection, "as_of": None, "known_at": None})
+
+
+def _snapshot(one: SnapshotRecord, measures: Sequence[str], chosen: bool) -> Row:
     cells = figure_cells(one.assessment, measures)
-    return (str(one.id), minute(one.taken_at), one.name or "", *cells, *([words] if chosen else []))
+    words = [_chosen(one)] if chosen else []
+    return (str(one.id), minute(one.moment), one.name or "", *cells, *words)

@@ -31,7 +31,9 @@ def snapshots_view(found: Overview) -> Iterator[RenderableType]:
     yield Text.assemble((found.project, "bold"), f"  {many(found.total, 'snapshot')}{thinned}")
     if not found.shown:
         return
-    titles = ("snapshot", "name ", "taken ", *figure_titles(found.measures))
+    first = found.measures[:1]
+    # All but the last cell, a rate: what was chosen and noted needs the room.
+    titles = ("snapshot", "name ", "taken ", *figure_titles(first)[:-1])
     optional = {
         "as of ": [_as_of(one) for one in found.shown],
         "only answers ": [_chosen(one) for one in found.shown],
@@ -45,7 +47,7 @@ def snapshots_view(found: Overview) -> Iterator[RenderableType]:
                 str(one.id),
                 one.name or "",
                 minute(one.taken_at),
-                *figure_cells(one.assessment, found.measures),
+                *figure_cells(one.assessment, first)[:-1],
                 *(cells[place] for cells in told.values()),
             )
             for place, one in enumerate(found.shown)
@@ -81,13 +83,11 @@ def page_view(found: SnapshotPage) -> Iterator[RenderableType]:
 def _about(found: SnapshotPage) -> Iterator[tuple[str, str]]:
     """What there is to know of it but its figures."""
     record, change = found.record, found.change
-    made = ""
-    if change["kind"] is not None:
-        made = f" ({change['kind']}, {change['recorded_at'][:16].replace('T', ' ')})"
+    changed = change["recorded_at"][:16].replace("T", " ")
     patterns = len(record.assessment.patterns.counts)
     yield "taken", f"{minute(record.taken_at)} by tracker {record.version}"
     yield "as of", "all that was known" if record.as_of is None else minute(record.as_of)
-    yield "through change", f"{change['change']}{made}"
+    yield "through change", f"{change['change']} ({change['kind']}, {changed})"
     yield "read", _read(found.settings, record.assessment.scale)
     if found.settings["left_out"]:
         yield "left out", ", ".join(found.settings["left_out"])

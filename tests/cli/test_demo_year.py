@@ -1,0 +1,55 @@
+"""``tracker demo --year``: what happened is found, the record holds, on either database."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import Run
+
+HAPPENED = (("2025-05-05", "rise"), ("2025-08-04", "drop"), ("2025-09-29", "rise"))
+"""The guideline; rico joins; rico has gone, and the revision begins a week later."""
+
+
+@pytest.fixture
+def digests(run: Run, postgres_url: str) -> dict[str, list[str]]:
+    """The digests of the snapshots, by database."""
+    run("demo", "--year", "-o", "year.db")
+    run("--database", postgres_url, "demo", "--year")
+    found = {}
+    for name, url in (("file", "year.db"), ("server", postgres_url)):
+        told = run("--database", url, "history", "year", "--json").json()["snapshots"]
+        found[name] = [one["digest"] for one in told]
+    return found
+
+
+def test_the_year(run: Run, digests: dict[str, list[str]], postgres_url: str) -> None:
+    assert len(digests["file"]) == 11
+    assert digests["file"] == digests["server"]
+    for url in ("year.db", postgres_url):
+        at = ("--database", url)
+        verified = run(*at, "snapshots", "verify", "year", "--json").json()
+        assert (verified["passed"], verified["recomputed"]) == (True, 11)
+
+    watched = run(*at, "history", "year", "--watch-for", "change", "--trend", "--json").json()
+    alarms = watched["watch"]["alarms"]
+    assert [alarm["direction"] for alarm in alarms] == [direction for _, direction in HAPPENED]
+    for alarm, (day, _) in zip(alarms, HAPPENED, strict=True):
+        assert day < alarm["since"] < alarm["at"]
+    changes = watched["changes"]["changes"]
+    assert [change["from_at"][:10] for change in changes] == [
+        "2025-05-11",
+        "2025-08-10",
+        "2025-10-05",
+    ]
+
+    def because(one: str, other: str) -> dict:
+        return run(*at, "compare", "year", one, other, "--json").json()["because"]
+
+    guideline = because("..guideline v2", "guideline v2..2025-07-31")
+    assert guideline["categories"][0]["category"] == "neutral"
+    august = because("2025-07", "2025-09")
+    assert august["annotators"][0]["annotator"] == "rico"
+    assert august["annotators"][0]["contribution"] < 0
+    october = because("2025-09", "2025-10")
+    kinds = ("new_items", "new_answers", "revised_answers", "removed_answers")
+    assert max(kinds, key=lambda kind: october[kind]) == "revised_answers"

@@ -1,0 +1,270 @@
+"""``tracker export``: labels and figures as CSV, JSONL and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import Run
+from tracker.export import LABEL_COLUMNS
+
+SEVERAL = "item,annotator,category\n1,A,x\n1,A,y\n1,B,\n2,A,\n"
+SPANS = "item,annotator,category,start,end,n_tokens\nd,A,x,0,3,9\nd,B,x,0,2,9\nd,C,,,,9\n"
+DATED = (
+    "item,annotator,category,labeled_at,seconds\n1,A,x,2026-03-01T10:00,2.5\n1,B,y,2026-03-02,\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def projects(furnished: Path, run: Run) -> None:
+    """Besides `reviews` a small project whose answers have times."""
+    run("import", "-", "-p", "dated", stdin=DATED)
+
+
+def rows_in(path: str) -> list[dict[str, Any]]:
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+# -- labels --------------------------------------------------------------------------------
+
+
+def test_labels_as_csv(run: Run) -> None:
+    done = run("export", "labels", "dated", "-o", "labels.csv")
+    assert done.out == ""
+    assert done.err == (
+        "2 labels: labels.csv\nto import them elsewhere: tracker import labels.csv -p NAME\n"
+    )
+    assert rows_in("labels.csv") == [
+        dict(zip(LABEL_COLUMNS, row, strict=True))
+        for row in (
+            ("1", "A", "x", "1", "", "", "2026-03-01T10:00:00Z", "2.5"),
+            ("1", "B", "y", "1", "", "", "2026-03-02T00:00:00Z", ""),
+        )
+    ]
+
+
+def test_labels_as_jsonl(run: Run) -> None:
+    assert run("export", "labels", "dated", "-o", "labels.jsonl").err == "2 labels: labels.jsonl\n"
+    lines = Path("labels.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["category"] for line in lines] == ["x", "y"]
+    assert json.loads(lines[1]) == {
+        "item": "1",
+        "annotator": "B",
+        "category": "y",
+        "pass": 1,
+        "start": None,
+        "end": None,
+        "labeled_at": "2026-03-02T00:00:00Z",
+        "seconds": None,
+    }
+
+
+def test_labels_as_parquet(run: Run) -> None:
+    pytest.importorskip("pyarrow")
+    assert run("export", "labels", "reviews", "-o", "labels.PARQUET").err.endswith("PARQUET\n")
+    frame = pd.read_parquet("labels.PARQUET")
+    run("export", "labels", "reviews", "-o", "labels.csv")
+    rows = rows_in("labels.csv")
+    assert list(frame.columns) == list(rows[0])
+    assert frame["category"].to_list() == [row["category"] for row in rows]
+    assert frame["pass"].to_list() == [int(row["pass"]) for row in rows]
+
+
+def test_labels_on_standard_output(run: Run) -> None:
+    done = run("export", "labels", "dated", "-o", "-")
+    assert [row["annotator"] for row in csv.DictReader(io.StringIO(done.out))] == ["A", "B"]
+    assert done.err == "2 labels: -\n"
+    assert not Path("-").exists()
+
+
+@pytest.mark.parametrize(
+    ("answers", "text"), [("one", DATED), ("several", SEVERAL), ("spans", SPANS)]
+)
+def test_what_is_exported_can_be_imported(run: Run, answers: str, text: str) -> None:
+    run("import", "-", "-p", "here", "--answers", answers, stdin=text)
+    run("export", "labels", "here", "-o", "labels.csv")
+    run("import", "labels.csv", "-p", "there", "--answers", answers)
+    run("export", "labels", "there", "-o", "again.csv")
+    assert Path("again.csv").read_text() == Path("labels.csv").read_text()
+    here, there = (run("agreement", name, "--json").json() for name in ("here", "there"))
+    assert here["counts"] == there["counts"]
+    # A document's length is none of its labels', and what is unmarked depends on it.
+    values = [
+        {m["measure"]: m["value"] for m in told["measures"] if m["measure"] != "unitizing_alpha"}
+        for told in (here, there)
+    ]
+    assert values[0] == values[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "annotators"),
+    [
+        (["--annotator", "A"], "A"),
+        (["--exclude-annotator", "A"], "B"),
+        (["--since", "2026-03-02"], "B"),
+        (["--until", "2026-03-01"], "A"),
+        (["--as-of", "2026-03-01"], "A"),
+        (["--known-at", "2026-03-01"], ""),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_labels_are_chosen(run: Run, words: list[str], annotators: str, suffix: str) -> None:
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    run("export", "labels", "dated", "-o", f"labels.{suffix}", *words)
+    read = pd.read_csv if suffix == "csv" else pd.read_parquet
+    assert read(f"labels.{suffix}")["annotator"].to_list() == list(annotators)
+
+
+def test_a_notice_is_said_once(run: Run, answers: Path) -> None:
+    pytest.importorskip("pyarrow")
+    run("import", answers, "-p", "p")
+    for name in ("labels.csv", "labels.parquet"):
+        err = run("export", "labels", "p", "-o", name, "--as-of", "2026-03-01").err
+        assert err.count("have no time of their own") == 1
+
+
+# -- history -------------------------------------------------------------------------------
+
+
+def test_the_history_has_a_row_for_each_snapshot_and_measure(run: Run) -> None:
+    run("snapshot", "reviews", "--exclude-annotator", "constant 1")
+    told = run("history", "reviews", "--json").json()["snapshots"]
+    assert run("export", "history", "reviews", "-o", "history.csv").err.endswith("history.csv\n")
+    rows = rows_in("history.csv")
+    assert [(row["snapshot"], row["measure"]) for row in rows] == [
+        (str(one["snapshot"]), measure["measure"]) for one in told for measure in one["measures"]
+    ]
+    values = [m["value"] for one in told for m in one["measures"]]
+    assert [float(row["value"]) if row["value"] else None for row in rows] == values
+    assert {row["selection"] == "" for row in rows if row["snapshot"] == "1"} == {True}
+    assert json.loads(rows[-1]["selection"])["excluded"] == ["constant 1"]
+    assert "readings" not in rows[0]
+
+
+def test_the_history_in_every_form(run: Run) -> None:
+    pytest.importorskip("pyarrow")
+    words = ("export", "history", "reviews", "--measure", "gwet_ac1")
+    for name in ("h.csv", "h.jsonl", "h.parquet"):
+        assert run(*words, "-o", name).err == f"1 row: {name}\n"
+    (line,) = Path("h.jsonl").read_text(encoding="utf-8").splitlines()
+    value = json.loads(line)["value"]
+    assert float(rows_in("h.csv")[0]["value"]) == value
+    assert pd.read_parquet("h.parquet")["value"].to_list() == [value]
+    assert f",{value!r}," in run(*words, "-o", "-").out
+
+
+def test_the_rebuilt_history(run: Run) -> None:
+    words = ("--every", "day", "--since", "2026-03-01", "--until", "2026-03-02")
+    told = run("history", "dated", *words, "--json").json()["snapshots"]
+    run("export", "history", "dated", "-o", "days.csv", *words)
+    rows = rows_in("days.csv")
+    assert len(rows) == sum(len(one["measures"]) for one in told)
+    assert sorted({row["as_of"][:10] for row in rows}) == ["2026-03-01", "2026-03-02"]
+    assert {row["snapshot"] for row in rows} == {""}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_a_history_of_nothing_is_a_file_without_rows(run: Run, suffix: str) -> None:
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    done = run("export", "history", "dated", "-o", f"h.{suffix}")
+    assert done.err == f"0 rows: h.{suffix}\nno snapshot yet: tracker snapshot dated\n"
+    assert Path(f"h.{suffix}").exists()
+    if suffix == "csv":
+        header = "snapshot,name,taken_at,as_of,selection,measure,value\n"
+        assert Path("h.csv").read_text() == header
+
+
+# -- files ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["labels", "history"])
+def test_a_file_that_is_there_is_replaced_only_on_request(run: Run, what: str) -> None:
+    Path("dear.csv").write_text("dear to somebody")
+    failed = run("export", what, "reviews", "-o", "dear.csv", code=2)
+    assert failed.err == "tracker: dear.csv is there already\nname another file, or add --force\n"
+    assert Path("dear.csv").read_text() == "dear to somebody"
+    run("export", what, "reviews", "-o", "dear.csv", "--force")
+    assert len(rows_in("dear.csv")) > 1
+    assert sorted(path.name for path in Path().iterdir()) == ["dear.csv", "tracker.db"]
+    Path("link.csv").symlink_to("dear.csv")
+    run("export", what, "sandwich", "-o", "link.csv", "--force")
+    assert Path("link.csv").is_symlink()
+    assert Path("dear.csv").read_text() == Path("link.csv").read_text()
+
+
+@pytest.mark.parametrize("what", ["labels", "history"])
+@pytest.mark.parametrize("name", ["labels", "labels.xlsx", "labels.csv.gz", "", ".csv"])
+def test_the_suffix_says_the_form(run: Run, what: str, name: str) -> None:
+    failed = run("export", what, "reviews", "-o", name, code=2)
+    assert "end it in one of: .csv, .jsonl, .parquet" in failed.err
+    assert [path.name for path in Path().iterdir()] == ["tracker.db"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_a_file_that_cannot_be_written_is_3(run: Run, suffix: str) -> None:
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    failed = run("export", "labels", "dated", "-o", f"nowhere/x.{suffix}", code=3)
+    assert f"nowhere/x.{suffix} cannot be written: " in failed.err
+    assert "No such file or directory" in failed.err or "non-existent directory" in failed.err
+    Path("folder.csv").mkdir()
+    failed = run("export", "labels", "dated", "-o", "folder.csv", "--force", code=3)
+    assert "folder.csv cannot be written" in failed.err
+    assert list(Path("folder.csv").iterdir()) == []
+
+
+def test_half_a_file_replaces_none(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object, **__: object) -> Iterator[tuple[str, ...]]:
+        yield ("half",)
+        raise OSError(28, os.strerror(28))
+
+    Path("whole.csv").write_text("whole")
+    monkeypatch.setattr("tracker.export.standing_labels", failing)
+    failed = run("export", "labels", "dated", "-o", "whole.csv", "--force", code=3)
+    assert "whole.csv cannot be written: No space left" in failed.err
+    assert Path("whole.csv").read_text() == "whole"
+    assert sorted(path.name for path in Path().iterdir()) == ["tracker.db", "whole.csv"]
+
+
+def test_parquet_needs_a_library(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object, **__: object) -> None:
+        raise ImportError("Unable to find a usable engine")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", missing)
+    failed = run("export", "labels", "dated", "-o", "x.parquet", code=2)
+    assert failed.err.endswith("pip install pyarrow, or write .csv or .jsonl\n")
+    assert not list(Path().glob("x.*"))
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["labels", "revews", "-o", "x.csv"], 4, "did you mean 'reviews'"),
+        (["history", "revews", "-o", "x.csv"], 4, "did you mean 'reviews'"),
+        (["labels", "dated"], 2, "--output"),
+        (["labels", "dated", "-o", "x.csv", "--annotator", "Z"], 4, "'Z'"),
+        (["labels", "dated", "-o", "x.csv", "--since", "moon"], 2, "3 weeks ago"),
+        (["history", "dated", "-o", "x.csv", "--since", "7d"], 2, "add --every week"),
+        (["history", "dated", "-o", "x.csv", "--window", "7d"], 2, "add --every week"),
+        (["history", "dated", "-o", "x.csv", "--every", "year"], 2, "one of: day, week, month"),
+        (["history", "dated", "-o", "x.csv", "--measure", "gwet"], 2, "did you mean"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_exported(run: Run, words: list[str], code: int, told: str) -> None:
+    failed = run("export", *words, code=code)
+    assert told in failed.err
+    assert failed.out == ""
+    assert not list(Path().glob("x.csv*"))

@@ -1,0 +1,48 @@
+"""Short stories of a project: who said what of which item on which day."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tracker import clock
+from tracker.catalogue.notes import add_note
+from tracker.catalogue.projects import ProjectOptions
+from tracker.compare import StateComparison
+from tracker.compare.values import Compared
+from tracker.ledger import Ledger
+
+__all__ = ["day", "figure", "note", "on", "tell"]
+
+
+def day(n: int) -> str:
+    """A date of the stories, which begin with the first of 2024."""
+    return str(pd.Timestamp("2024-01-01") + pd.Timedelta(days=n - 1))[:10]
+
+
+def on(n: int, *answers: str) -> list[tuple[str, str, str, str]]:
+    """Answers such as "i A x" on a day; "-" for a skipped one."""
+    told = (answer.split() for answer in answers)
+    return [(item, who, what.strip("-"), f"{day(n)}T12:00") for item, who, what in told]
+
+
+def tell(
+    ledger: Ledger,
+    *days: list[tuple[str, str, str, str]],
+    project: str = "p",
+    options: ProjectOptions | None = None,
+) -> None:
+    """Import what happened, a day after the other."""
+    for answers in days:
+        frame = pd.DataFrame(answers, columns=["item", "annotator", "category", "labeled_at"])
+        ledger.import_frame(frame, project, options=options)
+
+
+def note(ledger: Ledger, text: str, n: int, project: str = "p") -> None:
+    """A note at the beginning of a day."""
+    with ledger.writing(project) as (connection, found):
+        add_note(connection, found, text, clock.parse_labelled_at(day(n)))
+
+
+def figure(found: StateComparison, name: str) -> Compared:
+    """A measure of a comparison, or a category's rate."""
+    return next(one for one in (*found.measures, *found.categories) if one.name == name)

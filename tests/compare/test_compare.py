@@ -1,0 +1,139 @@
+"""Two states of a project beside each other, by random scripts: figures, and shares that add up."""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+
+import pytest
+from hypothesis import example, given, settings
+from sqlalchemy import Connection
+
+from tests.compare.test_joint import Pair, Plain
+from tests.counting.test_timeline import (
+    EVERYTHING_AT_ONCE,
+    FIRST,
+    SAID_AGAIN,
+    Case,
+    cases,
+    counted,
+    play,
+)
+from tests.ingest.test_against_a_plain_ledger import PlainLedger
+from tracker.assess import Assessment, Question, assess
+from tracker.catalogue.categories import category_names
+from tracker.catalogue.projects import ProjectInfo
+from tracker.compare import StateComparison, compare_states, find_state
+from tracker.compare.joint import KINDS
+from tracker.counting import DAY, Choice
+from tracker.ledger import Ledger
+from tracker.past import Moment, as_it_was
+
+EPOCH = date(1970, 1, 1).toordinal()
+
+
+def follow(ledger: Ledger, kind: str, case: Case, sets_are_safe: bool = True) -> None:
+    """Play a script, and compare the states of two days."""
+    script, _, _, look = case
+    days = sorted([FIRST - 1 + look % 12, FIRST + look % 23])
+    with ledger.database.write(keep=False) as connection:
+        project, plain = play(connection, kind, script)
+        names = [date.fromordinal(EPOCH + day).isoformat() for day in days]
+        states = [find_state(connection, project, name) for name in names]
+        found = compare_states(connection, *states)
+        for side, day in enumerate(days):
+            measures = [one.name for one in found.measures]
+            same_figures(found, assessed(connection, project, day, measures), side)
+        shares_add_up(found)
+        if sets_are_safe or kind == "one":
+            same_changes(connection, project, plain, found, days)
+
+
+def assessed(
+    connection: Connection, project: ProjectInfo, day: int, measures: list[str]
+) -> Assessment:
+    """The figures as of the end of a day."""
+    moment = (day + 1) * DAY - 1
+    with as_it_was(connection, project.id, Moment(moment)):
+        return assess(connection, project, Question(measures, choice=Choice(as_of=moment)))
+
+
+def same_figures(found: StateComparison, then: Assessment, side: int) -> None:
+    values = {one.name: (one.before, one.after)[side] for one in found.measures}
+    assert values == {one.measure: one.value for one in then.measures}
+    assert {"percent_agreement", "krippendorff_alpha", "fleiss_kappa"} <= values.keys()
+    rates = {one.name: (one.before, one.after)[side] for one in found.categories}
+    assert rates == {then.categories[rate.category]: rate.rate for rate in then.rates}
+
+
+def shares_add_up(found: StateComparison) -> None:
+    assert found.changes is not None
+    for one in found.measures:
+        if one.before is None or one.after is None:
+            assert one.shares is None
+            continue
+        difference = one.after - one.before
+        assert one.comparison.difference == pytest.approx(difference, abs=1e-12)
+        if one.shares is not None:
+            assert math.fsum(one.shares.values()) == pytest.approx(difference, abs=1e-9)
+            assert one.shares.keys() == {kind for kind in KINDS if found.changes[kind]}
+    if found.because is None:
+        return
+    lead = next(one for one in found.measures if one.name == found.because.measure)
+    assert lead.before is not None
+    assert lead.after is not None
+    assert found.because.shares == lead.shares
+    for parts in (found.because.annotators, found.because.answers):
+        total = math.fsum(part.contribution for part in parts.values())
+        assert total == pytest.approx(lead.after - lead.before, abs=1e-9)
+        sizes = [abs(part.contribution) for part in parts.values()]
+        assert sizes == sorted(sizes, reverse=True)
+
+
+def same_changes(
+    connection: Connection,
+    project: ProjectInfo,
+    plain: PlainLedger,
+    found: StateComparison,
+    days: list[int],
+) -> None:
+    """The items shared, and the changes of each kind, are what a few lines of Python count."""
+    ids = {name: n for n, name in category_names(connection, project).items()}
+    states = [counted(plain, project.answers, day) for day in days]
+    pair: Pair = tuple(  # type: ignore[assignment]
+        {(item, who): own for item, given in state.items() for who, own in given.items()}
+        for state in states
+    )
+    expected = dict.fromkeys(KINDS, 0)
+    for change, items in Plain(pair, ids).changes().items():
+        for what, number in change.counts().items():
+            expected[what] += number * items
+    assert found.changes == expected
+    assert found.shared == len(states[0].keys() & states[1].keys())
+
+
+BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
+
+
+@BOTH_KINDS
+def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
+    @settings(max_examples=25)
+    @example((SAID_AGAIN, 1, 1, 0))
+    @example((EVERYTHING_AT_ONCE, 1, 1, 7))
+    @given(cases(kind))
+    def check(case: Case) -> None:
+        follow(sqlite_ledger, kind, case)
+
+    check()
+
+
+@BOTH_KINDS
+def test_on_postgres(emptied_postgres_ledger: Ledger, kind: str) -> None:
+    @settings(max_examples=8)
+    @example((EVERYTHING_AT_ONCE, 1, 1, 7))
+    @given(cases(kind))
+    def check(case: Case) -> None:
+        # See test_a_set_is_the_same_in_whatever_order_it_is_read.
+        follow(emptied_postgres_ledger, kind, case, sets_are_safe=False)
+
+    check()
