@@ -69,7 +69,6 @@ def test_labels_as_jsonl(run: Run) -> None:
 
 
 def test_labels_as_parquet(run: Run) -> None:
-    pytest.importorskip("pyarrow")
     assert run("export", "labels", "reviews", "-o", "labels.PARQUET").err.endswith("PARQUET\n")
     frame = pd.read_parquet("labels.PARQUET")
     run("export", "labels", "reviews", "-o", "labels.csv")
@@ -119,15 +118,12 @@ def test_what_is_exported_can_be_imported(run: Run, answers: str, text: str) -> 
 )
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_labels_are_chosen(run: Run, words: list[str], annotators: str, suffix: str) -> None:
-    if suffix == "parquet":
-        pytest.importorskip("pyarrow")
     run("export", "labels", "dated", "-o", f"labels.{suffix}", *words)
     read = pd.read_csv if suffix == "csv" else pd.read_parquet
     assert read(f"labels.{suffix}")["annotator"].to_list() == list(annotators)
 
 
 def test_a_notice_is_said_once(run: Run, answers: Path) -> None:
-    pytest.importorskip("pyarrow")
     run("import", answers, "-p", "p")
     for name in ("labels.csv", "labels.parquet"):
         err = run("export", "labels", "p", "-o", name, "--as-of", "2026-03-01").err
@@ -153,7 +149,6 @@ def test_the_history_has_a_row_for_each_snapshot_and_measure(run: Run) -> None:
 
 
 def test_the_history_in_every_form(run: Run) -> None:
-    pytest.importorskip("pyarrow")
     words = ("export", "history", "reviews", "--measure", "gwet_ac1")
     for name in ("h.csv", "h.jsonl", "h.parquet"):
         assert run(*words, "-o", name).err == f"1 row: {name}\n"
@@ -176,8 +171,6 @@ def test_the_rebuilt_history(run: Run) -> None:
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_a_history_of_nothing_is_a_file_without_rows(run: Run, suffix: str) -> None:
-    if suffix == "parquet":
-        pytest.importorskip("pyarrow")
     done = run("export", "history", "dated", "-o", f"h.{suffix}")
     assert done.err == f"0 rows: h.{suffix}\nno snapshot yet: tracker snapshot dated\n"
     assert Path(f"h.{suffix}").exists()
@@ -214,8 +207,6 @@ def test_the_suffix_says_the_form(run: Run, what: str, name: str) -> None:
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_a_file_that_cannot_be_written_is_3(run: Run, suffix: str) -> None:
-    if suffix == "parquet":
-        pytest.importorskip("pyarrow")
     failed = run("export", "labels", "dated", "-o", f"nowhere/x.{suffix}", code=3)
     assert f"nowhere/x.{suffix} cannot be written: " in failed.err
     assert "No such file or directory" in failed.err or "non-existent directory" in failed.err
@@ -236,16 +227,6 @@ def test_half_a_file_replaces_none(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     assert "whole.csv cannot be written: No space left" in failed.err
     assert Path("whole.csv").read_text() == "whole"
     assert sorted(path.name for path in Path().iterdir()) == ["tracker.db", "whole.csv"]
-
-
-def test_parquet_needs_a_library(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(*_: object, **__: object) -> None:
-        raise ImportError("Unable to find a usable engine")
-
-    monkeypatch.setattr(pd.DataFrame, "to_parquet", missing)
-    failed = run("export", "labels", "dated", "-o", "x.parquet", code=2)
-    assert failed.err.endswith("pip install pyarrow, or write .csv or .jsonl\n")
-    assert not list(Path().glob("x.*"))
 
 
 @pytest.mark.parametrize(

@@ -117,10 +117,4 @@ def _write_jsonl(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[A
 
 
 def _write_parquet(frame: Any, path: Path) -> None:
-    try:
-        frame.to_parquet(path, index=False)
-    except ImportError:
-        raise InvalidOption(
-            "Parquet needs a library that is not installed",
-            "pip install pyarrow, or write .csv or .jsonl",
-        ) from None
+    frame.to_parquet(path, index=False)
