@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, text
 
 from tests.flags.found import Seen, record_in
+from tests.helpers import csv_text
 from tests.past.plain import (
     NAMES,
     Clock,
@@ -24,12 +25,14 @@ from tests.past.plain import (
 )
 from tests.past.plain import Step as LabelStep
 from tracker import counting
+from tracker.assess import Question
 from tracker.catalogue.annotators import list_annotators, set_kind
 from tracker.catalogue.projects import ProjectInfo, ProjectOptions, create_project
 from tracker.errors import InvalidOption, NotFound
 from tracker.history import Taken, store
 from tracker.ingest.people import erase_annotator, merge_annotators, split_annotator
 from tracker.ingest.register import undo_import
+from tracker.ledger import Ledger
 
 __all__ = [
     "Erase",
@@ -39,9 +42,11 @@ __all__ = [
     "Step",
     "added_up",
     "all_steps",
+    "answers",
     "plainly",
     "recorded",
     "short_frames",
+    "taken",
     "tampering",
 ]
 
@@ -117,6 +122,20 @@ class Run:
             number = load_files(connection, project, files, len(self.made)).id
             assert number is not None
             self.made.append(number)
+
+
+def answers(items: int, first: int = 0, shift: int = 0) -> str:
+    """Items in a few patterns, three annotators each, whatever the size."""
+    rows = [
+        (f"i{n}", who, "xy"[(n + shift) % (place + 2) % 2])
+        for n in range(first, first + items)
+        for place, who in enumerate("ABC")
+    ]
+    return csv_text([("item", "annotator", "category"), *rows])
+
+
+def taken(ledger: Ledger, question: Question | None = None, **how: Any) -> Taken:
+    return ledger.record_snapshot("p", question, **how)
 
 
 def recorded(connection: Connection, taken: Taken) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select, text
 
 from tests.flags.found import Seen, record
-from tests.helpers import SEVERAL, SPANS, count_rows, count_statements, csv_text, undo
+from tests.helpers import SEVERAL, SPANS, count_rows, count_statements, undo
 from tests.history.scripts import (
     Erase,
     Flags,
@@ -24,18 +24,11 @@ from tests.history.scripts import (
     plainly,
     recorded,
     short_frames,
-    tampering,
 )
-from tests.past.plain import BOTH_KINDS, Clock, Merge, Split, Undo, at
-from tracker import clock
-from tracker.assess import Question, Reading, assess
-from tracker.catalogue.annotators import set_kind
-from tracker.catalogue.projects import find_project
-from tracker.counting import choose
+from tests.past.plain import BOTH_KINDS, Clock, Merge, Split, Undo
+from tracker.assess import Question
 from tracker.errors import CheckFailed
-from tracker.history import Taken, take_snapshot, tallied
-from tracker.history.verify import verify
-from tracker.ingest.people import erase_annotator
+from tracker.history import take_snapshot, tallied
 from tracker.ledger import Ledger
 from tracker.schema import Snapshot
 
@@ -107,20 +100,6 @@ def test_on_postgres(
 
 
 # -- what is read --------------------------------------------------------------------------
-
-
-def answers(items: int, first: int = 0, shift: int = 0) -> str:
-    """Items in a few patterns, three annotators each, whatever the size."""
-    rows = [
-        (f"i{n}", who, "xy"[(n + shift) % (place + 2) % 2])
-        for n in range(first, first + items)
-        for place, who in enumerate("ABC")
-    ]
-    return csv_text([("item", "annotator", "category"), *rows])
-
-
-def taken(ledger: Ledger, question: Question | None = None, **how: Any) -> Taken:
-    return ledger.record_snapshot("p", question, **how)
 
 
 def test_only_touched_items_are_read_where_that_takes_less(ledger: Ledger, write: Write) -> None:
@@ -226,147 +205,6 @@ def test_wide_projects_keep_no_tallies_of_annotators(
         frames = set(connection.scalars(select(Snapshot.frame_id)))
         assert frames == {None}
         assert added_up(connection, 3) == (plainly(connection, project)[0], None)
-
-
-# -- bases ---------------------------------------------------------------------------------
-
-TAMPERINGS = [
-    "UPDATE snapshots SET labels = 7",
-    "UPDATE snapshots SET digest = 'ab'",
-    "UPDATE snapshots SET through_change = 1",
-    "UPDATE snapshot_patterns SET items = items + 1 WHERE pattern_id = 1",
-    "DELETE FROM snapshot_patterns WHERE pattern_id = 1",
-    "UPDATE snapshot_annotators SET tallies = '[]' WHERE annotator_id = 2",
-    "UPDATE snapshot_annotators SET answers = answers + 1 WHERE annotator_id = 2",
-    "UPDATE patterns SET pattern = '[[[1],9]]' WHERE id = 1",
-    "UPDATE snapshot_flags SET state = 'acknowledged'",
-]
-
-
-@pytest.fixture(scope="module")
-def changed(module_ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -> Ledger:
-    """A project that two items of changed since its snapshot."""
-    file = tmp_path_factory.mktemp("answers") / "answers.csv"
-    file.write_text(answers(40))
-    module_ledger.import_file(file, "p")
-    record(module_ledger, Seen(1))
-    module_ledger.snapshot("p")
-    file.write_text(answers(2, 5, 1))
-    module_ledger.import_file(file, "p")
-    return module_ledger
-
-
-@pytest.mark.parametrize("statement", [None, *TAMPERINGS])
-def test_from_a_base_that_was_tampered_with_nothing_is_counted(
-    changed: Ledger, statement: str | None
-) -> None:
-    with changed.database.write(keep=False, bulk=True) as connection:
-        if statement is not None:
-            tampering(connection)
-            connection.execute(text(statement))
-        project = find_project(connection, "p")
-        found = take_snapshot(connection, project)
-        assert found.read == (2 if statement is None else None)
-        whole = assess(connection, project).figures()
-        assert found.snapshot.assessment.figures() == whole
-
-
-# FAULT: of the snapshots that a base adds up from only its own digest is looked at.
-@pytest.mark.xfail(strict=True, reason="a link before the base that was tampered with is used")
-def test_from_a_frame_that_was_tampered_with_nothing_is_counted(
-    ledger: Ledger, write: Write
-) -> None:
-    ledger.import_file(write(answers(40) + "i30,D,x\n"), "p")
-    taken(ledger)
-    ledger.import_file(write(answers(2, 5, 1)), "p")
-    taken(ledger)
-    with ledger.database.write(keep=False) as connection:
-        tampering(connection)
-        connection.execute(
-            text("UPDATE snapshot_annotators SET answers = 0 WHERE annotator_id = 4")
-        )
-        found = take_snapshot(connection, find_project(connection, "p"))
-    assert found.snapshot.assessment.counts.annotators == 4
-
-
-def test_after_an_erasure_everything_is_counted_once(sqlite_ledger: Ledger, write: Write) -> None:
-    sqlite_ledger.import_file(write(answers(40)), "p")
-    sqlite_ledger.import_file(write("item,annotator,category\n i1,D,x"), "p")
-    taken(sqlite_ledger)
-    with sqlite_ledger.writing("p") as (connection, project):
-        erase_annotator(connection, project, "D")
-    assert [taken(sqlite_ledger).read, taken(sqlite_ledger).read] == [None, 0]
-
-
-QUESTIONS = [
-    Question(),
-    Question(confidence=0.9),
-    Question(reading=Reading(weights="linear")),
-    Question(reading=Reading(scale="interval")),
-    Question(choice=choose(exclude_annotators=["A"])),
-    Question(choice=choose(annotators=["A", "B"])),
-]
-UNBASED = [
-    choose(since="2020-01-01"),
-    choose(until="2020-01-01"),
-    choose(where={"lang": "nl"}),
-    choose(as_of="2020-01-01"),
-    choose(known_at="2020-01-01"),
-]
-
-
-def test_settings_that_differ_share_no_base(sqlite_ledger: Ledger, write: Write) -> None:
-    sqlite_ledger.import_file(write(answers(40).replace(",x", ",1").replace(",y\n", ",2\n")), "p")
-    assert [taken(sqlite_ledger, one).read for one in QUESTIONS] == [None] * len(QUESTIONS)
-    assert [taken(sqlite_ledger, one).read for one in QUESTIONS] == [0] * len(QUESTIONS)
-
-
-def test_a_kind_that_changes_leaves_others_base_and_a_change_back_finds_it(
-    sqlite_ledger: Ledger, write: Write
-) -> None:
-    sqlite_ledger.import_file(write(answers(40)), "p")
-    read = [taken(sqlite_ledger).read]
-    for kind in ("model", "human", "model"):
-        with sqlite_ledger.writing("p") as (connection, project):
-            set_kind(connection, project, "C", kind)
-        read.append(taken(sqlite_ledger, check=True).read)
-    assert read == [None, None, 0, 0]
-
-
-def test_what_time_or_attributes_choose_is_counted_anew(
-    sqlite_ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = answers(8).replace("\n", ",nl\n").replace("category,nl", "category,lang")
-    Clock(monkeypatch).moment = 1_000_000  # so that the project was there at these moments
-    sqlite_ledger.import_file(write(rows), "p", keep=["lang"])
-    monkeypatch.undo()
-    for choice in UNBASED:
-        question = Question(choice=choice)
-        for _ in range(2):
-            found = taken(sqlite_ledger, question, check=True)
-            assert (found.read, found.fresh) == (None, True)
-        again = taken(sqlite_ledger, question, if_changed=True)
-        assert (again.fresh, again.snapshot.id) == (False, found.snapshot.id)
-
-
-def test_from_a_snapshot_of_what_was_known_then_is_counted_what_came_since(
-    sqlite_ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = Clock(monkeypatch)
-    for second in range(1, 4):
-        now.moment = at(second)
-        sqlite_ledger.import_file(write(answers(40 if second == 1 else 2, second, second)), "p")
-    taken(sqlite_ledger)
-    now.moment = at(5)
-    then = taken(sqlite_ledger, Question(choice=choose(known_at=clock.iso(at(1.5)))))
-    assert (then.read, then.snapshot.through_change) == (None, 2)
-    as_of = taken(sqlite_ledger, Question(choice=choose(as_of=clock.iso(at(2.5)))))
-    assert as_of.read is None
-    found = taken(sqlite_ledger, check=True)
-    assert found.read == 3, "the items of both imports since"
-    with sqlite_ledger.reading("p") as (connection, project):
-        assert added_up(connection, found.snapshot.id) == plainly(connection, project)
-        assert verify(connection, project).faults == ()
 
 
 # -- only where something changed ----------------------------------------------------------

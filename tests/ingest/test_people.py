@@ -225,6 +225,8 @@ def test_an_erasure_leaves_a_number(ledger: Ledger, write: Write) -> None:
     left = [row for row in rows if any(who in str(row) for who in (name, other, third, "billie"))]
     assert left == []
     assert set(names(ledger)) == {"bob", "erased 1"}
+    answers = [row for table, row in rows if table in {"labels", "past_labels"}]
+    assert {(row.annotator_id, row.given_as) for row in answers} == {(2, 2)}
 
 
 # FAULT: the evidence of recorded findings tells names.
@@ -239,6 +241,14 @@ def test_an_erasure_leaves_a_number_in_recorded_findings(
     with sqlite_ledger.database.read() as connection:
         table = Base.metadata.tables["flag_sightings"]
         assert "wilhelmina" not in str(connection.execute(select(table)).all())
+
+
+# FAULT: the name of who was erased may be somebody's: IntegrityError.
+@pytest.mark.xfail(strict=True, reason="somebody is called as an erased annotator would be")
+def test_an_erasure_finds_a_name_that_is_free(sqlite_ledger: Ledger, write: Write) -> None:
+    take(sqlite_ledger, write, "p", HEADER + "i,ann,x,1\n i,erased 1,y,1")
+    people(sqlite_ledger, erase_annotator, "ann")
+    assert {row[1] for row in standing(sqlite_ledger)} == {"erased 1"}
 
 
 def test_snapshots_outlive_an_erasure(sqlite_ledger: Ledger, write: Write) -> None:
