@@ -18,7 +18,7 @@ from tracker.auditing import Audit, AuditQuestion, audit_project, question_of
 from tracker.catalogue.changes import lock_project
 from tracker.catalogue.projects import ProjectInfo, ProjectOptions, find_project, project_for_import
 from tracker.catalogue.pseudonyms import pseudonyms
-from tracker.compare import StateComparison, compare_states, find_state, refuse_unlike
+from tracker.compare import StateComparison, compare_states, find_states, refuse_unlike
 from tracker.counting import EVERYTHING, Choice, Selecting, choose
 from tracker.database import Database
 from tracker.errors import InvalidOption
@@ -328,8 +328,7 @@ class Ledger:
         """
         with self.reading(project) as (connection, found):
             second = found if other is None else find_project(connection, other)
-            first = find_state(connection, found, a, question)
-            then = find_state(connection, second, b, question)
+            first, then = find_states(connection, (found, a), (second, b), question)
             if not anyway:
                 refuse_unlike(first, then)
             return compare_states(connection, first, then)

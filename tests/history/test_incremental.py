@@ -21,9 +21,11 @@ from tests.history.scripts import (
     Step,
     added_up,
     all_steps,
+    answers,
     plainly,
     recorded,
     short_frames,
+    taken,
 )
 from tests.past.plain import BOTH_KINDS, Clock, Merge, Split, Undo
 from tracker.assess import Question

@@ -94,7 +94,7 @@ def snapshot(
         typer.echo(str(found.id))
     if not taken.fresh:
         hint(f"nothing has changed since snapshot {found.id}")
-    elif found.id == 1:
+    elif taken.before is None:
         hint(f"next: tracker history {project}")
     else:
-        hint(f"next: tracker compare {project} last~1 last")
+        hint(f"next: tracker compare {project} {taken.before} {found.id}")

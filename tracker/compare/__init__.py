@@ -2,6 +2,13 @@
 
 from tracker.compare.compare import compare_states
 from tracker.compare.values import StateComparison
-from tracker.compare.which import State, find_state, refuse_unlike
+from tracker.compare.which import State, find_state, find_states, refuse_unlike
 
-__all__ = ["State", "StateComparison", "compare_states", "find_state", "refuse_unlike"]
+__all__ = [
+    "State",
+    "StateComparison",
+    "compare_states",
+    "find_state",
+    "find_states",
+    "refuse_unlike",
+]

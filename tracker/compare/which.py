@@ -20,7 +20,7 @@ from tracker.history.settings import question_of, selection_of, settings_text
 from tracker.past import Moment
 from tracker.schema import Snapshot
 
-__all__ = ["State", "find_state", "refuse_unlike"]
+__all__ = ["State", "find_state", "find_states", "refuse_unlike"]
 
 _BETWEEN = ".."
 _OF_TIME = {"as_of", "known_at", "since", "until"}
@@ -157,6 +157,43 @@ def _unknown(
         f"{text!r} is no snapshot, time or note of {project.name!r}",
         near(text, known) or f"see: tracker snapshots list {project.name}",
     )
+
+
+def find_states(
+    connection: Connection,
+    one: tuple[ProjectInfo, str],
+    other: tuple[ProjectInfo, str],
+    question: Question | None = None,
+) -> tuple[State, State]:
+    """Two states, each of a project and by a text as `find_state` reads it.
+
+    Where one is a snapshot and the other is none, the other is of the same annotators and read
+    in the same way. Raises InvalidOption for a question about two snapshots, which were read as
+    they were recorded.
+    """
+    asked = question if question != Question() else None
+    first, second = (find_state(connection, *which, asked) for which in (one, other))
+    recorded = [state for state in (first, second) if state.snapshot is not None]
+    if asked is not None and len(recorded) == 2:
+        raise InvalidOption(
+            "two snapshots are compared as they were recorded",
+            "leave out: --confidence, --weights, --scale, --distance",
+        )
+    if asked is None and len(recorded) == 1:
+        first, second = (_like(state, recorded[0]) for state in (first, second))
+    return first, second
+
+
+def _like(state: State, recorded: State) -> State:
+    """A state, chosen and read as a snapshot was; across projects read alike only."""
+    if state is recorded:
+        return state
+    question = replace(recorded.question, choice=state.question.choice)
+    selection = state.selection
+    if state.project.id == recorded.project.id:
+        selection = replace(recorded.selection, since=selection.since, told=selection.told)
+    settings = settings_text(question, selection)
+    return replace(state, question=question, selection=selection, settings=settings)
 
 
 def refuse_unlike(one: State, other: State) -> None:

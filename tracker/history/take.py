@@ -37,11 +37,13 @@ class Taken:
         snapshot: the one taken, or the last one where nothing had changed.
         fresh: whether it was taken now.
         read: the items whose labels were read; None for all.
+        before: the number of the last one of the same settings and moment; None for none.
     """
 
     snapshot: SnapshotRecord
     fresh: bool
     read: int | None
+    before: int | None
 
 
 def take_snapshot(
@@ -76,7 +78,8 @@ def take_snapshot(
     base = counted.base
     asked = how.get("if_changed", False)
     if asked and base is not None and counted.says_the_same and base.standing == standing:
-        return Taken(find_snapshot(connection, project, base.header.id), False, counted.read)
+        last = find_snapshot(connection, project, base.header.id)
+        return Taken(last, False, counted.read, last.id)
     through = last_change(connection, project.id) if moment.through is None else moment.through
     parts = figure_rows(counted.assessment) | flag_rows(standing)
     if pair_tallies is not None:
@@ -102,7 +105,8 @@ def take_snapshot(
         **counted.assessment.counts.to_dict(),
     }
     stored = store(connection, project, header, parts, texts)
-    return Taken(record_of(stored, counted.assessment), True, counted.read)
+    before = None if base is None else base.header.id
+    return Taken(record_of(stored, counted.assessment), True, counted.read, before)
 
 
 def _free_name(connection: Connection, project: ProjectInfo, name: str) -> str:
