@@ -219,7 +219,6 @@ def test_states_that_were_read_differently_are_refused(told_on_both: Ledger) -> 
         ("last~3", "without C", "annotators left out"),
         ("wide", "last~3", "confidence"),
         ("without C", "A and B", "annotators left out, annotators chosen, weights"),
-        ("wide", "..", "confidence"),
     ):
         with pytest.raises(InvalidOption) as raised:
             told_on_both.compare("p", a, b)
@@ -244,13 +243,30 @@ def test_times_may_differ_for_they_are_what_is_compared(told_on_both: Ledger) ->
     assert found.b.to_dict()["since"] == "2024-01-03T00:00:00Z"
 
 
+def test_a_state_that_is_no_snapshot_is_like_the_snapshot_beside_it(told: Ledger) -> None:
+    told.snapshot("p", name="A and B", annotators=["A", "B"], confidence=0.5, until=day(2))
+    for a, b in (("A and B", ".."), ("..", "A and B"), ("A and B", day(4))):
+        found = told.compare("p", a, b)
+        assert {one.comparison.confidence for one in found.measures} == {0.5}
+        assert found.because is not None
+        assert {*found.because.annotators} == {"A", "B"}
+        # Of whom, not of when: the snapshot was of answers until the second day.
+        assert (found.changes or {})["revised_answers"] > 0
+    told.snapshot("p", name="without C", exclude_annotators="C", weights="identity")
+    assert told.compare("p", "without C", day(6)).b.question.reading.weights == "identity"
+
+
 def test_a_question_is_for_states_that_no_snapshot_is_of(told: Ledger) -> None:
     question = Question((), 0.8, Reading(weights="identity"))
     assert state(told, "last", question).question.confidence == 0.95
     assert state(told, day(2), question).question.confidence == 0.8
     with pytest.raises(InvalidOption, match="differ in their settings: confidence, weights"):
         told.compare("p", "last", "..", question=question)
-    assert told.compare("p", day(2), "..", question=question).measures
+    assert told.compare("p", "last", "..", question=question, anyway=True).measures
+    with pytest.raises(InvalidOption, match="two snapshots are compared as they were recorded"):
+        told.compare("p", "last~1", "last", question=question, anyway=True)
+    found = told.compare("p", day(2), "..", question=question)
+    assert {one.comparison.confidence for one in found.measures} == {0.8}
 
 
 def test_numbers_of_annotators_mean_nothing_across_projects(told: Ledger) -> None:
