@@ -166,7 +166,7 @@ BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
 
 @BOTH_KINDS
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
-    @settings(max_examples=25)
+    @settings(max_examples=15)
     @example(EVERYTHING)
     @example(THE_SAME)
     @example(({}, EVERYTHING[0]))
@@ -183,7 +183,7 @@ def test_on_postgres(emptied_postgres_ledger: Ledger, kind: str) -> None:
     # Of sets with one category at most: see the next test.
     labels = LABELS[kind].filter(lambda own: len(own) < 2)
 
-    @settings(max_examples=8)
+    @settings(max_examples=5)
     @example(EVERYTHING)
     @example(({}, EVERYTHING[0]))
     @example((EVERYTHING[0], {}))

@@ -121,8 +121,6 @@ def test_of_no_snapshot_there_is_no_last(sqlite_ledger: Ledger) -> None:
         find_snapshot(connection, project, "last")
 
 
-# FAULT: a number is looked for among the names, too, and the older snapshot is taken.
-@pytest.mark.xfail(strict=True, reason="a snapshot named like a number hides that of the number")
 def test_a_number_means_the_snapshot_of_that_number(sqlite_ledger: Ledger) -> None:
     sqlite_ledger.import_rows(experiment("high", 5, 1), "p")
     sqlite_ledger.snapshot("p", name="2")

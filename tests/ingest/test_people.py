@@ -243,8 +243,6 @@ def test_an_erasure_leaves_a_number_in_recorded_findings(
         assert "wilhelmina" not in str(connection.execute(select(table)).all())
 
 
-# FAULT: the name of who was erased may be somebody's: IntegrityError.
-@pytest.mark.xfail(strict=True, reason="somebody is called as an erased annotator would be")
 def test_an_erasure_finds_a_name_that_is_free(sqlite_ledger: Ledger, write: Write) -> None:
     take(sqlite_ledger, write, "p", HEADER + "i,ann,x,1\n i,erased 1,y,1")
     people(sqlite_ledger, erase_annotator, "ann")

@@ -251,17 +251,13 @@ def test_before_the_first_label_figures_are_undefined_and_nothing_fails(
     assert {one.value for one in taken.assessment.measures} == {None}
 
 
-# FAULT: through_change() is 0 before the project was made, which the key of `snapshots` refuses.
-@pytest.mark.xfail(strict=True, reason="a snapshot of what was known before there was a project")
 def test_a_snapshot_of_what_nobody_knew_yet(ledger: Ledger, write: Write, now: Clock) -> None:
     now.moment = at(5)
     ledger.import_file(write(answers("iAx", "iBx")), "p")
-    taken = ledger.snapshot("p", known_at=when(1))
-    assert taken.assessment.counts.answers == 0
+    with pytest.raises(InvalidOption, match="known"):
+        ledger.snapshot("p", known_at=when(1))
 
 
-# FAULT: the row of the old name is made by the rename; known before, it is nobody's alias yet.
-@pytest.mark.xfail(strict=True, reason="before a rename the old name is found without answers")
 def test_the_name_before_a_rename_is_the_annotators(
     ledger: Ledger, write: Write, now: Clock
 ) -> None:

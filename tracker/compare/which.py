@@ -191,7 +191,8 @@ def _like(state: State, recorded: State) -> State:
     question = replace(recorded.question, choice=state.question.choice)
     selection = state.selection
     if state.project.id == recorded.project.id:
-        selection = replace(recorded.selection, since=selection.since, told=selection.told)
+        since, until, told = selection.since, selection.until, selection.told
+        selection = replace(recorded.selection, since=since, until=until, told=told)
     settings = settings_text(question, selection)
     return replace(state, question=question, selection=selection, settings=settings)
 

@@ -93,9 +93,15 @@ def find_base(
     parts = read_parts(connection, project.id, header.id, header.id).get(header.id, {})
     if erased_since(connection, project.id, header.through_change) is not None:
         return None
-    if digest_of(last, header._asdict(), parts, texts) != header.digest:
+    try:
+        fits = digest_of(last, header._asdict(), parts, texts) == header.digest
+    except KeyError:  # a pattern is gone
+        fits = False
+    if not fits:
         return None
     answers, links = _answers(connection, project, header, parts)
+    if (len(answers), sum(answers.values())) != (header.annotators, header.answers):
+        return None  # one of the snapshots that it adds up from was tampered with
     return Base(header, item_patterns_in(parts, texts), answers, standing_in(parts), links)
 
 

@@ -87,15 +87,19 @@ def plan(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) -> 
     """
     gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
     rows = connection.execute(
-        select(_snapshots)
-        .where(_snapshots.c.project_id == project.id, _snapshots.c.id.not_in(gone))
-        .order_by(_snapshots.c.id.desc())
+        select(_snapshots).where(
+            _snapshots.c.project_id == project.id, _snapshots.c.id.not_in(gone)
+        )
     ).all()
+    rows = sorted(rows, key=lambda row: (_moment(row), row.id), reverse=True)
     kept: dict[int, str] = {}
     for settings in {row.settings for row in rows}:
         for number, why in _kept([row for row in rows if row.settings == settings], keep):
             kept.setdefault(number, why)
-    return [Fate(row.id, row.name, _moment(row), kept.get(row.id)) for row in reversed(rows)]
+    return [
+        Fate(row.id, row.name, _moment(row), kept.get(row.id))
+        for row in sorted(rows, key=lambda row: row.id)
+    ]
 
 
 def _kept(rows: Sequence[Any], keep: Sequence[Keep]) -> Iterator[tuple[int, str]]:

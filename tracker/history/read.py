@@ -74,7 +74,8 @@ def snapshot_number(connection: Connection, project: ProjectInfo, which: int | s
         .order_by(_snapshots.c.id)
     ).all()
     wanted = str(which).strip()
-    number = next((row.id for row in rows if wanted in {str(row.id), row.name}), None)
+    numbers = (row.id for row in rows if str(row.id) == wanted)
+    number = next(numbers, None) or next((row.id for row in rows if row.name == wanted), None)
     if number in thinned:
         raise NotFound(
             f"snapshot {wanted} was thinned out: its figures are gone",

@@ -106,14 +106,18 @@ def verify(
     texts = pattern_texts(connection, project.id)
     for done, (header, parts) in enumerate(_with_parts(connection, project, headers), 1):
         row = header._asdict()
-        faults += [Fault(header.id, why) for why in _chain(row, parts, texts, before, thinned)]
+        wrong = list(_chain(row, parts, texts, before, thinned))
         before = (header.digest, header.seal)
-        whole = sums.add(row, annotator_tallies_in(parts, texts))
-        if header.id not in thinned and not chain_only:
-            found, note = _recount(connection, project, row, parts, texts, whole)
-            faults += [Fault(header.id, why) for why in found]
-            recomputed += note is None
-            notes += [] if note is None else [Fault(header.id, note)]
+        try:
+            whole = sums.add(row, annotator_tallies_in(parts, texts))
+            if header.id not in thinned and not chain_only:
+                found, note = _recount(connection, project, row, parts, texts, whole)
+                wrong += found
+                recomputed += note is None
+                notes += [] if note is None else [Fault(header.id, note)]
+        except (KeyError, ValueError):
+            wrong.append("what is stored of it cannot be read")
+        faults += [Fault(header.id, why) for why in wrong]
         if progress is not None:
             progress(done, len(headers))
     faults.sort(key=lambda fault: fault.snapshot)
@@ -183,19 +187,27 @@ def _recount(
         selection = selection_of(project, header["settings"])
         if project.answers == "spans":
             found = assess(connection, project, question, selection=selection)
-            return _differing(parts, found), None
+            wrong = _differing(parts, found)
+            why = _why_not(connection, project, header) if wrong else None
+            return ([], why) if why else (wrong, None)
         tallied = count_all(connection, selection)
         counted = study(
             connection, project, question, (selection, tallied.annotators, tallied.patterns)
         )
         found = recorded_assessment(counted)
     wrong = _tallies_differ(parts, texts, whole, tallied)
+    why = _why_not(connection, project, header) if wrong else None
+    return ([], why) if why else (wrong or _differing(parts, found), None)
+
+
+def _why_not(connection: Connection, project: ProjectInfo, header: Mapping[str, Any]) -> str | None:
+    """Why the labels of then cannot be counted again; None where they can."""
     erased = erased_since(connection, project.id, header["through_change"])
-    if wrong and erased is not None:
-        return [], f"answers that it counted were erased by change {erased}"
-    if wrong and chosen_by_attributes(header["settings"]):
-        return [], "items were chosen by attributes, which are kept only as they are now"
-    return wrong or _differing(parts, found), None
+    if erased is not None:
+        return f"answers that it counted were erased by change {erased}"
+    if chosen_by_attributes(header["settings"]):
+        return "items were chosen by attributes, which are kept only as they are now"
+    return None
 
 
 def _tallies_differ(
@@ -211,17 +223,22 @@ def _tallies_differ(
 
 
 def _differing(parts: Parts, found: Assessment) -> list[str]:
-    """Which stored figures are not those that follow from the tallies."""
+    """Which stored figures are not those that follow from the tallies.
+
+    Categories that were learnt since have none, and the order is that of names, which change.
+    """
     differs = []
     for table, rows in figure_rows(found).items():
-        stored = parts.get(table, [])
-        keys = [next(iter(row.values())) for row in rows]
-        if keys != [next(iter(row.values())) for row in stored]:
+        stored = {_named(row): row for row in parts.get(table, [])}
+        expected = {
+            _named(row): row for row in rows if _named(row) in stored or row.get("labels", 1)
+        }
+        if expected.keys() != stored.keys():
             differs.append("its figures are others than those of the ledger as it was")
             continue
-        for row, one in zip(rows, stored, strict=True):
-            if not all(_alike(row[name], one[name]) for name in row):
-                differs.append(f"its {_named(row)} does not follow from the ledger as it was")
+        for name, row in expected.items():
+            if not all(_alike(row[key], stored[name][key]) for key in row if key != "position"):
+                differs.append(f"its {name} does not follow from the ledger as it was")
     return differs
 
 

@@ -10,7 +10,12 @@ from typing import cast
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, select, update
 
-from tracker.catalogue.annotators import AnnotatorInfo, find_annotator, live_aliases
+from tracker.catalogue.annotators import (
+    AnnotatorInfo,
+    annotator_names,
+    find_annotator,
+    live_aliases,
+)
 from tracker.catalogue.changes import lock_project, record_change
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption, NotFound
@@ -103,11 +108,16 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
     touch(connection, project.id, change, select(stood.c.item_id))
     labels = connection.execute(delete(_labels).where(ours[0])).rowcount
     connection.execute(delete(_past).where(ours[1]))
+    taken = set(annotator_names(connection, project).values())
     for number in names:
+        name = f"erased {number}"
+        while name in taken:
+            name += "'"
+        taken.add(name)
         connection.execute(
             update(Annotator)
             .where(Annotator.project_id == project.id, Annotator.id == number)
-            .values(name=f"erased {number}")
+            .values(name=name)
         )
     return labels
 

@@ -54,11 +54,15 @@ def _moved_since(connection: Connection, project_id: int, through: int) -> bool:
 
 def _aliases_then(project_id: int, through: int) -> Select[Any]:
     ended = case((_aliases.c.to_change > through, null()), else_=_aliases.c.to_change)
+    # A name that was only added was nobody else's before: it may stand for its owner all along.
+    moves = select(Change.id).where(
+        Change.project_id == project_id, Change.kind.in_((MERGE, SPLIT))
+    )
     return select(
         *(ended.label(c.name) if c.name == "to_change" else c for c in _aliases.columns)
     ).where(
         _aliases.c.project_id == project_id,
-        _aliases.c.from_change <= through,
+        or_(_aliases.c.from_change <= through, _aliases.c.from_change.not_in(moves)),
         or_(_aliases.c.to_change.is_(None), _aliases.c.to_change > through),
     )
 
