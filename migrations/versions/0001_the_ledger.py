@@ -653,6 +653,7 @@ def upgrade():
         sa.Column("project_id", sa.Integer(), nullable=False),
         sa.Column("snapshot_id", sa.Integer(), nullable=False),
         sa.Column("thinned_at", sa.BigInteger(), nullable=False),
+        sa.Column("parts", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["project_id", "snapshot_id"],
             ["snapshots.project_id", "snapshots.id"],

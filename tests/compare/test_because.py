@@ -80,19 +80,19 @@ def test_all_kinds_at_once(ledger: Ledger) -> None:
     )
 
 
-def test_an_import_taken_back_has_taken_its_answers_away(ledger: Ledger) -> None:
-    tell(ledger, BEFORE)
-    ledger.snapshot("p", name="whole")
-    before = ledger.agreement("p")
+def test_an_import_taken_back_has_taken_its_answers_away(sqlite_ledger: Ledger) -> None:
+    tell(sqlite_ledger, BEFORE)
+    sqlite_ledger.snapshot("p", name="whole")
+    before = sqlite_ledger.agreement("p")
     frame = on(2, "m A x", "m B y", "i C y")
-    tell(ledger, frame)
-    ledger.snapshot("p", name="more")
-    undo(ledger, 2)
-    found = ledger.compare("p", "more", "..")
+    tell(sqlite_ledger, frame)
+    sqlite_ledger.snapshot("p", name="more")
+    undo(sqlite_ledger, 2)
+    found = sqlite_ledger.compare("p", "more", "..")
     assert told(found)[0] == {"removed_answers": 3}
     alpha = figure(found, "krippendorff_alpha")
     assert alpha.after == before.measure("krippendorff_alpha").value
-    assert figure(ledger.compare("p", "whole", ".."), "krippendorff_alpha").shares == {}
+    assert figure(sqlite_ledger.compare("p", "whole", ".."), "krippendorff_alpha").shares == {}
 
 
 # -- annotators and answers ----------------------------------------------------------------
@@ -109,11 +109,11 @@ def weeks(*crowds: list[Group]) -> list[list[Row]]:
     ]
 
 
-def test_a_planted_bad_annotator_has_the_greatest_part(ledger: Ledger) -> None:
+def test_a_planted_bad_annotator_has_the_greatest_part(sqlite_ledger: Ledger) -> None:
     good = [Group("honest", 4)]
     for rows in weeks(good, [*good, Group("constant", 1)]):
-        ledger.import_rows(rows, "p")
-    found = ledger.compare("p", day(1), day(2))
+        sqlite_ledger.import_rows(rows, "p")
+    found = sqlite_ledger.compare("p", day(1), day(2))
     assert found.because is not None
     name, part = next(iter(found.because.annotators.items()))
     assert name == "constant 1"
@@ -125,14 +125,14 @@ def test_a_planted_bad_annotator_has_the_greatest_part(ledger: Ledger) -> None:
     assert "pos" in found.because.answers
 
 
-def test_parts_by_hand(ledger: Ledger) -> None:
+def test_parts_by_hand(sqlite_ledger: Ledger) -> None:
     """Of agreement every item weighs alike; A and B have half of it each.
 
     i agreed and k did not. In the end C takes B's place on k, and agrees.
     """
-    tell(ledger, on(1, "i A x", "i B x", "k A x", "k B y"), on(3, "k B -", "k C x"))
+    tell(sqlite_ledger, on(1, "i A x", "i B x", "k A x", "k B y"), on(3, "k B -", "k C x"))
     question = Question(("percent_agreement",))
-    found = ledger.compare("p", day(2), day(4), question=question)
+    found = sqlite_ledger.compare("p", day(2), day(4), question=question)
     agreement = figure(found, "percent_agreement")
     assert (agreement.before, agreement.after) == (0.5, 1.0)
     assert found.because is not None
@@ -145,25 +145,25 @@ def test_parts_by_hand(ledger: Ledger) -> None:
     assert sum(parts.values()) == pytest.approx(0.5)
 
 
-def test_answers_are_named_in_words(ledger: Ledger) -> None:
+def test_answers_are_named_in_words(sqlite_ledger: Ledger) -> None:
     rows = on(1, "i A x", "i A y", "i B x", "j A -", "j B y", "k A x", "k B x")
-    tell(ledger, rows, on(3, "j A y"), options=SEVERAL)
-    found = ledger.compare("p", day(2), day(4))
+    tell(sqlite_ledger, rows, on(3, "j A y"), options=SEVERAL)
+    found = sqlite_ledger.compare("p", day(2), day(4))
     assert found.because is not None
     assert {*found.because.answers} == {"x+y", "x", "y", "(none)"}
     gone = found.because.answers["(none)"]
     assert (gone.after, gone.to_dict()["answers_b"]) == (None, 0)
 
 
-def test_where_nothing_can_be_told_apart(ledger: Ledger) -> None:
+def test_where_nothing_can_be_told_apart(sqlite_ledger: Ledger) -> None:
     """All answers of the one state are the same, or none is."""
-    tell(ledger, on(1, "i A x", "j A x"), on(3, "i B x", "j B x"), on(5, "j B y", "i B y"))
-    nothing = ledger.compare("p", day(2), day(4))
+    tell(sqlite_ledger, on(1, "i A x", "j A x"), on(3, "i B x", "j B x"), on(5, "j B y", "i B y"))
+    nothing = sqlite_ledger.compare("p", day(2), day(4))
     assert figure(nothing, "percent_agreement").before is None
     assert nothing.because is None
     assert nothing.to_dict()["because"] is None
     # Alpha is undefined before, so that agreement leads.
-    agreement = ledger.compare("p", day(4), day(6))
+    agreement = sqlite_ledger.compare("p", day(4), day(6))
     assert figure(agreement, "krippendorff_alpha").comparison.undefined == "single_category"
     assert agreement.because is not None
     assert agreement.because.measure == "percent_agreement"
@@ -240,12 +240,12 @@ def test_sets_and_single_answers_are_refused(sqlite_ledger: Ledger) -> None:
         sqlite_ledger.compare("p", "..", "..", other="sets")
 
 
-def test_another_reading_is_that_of_both(ledger: Ledger) -> None:
-    tell(ledger, on(1, "i A 1", "i B 2", "j A 3", "j B 3"), on(3, "k A 1", "k B 3"))
+def test_another_reading_is_that_of_both(sqlite_ledger: Ledger) -> None:
+    tell(sqlite_ledger, on(1, "i A 1", "i B 2", "j A 3", "j B 3"), on(3, "k A 1", "k B 3"))
     question = Question((), 0.9, Reading(weights="quadratic", scale="interval"))
-    found = ledger.compare("p", day(2), day(4), question=question)
+    found = sqlite_ledger.compare("p", day(2), day(4), question=question)
     for name, as_of in (("before", day(2)), ("after", day(4))):
-        then = ledger.agreement("p", weights="quadratic", scale="interval", as_of=as_of)
+        then = sqlite_ledger.agreement("p", weights="quadratic", scale="interval", as_of=as_of)
         for one in found.measures:
             assert getattr(one, name) == then.measure(one.name).value
     assert {one.comparison.confidence for one in found.measures} == {0.9}

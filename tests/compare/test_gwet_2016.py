@@ -40,13 +40,13 @@ def test_four_items_of_which_one_is_answered_again(ledger: Ledger) -> None:
     assert (found.comparison.freedom, found.comparison.n_first) == (3, 4)
 
 
-def test_an_item_that_is_new_had_no_influence_before(ledger: Ledger) -> None:
+def test_an_item_that_is_new_had_no_influence_before(sqlite_ledger: Ledger) -> None:
     tell(
-        ledger,
+        sqlite_ledger,
         on(1, "i A x", "i B x", "j A x", "j B y"),
         on(3, "k A x", "k B x", "l A x", "l B x"),
     )
-    found = figure(ledger.compare("p", day(2), day(4)), "percent_agreement")
+    found = figure(sqlite_ledger.compare("p", day(2), day(4)), "percent_agreement")
     before, after = [0.25, -0.25, 0, 0], [0.25 / 4, -0.75 / 4, 0.25 / 4, 0.25 / 4]
     expected = dependent(after, before, [1, 1, 1, 1], 0.25)
     assert found.comparison.standard_error == pytest.approx(expected.standard_error)
@@ -65,17 +65,17 @@ def test_the_rate_of_a_category(ledger: Ledger) -> None:
     assert found.comparison.test == "dependent_t"
 
 
-def test_without_an_item_in_common_the_two_are_independent(ledger: Ledger) -> None:
+def test_without_an_item_in_common_the_two_are_independent(sqlite_ledger: Ledger) -> None:
     tell(
-        ledger,
+        sqlite_ledger,
         on(1, "i A x", "i B x", "j A x", "j B y", "k A y", "k B y"),
         on(3, "m A x", "m B x", "n A y", "n B y", "o A y", "o B y", "q A y", "q B x"),
     )
-    found = ledger.compare("p", f"..{day(2)}", f"{day(3)}..")
+    found = sqlite_ledger.compare("p", f"..{day(2)}", f"{day(3)}..")
     assert found.shared == 0
     one, other = (
-        ledger.agreement("p", until=day(2)),
-        ledger.agreement("p", since=day(3)),
+        sqlite_ledger.agreement("p", until=day(2)),
+        sqlite_ledger.agreement("p", since=day(3)),
     )
     for measure in found.measures:
         first, second = (state.measure(measure.name) for state in (one, other))
@@ -90,15 +90,15 @@ def test_without_an_item_in_common_the_two_are_independent(ledger: Ledger) -> No
 
 
 @pytest.mark.xfail(reason="an item of one answer is counted as a degree of freedom", strict=True)
-def test_items_of_one_answer_change_nothing_about_alpha(ledger: Ledger) -> None:
+def test_items_of_one_answer_change_nothing_about_alpha(sqlite_ledger: Ledger) -> None:
     """Alpha drops them, and so does its own error."""
     answers = on(1, "i A x", "i B x", "j A x", "j B y", "k A y", "k B y")
     alone = on(1, *(f"alone{n} A x" for n in range(50)))
     later = on(3, "j B x", "k B x")
-    tell(ledger, answers, later, project="p")
-    tell(ledger, answers + alone, later, project="q")
+    tell(sqlite_ledger, answers, later, project="p")
+    tell(sqlite_ledger, answers + alone, later, project="q")
     one, other = (
-        figure(ledger.compare(project, day(2), day(4)), "krippendorff_alpha").comparison
+        figure(sqlite_ledger.compare(project, day(2), day(4)), "krippendorff_alpha").comparison
         for project in "pq"
     )
     assert one.difference == pytest.approx(other.difference)

@@ -69,7 +69,7 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
                 | {"annotators": 1, "answers": 1, "labels": 1}
                 for number, name in ((1, "s"), (2, "thinned out"))
             ],
-            "tombstones": [p | {"snapshot_id": 2, "thinned_at": 9}],
+            "tombstones": [p | {"snapshot_id": 2, "thinned_at": 9, "parts": "00"}],
             "patterns": [p | {"id": 1, "pattern": "[[[1],1]]"}],
             "snapshot_patterns": [p | {"snapshot_id": 1, "pattern_id": 1, "items": 1}],
             "snapshot_annotators": [

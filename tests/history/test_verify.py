@@ -23,7 +23,7 @@ from tracker.catalogue.categories import rename_category
 from tracker.catalogue.projects import ProjectOptions, find_project
 from tracker.counting import choose
 from tracker.history import take_snapshot
-from tracker.history.digest import digest_of, seal_of
+from tracker.history.digest import digest_of, digest_of_parts, seal_of
 from tracker.history.parts import PARTS, pattern_texts, read_parts
 from tracker.history.verify import Verified, verify
 from tracker.ingest.people import erase_annotator
@@ -245,7 +245,7 @@ def test_a_forger_who_knows_the_digests_is_found_by_the_recount(record_of: Ledge
         parts = read_parts(connection, project.id, 4, 4)[4]
         row = rows[3]._asdict()
         row["digest"] = digest_of(rows[2].digest, row, parts, pattern_texts(connection, project.id))
-        row["seal"] = seal_of(rows[2].seal, row, parts)
+        row["seal"] = seal_of(rows[2].seal, row, digest_of_parts(parts))
         values = {name: row[name] for name in ("digest", "seal")}
         connection.execute(SNAPSHOTS.update().where(SNAPSHOTS.c.id == 4).values(values))
         assert verify(connection, project, chain_only=True).faults == ()

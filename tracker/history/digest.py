@@ -15,7 +15,7 @@ from typing import Any
 
 from tracker.history.parts import PARTS, Parts
 
-__all__ = ["digest_of", "seal_of"]
+__all__ = ["digest_of", "digest_of_parts", "seal_of"]
 
 _COUNTED = {
     "snapshot_categories": ("category_id", "labels", "agreements", "potential_agreements"),
@@ -54,18 +54,24 @@ def digest_of(
     return _sha256(before, [header[name] for name in (*_HEADER, *_COUNTS)], counted)
 
 
-def seal_of(before: str, header: Mapping[str, Any], parts: Parts) -> str:
+def digest_of_parts(parts: Parts) -> str:
+    """The digest of every stored value that hangs on a snapshot's row."""
+    return _sha256(
+        {table.name: [list(row.values()) for row in parts.get(table, [])] for table in PARTS}
+    )
+
+
+def seal_of(before: str, header: Mapping[str, Any], parts: str) -> str:
     """The seal of a snapshot, in hexadecimal (SHA-256), its row's digest being set.
 
     Args:
         before: the seal of the snapshot before it; empty for the first.
         header: the snapshot's row; what it says of its project, whose numbers may differ from
             one database to another, and of its own seal is not sealed.
-        parts: the rows that hang on it.
+        parts: the digest of the rows that hang on it.
     """
     told = {name: value for name, value in header.items() if name not in {"project_id", "seal"}}
-    rows = {table.name: [list(row.values()) for row in parts.get(table, [])] for table in PARTS}
-    return _sha256(before, told, rows)
+    return _sha256(before, told, parts)
 
 
 def _sha256(*told: Any) -> str:

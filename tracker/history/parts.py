@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from sqlalchemy import Connection, Double, Table, insert, select
@@ -28,6 +28,7 @@ __all__ = [
     "Parts",
     "annotator_tallies_in",
     "answers_in_rows",
+    "each_with_parts",
     "figure_rows",
     "flag_rows",
     "item_patterns_in",
@@ -58,6 +59,7 @@ PARTS = tuple(
 )
 _MEASURES, _CATEGORIES, _PATTERNS, _ANNOTATORS, _PAIRS, _FLAGS = PARTS
 _KEY = ("project_id", "snapshot_id")
+_AT_ONCE = 100  # snapshots whose rows are read together
 
 MEASURE_COLUMNS = (
     "value",
@@ -232,6 +234,17 @@ def read_parts(connection: Connection, project_id: int, first: int, last: int) -
             row = {column.name: value for column, value in zip(columns, values, strict=True)}
             parts.setdefault(table, []).append(row)
     return found
+
+
+def each_with_parts(
+    connection: Connection, project_id: int, numbers: Sequence[int]
+) -> Iterator[tuple[int, Parts]]:
+    """Each snapshot's number and rows, numbers ascending; some snapshots are read together."""
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = numbers[start : start + _AT_ONCE]
+        parts = read_parts(connection, project_id, some[0], some[-1])
+        for number in some:
+            yield number, parts.get(number, {})
 
 
 def item_patterns_in(parts: Parts, texts: Mapping[int, str]) -> ItemPatterns:

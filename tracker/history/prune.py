@@ -18,7 +18,8 @@ from tracker.catalogue.changes import lock_project, record_change
 from tracker.catalogue.names import near
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption
-from tracker.history.parts import PARTS
+from tracker.history.digest import digest_of_parts
+from tracker.history.parts import PARTS, each_with_parts
 from tracker.schema import Snapshot, SnapshotAnnotator, Tombstone
 
 __all__ = ["Fate", "Keep", "parse_keep", "plan", "prune"]
@@ -134,13 +135,12 @@ def prune(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) ->
         return fates
     rules = [str(rule) for rule in keep]
     _, moment = record_change(connection, project.id, "prune", {"keep": rules, "thinned": thinned})
-    connection.execute(
-        insert(Tombstone),
-        [
-            {"project_id": project.id, "snapshot_id": number, "thinned_at": moment}
-            for number in thinned
-        ],
-    )
+    key = {"project_id": project.id, "thinned_at": moment}
+    rows = [
+        key | {"snapshot_id": number, "parts": digest_of_parts(parts)}
+        for number, parts in each_with_parts(connection, project.id, thinned)
+    ]
+    connection.execute(insert(Tombstone), rows)
     for table in PARTS:
         unwanted = delete(table).where(
             table.c.project_id == project.id, table.c.snapshot_id.in_(thinned)

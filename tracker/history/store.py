@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Table, func, insert, select
 
 from tracker import clock
 from tracker.catalogue.projects import ProjectInfo
-from tracker.history.digest import digest_of, seal_of
+from tracker.history.digest import digest_of, digest_of_parts, seal_of
 from tracker.history.incremental import Base, whole_tallies
 from tracker.history.parts import Parts, number_patterns, store_parts
 from tracker.history.tallied import Tallied
@@ -90,7 +90,7 @@ def store(
     digest, seal = ("", "") if last is None else (last.digest, last.seal)
     row = dict(header)
     row["digest"] = digest_of(digest, row, parts, texts)
-    row["seal"] = seal_of(seal, row, parts)
+    row["seal"] = seal_of(seal, row, digest_of_parts(parts))
     connection.execute(insert(_snapshots).values(row))
     store_parts(connection, project.id, row["id"], parts)
     return row

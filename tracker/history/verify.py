@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -11,14 +11,14 @@ from sqlalchemy import Connection, Table, select
 
 from tracker.assess import Assessment, assess, study
 from tracker.catalogue.projects import ProjectInfo
-from tracker.history.digest import digest_of, seal_of
+from tracker.history.digest import digest_of, digest_of_parts, seal_of
 from tracker.history.parts import (
     Parts,
     annotator_tallies_in,
+    each_with_parts,
     figure_rows,
     item_patterns_in,
     pattern_texts,
-    read_parts,
 )
 from tracker.history.settings import chosen_by_attributes, question_of, selection_of
 from tracker.history.tallied import Tallied, count_all, recorded_assessment
@@ -29,7 +29,6 @@ from tracker.tally import AnnotatorTallies
 __all__ = ["Fault", "Verified", "verify"]
 
 _snapshots = cast("Table", Snapshot.__table__)
-_AT_ONCE = 100  # snapshots whose rows are read together
 _TOLERANCE = 1e-9  # other machines and versions of libraries round sums otherwise
 
 Progress = Callable[[int, int], None]
@@ -96,15 +95,20 @@ def verify(
     """
     ours = _snapshots.c.project_id == project.id
     headers = connection.execute(select(_snapshots).where(ours).order_by(_snapshots.c.id)).all()
-    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
-    thinned = set(connection.scalars(gone))
+    thinned = {
+        row.snapshot_id: row.parts
+        for row in connection.execute(
+            select(Tombstone.snapshot_id, Tombstone.parts).where(Tombstone.project_id == project.id)
+        )
+    }
     faults: list[Fault] = []
     notes: list[Fault] = []
     recomputed = 0
     sums = _Sums()
     before = ("", "")
     texts = pattern_texts(connection, project.id)
-    for done, (header, parts) in enumerate(_with_parts(connection, project, headers), 1):
+    every = each_with_parts(connection, project.id, [header.id for header in headers])
+    for done, (header, (_, parts)) in enumerate(zip(headers, every, strict=True), 1):
         row = header._asdict()
         wrong = list(_chain(row, parts, texts, before, thinned))
         before = (header.digest, header.seal)
@@ -124,16 +128,6 @@ def verify(
     return Verified(
         project.name, len(headers), len(thinned), recomputed, tuple(faults), tuple(notes)
     )
-
-
-def _with_parts(
-    connection: Connection, project: ProjectInfo, headers: Sequence[Any]
-) -> Iterator[tuple[Any, Parts]]:
-    for start in range(0, len(headers), _AT_ONCE):
-        some = headers[start : start + _AT_ONCE]
-        parts = read_parts(connection, project.id, some[0].id, some[-1].id)
-        for header in some:
-            yield header, parts.get(header.id, {})
 
 
 class _Sums:
@@ -157,16 +151,20 @@ def _chain(
     parts: Parts,
     texts: Mapping[int, str],
     before: tuple[str, str],
-    thinned: set[int],
+    thinned: Mapping[int, str],
 ) -> Iterator[str]:
-    """What is wrong with a snapshot's digest and seal."""
-    if header["id"] in thinned:
-        return  # what they run over is gone; the next ones begin with them as they are stored
+    """What is wrong with a snapshot's digest and seal.
+
+    Of one that was thinned out what was counted is gone; the seal of its row can be made again.
+    """
     digest, seal = before
     try:
-        if digest_of(digest, header, parts, texts) != header["digest"]:
+        if header["id"] in thinned:
+            if seal_of(seal, header, thinned[header["id"]]) != header["seal"]:
+                yield "its seal does not fit its row, its tombstone and the snapshot before it"
+        elif digest_of(digest, header, parts, texts) != header["digest"]:
             yield "its digest does not fit what is stored and the snapshot before it"
-        elif seal_of(seal, header, parts) != header["seal"]:
+        elif seal_of(seal, header, digest_of_parts(parts)) != header["seal"]:
             yield "its seal does not fit what is stored and the snapshot before it"
     except KeyError:
         yield "it has a pattern that is not stored"

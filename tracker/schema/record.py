@@ -196,13 +196,17 @@ class SnapshotFlag(Base):
 
 
 class Tombstone(Base):
-    """A snapshot of which only its row is left: its figures and tallies were thinned out."""
+    """A snapshot of which only its row is left: its figures and tallies were thinned out.
+
+    ``parts`` is the digest of what went, on which the seal of the row still rests.
+    """
 
     __tablename__ = "tombstones"
     __table_args__ = (_of_snapshot(), {"info": {"append_only": True}})
     project_id: Mapped[int] = mapped_column(primary_key=True)
     snapshot_id: Mapped[int] = mapped_column(primary_key=True)
     thinned_at: Mapped[int] = mapped_column(BigInteger)
+    parts: Mapped[str] = mapped_column(Text)
 
 
 class Note(Base):
