@@ -107,9 +107,10 @@ LABELS: dict[str, st.SearchStrategy[Any]] = {
 def cases(kind: str) -> st.SearchStrategy[Case]:
     """Scripts are of imports, and of undos by a number that picks one of those made before."""
     file = st.dictionaries(st.tuples(answers, times), LABELS[kind], min_size=4, max_size=24)
-    step = st.lists(file, min_size=1, max_size=2) | st.integers(0, 2)
-    script = st.lists(step, min_size=1, max_size=3)
-    return st.tuples(script, st.integers(1, 6), st.integers(1, 3), st.integers(0, 99))
+    imports = st.lists(file, min_size=1, max_size=2)
+    script = st.tuples(imports, st.lists(imports | st.integers(0, 2), max_size=2))
+    whole = script.map(lambda drawn: [drawn[0], *drawn[1]])
+    return st.tuples(whole, st.integers(1, 6), st.integers(1, 3), st.integers(0, 99))
 
 
 def at(day: int) -> int:
@@ -166,7 +167,8 @@ def follow(ledger: Ledger, patch: pytest.MonkeyPatch, kind: str, case: Case) -> 
                 for name, value in WAYS[ways[(look + n) % len(ways)]].items():
                     inside.setattr(steps, name, value)
                 assert course(connection, project, window) == expected, window
-        curve = rebuilt(connection, project, "day", [*windows][look % 2])
+        asked = Question(("percent_agreement", "krippendorff_alpha"))
+        curve = rebuilt(connection, project, "day", [*windows][look % 2], asked)
         assert [point.moment for point in curve] == ends_of_days(plain)
         if curve.points:
             same_figures(connection, project, curve, look % len(curve.points))
