@@ -105,7 +105,7 @@ def test_c_in_mixed_gives_1_wherever_a_does_not_give_0() -> None:
 
 
 def digest(rows: Iterable[Row]) -> str:
-    return hashlib.sha256(repr([tuple(row) for row in rows]).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr([tuple(row[:4]) for row in rows]).encode()).hexdigest()[:16]
 
 
 def test_the_same_rows_on_every_machine() -> None:

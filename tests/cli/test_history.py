@@ -113,7 +113,7 @@ def test_the_table_shows_the_last_and_says_how_many_there_are(run: Run) -> None:
     rows = [line for line in lines(done.out) if re.match(r"\d 20", line)]
     assert [row[0] for row in rows] == ["4", "5"]
     assert "→" in done.out, "the curve is of all"
-    table = done.out[done.out.index("snapshot   taken") :]
+    table = done.out[done.out.index("snapshot   as of") :]
     assert "▲" not in table, "notes older than the rows that are not shown"
     assert "the last 2 of 5; for all: --last 0\n" in done.err
     assert "for all" not in run("history", "reviews", "--last", 0).err

@@ -100,7 +100,8 @@ def find_base(
     if not fits:
         return None
     answers, links = _answers(connection, project, header, parts)
-    if (len(answers), sum(answers.values())) != (header.annotators, header.answers):
+    counted = len(answers), sum(answers.values())
+    if project.answers != "spans" and counted != (header.annotators, header.answers):
         return None  # one of the snapshots that it adds up from was tampered with
     return Base(header, item_patterns_in(parts, texts), answers, standing_in(parts), links)
 
