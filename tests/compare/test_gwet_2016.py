@@ -89,7 +89,6 @@ def test_without_an_item_in_common_the_two_are_independent(sqlite_ledger: Ledger
     assert rates == ["independent_t"] * 2
 
 
-@pytest.mark.xfail(reason="an item of one answer is counted as a degree of freedom", strict=True)
 def test_items_of_one_answer_change_nothing_about_alpha(sqlite_ledger: Ledger) -> None:
     """Alpha drops them, and so does its own error."""
     answers = on(1, "i A x", "i B x", "j A x", "j B y", "k A y", "k B y")

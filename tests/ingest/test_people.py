@@ -169,9 +169,6 @@ def test_answers_given_in_between_go_by_their_names_too(ledger: Ledger, write: W
     assert told(ledger) == told(ledger, "right")
 
 
-# FAULT: while two names are one annotator's, a file's row that says the same under the other
-# name is dropped as a repetition; set free, that name has no answer.
-@pytest.mark.xfail(strict=True, reason="what two names say alike in one file is kept of one")
 def test_what_was_said_alike_under_both_names_is_said_by_both(ledger: Ledger, write: Write) -> None:
     take(ledger, write, "p", FILES[0])
     people(ledger, merge_annotators, "ann b", "ann")
@@ -229,8 +226,6 @@ def test_an_erasure_leaves_a_number(ledger: Ledger, write: Write) -> None:
     assert {(row.annotator_id, row.given_as) for row in answers} == {(2, 2)}
 
 
-# FAULT: the evidence of recorded findings tells names.
-@pytest.mark.xfail(strict=True, reason="an annotator's name stays in the evidence of a finding")
 def test_an_erasure_leaves_a_number_in_recorded_findings(
     sqlite_ledger: Ledger, write: Write
 ) -> None:

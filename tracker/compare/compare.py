@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -20,7 +21,6 @@ from tracker.catalogue.notes import NoteInfo, list_notes
 from tracker.compare.groups import DIVISIBLE, groups_of
 from tracker.compare.joint import KINDS, ItemChange, changes_between, gathered, patterns_with
 from tracker.compare.kitagawa import Part, contributions
-from tracker.compare.rates import rate_influence
 from tracker.compare.shapley import shares
 from tracker.compare.values import Because, Compared, StateComparison
 from tracker.compare.which import State
@@ -30,6 +30,7 @@ from tracker.measures.coefficient import Coefficient
 from tracker.measures.compare import dependent, independent
 from tracker.measures.comparison import Comparison
 from tracker.measures.estimate import Estimate
+from tracker.measures.rate_errors import rate_influences
 from tracker.measures.sample import Sample
 from tracker.past import as_it_was
 from tracker.tally import Answer, ItemPatterns, Pattern
@@ -64,6 +65,11 @@ class _Side:
         return self.read(self.patterns)
 
     @cached_property
+    def kept(self) -> list[Pattern]:
+        """The patterns in the order of the sample's."""
+        return [pattern for pattern, items in self.patterns if items and pattern]
+
+    @cached_property
     def measures(self) -> list[str]:
         return measures_of_patterns(self.state.project, self.names, self.state.question)
 
@@ -81,12 +87,24 @@ class _Side:
         )
 
     def influences(self, measure: str) -> dict[Pattern, float]:
-        """What one item of each pattern changes about a measure."""
+        """What one item of each pattern changes about a measure; of those that enter it."""
         found = self.estimates[measure]
-        if not isinstance(found, Estimate) or found.influence is None:
+        if not isinstance(found, Estimate) or found.influence is None or found.counts is None:
             return {}
-        kept = [pattern for pattern, items in self.patterns if items and pattern]
-        return dict(zip(kept, found.influence.tolist(), strict=True))
+        influences = zip(self.kept, found.influence.tolist(), found.counts, strict=True)
+        return {pattern: influence for pattern, influence, items in influences if items}
+
+    def rate_influences(self, categories: Sequence[int]) -> dict[int, dict[Pattern, float]]:
+        """Of each category what one item of each pattern changes about its agreement rate."""
+        found, _ = rate_influences(self.sample, categories)
+        return {
+            category: {
+                pattern: influence
+                for pattern, influence in zip(self.kept, row.tolist(), strict=True)
+                if not math.isnan(influence)
+            }
+            for category, row in zip(categories, found, strict=True)
+        }
 
 
 def compare_states(connection: Connection, one: State, other: State) -> StateComparison:
@@ -204,9 +222,11 @@ def _paired(
     difference: float,
     confidence: float,
 ) -> Comparison:
-    first = [after.get(pattern, 0.0) for _, pattern, _ in steps]
-    second = [before.get(pattern, 0.0) for pattern, _, _ in steps]
-    items = [number for _, _, number in steps]
+    """A paired t on the items that enter the figure of either side."""
+    entering = [step for step in steps if step[0] in before or step[1] in after]
+    first = [after.get(pattern, 0.0) for _, pattern, _ in entering]
+    second = [before.get(pattern, 0.0) for pattern, _, _ in entering]
+    items = [number for _, _, number in entering]
     return dependent(first, second, items, difference, confidence)
 
 
@@ -214,6 +234,10 @@ def _categories(one: _Side, other: _Side, steps: Steps) -> Iterator[Compared]:
     """The rates of the categories that both know by name."""
     confidence = one.state.question.confidence
     others = {other.names[rate.category]: rate for rate in other.assessment.rates}
+    influences = [
+        side.rate_influences([rate.category for rate in side.assessment.rates]) if steps else {}
+        for side in (one, other)
+    ]
     for before in one.assessment.rates:
         name = one.names[before.category]
         after = others.get(name)
@@ -230,8 +254,7 @@ def _categories(one: _Side, other: _Side, steps: Steps) -> Iterator[Compared]:
             for side, rate in ((one, before), (other, after))
         ]
         if steps and before.rate is not None and after.rate is not None:
-            mine = rate_influence(before, one.patterns)
-            theirs = rate_influence(after, other.patterns)
+            mine, theirs = influences[0][before.category], influences[1][after.category]
             found = _paired(theirs, mine, steps, after.rate - before.rate, confidence)
         else:
             found = independent(figures[1], figures[0], confidence)

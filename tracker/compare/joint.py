@@ -131,7 +131,9 @@ def changes_between(connection: Connection, one: Table, other: Table) -> Counter
     for text, number in stream(
         connection, select(codes.c.code, func.count()).group_by(codes.c.code)
     ):
-        found[_read(text)] += number
+        change = _read(text)
+        if change.before or change.came or change.went:
+            found[change] += number
     return found
 
 
@@ -143,11 +145,14 @@ def _read(code: str) -> ItemChange:
     def answers(texts: list[str]) -> tuple[Answer, ...]:
         return tuple(sorted(map(read_answer, texts)))
 
-    pairs = [text.split(_CHANGED) for text in parts[_CHANGED]]
+    both = [tuple(map(read_answer, text.split(_CHANGED))) for text in parts[_CHANGED]]
+    # A set is joined in the order of reading: two texts may be one answer.
+    pairs = [(before, after) for before, after in both if before != after]
+    kept = [before for before, after in both if before == after]
     return ItemChange(
-        answers(parts[_KEPT]),
-        answers([before for before, _ in pairs]),
-        answers([after for _, after in pairs]),
+        tuple(sorted([*answers(parts[_KEPT]), *kept])),
+        tuple(sorted(before for before, _ in pairs)),
+        tuple(sorted(after for _, after in pairs)),
         answers(parts[_CAME]),
         answers(parts[_WENT]),
     )

@@ -10,7 +10,15 @@ from typing import Any, TypedDict
 from tracker import clock
 from tracker.errors import InvalidOption
 
-__all__ = ["EVERYTHING", "Choice", "Selecting", "choose", "past_moment"]
+__all__ = [
+    "EVERYTHING",
+    "Choice",
+    "Selecting",
+    "choose",
+    "past_moment",
+    "with_names",
+    "with_numbers",
+]
 
 _DAY = 86_400_000_000  # microseconds
 _FORMS = (
@@ -86,6 +94,23 @@ class Choice:
 
 
 EVERYTHING = Choice()
+
+
+def with_numbers(
+    told: Mapping[str, Any] | None, numbers: Mapping[str, int]
+) -> dict[str, Any] | None:
+    """A choice as JSON with annotators by number, as it is stored: names may have to go."""
+    return None if told is None else _mapped(told, numbers)
+
+
+def with_names(told: Mapping[str, Any] | None, names: Mapping[int, str]) -> dict[str, Any] | None:
+    """What `with_numbers` made, with the names that annotators have now."""
+    return None if told is None else _mapped(told, names)
+
+
+def _mapped(told: Mapping[str, Any], to: Mapping[Any, Any]) -> dict[str, Any]:
+    people = {who: [to[one] for one in told[who]] for who in ("annotators", "excluded")}
+    return {**told, **people}
 
 
 def choose(

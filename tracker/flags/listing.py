@@ -17,6 +17,7 @@ from tracker.catalogue.names import near
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption
 from tracker.flags.changes import Names, flag_changes
+from tracker.flags.evidence import read_evidence
 from tracker.flags.states import flag_states, named_flag
 from tracker.schema import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
 
@@ -66,10 +67,11 @@ def show_flag(connection: Connection, project: ProjectInfo, number: int) -> dict
         .where(FlagSighting.project_id == project.id, FlagSighting.flag_id == number)
         .order_by(FlagSighting.number)
     )
-    return _told(row, Names(connection, project)) | {
-        "evidence": json.loads(row.evidence),
+    names = Names(connection, project)
+    return _told(row, names) | {
+        "evidence": read_evidence(row.evidence, names.annotators),
         "changes": flag_changes(connection, project, number),
-        "sightings": [_sighting(seen) for seen in sightings],
+        "sightings": [_sighting(seen, names) for seen in sightings],
     }
 
 
@@ -128,7 +130,7 @@ def _of(table: Any) -> Any:
 
 
 def _told(row: Row[Any], names: Names) -> dict[str, Any]:
-    evidence = json.loads(row.evidence)
+    evidence = read_evidence(row.evidence, names.annotators)
     return {
         **names.told(row),
         "state": row.state,
@@ -147,8 +149,8 @@ def _told(row: Row[Any], names: Names) -> dict[str, Any]:
     }
 
 
-def _sighting(row: Row[Any]) -> dict[str, Any]:
-    evidence = json.loads(row.evidence)
+def _sighting(row: Row[Any], names: Names) -> dict[str, Any]:
+    evidence = read_evidence(row.evidence, names.annotators)
     return {
         "number": row.number,
         "seen_at": clock.iso(row.seen_at),

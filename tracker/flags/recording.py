@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -10,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, insert
 
+from tracker.catalogue.annotators import annotator_names
 from tracker.catalogue.changes import lock_project
 from tracker.catalogue.projects import ProjectInfo
+from tracker.flags.evidence import Numbered
 from tracker.flags.states import FlagState, Key, flag_states, next_moment
 from tracker.schema import NONE_APPLIES, STANDING, FlagChange, FlagRow, FlagSighting
 
@@ -88,6 +89,7 @@ def record_flags(
     known = {state.key: state for state in states.values()}
     rows = _Rows(project.id, next_moment(states.values()))
     findings = _findings(found)
+    numbered = Numbered(found, annotator_names(connection, project))
     numbers = count(max(states, default=0) + 1)
     reopened = closed = 0
     for key, (annotator, flag) in findings.items():
@@ -101,7 +103,7 @@ def record_flags(
             made = ("open", "reopened", why)
             rows.change(number, state.changes + 1, made, flag.informative)
         seen = 0 if state is None else state.sightings
-        rows.sighting(number, seen + 1, flag, _evidence(found, annotator, flag))
+        rows.sighting(number, seen + 1, flag, numbered.evidence(annotator, flag))
     for state in known.values():
         if closes and state.state in STANDING and state.key not in findings:
             closed += 1
@@ -122,11 +124,6 @@ def _findings(found: Audit) -> Mapping[Key, tuple[AuditedAnnotator, Flag]]:
         if key not in findings or annotator.id == first:
             findings[key] = (annotator, flag)
     return findings
-
-
-def _evidence(found: Audit, annotator: AuditedAnnotator, flag: Flag) -> str:
-    told = found.told(annotator, flag) | {"selection": found.selection}
-    return json.dumps(told, ensure_ascii=False, allow_nan=False)
 
 
 def _why_again(state: FlagState, informative: int) -> str | None:

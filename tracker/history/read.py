@@ -18,6 +18,7 @@ from tracker.catalogue.categories import category_names
 from tracker.catalogue.names import near
 from tracker.catalogue.notes import list_notes
 from tracker.catalogue.projects import ProjectInfo
+from tracker.counting.choice import with_names
 from tracker.errors import NotFound
 from tracker.history.parts import (
     MEASURE_COLUMNS,
@@ -173,7 +174,7 @@ def records(
     def make(row: Any) -> SnapshotRecord:
         figures = [_coefficient(*one) for one in figures_of.get(row.id, ())]
         assessment = _assessment(project, row, figures, rates.get(row.id, ()), names)
-        told = _selection(row.selection, people)
+        told = with_names(row.selection and json.loads(row.selection), people)
         assessment = replace(assessment, selection=told)
         return record_of(row._mapping, assessment)
 
@@ -234,14 +235,3 @@ def _assessment(
         gold=None,
         patterns=ItemPatterns(),
     )
-
-
-def _selection(told: str | None, names: Mapping[int, str]) -> dict[str, Any] | None:
-    """What was chosen in words, annotators by the names they have now."""
-    if told is None:
-        return None
-    selection: dict[str, Any] = json.loads(told)
-    return selection | {
-        who: sorted(names[number] for number in selection[who])
-        for who in ("annotators", "excluded")
-    }

@@ -1,8 +1,9 @@
 """Which answer stands: staged rows against each other and against what stands already.
 
 Of several records of one answer (annotator, item, pass) the one with the greatest
-(``labelled_at``, order of recording) stands. Records that do not stand are kept, also those
-that repeat what is known: an undo of another import must leave as if that import never was.
+(``labelled_at``, order of recording, name it was given under) stands. Records that do not stand
+are kept, also those that repeat what is known: an undo of another import must leave as if that
+import never was.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from tracker.ingest.staging import (
     INSERTED,
     LABEL,
     OLDER,
+    RECORD,
     UNCHANGED,
     given_as,
     same,
@@ -152,7 +154,7 @@ class Settlement:
             delete(self.incoming).where(
                 exists(select(literal(1)).select_from(earlier))
                 .where(
-                    same((*ASSERTION, *LABEL), earlier, self.incoming),
+                    same((*RECORD, *LABEL), earlier, self.incoming),
                     earlier.c.line < self.incoming.c.line,
                 )
                 .correlate(self.incoming)
@@ -169,25 +171,30 @@ class Settlement:
             .having(
                 (func.min(self.incoming.c.labelled_at) < func.max(self.incoming.c.labelled_at))
                 | (func.min(self.incoming.c.source) < func.max(self.incoming.c.source))
+                | (func.min(self.incoming.c.given_as) < func.max(self.incoming.c.given_as))
             )
         )
         if not self.connection.scalar(select(several.exists())):
             return 1
         records = (
             select(
-                *(self.incoming.c[column] for column in ASSERTION),
+                *(self.incoming.c[column] for column in RECORD),
                 func.row_number()
                 .over(
                     partition_by=key,
-                    order_by=[self.incoming.c.labelled_at, self.incoming.c.source],
+                    order_by=[
+                        self.incoming.c.labelled_at,
+                        self.incoming.c.source,
+                        given_as(self.incoming),
+                    ],
                 )
                 .label("number"),
             )
-            .group_by(*(self.incoming.c[column] for column in ASSERTION))
+            .group_by(*(self.incoming.c[column] for column in RECORD))
             .subquery()
         )
         number = (
-            select(records.c.number).where(same(ASSERTION, records, self.incoming))
+            select(records.c.number).where(same(RECORD, records, self.incoming))
         ).scalar_subquery()
         self.connection.execute(update(self.incoming).values(wave=number))
         return self.connection.scalar(select(func.max(self.incoming.c.wave))) or 1
@@ -219,7 +226,7 @@ class Settlement:
         missing_in_ledger = (
             exists(select(literal(1)).select_from(mine))
             .where(
-                same(ASSERTION, mine, rows),
+                same(RECORD, mine, rows),
                 ~exists(select(literal(1)).select_from(theirs)).where(
                     self._standing(mine, theirs), same(LABEL, theirs, mine)
                 ),
@@ -232,7 +239,7 @@ class Settlement:
             .where(
                 self._standing(rows, stands),
                 ~exists(select(literal(1)).select_from(again))
-                .where(same(ASSERTION, again, rows), same(LABEL, again, stands))
+                .where(same(RECORD, again, rows), same(LABEL, again, stands))
                 .correlate(rows, stands),  # unsaid, it would take rows for a table of its own
             )
             .correlate(rows)
@@ -241,9 +248,9 @@ class Settlement:
 
     def _takes_over(self, row: FromClause, standing: FromClause) -> ColumnElement[bool]:
         """Whether a row not older replaces the standing one; a mere repetition does not."""
-        return (row.c.fate == CHANGED) | (
-            (row.c.fate == UNCHANGED) & (row.c.labelled_at > standing.c.labelled_at)
-        )
+        differs = row.c.spent_ms.is_distinct_from(standing.c.spent_ms)
+        later = row.c.labelled_at > standing.c.labelled_at
+        return (row.c.fate == CHANGED) | ((row.c.fate == UNCHANGED) & (later | differs))
 
     def _retire(self, wave: int) -> None:
         """Move the standing answers that the wave replaces to the past."""

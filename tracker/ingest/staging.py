@@ -31,6 +31,7 @@ __all__ = [
     "FATES",
     "LABEL",
     "OWN_NAME",
+    "RECORD",
     "REFERENCES",
     "Staging",
     "given_as",
@@ -41,7 +42,9 @@ __all__ = [
 ANSWER = ("item_id", "annotator_id", "pass")
 """The columns that say which answer a label belongs to."""
 ASSERTION = (*ANSWER, "labelled_at", "source")
-"""… and which of the records of that answer."""
+"""… and which time a file gave it: there it is one answer, under whatever names."""
+RECORD = (*ASSERTION, "given_as")
+"""… and which of the records of that answer; names may turn out to be another's."""
 LABEL = ("category_id", "span_start", "span_end")
 """The columns that say what was answered."""
 
