@@ -220,7 +220,9 @@ def test_a_look_back_takes_as_many_statements_whatever_there_is(
     assert max(sent) < 50
 
 
-def test_of_one_answer_under_two_names_of_a_file_one_stands_now_and_then(ledger: Ledger, write: Write) -> None:
+def test_of_one_answer_under_two_names_of_a_file_one_stands_now_and_then(
+    ledger: Ledger, write: Write
+) -> None:
     ledger.import_file(write(HEADER + "i,A,x"), "p", options=SEVERAL)
     with ledger.writing("p") as (connection, project):
         add_alias(connection, project, "A", "Ada")
