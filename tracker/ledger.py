@@ -32,7 +32,7 @@ from tracker.history.verify import Verified, verify
 from tracker.ingest.columns import parse_map
 from tracker.ingest.loader import ImportResult, Progress, load
 from tracker.ingest.source import STDIN, SourceFile
-from tracker.past import as_it_was, moment_of, untimed_labels
+from tracker.past import Moment, as_it_was, moment_of, to_bear_in_mind
 from tracker.progress import Status, project_status
 from tracker.simulate import Row, write_rows
 
@@ -260,8 +260,9 @@ class Ledger:
     ) -> Taken:
         """A snapshot recorded, with what became of the wish for it; see `history.take_snapshot`."""
         with self.writing(project) as (connection, found):
-            if question is not None and question.choice.as_of is not None:
-                self._say_untimed(connection, found)
+            choice = EVERYTHING if question is None else question.choice
+            moment = moment_of(connection, found.id, choice.as_of, choice.known_at)
+            self._tell(connection, found, moment)
             return take_snapshot(connection, found, question, **how)
 
     @overload
@@ -365,24 +366,18 @@ class Ledger:
     ) -> Iterator[tuple[Connection, ProjectInfo]]:
         """A connection that sees one state, and the project (None: the only one).
 
-        The state is that of a choice with a moment: where answers have no time of their own,
-        `notice` is told.
+        The state is that of a choice with a moment; `notice` is told what to bear in mind of it.
         """
         with self.database.read() as connection:
             found = find_project(connection, project)
             moment = moment_of(connection, found.id, choice.as_of, choice.known_at)
-            if moment.as_of is not None:
-                self._say_untimed(connection, found)
+            self._tell(connection, found, moment)
             with as_it_was(connection, found.id, moment):
                 yield connection, found
 
-    def _say_untimed(self, connection: Connection, project: ProjectInfo) -> None:
-        untimed, labels = untimed_labels(connection, project.id)
-        if untimed:
-            self.notice(
-                f"{untimed:,} of {labels:,} labels have no time of their own: "
-                "they count from when they were recorded"
-            )
+    def _tell(self, connection: Connection, project: ProjectInfo, moment: Moment) -> None:
+        for sentence in to_bear_in_mind(connection, project.id, moment):
+            self.notice(sentence)
 
     @contextmanager
     def writing(self, project: str | None) -> Iterator[tuple[Connection, ProjectInfo]]:

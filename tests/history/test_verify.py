@@ -234,13 +234,23 @@ def test_a_snapshot_that_is_gone_is_missed_by_the_next(record_of: Ledger) -> Non
         assert faults(verified)[0] == gone + 1
 
 
-def test_a_forger_who_knows_the_digests_is_found_by_the_recount(record_of: Ledger) -> None:
-    """The last snapshot's figures changed, digest and seal made to fit."""
+FORGED = {
+    "does not follow from the ledger": (
+        "UPDATE snapshot_measures SET value = value + 0.01 WHERE snapshot_id = 4"
+    ),
+    "counts are not": "UPDATE snapshots SET items_compared = items_compared + 1 WHERE id = 4",
+}
+
+
+@pytest.mark.parametrize("why", FORGED)
+def test_a_forger_who_knows_the_digests_is_found_by_the_recount(
+    record_of: Ledger, why: str
+) -> None:
+    """The last snapshot changed, digest and seal made to fit."""
     with record_of.database.write(keep=False, bulk=True) as connection:
         tampering(connection)
         project = find_project(connection, "p")
-        change = "UPDATE snapshot_measures SET value = value + 0.01 WHERE snapshot_id = 4"
-        connection.execute(text(change))
+        connection.execute(text(FORGED[why]))
         rows = connection.execute(SNAPSHOTS.select().order_by(SNAPSHOTS.c.id)).all()
         parts = read_parts(connection, project.id, 4, 4)[4]
         row = rows[3]._asdict()
@@ -251,7 +261,7 @@ def test_a_forger_who_knows_the_digests_is_found_by_the_recount(record_of: Ledge
         assert verify(connection, project, chain_only=True).faults == ()
         verified = verify(connection, project)
     assert set(faults(verified)) == {4}
-    assert "does not follow from the ledger" in verified.faults[0].why
+    assert why in verified.faults[0].why
 
 
 UNREADABLE = {

@@ -16,6 +16,7 @@ from tracker.assess import assess
 from tracker.auditing import audit_project
 from tracker.catalogue.annotators import (
     add_alias,
+    annotator_names,
     list_annotators,
     rename_annotator,
     set_kind,
@@ -48,6 +49,11 @@ def people(ledger: Ledger, function: Callable[..., Any], *names: str, project: s
 def names(ledger: Ledger, project: str = "p") -> dict[str, tuple[str, ...]]:
     with ledger.reading(project) as (connection, found):
         return {one.name: one.aliases for one in list_annotators(connection, found)}
+
+
+def numbers(ledger: Ledger) -> dict[int, str]:
+    with ledger.reading("p") as (connection, found):
+        return annotator_names(connection, found)
 
 
 def told(ledger: Ledger, project: str = "p") -> dict[str, Any]:
@@ -175,6 +181,16 @@ def test_what_was_said_alike_under_both_names_is_said_by_both(ledger: Ledger, wr
     take(ledger, write, "p", HEADER + "n,ann,x,7\n n,ann b,x,7")
     people(ledger, split_annotator, "ann b")
     assert [row[1] for row in standing(ledger) if row[0] == "n"] == ["ann", "ann b"]
+
+
+def test_who_was_flagged_under_another_name_is_flagged(sqlite_ledger: Ledger, write: Write) -> None:
+    take(sqlite_ledger, write, "p", FILES[0])
+    flagged = {n for n, name in numbers(sqlite_ledger).items() if name == "ann b"}
+    record(sqlite_ledger, Seen(*flagged))
+    people(sqlite_ledger, merge_annotators, "ann b", "ann")
+    found = sqlite_ledger.agreement("p", exclude_flagged=True)
+    assert found.selection is not None
+    assert found.selection["excluded"] == ["ann"]
 
 
 # -- erased --------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from tracker.counting import Selecting, choose
 from tracker.errors import InvalidOption
 from tracker.export import standing_labels
 from tracker.flags import count_flags, list_flags
-from tracker.ingest.people import merge_annotators, split_annotator
+from tracker.ingest.people import erase_annotator, merge_annotators, split_annotator
 from tracker.ingest.register import list_imports
 from tracker.ledger import Ledger
 from tracker.progress import project_status
@@ -289,6 +289,22 @@ def test_labels_without_a_time_are_told_of_on_the_clock_of_labelling(
         told
         == ["3 of 4 labels have no time of their own: they count from when they were recorded"] * 2
     )
+
+
+def test_an_erasure_since_is_told_of_on_the_clock_of_knowing(
+    sqlite_ledger: Ledger, write: Write, now: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now.moment = at(1)
+    sqlite_ledger.import_file(write(answers("iAx", "iBx", "iCx")), "p")
+    now.moment = at(2)
+    with sqlite_ledger.writing("p") as (connection, project):
+        erase_annotator(connection, project, "C")
+    told: list[str] = []
+    monkeypatch.setattr(sqlite_ledger, "notice", told.append)
+    sqlite_ledger.agreement("p", known_at=when(2))
+    assert told == []
+    assert sqlite_ledger.agreement("p", known_at=when(1)).counts.answers == 2
+    assert told == ["answers that were known then have been erased since: they are in no figure"]
 
 
 def test_the_future_is_refused_and_today_is_now(

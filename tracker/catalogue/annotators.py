@@ -104,7 +104,7 @@ def find_annotators(
 
 
 def flagged_annotators(connection: Connection, project: ProjectInfo) -> set[int]:
-    """The ids of annotators with an open or acknowledged finding of their own.
+    """The ids of annotators with an open or acknowledged finding of their own, or of an alias.
 
     One about a pair is nobody's own: who of the two copied is not known.
     """
@@ -119,7 +119,8 @@ def flagged_annotators(connection: Connection, project: ProjectInfo) -> set[int]
         )
         .distinct()
     )
-    return set(connection.scalars(flagged))
+    owners = live_aliases(connection, project.id)
+    return {owners.get(one, one) for one in connection.scalars(flagged)}
 
 
 def set_kind(connection: Connection, project: ProjectInfo, name: str, kind: str) -> AnnotatorInfo:

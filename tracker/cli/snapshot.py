@@ -93,7 +93,8 @@ def snapshot(
     else:
         typer.echo(str(found.id))
     if not taken.fresh:
-        hint(f"nothing has changed since snapshot {found.id}")
+        unnamed = "" if name is None else f"; none was named {name!r}"
+        hint(f"nothing has changed since snapshot {found.id}{unnamed}")
     elif taken.before is None:
         hint(f"next: tracker history {project}")
     else:

@@ -195,7 +195,11 @@ def _recount(
         found = recorded_assessment(counted)
     wrong = _tallies_differ(parts, texts, whole, tallied)
     why = _why_not(connection, project, header) if wrong else None
-    return ([], why) if why else (wrong or _differing(parts, found), None)
+    if why:
+        return [], why
+    if any(header[name] != number for name, number in found.counts.to_dict().items()):
+        wrong.append("its counts are not those of the ledger as it was")
+    return wrong or _differing(parts, found), None
 
 
 def _why_not(connection: Connection, project: ProjectInfo, header: Mapping[str, Any]) -> str | None:

@@ -14,7 +14,7 @@ from tracker.past.moment import (
     last_change,
     moment_of,
     through_change,
-    untimed_labels,
+    to_bear_in_mind,
 )
 from tracker.past.people import ERASURE, MERGE, SPLIT
 
@@ -33,5 +33,5 @@ __all__ = [
     "only_items",
     "some_items",
     "through_change",
-    "untimed_labels",
+    "to_bear_in_mind",
 ]

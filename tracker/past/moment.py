@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, case, func, select
@@ -16,7 +17,7 @@ __all__ = [
     "last_change",
     "moment_of",
     "through_change",
-    "untimed_labels",
+    "to_bear_in_mind",
 ]
 
 
@@ -69,7 +70,20 @@ def erased_since(connection: Connection, project_id: int, through: int) -> int |
     return connection.scalar(last)
 
 
-def untimed_labels(connection: Connection, project_id: int) -> tuple[int, int]:
+def to_bear_in_mind(connection: Connection, project_id: int, moment: Moment) -> Iterator[str]:
+    """What a past state cannot tell as it was, a sentence each."""
+    if moment.as_of is not None:
+        untimed, labels = _untimed_labels(connection, project_id)
+        if untimed:
+            yield (
+                f"{untimed:,} of {labels:,} labels have no time of their own: "
+                "they count from when they were recorded"
+            )
+    if moment.through is not None and erased_since(connection, project_id, moment.through):
+        yield "answers that were known then have been erased since: they are in no figure"
+
+
+def _untimed_labels(connection: Connection, project_id: int) -> tuple[int, int]:
     """How many labels of a project have no time of their own, and how many there are."""
     untimed = func.sum(case((Label.timed, 0), else_=1))
     row = connection.execute(
