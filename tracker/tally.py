@@ -24,6 +24,7 @@ __all__ = [
     "JointPattern",
     "PairTallies",
     "Pattern",
+    "added_up",
     "answers_in",
     "make_pattern",
     "without",
@@ -130,6 +131,15 @@ class AnnotatorTallies:
         return AnnotatorTallies(_merge_nested(self.counts, other.counts, sign))
 
 
+def added_up(parts: Iterable[AnnotatorTallies]) -> AnnotatorTallies:
+    """The sum of very many tallies, which pair by pair would be copied as often."""
+    counts: dict[int, dict[tuple[Answer, Pattern], int]] = {}
+    for part in parts:
+        for annotator, met in part.counts.items():
+            _add(counts.setdefault(annotator, {}), met, 1)
+    return AnnotatorTallies(_without_zeros(counts))
+
+
 @dataclass(frozen=True)
 class PairTallies:
     """Per pair of annotators, the cross-table of their answers on the items both answered.
@@ -151,16 +161,24 @@ class PairTallies:
 
 def _merge(left: Mapping[Key, int], right: Mapping[Key, int], sign: int) -> dict[Key, int]:
     merged = dict(left)
-    for key, count in right.items():
-        merged[key] = merged.get(key, 0) + sign * count
+    _add(merged, right, sign)
     return {key: count for key, count in merged.items() if count}
 
 
 def _merge_nested(
     left: Mapping[Owner, Mapping[Key, int]], right: Mapping[Owner, Mapping[Key, int]], sign: int
 ) -> dict[Owner, dict[Key, int]]:
-    merged = {
-        owner: _merge(left.get(owner, {}), right.get(owner, {}), sign)
-        for owner in [*left, *(owner for owner in right if owner not in left)]
-    }
-    return {owner: counts for owner, counts in merged.items() if counts}
+    merged = {owner: dict(counts) for owner, counts in left.items()}
+    for owner, counts in right.items():
+        _add(merged.setdefault(owner, {}), counts, sign)
+    return _without_zeros(merged)
+
+
+def _add(total: dict[Key, int], counts: Mapping[Key, int], sign: int) -> None:
+    for key, count in counts.items():
+        total[key] = total.get(key, 0) + sign * count
+
+
+def _without_zeros(nested: Mapping[Owner, Mapping[Key, int]]) -> dict[Owner, dict[Key, int]]:
+    kept = ((owner, {k: n for k, n in counts.items() if n}) for owner, counts in nested.items())
+    return {owner: counts for owner, counts in kept if counts}

@@ -16,8 +16,8 @@ __all__ = ["ANSWER", "OPTIONAL_ANSWER", "Extra", "Tallies", "against_patterns", 
 
 Tallies: TypeAlias = dict[int, dict[Any, int]]
 """``{annotator: {(*further columns, own answer, pattern): items}}``."""
-_Split: TypeAlias = Callable[[list[Any]], tuple[int, Any]]
-_Key: TypeAlias = Callable[[Any], tuple[Any, ...]]
+_Split: TypeAlias = Callable[[list[Any]], tuple[int, tuple[Any, ...]]]
+_NO_LIMIT = 1 << 62
 
 
 class Extra(NamedTuple):
@@ -58,19 +58,20 @@ def against_patterns(
     """
     extra = extra or {}
     code = make_code(connection, selection, excluded, answers if every else None)
-    key, split, key_of = _grouping(code, code.items if every else answers, extra)
+    key, split = _grouping(code, code.items if every else answers, extra)
     with_own = cache(pattern_with)
     counts: Tallies = {}
-    most = 0
+    most, held = 0, code.most_answers or _NO_LIMIT
     for *group, items, number in stream(connection, _grouped(code, key, answers, extra, every)):
         most = max(most, number)
-        if code.most_answers is not None and number > code.most_answers:
+        if number > held:
             continue
-        annotator, rest = split(group)
-        met = key_of(rest)
+        annotator, met = split(group)
         if annotator in excluded:
             met = (*met[:-1], with_own(met[-1], met[-2]))
-        mine = counts.setdefault(annotator, {})
+        mine = counts.get(annotator)
+        if mine is None:
+            mine = counts[annotator] = {}
         mine[met] = mine.get(met, 0) + items
     wider = widened(selection, code, most)
     if wider is not None:
@@ -109,8 +110,8 @@ def _grouped(
 
 def _grouping(
     code: Code, answers: Subquery, extra: Mapping[str, Extra]
-) -> tuple[list[ColumnElement[Any]], _Split, _Key]:
-    """What tallies are grouped by; a group's annotator and the rest; what the rest says.
+) -> tuple[list[ColumnElement[Any]], _Split]:
+    """What tallies are grouped by; and how a group's columns tell its annotator and its key.
 
     Where all of it fits into one integer it is one, which sorts in half the time.
     """
@@ -120,12 +121,10 @@ def _grouping(
         answers.c.answer,
         answers.c.annotator_id,
     ]
-
     decode, read = cache(code.decode), cache(read_answer)
-
     reads = [one.read for one in extra.values()]
 
-    def key_apart(rest: list[Any]) -> tuple[Any, ...]:
+    def key_of(rest: Sequence[Any]) -> tuple[Any, ...]:
         own = read(rest[-1]), decode(tuple(rest[len(reads) : -1]))
         if not reads:
             return own
@@ -136,21 +135,30 @@ def _grouping(
         further = [of_category if one.bits is None else one.bits for one in extra.values()]
         widths = [*further, of_code, of_category]
         if sum(widths) + of_annotator <= BITS:
-
-            def key_packed(rest: int) -> tuple[Any, ...]:
-                values = []
-                for width in reversed(widths):
-                    values.append(rest & ((1 << width) - 1))
-                    rest >>= width
-                return key_apart(values[::-1])
-
-            mask = (1 << of_annotator) - 1
             for place, one in enumerate(extra.values()):
                 if one.optional:
                     columns[place] = func.coalesce(columns[place], 0)
-            return (
-                [packed(columns, [*widths, of_annotator])],
-                lambda group: (group[0] & mask, group[0] >> of_annotator),
-                cache(key_packed),
-            )
-    return columns, lambda group: (group[-1], group[:-1]), key_apart
+            whole = packed(columns, [*widths, of_annotator])
+            return [whole], _unpacking(widths, of_annotator, key_of)
+    return columns, lambda group: (group[-1], key_of(group[:-1]))
+
+
+def _unpacking(
+    widths: Sequence[int], of_annotator: int, key_of: Callable[[Sequence[int]], tuple[Any, ...]]
+) -> _Split:
+    """How an integer tells what `packed` made it of; the last is the annotator."""
+
+    @cache
+    def key(rest: int) -> tuple[Any, ...]:
+        values = []
+        for width in reversed(widths):
+            values.append(rest & ((1 << width) - 1))
+            rest >>= width
+        return key_of(values[::-1])
+
+    mask = (1 << of_annotator) - 1
+
+    def split(group: list[int]) -> tuple[int, tuple[Any, ...]]:
+        return group[0] & mask, key(group[0] >> of_annotator)
+
+    return split

@@ -25,7 +25,7 @@ from tracker.history.parts import (
 from tracker.history.tallied import Tallied, answers_by_annotator, patterns_in
 from tracker.past import NOW, Moment, erased_since, only_items, some_items
 from tracker.schema import Item, Snapshot, SnapshotAnnotator, Tombstone, Touched
-from tracker.tally import AnnotatorTallies, ItemPatterns
+from tracker.tally import AnnotatorTallies, ItemPatterns, added_up
 
 __all__ = [
     "Base",
@@ -50,7 +50,7 @@ class Base:
         patterns: its item patterns.
         answers: how many answers of each annotator it counted, none with 0.
         standing: the flags that stood, by number.
-        links: how many snapshots its frame has, itself included; 0 without a frame.
+        links: how many snapshots of its frame tell of annotators; 0 without a frame.
     """
 
     header: Any
@@ -120,8 +120,8 @@ def _answers(
         .order_by(_annotators.c.snapshot_id)
     ).all()
     found = {row.annotator_id: row.answers for row in rows}
-    number = connection.scalar(select(func.count()).select_from(links.subquery())) or 0
-    return {who: answers for who, answers in found.items() if answers}, number
+    told = {row.snapshot_id for row in rows}
+    return {who: answers for who, answers in found.items() if answers}, len(told)
 
 
 def _links(project: ProjectInfo, header: Any) -> Any:
@@ -141,11 +141,8 @@ def whole_tallies(
         return None
     texts = pattern_texts(connection, project.id)
     links = set(connection.scalars(_links(project, header)))
-    found = AnnotatorTallies()
     stored = read_parts(connection, project.id, header.frame_id, header.id)
-    for number in sorted(links):
-        found += annotator_tallies_in(stored.get(number, {}), texts)
-    return found
+    return added_up(annotator_tallies_in(stored.get(number, {}), texts) for number in links)
 
 
 # -- what was touched --------------------------------------------------------------------------

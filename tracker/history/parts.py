@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 
 from sqlalchemy import Connection, Double, Table, insert, select
 
+from tracker import dialect
 from tracker.assess import Assessment
 from tracker.history.tallied import Tallied
 from tracker.schema import (
@@ -60,6 +61,7 @@ PARTS = tuple(
 _MEASURES, _CATEGORIES, _PATTERNS, _ANNOTATORS, _PAIRS, _FLAGS = PARTS
 _KEY = ("project_id", "snapshot_id")
 _AT_ONCE = 100  # snapshots whose rows are read together
+_compact = json.JSONEncoder(separators=(",", ":")).encode  # made once: there are thousands
 
 MEASURE_COLUMNS = (
     "value",
@@ -145,8 +147,7 @@ def _tallies_text(
     if tallies is None:
         return None
     met = tallies.counts.get(annotator, {})
-    rows = [[list(own), numbers[pattern], items] for (own, pattern), items in met.items()]
-    return json.dumps(sorted(rows), separators=(",", ":"))
+    return _compact(sorted((own, numbers[pattern], items) for (own, pattern), items in met.items()))
 
 
 def pair_rows(tallies: PairTallies) -> Parts:
@@ -156,10 +157,7 @@ def pair_rows(tallies: PairTallies) -> Parts:
             {
                 "first_id": first,
                 "second_id": second,
-                "cells": json.dumps(
-                    sorted([list(a), list(b), items] for (a, b), items in cells.items()),
-                    separators=(",", ":"),
-                ),
+                "cells": _compact(sorted((a, b, items) for (a, b), items in cells.items())),
             }
             for (first, second), cells in sorted(tallies.counts.items())
         ]
@@ -176,7 +174,7 @@ def flag_rows(standing: Sequence[tuple[int, str]]) -> Parts:
 
 def pattern_text(pattern: Pattern) -> str:
     """A pattern as canonical JSON."""
-    return json.dumps(pattern, separators=(",", ":"))
+    return _compact(pattern)
 
 
 def read_pattern(text: str) -> Pattern:
@@ -213,10 +211,11 @@ def pattern_texts(connection: Connection, project_id: int) -> dict[int, str]:
 
 def store_parts(connection: Connection, project_id: int, snapshot_id: int, parts: Parts) -> None:
     """Insert the rows of a snapshot, one statement a table."""
-    key = dict(zip(_KEY, (project_id, snapshot_id), strict=True))
     for table, rows in parts.items():
         if rows:
-            connection.execute(insert(table), [key | row for row in rows])
+            columns = [*_KEY, *rows[0]]
+            values = ((project_id, snapshot_id, *row.values()) for row in rows)
+            dialect.bulk_insert(connection, table, columns, values)
 
 
 def read_parts(connection: Connection, project_id: int, first: int, last: int) -> dict[int, Parts]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Connection, Table, func, insert, select
 
@@ -16,10 +16,19 @@ from tracker.history.parts import Parts, number_patterns, store_parts
 from tracker.history.tallied import Tallied
 from tracker.schema import Change, Snapshot
 
-__all__ = ["framed", "moment_taken", "next_number", "numbers", "store"]
+__all__ = ["framed", "last_link", "moment_taken", "numbers", "store"]
 
 _snapshots = cast("Table", Snapshot.__table__)
 _LINKS = 30  # snapshots from one frame to the next
+
+
+class Link(NamedTuple):
+    """A snapshot as the next one needs it."""
+
+    id: int
+    taken_at: int
+    digest: str
+    seal: str
 
 
 def framed(
@@ -53,44 +62,37 @@ def numbers(
     return number_patterns(connection, project.id, texts, patterns)
 
 
-def next_number(connection: Connection, project: ProjectInfo) -> int:
-    """The number of the project's next snapshot; none is given twice."""
-    highest = select(func.max(Snapshot.id)).where(Snapshot.project_id == project.id)
-    return (connection.scalar(highest) or 0) + 1
+def last_link(connection: Connection, project: ProjectInfo) -> Link:
+    """Where the project's chain ends now; before its first snapshot is number 0."""
+    columns = (_snapshots.c.id, _snapshots.c.taken_at, _snapshots.c.digest, _snapshots.c.seal)
+    ours = select(*columns).where(_snapshots.c.project_id == project.id)
+    last = connection.execute(ours.order_by(_snapshots.c.id.desc()).limit(1)).one_or_none()
+    return Link(0, 0, "", "") if last is None else Link(*last)
 
 
-def moment_taken(connection: Connection, project: ProjectInfo) -> int:
+def moment_taken(connection: Connection, project: ProjectInfo, last: Link) -> int:
     """When the snapshot is taken: after the last change and the snapshot before it.
 
     Whatever the machine's clock says, which may have run backwards.
     """
     changed = select(func.max(Change.recorded_at)).where(Change.project_id == project.id)
-    taken = select(func.max(Snapshot.taken_at)).where(Snapshot.project_id == project.id)
-    earliest = max(connection.scalar(changed) or 0, (connection.scalar(taken) or 0) + 1)
-    return max(clock.now(), earliest)
+    return max(clock.now(), connection.scalar(changed) or 0, last.taken_at + 1)
 
 
 def store(
     connection: Connection,
-    project: ProjectInfo,
     header: Mapping[str, Any],
     parts: Parts,
     texts: Mapping[int, str],
+    last: Link,
 ) -> dict[str, Any]:
     """Store a snapshot with its digest and seal, which begin with those of the one before it.
 
     Returns its row.
     """
-    last = connection.execute(
-        select(_snapshots.c.digest, _snapshots.c.seal)
-        .where(_snapshots.c.project_id == project.id)
-        .order_by(_snapshots.c.id.desc())
-        .limit(1)
-    ).one_or_none()
-    digest, seal = ("", "") if last is None else (last.digest, last.seal)
     row = dict(header)
-    row["digest"] = digest_of(digest, row, parts, texts)
-    row["seal"] = seal_of(seal, row, digest_of_parts(parts))
+    row["digest"] = digest_of(last.digest, row, parts, texts)
+    row["seal"] = seal_of(last.seal, row, digest_of_parts(parts))
     connection.execute(insert(_snapshots).values(row))
-    store_parts(connection, project.id, row["id"], parts)
+    store_parts(connection, row["project_id"], row["id"], parts)
     return row

@@ -23,7 +23,7 @@ from tracker.history.counted import Taking, count
 from tracker.history.parts import figure_rows, flag_rows, pair_rows, pattern_texts, tally_rows
 from tracker.history.read import find_snapshot, record_of
 from tracker.history.record import SnapshotRecord
-from tracker.history.store import framed, moment_taken, next_number, numbers, store
+from tracker.history.store import framed, last_link, moment_taken, numbers, store
 from tracker.past import as_it_was, last_change, moment_of
 from tracker.schema import STANDING, Snapshot
 
@@ -79,13 +79,14 @@ def take_snapshot(
     base = counted.base
     asked = how.get("if_changed", False)
     if asked and base is not None and counted.says_the_same and base.standing == standing:
-        last = find_snapshot(connection, project, base.header.id)
-        return Taken(last, False, counted.read, last.id)
+        found = find_snapshot(connection, project, base.header.id)
+        return Taken(found, False, counted.read, found.id)
     through = last_change(connection, project.id) if moment.through is None else moment.through
     parts = figure_rows(counted.assessment) | flag_rows(standing)
     if pair_tallies is not None:
         parts |= pair_rows(pair_tallies)
-    number = next_number(connection, project)
+    last = last_link(connection, project)
+    number = last.id + 1
     frame = None
     if counted.tallied is not None:
         frame, kept, changed = framed(connection, project, number, counted.tallied, base)
@@ -95,7 +96,7 @@ def take_snapshot(
         "id": number,
         "name": name,
         "note": how.get("note"),
-        "taken_at": moment_taken(connection, project),
+        "taken_at": moment_taken(connection, project, last),
         "as_of": question.choice.as_of,
         "through_change": through,
         "version": version("tracker"),
@@ -105,7 +106,7 @@ def take_snapshot(
         "frame_id": frame,
         **counted.assessment.counts.to_dict(),
     }
-    stored = store(connection, project, header, parts, texts)
+    stored = store(connection, header, parts, texts, last)
     before = None if base is None else base.header.id
     return Taken(record_of(stored, counted.assessment), True, counted.read, before)
 
