@@ -32,6 +32,7 @@ EVERY_DAY = range(FIRST - 1, FIRST + DAYS + 8)
 
 WAYS: dict[str, dict[str, int]] = {
     "one integer": {},
+    "too narrow at first": {"FIRST_DIGIT_BITS": 1},
     "a column": {"BITS": 12},
     "columns": {"BITS": 6},
     "texts": {"MOST_CODE_COLUMNS": 0},
@@ -244,9 +245,10 @@ def test_on_postgres(
 @pytest.mark.parametrize(
     ("way", "keys", "code"),
     [
-        ("one integer", 1, (64,)),
-        ("a column", 3, (64,)),
-        ("columns", 4, (0, 1)),
+        ("one integer", 1, (1 << 6) + (1 << 9)),
+        ("too narrow at first", 1, (1 << 6) + (1 << 9)),
+        ("a column", 3, (1 << 6) + (1 << 9)),
+        ("columns", 5, (1 << 12) + (1 << 3)),
         ("texts", 2, "+3"),
     ],
 )
@@ -257,7 +259,10 @@ def test_each_way_is_taken(
     keys: int,
     code: object,
 ) -> None:
-    """Three annotators need three bits: of one answer there may be six in the course of a day."""
+    """Three annotators need three bits: of one answer there may be six in the course of a day.
+
+    The code of the third category: its digit, and above the first column's the one for all.
+    """
     for name, value in WAYS[way].items():
         monkeypatch.setattr(steps, name, value)
     sent: list[str] = []
@@ -267,7 +272,8 @@ def test_each_way_is_taken(
         selection = counting.select_answers(connection, project)
         event.listen(engine, "before_cursor_execute", lambda *args: sent.append(args[2]))
         found = counting.timeline(connection, selection, Window())
-    (statement,) = (text for text in sent if "key_0" in text)
+    *narrow, statement = (text for text in sent if "key_0" in text)
+    assert len(narrow) == (way == "too narrow at first")
     assert f"key_{keys - 1}" in statement
     assert f"key_{keys}" not in statement
     assert found.codes[FIRST][code] == 2

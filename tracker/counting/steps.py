@@ -27,10 +27,10 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.counting.codes import BITS, MOST_CODE_COLUMNS, highest_ids, packed
-from tracker.counting.selection import Selection, read_answer, stream
+from tracker.counting.selection import FIRST_DIGIT_BITS, Selection, read_answer, stream
 from tracker.tally import Answer, Pattern, make_pattern
 
-__all__ = ["ADDED", "REMOVED", "Coding", "Step", "coding_of"]
+__all__ = ["ADDED", "REMOVED", "Coding", "Step", "codings"]
 
 ADDED, REMOVED = 0, 1
 """In the column ``gone`` of an event, where there is one: whether an answer came or went."""
@@ -45,18 +45,26 @@ class Coding(Protocol):
     def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
         """The steps of all events: item_id, answer, day, and gone where answers go."""
 
+    def holds(self, code: Any) -> bool:
+        """Whether the coding is wide enough for a code; where it is not, no step is right."""
+
     def decode(self, code: Any) -> Pattern:
         """The pattern that a code stands for."""
 
 
-def coding_of(connection: Connection, selection: Selection, span: range) -> Coding:
-    """The coding of a selection whose events lie on the days of a span: digits where they fit."""
+def codings(connection: Connection, selection: Selection, span: range) -> Iterator[Coding]:
+    """Codings of a selection whose events lie on the days of a span, the quickest first.
+
+    The last one holds whatever there is.
+    """
     if selection.project.answers == "one":
         annotators, categories = highest_ids(connection, selection)
-        bits = max((2 * annotators).bit_length(), 1)  # a day's come before the others of it go
-        if 0 < categories <= (BITS // bits) * MOST_CODE_COLUMNS:
-            return _Digits(bits, categories, span)
-    return _Texts()
+        most = max((2 * annotators).bit_length(), 1)  # a day's come before the others of it go
+        for bits in sorted({min(FIRST_DIGIT_BITS, most), most}):
+            digits = _Digits(bits, categories, span, most)
+            if 0 < len(digits.starts) <= MOST_CODE_COLUMNS:
+                yield digits
+    yield _Texts()
 
 
 def _so_far(total: FunctionElement[Any], events: Subquery) -> ColumnElement[Any]:
@@ -71,15 +79,25 @@ def _grouped(keys: Sequence[ColumnElement[Any]]) -> Select[Any]:
 
 @dataclass(frozen=True)
 class _Digits:
-    """A code of integers, in which every category has as many bits as all annotators need."""
+    """A code of digits: one for each category, and above the first column's one for all.
+
+    The database has a column of them for as many as fit; one after the other they are the code.
+
+    Attributes:
+        bits: of a category's digit.
+        categories: how many there are.
+        span: the days that events lie on.
+        most: the bits that no number of answers exceeds, those of the digit for all.
+    """
 
     bits: int
     categories: int
     span: range
+    most: int
 
     @property
     def per_column(self) -> int:
-        return BITS // self.bits
+        return min((BITS - self.most) // self.bits, max(self.categories, 1))
 
     @property
     def starts(self) -> range:
@@ -87,26 +105,43 @@ class _Digits:
         return range(1, self.categories + 1, self.per_column)
 
     @property
+    def above(self) -> int:
+        """How many bits are below the digit for all."""
+        return self.bits * self.per_column
+
+    @property
     def widths(self) -> tuple[int, int, int]:
         """The bits of a day, of the code where it is one column, and of an event."""
         token = (2 * self.categories + 1).bit_length()
-        return len(self.span).bit_length(), self.bits * self.categories, token
+        return len(self.span).bit_length(), self.most + self.above, token
 
     @property
     def alone(self) -> bool:
         """Whether day, code and event are one integer together."""
         return len(self.starts) == 1 and sum(self.widths) <= BITS
 
+    def holds(self, code: int) -> bool:
+        """Whether no category's digit can have run over."""
+        return code >> self.above & (1 << self.most) - 1 < 1 << self.bits
+
     def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
         code = [self._column(events, start) for start in self.starts]
         day = events.c.day - self.span.start
         token = events.c.answer * 2 + (events.c.gone if "gone" in events.c else ADDED)
-        keys = [packed([day, *code, token], self.widths)] if self.alone else [day, *code, token]
-        for *key, number in stream(connection, _grouped(keys)):
-            since, after, what = self._unpacked(key[0]) if self.alone else (
-                key[0], tuple(key[1:-1]), key[-1]
-            )  # fmt: skip
-            yield since + self.span.start, self._before(after, what), after, number
+        change = {token: self._change(token) for token in range(2, 2 * self.categories + 2)}
+        first = self.span.start
+        if not self.alone:
+            for since, *columns, what, number in stream(connection, _grouped([day, *code, token])):
+                after = sum(column << place * BITS for place, column in enumerate(columns))
+                yield since + first, after - change[what], after, number
+            return
+        _, of_code, of_token = self.widths
+        codes, tokens = (1 << of_code) - 1, (1 << of_token) - 1
+        key = packed([day, *code, token], self.widths)
+        for value, number in stream(connection, _grouped([key])):
+            after = value >> of_token & codes
+            before = after - change[value & tokens]
+            yield (value >> of_token + of_code) + first, before, after, number
 
     def _column(self, events: Subquery, start: int) -> ColumnElement[int]:
         """The digits of the categories from one on."""
@@ -115,33 +150,34 @@ class _Digits:
         if len(self.starts) > 1:
             inside = events.c.answer.between(start, start + self.per_column - 1)
             shifted = case((inside, shifted), else_=0)
+        if start == 1:
+            shifted = shifted + (1 << self.above)
         if "gone" in events.c:
             shifted = case((events.c.gone == REMOVED, -shifted), else_=shifted)
         return sql_cast(_so_far(func.sum(shifted), events), BigInteger)
 
-    def _unpacked(self, key: int) -> tuple[int, tuple[int, ...], int]:
-        _, code, token = self.widths
-        rest = key >> token
-        return rest >> code, (rest & (1 << code) - 1,), key & (1 << token) - 1
+    def _change(self, token: int) -> int:
+        """What an event adds to the code."""
+        column, digit = divmod((token >> 1) - 1, self.per_column)
+        added = (1 << column * BITS + digit * self.bits) + (1 << self.above)
+        return -added if token & 1 == REMOVED else added
 
-    def _before(self, after: tuple[int, ...], token: int) -> tuple[int, ...]:
-        """The code without the event."""
-        place, digit = divmod((token >> 1) - 1, self.per_column)
-        change = (1 << digit * self.bits) * (-1 if token & 1 == REMOVED else 1)
-        return (*after[:place], after[place] - change, *after[place + 1 :])
-
-    def decode(self, code: tuple[int, ...]) -> Pattern:
+    def decode(self, code: int) -> Pattern:
         found: list[tuple[Answer, int]] = []
-        for start, column in zip(self.starts, code, strict=True):
-            for category in range(start, min(start + self.per_column, self.categories + 1)):
-                count = column >> (category - start) * self.bits & (1 << self.bits) - 1
-                if count:
-                    found.append(((category,), count))
+        for category in range(1, self.categories + 1):
+            column, digit = divmod(category - 1, self.per_column)
+            count = code >> column * BITS + digit * self.bits & (1 << self.bits) - 1
+            if count:
+                found.append(((category,), count))
         return tuple(found)
 
 
 class _Texts:
     """A code of text: every answer that came or went so far, in turn."""
+
+    def holds(self, code: str) -> bool:
+        """Whether the code is right: always."""
+        return True
 
     def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
         sign: Any = literal("+")

@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from tracker.counting.pieces import DAY, NEVER, Window, pieces
 from tracker.counting.selection import Selection, labels, stream
-from tracker.counting.steps import ADDED, REMOVED, coding_of
+from tracker.counting.steps import ADDED, REMOVED, Coding, codings
 from tracker.schema import PastLabel
 from tracker.tally import ItemPatterns, Pattern
 
@@ -111,13 +111,25 @@ def timeline(connection: Connection, selection: Selection, window: Window) -> Ti
     events = _events(pieces(selection, window, contested=contested).cte("every_piece"), lasting)
     annotators = _annotators(connection, events, lasting)
     span = range(first, last + (window.days or 0) + 1)
-    coding = coding_of(connection, selection, span)
+    for coding in codings(connection, selection, span):
+        codes = _codes(connection, coding, events)
+        if codes is not None:
+            return Timeline(first, last, codes, annotators, cache(coding.decode))
+    raise AssertionError("the last coding holds whatever there is")
+
+
+def _codes(
+    connection: Connection, coding: Coding, events: Subquery
+) -> dict[int, Counter[_Code]] | None:
+    """Per day, how many items more have each code; None where the coding is too narrow."""
     codes: dict[int, Counter[_Code]] = {}
     for day, before, after, number in coding.steps(connection, events):
+        if not coding.holds(after):
+            return None
         of_day = codes.setdefault(day, Counter())
         of_day[after] += number
         of_day[before] -= number
-    return Timeline(first, last, codes, annotators, cache(coding.decode))
+    return codes
 
 
 def _events(found: CTE, lasting: bool) -> Subquery:
