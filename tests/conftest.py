@@ -30,7 +30,9 @@ settings.register_profile(
 settings.load_profile("tracker")
 
 NO_POSTGRES = "NO POSTGRES"
+CATALOGUE = "pg_attribute, pg_class, pg_constraint, pg_depend, pg_index, pg_statistic, pg_type"
 _numbers = itertools.count(1)
+_emptied = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
@@ -106,10 +108,19 @@ def postgres_ledger(admin_url: str, postgres_template: str, worker: str) -> Iter
 def emptied_postgres_ledger(postgres_ledger: Ledger) -> Iterator[Ledger]:
     """It, emptied afterwards: that takes a tenth of the time of making a database."""
     yield postgres_ledger
-    with postgres_ledger.database.engine.begin() as connection:
+    engine = postgres_ledger.database.engine
+    held = " UNION ALL ".join(
+        f"SELECT '{name}' WHERE EXISTS (SELECT FROM {name})" for name in Base.metadata.tables
+    )
+    with engine.begin() as connection:
         connection.execute(text("SET session_replication_role = replica"))  # no trigger fires
-        names = ", ".join(Base.metadata.tables)
-        connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY"))
+        names = connection.scalars(text(held)).all()
+        if names:
+            connection.execute(text(f"TRUNCATE {', '.join(names)} RESTART IDENTITY CASCADE"))
+    if next(_emptied) % 10 == 0:
+        # Each temporary table leaves dead rows in the catalogue, by which all is planned.
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.execute(text(f"VACUUM {CATALOGUE}"))
 
 
 @pytest.fixture(scope="session")

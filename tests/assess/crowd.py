@@ -16,7 +16,18 @@ from tracker.counting import Selecting, choose
 from tracker.ledger import Ledger
 from tracker.measures.coefficient import Coefficient
 
-__all__ = ["KINDS", "Kind", "answers", "asked", "assessed", "close", "each_kind", "frame", "values"]
+__all__ = [
+    "KINDS",
+    "Kind",
+    "answers",
+    "asked",
+    "assessed",
+    "close",
+    "each_kind",
+    "each_kind_stored",
+    "frame",
+    "values",
+]
 
 COLUMNS = ["item", "annotator", "category", "doc", "name"]
 
@@ -101,7 +112,16 @@ KINDS = {
     ),
 }
 
+# The other kinds differ in how the same tallies are read.
+_ON_EACH = [("sqlite", kind) for kind in KINDS] + [("postgresql", "one"), ("postgresql", "several")]
 each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+each_kind_stored = pytest.mark.parametrize(
+    ("backend", "kind"),
+    [(backend, KINDS[kind]) for backend, kind in _ON_EACH],
+    indirect=["backend"],
+    ids=["-".join(pair) for pair in _ON_EACH],
+)
+"""Each kind of project on SQLite, and those that are counted differently on Postgres."""
 
 
 def assessed(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from tests.assess.crowd import KINDS, Kind, answers, asked, close, each_kind, frame
+from tests.assess.crowd import KINDS, Kind, answers, asked, close, each_kind_stored, frame
 from tests.helpers import count_statements
 from tracker.assess import Question, Reading, study
 from tracker.assess.against import AgainstOther, compare_studies
@@ -55,7 +55,7 @@ def agreement_of_items(given: Any, people: tuple[str, ...]) -> dict[str, float]:
     }
 
 
-@each_kind
+@each_kind_stored
 def test_other_annotators_on_the_same_items(ledger: Ledger, kind: Kind) -> None:
     given = kind.store(ledger, density=1, accuracy=0.6, items=30)
     mine, theirs = (agreement_of_items(given, some) for some in (PEOPLE[:2], PEOPLE[2:]))
@@ -110,7 +110,7 @@ def test_items_answered_by_one_side_only_count_there(ledger: Ledger) -> None:
     assert found.by_item.p_value == close(stats.wilcoxon(moved).pvalue)
 
 
-@each_kind
+@each_kind_stored
 def test_against_itself(ledger: Ledger, kind: Kind) -> None:
     kind.store(ledger)
     for reading in kind.readings_on(ledger):

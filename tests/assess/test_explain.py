@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.assess.crowd import KINDS, Kind, asked, assessed, close, each_kind, frame
+from tests.assess.crowd import KINDS, Kind, asked, assessed, close, each_kind_stored, frame
 from tests.helpers import SPANS, count_statements
 from tests.measures.span_oracles import rows as span_rows
 from tracker.assess import Reading, study
@@ -70,7 +70,7 @@ def fitting(kind: Kind, reading: Reading) -> list[str]:
     ]
 
 
-@each_kind
+@each_kind_stored
 def test_every_measure(ledger: Ledger, kind: Kind) -> None:
     kind.store(ledger)
     kind.store(ledger, "two", people=("ann", "bob"))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.assess.crowd import KINDS, Kind, asked, assessed, close, each_kind
+from tests.assess.crowd import KINDS, Kind, asked, assessed, close, each_kind_stored
 from tracker.assess import GroupedAgreement, Reading, by_attribute
 from tracker.errors import InvalidOption
 from tracker.ledger import Ledger
@@ -17,7 +17,7 @@ def grouped(ledger: Ledger, *measures: str, **question: Any) -> GroupedAgreement
         return by_attribute(connection, project, "doc", asked(*measures, **question))
 
 
-@each_kind
+@each_kind_stored
 def test_groups_under_every_reading(ledger: Ledger, kind: Kind) -> None:
     kind.store(ledger, people=("ann", "bob"))
     for reading in kind.readings_on(ledger):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tests.assess.crowd import KINDS, Kind, answers, asked, assessed, close, each_kind, frame
+from tests.assess.crowd import KINDS, Kind, answers, asked, assessed, close, each_kind_stored, frame
 from tests.helpers import SPANS, count_statements
 from tracker.assess import PairAgreement, Reading, by_pair, span_pairs
 from tracker.errors import InvalidOption
@@ -34,7 +34,7 @@ def columns(given: Any, one: str, other: str) -> tuple[list[float], list[float]]
     return first, second
 
 
-@each_kind
+@each_kind_stored
 def test_a_pair_is_a_project_of_two(ledger: Ledger, kind: Kind) -> None:
     if kind.options.categories is None and kind.options.answers != "several":
         # Learnt categories: the same are in use whoever is chosen, each being given by everyone.

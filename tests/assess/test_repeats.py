@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.assess.crowd import KINDS, Kind, asked, assessed, close, each_kind, frame
+from tests.assess.crowd import KINDS, Kind, asked, assessed, close, each_kind_stored, frame
 from tests.helpers import SPANS, count_statements
 from tracker.assess import Reading
 from tracker.assess.repeats import SelfAgreement, Themselves, self_agreement
@@ -59,7 +59,7 @@ def apart(given: Passes, *people: str) -> dict[tuple[str, str], tuple[str, ...]]
     return rows
 
 
-@each_kind
+@each_kind_stored
 def test_the_passes_are_two_annotators(ledger: Ledger, kind: Kind) -> None:
     given = passes(1, kind)
     store(ledger, kind, given)

@@ -11,7 +11,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.assess.crowd import Kind, answers, assessed, close, each_kind, frame
+from tests.assess.crowd import (
+    Kind,
+    answers,
+    assessed,
+    close,
+    each_kind,
+    each_kind_stored,
+    frame,
+)
 from tests.helpers import SPANS, count_statements
 from tracker.assess.assessment import Assessment
 from tracker.errors import InvalidOption
@@ -78,7 +86,7 @@ def test_bounds_follow_the_confidence(sqlite_ledger: Ledger) -> None:
 # -- over annotators -----------------------------------------------------------------------
 
 
-@each_kind
+@each_kind_stored
 def test_leaving_out_each_annotator(ledger: Ledger, kind: Kind) -> None:
     """What the tallies give without each is what the database counts without each."""
     kind.store(ledger)
@@ -123,7 +131,7 @@ def test_one_whose_absence_leaves_nothing_to_compare(ledger: Ledger) -> None:
 # -- clusters ------------------------------------------------------------------------------
 
 
-@each_kind
+@each_kind_stored
 def test_clusters_of_one_item_are_items(ledger: Ledger, kind: Kind) -> None:
     kind.store(ledger, density=1)
     for reading in kind.readings_on(ledger):
@@ -138,7 +146,7 @@ def test_clusters_of_one_item_are_items(ledger: Ledger, kind: Kind) -> None:
             assert same.standard_error == close(rate.standard_error)
 
 
-@each_kind
+@each_kind_stored
 def test_copies_of_an_item_tell_nothing_new(ledger: Ledger, kind: Kind) -> None:
     """Three copies of each item in a cluster have the error of the items without copies."""
     given = answers(3, items=10, density=1, several=kind.options.answers == "several", **kind.drawn)

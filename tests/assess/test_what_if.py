@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.assess.crowd import KINDS, Kind, answers, asked, assessed, close, each_kind, frame
+from tests.assess.crowd import KINDS, Kind, answers, asked, assessed, close, each_kind_stored, frame
 from tests.helpers import count_statements
 from tracker.assess import Reading
 from tracker.assess.what_if import MOST_ITEMS, Influence, Merge, best_merges, influence, merged
@@ -50,7 +50,7 @@ def ordered(rows: list[Influence]) -> bool:
 # -- without each --------------------------------------------------------------------------
 
 
-@each_kind
+@each_kind_stored
 def test_without_each_annotator(ledger: Ledger, kind: Kind) -> None:
     kind.store(ledger)
     for reading in kind.readings_on(ledger):
@@ -73,7 +73,7 @@ def test_of_two_annotators_neither_can_be_missed(ledger: Ledger) -> None:
     assert rows == [Influence("ann", None, None), Influence("bob", None, None)]
 
 
-@each_kind
+@each_kind_stored
 def test_without_each_item(ledger: Ledger, kind: Kind) -> None:
     given = kind.store(ledger)
     names = sorted({item for item, _ in given})
@@ -307,7 +307,7 @@ def test_a_measure_of_pairs_cannot_be_had_of_merged_categories(sqlite_ledger: Le
 # -- the best ------------------------------------------------------------------------------
 
 
-@each_kind
+@each_kind_stored
 def test_the_best_merges(ledger: Ledger, kind: Kind) -> None:
     given = kind.store(ledger)
     labels = sorted({label for own in given.values() for label in own})

@@ -35,7 +35,7 @@ def test_one_stratum_is_fisher_s_exact_test(stratum):
     assert found.peers == pytest.approx((all_own - own) / (all_trials - trials))
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(strata(most=5), min_size=2, max_size=4))
 def test_several_are_every_outcome_counted(several):
     telling = [s for s in several if 0 < s.all_own < s.all_trials]

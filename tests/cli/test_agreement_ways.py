@@ -109,10 +109,9 @@ def test_for_people(run: Run, small: Path, asked: Good) -> None:
 def test_a_narrow_terminal_loses_nothing(run: Run, small: Path, asked: Good) -> None:
     """Names and titles are folded; a number that is cut off would be another number."""
     wide = run("agreement", *asked.words, env={"COLUMNS": "400"}).out
-    for width in ("80", "40"):
-        narrow = run("agreement", *asked.words, env={"COLUMNS": width}).out
-        assert Counter(FIGURE.findall(narrow)) == Counter(FIGURE.findall(wide))
-        assert letters(narrow) == letters(wide)
+    narrow = run("agreement", *asked.words, env={"COLUMNS": "40"}).out
+    assert Counter(FIGURE.findall(narrow)) == Counter(FIGURE.findall(wide))
+    assert letters(narrow) == letters(wide)
 
 
 def letters(shown: str) -> Counter[str]:

@@ -117,7 +117,7 @@ BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
 
 @BOTH_KINDS
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
-    @settings(max_examples=15)
+    @settings(max_examples=6)
     @example((SAID_AGAIN, 1, 1, 0))
     @example((EVERYTHING_AT_ONCE, 1, 1, 7))
     @given(cases(kind))
@@ -129,7 +129,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
 
 @BOTH_KINDS
 def test_on_postgres(emptied_postgres_ledger: Ledger, kind: str) -> None:
-    @settings(max_examples=5)
+    @settings(max_examples=2)
     @example((EVERYTHING_AT_ONCE, 1, 1, 7))
     @given(cases(kind))
     def check(case: Case) -> None:

@@ -166,7 +166,7 @@ BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
 
 @BOTH_KINDS
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
-    @settings(max_examples=15)
+    @settings(max_examples=6)
     @example(EVERYTHING)
     @example(THE_SAME)
     @example(({}, EVERYTHING[0]))
@@ -180,7 +180,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
 
 @BOTH_KINDS
 def test_on_postgres(emptied_postgres_ledger: Ledger, kind: str) -> None:
-    @settings(max_examples=5)
+    @settings(max_examples=2)
     @example(EVERYTHING)
     @example(({}, EVERYTHING[0]))
     @example((EVERYTHING[0], {}))

@@ -21,13 +21,13 @@ from tracker.catalogue.annotators import annotator_names
 from tracker.catalogue.projects import ProjectInfo
 from tracker.counting import EVERYTHING, Choice, Selection
 from tracker.ledger import Ledger
-from tracker.tally import Pattern, make_pattern
+from tracker.tally import Answer, Pattern, make_pattern
 
 __all__ = ["DAY", "START", "Selected", "both_kinds", "check_each", "selected"]
 
 DAY = 86_400_000_000  # microseconds
 START = clock.parse_when("2020-01-01", now=0, end_of_day=False)
-EXAMPLES = {"sqlite": 4, "postgresql": 2}
+EXAMPLES = {"sqlite": 3, "postgresql": 1}
 CHOICES = 3  # of each drawn project
 VALUES = ("nl", "de", "")
 SPENT = (0, 1, 1500, 1500, 2000, 10_000)  # milliseconds
@@ -84,9 +84,13 @@ class Selected:
             (given[0] for given in self.passes()), key=lambda one: (one.annotator, one.at, one.item)
         )
 
+    @cached_property
+    def compared(self) -> dict[int, dict[int, Answer]]:
+        return self.plain.compared()
+
     def pattern(self, item: int, whose: frozenset[int], excluded: frozenset[int]) -> Pattern:
         """The pattern of an item as some annotators meet it."""
-        given = self.plain.compared()[item]
+        given = self.compared[item]
         return make_pattern(
             own for who, own in given.items() if who in whose or who not in excluded
         )

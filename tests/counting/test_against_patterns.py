@@ -85,17 +85,16 @@ def blocks(chosen: Selected, excluded: frozenset[int], number: int) -> tuple[Cou
 
 def check_evidence(chosen: Selected) -> None:
     at = chosen.connection, chosen.selection
-    known = any(timed(chosen))
+    known = any(one.at != LATE for given in chosen.passes() for one in given)
     assert counting.present(*at).times == known
-    for excluded in chosen.some_excluded():
+    for excluded, number in zip(chosen.some_excluded(), (1, 2, 3, 7), strict=True):
         assert counting.gold_tallies(*at, excluded) == gold(chosen, excluded)
         assert counting.repeat_tallies(*at, excluded) == repeats(chosen, excluded)
         assert counting.sequences(*at, excluded) == sequences(chosen, excluded)
-        for number in (1, 2, 3, 7):
-            counts, began = blocks(chosen, excluded, number)
-            found = counting.blocks(*at, excluded, number)
-            assert {who: mine.counts for who, mine in found.items()} == counts
-            assert {who: mine.began for who, mine in found.items()} == began
+        counts, began = blocks(chosen, excluded, number)
+        found = counting.blocks(*at, excluded, number)
+        assert {who: mine.counts for who, mine in found.items()} == counts
+        assert {who: mine.began for who, mine in found.items()} == began
 
 
 @both_kinds

@@ -29,7 +29,7 @@ def both_kinds(test: Callable[..., None]) -> Callable[..., None]:
 
 @both_kinds
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]) -> None:
-    settings(max_examples=25)(
+    settings(max_examples=10)(
         given(rows_of(labels))(lambda rows: check(sqlite_ledger, rows, kind))
     )()
 
@@ -38,7 +38,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, kind: str, labels: st.SearchStrategy[A
 def test_on_postgres(
     emptied_postgres_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]
 ) -> None:
-    settings(max_examples=8)(
+    settings(max_examples=3)(
         given(rows_of(labels))(lambda rows: check(emptied_postgres_ledger, rows, kind))
     )()
 

@@ -105,12 +105,12 @@ kinds = pytest.mark.parametrize("kind", ["one", "several"])
 
 @kinds
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
-    settings(max_examples=6)(given(seeds)(lambda seed: check(sqlite_ledger, seed, kind)))()
+    settings(max_examples=4)(given(seeds)(lambda seed: check(sqlite_ledger, seed, kind)))()
 
 
 @kinds
 def test_on_postgres(emptied_postgres_ledger: Ledger, kind: str) -> None:
-    settings(max_examples=3)(
+    settings(max_examples=1)(
         given(seeds)(lambda seed: check(emptied_postgres_ledger, seed, kind))
     )()
 

@@ -198,9 +198,9 @@ def check(ledger: Ledger, rows: Rows) -> None:
 
 def test_any_file_on_sqlite(sqlite_ledger: Ledger) -> None:
     files = st.dictionaries(keys, spans, min_size=1, max_size=15)
-    settings(max_examples=25)(given(files)(lambda rows: check(sqlite_ledger, rows)))()
+    settings(max_examples=10)(given(files)(lambda rows: check(sqlite_ledger, rows)))()
 
 
 def test_any_file_on_postgres(emptied_postgres_ledger: Ledger) -> None:
     files = st.dictionaries(keys, spans, min_size=1, max_size=15)
-    settings(max_examples=8)(given(files)(lambda rows: check(emptied_postgres_ledger, rows)))()
+    settings(max_examples=3)(given(files)(lambda rows: check(emptied_postgres_ledger, rows)))()

@@ -215,7 +215,7 @@ BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
 
 @BOTH_KINDS
 def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    @settings(max_examples=20)
+    @settings(max_examples=8)
     @example((SAID_AGAIN, 3, 1, 1))
     @example((EVERYTHING_AT_ONCE, 3, 2, 7))
     @given(cases(kind))
@@ -229,7 +229,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind:
 def test_on_postgres(
     emptied_postgres_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    @settings(max_examples=6)
+    @settings(max_examples=2)
     @example((SAID_AGAIN, 3, 1, 1))
     @example((EVERYTHING_AT_ONCE, 3, 2, 7))
     @given(cases(kind))

@@ -77,7 +77,7 @@ EVERYTHING: list[Step] = [
 def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=8)
+    @settings(max_examples=4)
     @example(EVERYTHING)
     @given(st.lists(all_steps(kind), min_size=1, max_size=4))
     def check(script: list[Step]) -> None:
@@ -92,7 +92,7 @@ def test_on_postgres(
 ) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=2)
+    @settings(max_examples=1)
     @example(EVERYTHING)
     @given(st.lists(all_steps(kind), min_size=1, max_size=4))
     def check(script: list[Step]) -> None:

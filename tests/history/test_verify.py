@@ -82,7 +82,7 @@ def test_all_that_was_recorded_is_verified_on_sqlite(
 ) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=4)
+    @settings(max_examples=3)
     @given(st.lists(all_steps(kind), min_size=3, max_size=6))
     def check(script: list[Step]) -> None:
         follow(sqlite_ledger, now, kind, script)
@@ -95,7 +95,7 @@ def test_all_that_was_recorded_is_verified_on_postgres(
 ) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=2)
+    @settings(max_examples=1)
     @given(st.lists(all_steps("one"), min_size=3, max_size=6))
     def check(script: list[Step]) -> None:
         follow(emptied_postgres_ledger, now, "one", script)

@@ -181,7 +181,7 @@ def both_kinds(test: Callable[..., None]) -> Callable[..., None]:
 
 @both_kinds
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]) -> None:
-    @settings(max_examples=25)
+    @settings(max_examples=10)
     @example(UNTIMED_AFTER_TIMED)
     @given(steps(labels))
     def check(script: list[Files | int]) -> None:
@@ -194,7 +194,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, kind: str, labels: st.SearchStrategy[A
 def test_on_postgres(
     emptied_postgres_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]
 ) -> None:
-    @settings(max_examples=8)
+    @settings(max_examples=3)
     @example(UNTIMED_AFTER_TIMED)
     @given(steps(labels))
     def check(script: list[Files | int]) -> None:

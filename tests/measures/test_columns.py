@@ -84,7 +84,7 @@ def test_mann_whitney_on_hollander_and_wolfe_1999_examples_4_1_and_4_3() -> None
 # -- other ways to the same figure ------------------------------------------------
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(columns, columns)
 def test_t_tests_as_by_another_program(first: list[float], second: list[float]) -> None:
     assume(len(set(first)) > 1 and len(set(second)) > 1)
@@ -138,7 +138,7 @@ def test_mann_whitney_by_counting(first: list[float], second: list[float]) -> No
     assert found.difference == median(one - other for one, other in product(first, second))
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.lists(figure, min_size=2, max_size=5), st.lists(figure, min_size=2, max_size=5))
 def test_few_values_have_an_exact_p_ties_or_not(first: list[float], second: list[float]) -> None:
     assume(len({*first, *second}) > 1)
@@ -162,7 +162,7 @@ def test_many_values_have_the_p_of_another_program() -> None:
     assert found.p_value == pytest.approx(mannwhitneyu(first, second).pvalue)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(two)
 def test_wilcoxon_by_counting(pairs: list[tuple[float, float]]) -> None:
     first, second = both(pairs)

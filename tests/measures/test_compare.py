@@ -79,7 +79,7 @@ def of_mean(column: list[float]) -> Coefficient:
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(columns, columns)
 def test_independent_means_are_welchs_t_test(first: list[float], second: list[float]) -> None:
     assume(len(set(first)) > 1 and len(set(second)) > 1)

@@ -130,7 +130,7 @@ def test_the_error_of_lights_kappa_is_near_a_jackknifes() -> None:
     assert error == pytest.approx(wanted, rel=0.01)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(answered(annotators=3))
 def test_the_same_answers_twice(answers: Answered) -> None:
     """Nothing changes but alpha's correction, and n - 1 of n items' squares become (2n - 1)."""

@@ -28,7 +28,7 @@ from tracker.measures.patterns import percent_agreement
 from tracker.measures.sample import sample_of
 from tracker.tally import ItemPatterns
 
-some = settings(max_examples=40)
+some = settings(max_examples=15)
 DECLARED: dict[str, Any] = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}}
 
 

@@ -56,7 +56,7 @@ def test_kappa_is_1_if_and_only_if_agreement_is_perfect(counts: Table) -> None:
 
 
 @pytest.mark.parametrize("weighting", ["identity", "linear", "ordinal"])
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.lists(tables, max_size=5))
 def test_many_pairs_at_once_are_each_by_itself(weighting: str, many: list[Table]) -> None:
     answers = [(n,) for n in range(4)]

@@ -71,7 +71,7 @@ EVERY_LOOK: list[Look] = [(a, k) for a in (None, 0.5, 5.0) for k in (0.5, 2, 3, 
 def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=25)
+    @settings(max_examples=10)
     @example((EVERYTHING_AT_ONCE, EVERY_LOOK))
     @given(scripts(kind))
     def check(script: tuple[list[Step], list[Look]]) -> None:
@@ -86,7 +86,7 @@ def test_on_postgres(
 ) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=8)
+    @settings(max_examples=3)
     @example((EVERYTHING_AT_ONCE, EVERY_LOOK[::4]))
     @given(scripts(kind))
     def check(script: tuple[list[Step], list[Look]]) -> None:
