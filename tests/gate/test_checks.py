@@ -17,6 +17,12 @@ from tracker.gate.words import apart
 from tracker.ledger import Ledger
 
 
+@pytest.fixture
+def ledger(sqlite_ledger: Ledger) -> Ledger:
+    """What a check reads is counted on both databases elsewhere."""
+    return sqlite_ledger
+
+
 def check(*lines: str) -> str:
     """One check's text."""
     return "\n".join(["[[check]]", *lines, ""])

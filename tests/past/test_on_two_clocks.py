@@ -303,7 +303,7 @@ def test_an_erasure_since_is_told_of_on_the_clock_of_knowing(
     monkeypatch.setattr(sqlite_ledger, "notice", told.append)
     sqlite_ledger.agreement("p", known_at=when(2))
     assert told == []
-    assert sqlite_ledger.agreement("p", known_at=when(1)).counts.answers == 2
+    assert sqlite_ledger.agreement("p", known_at=when(1.5)).counts.answers == 2
     assert told == ["answers that were known then have been erased since: they are in no figure"]
 
 

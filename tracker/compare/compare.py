@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import cached_property
 
 from sqlalchemy import Connection
 
-from tracker.assess import Assessment
 from tracker.assess.figures import coefficients
-from tracker.assess.points import assess_patterns, measures_of_patterns
-from tracker.assess.reading import sample
 from tracker.catalogue.annotators import annotator_names
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.notes import NoteInfo, list_notes
@@ -22,16 +16,14 @@ from tracker.compare.groups import DIVISIBLE, groups_of
 from tracker.compare.joint import KINDS, ItemChange, changes_between, gathered, patterns_with
 from tracker.compare.kitagawa import Part, contributions
 from tracker.compare.shapley import shares
+from tracker.compare.side import Side
 from tracker.compare.values import Because, Compared, StateComparison
 from tracker.compare.which import State
 from tracker.errors import InvalidOption
-from tracker.history.tallied import Tallied, count_all
+from tracker.history.tallied import count_all
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.compare import dependent, independent
 from tracker.measures.comparison import Comparison
-from tracker.measures.estimate import Estimate
-from tracker.measures.rate_errors import rate_influences
-from tracker.measures.sample import Sample
 from tracker.past import as_it_was
 from tracker.tally import Answer, ItemPatterns, Pattern
 
@@ -39,72 +31,6 @@ __all__ = ["compare_states"]
 
 Steps = Sequence[tuple[Pattern, Pattern, int]]
 """Items by their pattern before and after; ``()`` where the item has no answer."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """One state, counted."""
-
-    state: State
-    names: Mapping[int, str]
-    people: Mapping[int, str]
-    tallied: Tallied
-
-    @property
-    def patterns(self) -> ItemPatterns:
-        return self.tallied.patterns
-
-    def read(self, patterns: ItemPatterns) -> Sample:
-        """Item patterns, read as the state's are."""
-        reading = self.state.question.reading
-        annotators = len(self.tallied.annotators)
-        return sample(self.state.project, self.names, patterns, annotators, reading)
-
-    @cached_property
-    def sample(self) -> Sample:
-        return self.read(self.patterns)
-
-    @cached_property
-    def kept(self) -> list[Pattern]:
-        """The patterns in the order of the sample's."""
-        return [pattern for pattern, items in self.patterns if items and pattern]
-
-    @cached_property
-    def measures(self) -> list[str]:
-        return measures_of_patterns(self.state.project, self.names, self.state.question)
-
-    @cached_property
-    def estimates(self) -> dict[str, Estimate | Coefficient]:
-        confidence = self.state.question.confidence
-        return coefficients(self.measures, self.sample, None, confidence)
-
-    @cached_property
-    def assessment(self) -> Assessment:
-        question = self.state.question
-        annotators = len(self.tallied.annotators)
-        return assess_patterns(
-            self.state.project, self.names, self.patterns, annotators, self.measures, question
-        )
-
-    def influences(self, measure: str) -> dict[Pattern, float]:
-        """What one item of each pattern changes about a measure; of those that enter it."""
-        found = self.estimates[measure]
-        if not isinstance(found, Estimate) or found.influence is None or found.counts is None:
-            return {}
-        influences = zip(self.kept, found.influence.tolist(), found.counts, strict=True)
-        return {pattern: influence for pattern, influence, items in influences if items}
-
-    def rate_influences(self, categories: Sequence[int]) -> dict[int, dict[Pattern, float]]:
-        """Of each category what one item of each pattern changes about its agreement rate."""
-        found, _ = rate_influences(self.sample, categories)
-        return {
-            category: {
-                pattern: influence
-                for pattern, influence in zip(self.kept, row.tolist(), strict=True)
-                if not math.isnan(influence)
-            }
-            for category, row in zip(categories, found, strict=True)
-        }
 
 
 def compare_states(connection: Connection, one: State, other: State) -> StateComparison:
@@ -135,13 +61,13 @@ def compare_states(connection: Connection, one: State, other: State) -> StateCom
                     answers.append(tables.enter_context(made))
             names = category_names(connection, state.project)
             people = annotator_names(connection, state.project)
-            sides.append(_Side(state, names, people, tallied))
+            sides.append(Side(state, names, people, tallied))
         changes = changes_between(connection, *answers) if same else None
     return _compared(connection, sides[0], sides[1], changes)
 
 
 def _compared(
-    connection: Connection, one: _Side, other: _Side, changes: Counter[ItemChange] | None
+    connection: Connection, one: Side, other: Side, changes: Counter[ItemChange] | None
 ) -> StateComparison:
     steps: list[tuple[Pattern, Pattern, int]] = []
     kinds: Mapping[str, Mapping[str, float] | None] = {}
@@ -195,8 +121,8 @@ def _at(state: State) -> int:
 
 
 def _measures(
-    one: _Side,
-    other: _Side,
+    one: Side,
+    other: Side,
     steps: Steps,
     kinds: Mapping[str, Mapping[str, float] | None],
 ) -> Iterator[Compared]:
@@ -230,7 +156,7 @@ def _paired(
     return dependent(first, second, items, difference, confidence)
 
 
-def _categories(one: _Side, other: _Side, steps: Steps) -> Iterator[Compared]:
+def _categories(one: Side, other: Side, steps: Steps) -> Iterator[Compared]:
     """The rates of the categories that both know by name."""
     confidence = one.state.question.confidence
     others = {other.names[rate.category]: rate for rate in other.assessment.rates}
@@ -265,7 +191,7 @@ def _categories(one: _Side, other: _Side, steps: Steps) -> Iterator[Compared]:
 
 
 def _shares(
-    one: _Side, other: _Side, unchanged: ItemPatterns, changes: Counter[ItemChange]
+    one: Side, other: Side, unchanged: ItemPatterns, changes: Counter[ItemChange]
 ) -> dict[str, Mapping[str, float] | None]:
     """Of each measure the share of each kind of change that there was."""
     happened = [kind for kind in KINDS if any(change.counts().get(kind) for change in changes)]
@@ -285,7 +211,7 @@ def _shares(
     }
 
 
-def _because(one: _Side, other: _Side, measures: Sequence[Compared]) -> Because | None:
+def _because(one: Side, other: Side, measures: Sequence[Compared]) -> Because | None:
     """What made the difference of the first measure that can be shared out among answers."""
     by_name = {compared.name: compared for compared in measures}
     lead = next(
@@ -312,11 +238,11 @@ def _because(one: _Side, other: _Side, measures: Sequence[Compared]) -> Because 
     return Because(lead.name, lead.shares, annotators, answers, undefined)
 
 
-def _parts(measure: str, one: _Side, other: _Side, *, by_annotator: bool) -> dict[str, Part]:
+def _parts(measure: str, one: Side, other: Side, *, by_annotator: bool) -> dict[str, Part]:
     groups = []
     for side in (one, other):
 
-        def name(annotator: int, own: Answer, side: _Side = side) -> str:
+        def name(annotator: int, own: Answer, side: Side = side) -> str:
             if by_annotator:
                 return side.people[annotator]
             return "+".join(side.names[category] for category in own) or "(none)"
