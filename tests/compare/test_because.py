@@ -60,6 +60,18 @@ def test_one_kind_of_change_made_it_all(
     } | {kind: pytest.approx(alpha.comparison.difference)}
 
 
+def test_what_was_undefined_has_no_shares(sqlite_ledger: Ledger) -> None:
+    """Scott's pi is of two annotators: with the third one's answers it has no value."""
+    three = on(1, "i A x", "i B x", "j A x", "j B y", "k A y", "k B y", "i C y")
+    tell(sqlite_ledger, three, on(3, "i C -", "j A y"))
+    question = Question(("scott_pi", "krippendorff_alpha"))
+    found = sqlite_ledger.compare("p", day(2), day(4), question=question)
+    pi, alpha = figure(found, "scott_pi"), figure(found, "krippendorff_alpha")
+    assert (pi.before, pi.shares) == (None, None)
+    assert pi.after is not None
+    assert alpha.shares is not None
+
+
 def test_all_kinds_at_once(ledger: Ledger) -> None:
     later = on(3, "m A x", "m B x", "i C x", "j B x", "l A -", "k C x")
     tell(ledger, BEFORE, later)
