@@ -142,6 +142,13 @@ def test_what_to_do_next_is_a_command(run: Run) -> None:
     assert parse(line.removeprefix("next: ")) == "annotator show"
 
 
+def test_the_same_answers_have_nothing_to_explain(run: Run) -> None:
+    told = run("compare", "reviews", "second", "wide", "--anyway")
+    assert told.out.endswith("Both hold the same answers.\n")
+    assert told.err == "next: tracker status reviews\n"
+    assert run("compare", "reviews", "second", "wide", "--anyway", "--json").json()["because"]
+
+
 def test_another_project(run: Run) -> None:
     told = run("compare", "pilot", "..", "last", "--with", "reviews", "--anyway", "--json").json()
     assert (told["shared_items"], told["changes"]) == (None, None)

@@ -70,6 +70,8 @@ def compare(
         for row in (*told["measures"], *told["categories"])
     ]
     show(told, as_json=as_json, as_csv=as_csv, rows=rows, view=compare_view(found))
-    if found.because is not None and found.because.annotators:
+    if found.is_unchanged:
+        hint(f"next: tracker status {project}")
+    elif found.because is not None and found.because.annotators:
         name = next(iter(found.because.annotators))
         hint(f"next: tracker annotator show {name!r} -p {(other or project)!r}".replace("'", '"'))

@@ -112,6 +112,11 @@ class StateComparison:
     because: Because | None
     notes: tuple[NoteInfo, ...] = ()
 
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether both states hold the same answers."""
+        return self.changes is not None and not any(self.changes.values())
+
     def to_dict(self) -> dict[str, Any]:
         """The contract's JSON of ``tracker compare``."""
         return {

@@ -86,6 +86,9 @@ def _p(value: float) -> str:
 
 
 def _because(found: StateComparison) -> Iterator[RenderableType]:
+    if found.is_unchanged:
+        yield Text("Both hold the same answers.")
+        return
     because = found.because
     assert because is not None
     lead = next(one for one in found.measures if one.name == because.measure)
