@@ -260,9 +260,7 @@ class Ledger:
     ) -> Taken:
         """A snapshot recorded, with what became of the wish for it; see `history.take_snapshot`."""
         with self.writing(project) as (connection, found):
-            choice = EVERYTHING if question is None else question.choice
-            moment = moment_of(connection, found.id, choice.as_of, choice.known_at)
-            self._tell(connection, found, moment)
+            self._moment(connection, found, EVERYTHING if question is None else question.choice)
             return take_snapshot(connection, found, question, **how)
 
     @overload
@@ -370,14 +368,15 @@ class Ledger:
         """
         with self.database.read() as connection:
             found = find_project(connection, project)
-            moment = moment_of(connection, found.id, choice.as_of, choice.known_at)
-            self._tell(connection, found, moment)
-            with as_it_was(connection, found.id, moment):
+            with as_it_was(connection, found.id, self._moment(connection, found, choice)):
                 yield connection, found
 
-    def _tell(self, connection: Connection, project: ProjectInfo, moment: Moment) -> None:
+    def _moment(self, connection: Connection, project: ProjectInfo, choice: Choice) -> Moment:
+        """The state that a choice means; `notice` is told what to bear in mind of it."""
+        moment = moment_of(connection, project.id, choice.as_of, choice.known_at)
         for sentence in to_bear_in_mind(connection, project.id, moment):
             self.notice(sentence)
+        return moment
 
     @contextmanager
     def writing(self, project: str | None) -> Iterator[tuple[Connection, ProjectInfo]]:

@@ -17,7 +17,6 @@ __all__ = ["ANSWER", "OPTIONAL_ANSWER", "Extra", "Tallies", "against_patterns", 
 Tallies: TypeAlias = dict[int, dict[Any, int]]
 """``{annotator: {(*further columns, own answer, pattern): items}}``."""
 _Split: TypeAlias = Callable[[list[Any]], tuple[int, tuple[Any, ...]]]
-_NO_LIMIT = 1 << 62
 
 
 class Extra(NamedTuple):
@@ -61,17 +60,15 @@ def against_patterns(
     key, split = _grouping(code, code.items if every else answers, extra)
     with_own = cache(pattern_with)
     counts: Tallies = {}
-    most, held = 0, code.most_answers or _NO_LIMIT
+    most = 0
     for *group, items, number in stream(connection, _grouped(code, key, answers, extra, every)):
         most = max(most, number)
-        if number > held:
+        if code.most_answers is not None and number > code.most_answers:
             continue
         annotator, met = split(group)
         if annotator in excluded:
             met = (*met[:-1], with_own(met[-1], met[-2]))
-        mine = counts.get(annotator)
-        if mine is None:
-            mine = counts[annotator] = {}
+        mine = counts.setdefault(annotator, {})
         mine[met] = mine.get(met, 0) + items
     wider = widened(selection, code, most)
     if wider is not None:

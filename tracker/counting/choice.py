@@ -16,8 +16,7 @@ __all__ = [
     "Selecting",
     "choose",
     "past_moment",
-    "with_names",
-    "with_numbers",
+    "with_people",
 ]
 
 _DAY = 86_400_000_000  # microseconds
@@ -96,21 +95,17 @@ class Choice:
 EVERYTHING = Choice()
 
 
-def with_numbers(
-    told: Mapping[str, Any] | None, numbers: Mapping[str, int]
-) -> dict[str, Any] | None:
-    """A choice as JSON with annotators by number, as it is stored: names may have to go."""
-    return None if told is None else _mapped(told, numbers)
+def with_people(told: Mapping[str, Any] | None, people: Mapping[Any, Any]) -> dict[str, Any] | None:
+    """A choice as JSON with other words for its annotators.
 
-
-def with_names(told: Mapping[str, Any] | None, names: Mapping[int, str]) -> dict[str, Any] | None:
-    """What `with_numbers` made, with the names that annotators have now."""
-    return None if told is None else _mapped(told, names)
-
-
-def _mapped(told: Mapping[str, Any], to: Mapping[Any, Any]) -> dict[str, Any]:
-    people = {who: [to[one] for one in told[who]] for who in ("annotators", "excluded")}
-    return {**told, **people}
+    Numbers by name, as it is stored, for names may have to go; or the names of now by number.
+    """
+    if told is None:
+        return None
+    return {
+        **told,
+        **{who: [people[one] for one in told[who]] for who in ("annotators", "excluded")},
+    }
 
 
 def choose(

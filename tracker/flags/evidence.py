@@ -10,7 +10,7 @@ from typing import Any
 from tracker.audit import Flag
 from tracker.auditing import Audit, AuditedAnnotator
 from tracker.auditing.fairness import renamed
-from tracker.counting.choice import with_names, with_numbers
+from tracker.counting.choice import with_people
 
 __all__ = ["Numbered", "read_evidence"]
 
@@ -28,7 +28,7 @@ class Numbered:
     def __init__(self, found: Audit, names: Mapping[int, str]) -> None:
         self.found = renamed(found, {one.id: _MARK.format(one.id) for one in found.annotators})
         numbers = {name: number for number, name in names.items()}
-        self.selection = with_numbers(found.selection, numbers)
+        self.selection = with_people(found.selection, numbers)
 
     def evidence(self, annotator: AuditedAnnotator, flag: Flag) -> str:
         """One finding, as it is told of one annotator."""
@@ -40,4 +40,4 @@ def read_evidence(text: str, names: Mapping[int, str]) -> dict[str, Any]:
     """What `Numbered.evidence` wrote, with the names that annotators have now."""
     named = _MARKED.sub(lambda mark: json.dumps(names[int(mark[1])])[1:-1], text)
     told: dict[str, Any] = json.loads(named)
-    return told | {"selection": with_names(told["selection"], names)}
+    return told | {"selection": with_people(told["selection"], names)}

@@ -18,7 +18,7 @@ from tracker.catalogue.categories import category_names
 from tracker.catalogue.names import near
 from tracker.catalogue.notes import list_notes
 from tracker.catalogue.projects import ProjectInfo
-from tracker.counting.choice import with_names
+from tracker.counting.choice import with_people
 from tracker.errors import NotFound
 from tracker.history.parts import (
     MEASURE_COLUMNS,
@@ -174,7 +174,7 @@ def records(
     def make(row: Any) -> SnapshotRecord:
         figures = [_coefficient(*one) for one in figures_of.get(row.id, ())]
         assessment = _assessment(project, row, figures, rates.get(row.id, ()), names)
-        told = with_names(row.selection and json.loads(row.selection), people)
+        told = with_people(row.selection and json.loads(row.selection), people)
         assessment = replace(assessment, selection=told)
         return record_of(row._mapping, assessment)
 

@@ -17,7 +17,7 @@ from tracker.catalogue.changes import lock_project
 from tracker.catalogue.flag_states import settling_changes
 from tracker.catalogue.names import check_name
 from tracker.catalogue.projects import ProjectInfo
-from tracker.counting.choice import with_numbers
+from tracker.counting.choice import with_people
 from tracker.errors import InvalidOption
 from tracker.history.counted import Taking, count
 from tracker.history.parts import figure_rows, flag_rows, pair_rows, pattern_texts, tally_rows
@@ -124,7 +124,7 @@ def _free_name(connection: Connection, project: ProjectInfo, name: str) -> str:
 def _told(assessment: Assessment, names: Mapping[int, str]) -> str | None:
     """What was chosen as JSON, annotators by number: names may change, and may have to go."""
     numbers = {name: number for number, name in names.items()}
-    told = with_numbers(assessment.selection, numbers)
+    told = with_people(assessment.selection, numbers)
     return None if told is None else json.dumps(told, ensure_ascii=False)
 
 

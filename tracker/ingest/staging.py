@@ -23,6 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.selectable import FromClause
 
 from tracker import dialect
+from tracker.past import ANSWER
 from tracker.schema import NO_SPAN
 
 __all__ = [
@@ -39,10 +40,8 @@ __all__ = [
     "staging",
 ]
 
-ANSWER = ("item_id", "annotator_id", "pass")
-"""The columns that say which answer a label belongs to."""
 ASSERTION = (*ANSWER, "labelled_at", "source")
-"""… and which time a file gave it: there it is one answer, under whatever names."""
+"""The columns of an answer, and which time a file gave it: one answer, under whatever names."""
 RECORD = (*ASSERTION, "given_as")
 """… and which of the records of that answer; names may turn out to be another's."""
 LABEL = ("category_id", "span_start", "span_end")
