@@ -49,12 +49,29 @@ def timed(call: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
-def import_some(ledger: Ledger, answers: int, source: random.Random, folder: Path) -> None:
-    """Some more answers to items that are there, most of them the item's sixth."""
+def sixth_answers(answers: int, source: random.Random) -> list[tuple[int, int]]:
+    """One more answer to each of so many items that are there: the dearest batch there is."""
+    items, people = range(answers // ANSWERS), range(ANNOTATORS)
+    drawn = {(source.choice(items), source.choice(people)) for _ in range(NEW)}
+    return sorted(drawn)
+
+
+def new_items(answers: int, source: random.Random) -> list[tuple[int, int]]:
+    """All answers to items that were not there: what comes as a project goes on."""
+    first = answers + source.randrange(10**9)
+    people = range(ANNOTATORS)
+    drawn = (source.sample(people, ANSWERS) for _ in range(NEW // ANSWERS))
+    return [(first + item, who) for item, chosen in enumerate(drawn) for who in chosen]
+
+
+BATCHES = {"to old items": sixth_answers, "to new items": new_items}
+
+
+def import_some(
+    ledger: Ledger, rows: list[tuple[int, int]], source: random.Random, folder: Path
+) -> None:
+    """Some more answers."""
     file = folder / "more.csv"
-    rows = {
-        (source.randrange(answers // ANSWERS), source.randrange(ANNOTATORS)) for _ in range(NEW)
-    }
     lines = [
         f"item-{item:07},annotator-{annotator:03},{source.choice(CATEGORIES)}"
         for item, annotator in rows
@@ -63,28 +80,40 @@ def import_some(ledger: Ledger, answers: int, source: random.Random, folder: Pat
     ledger.import_file(file, PROJECT)
 
 
-def incremental(ledger: Ledger, answers: int, repeats: int, folder: Path) -> tuple[float, float]:
-    """Medians of a full snapshot and of one after some more answers, taken in turn."""
+def incremental(
+    ledger: Ledger, answers: int, repeats: int, folder: Path
+) -> dict[str, tuple[float, float]]:
+    """Of each batch, medians of a full snapshot and of one after it, taken in turn."""
     source = random.Random(answers)
     ledger.record_snapshot(PROJECT, full=True)
-    full, some = [], []
+    took: dict[str, list[tuple[float, float]]] = {batch: [] for batch in BATCHES}
     for _ in range(repeats):
-        import_some(ledger, answers, source, folder)
-        some.append(timed(lambda: ledger.record_snapshot(PROJECT)))
-        full.append(timed(lambda: ledger.record_snapshot(PROJECT, full=True)))
-        print(f"{answers:,} labels: full {full[-1]:.2f} s, incremental {some[-1]:.3f} s",
-              file=sys.stderr, flush=True)  # fmt: skip
-    return statistics.median(full), statistics.median(some)
+        for batch, drawn in BATCHES.items():
+            import_some(ledger, drawn(answers, source), source, folder)
+            some = timed(lambda: ledger.record_snapshot(PROJECT))
+            full = timed(lambda: ledger.record_snapshot(PROJECT, full=True))
+            took[batch].append((full, some))
+            print(f"{answers:,} labels: full {full:.2f} s, {NEW:,} {batch} {some:.3f} s",
+                  file=sys.stderr, flush=True)  # fmt: skip
+    return {
+        batch: (statistics.median(full), statistics.median(some))
+        for batch, (full, some) in (
+            (batch, zip(*pairs, strict=True)) for batch, pairs in took.items()
+        )
+    }
 
 
 def snapshots(ledger_of: Callable[[int], Ledger], large: int, repeats: int, folder: Path,
               where: str) -> Iterator[Result]:  # fmt: skip
     """A snapshot after some more answers against a full one, and against a smaller project's."""
-    _, small = incremental(ledger_of(large // 10), large // 10, repeats, folder)
-    full, some = incremental(ledger_of(large), large, repeats, folder)
-    yield Result(f"{where}: full / incremental", full / some, ">= 100", full / some >= 100)
-    flat = some / small
-    yield Result(f"{where}: incremental, ten times the labels", flat, "<= 2", flat <= 2)
+    small = incremental(ledger_of(large // 10), large // 10, repeats, folder)
+    for batch, (full, some) in incremental(ledger_of(large), large, repeats, folder).items():
+        yield Result(f"{where}, {batch}: full / incremental", full / some, ">= 100",
+                     full / some >= 100)  # fmt: skip
+        flat = some / small[batch][1]
+        yield Result(
+            f"{where}, {batch}: incremental, ten times the labels", flat, "<= 2", flat <= 2
+        )
 
 
 def curve(ledger: Ledger, repeats: int, where: str) -> Iterator[Result]:

@@ -113,15 +113,24 @@ def _answers(
     if header.frame_id is None or header.frame_id == header.id:
         found = answers_in_rows(parts)
         return {who: answers for who, answers in found.items() if answers}, 1
-    links = _links(project, header)
+    told = (
+        _annotators.c.project_id == project.id,
+        _annotators.c.snapshot_id.in_(_links(project, header)),
+    )
+    last = (
+        select(_annotators.c.annotator_id, func.max(_annotators.c.snapshot_id).label("told_by"))
+        .where(*told)
+        .group_by(_annotators.c.annotator_id)
+        .subquery("last")
+    )
     rows = connection.execute(
-        select(_annotators.c.snapshot_id, _annotators.c.annotator_id, _annotators.c.answers)
-        .where(_annotators.c.project_id == project.id, _annotators.c.snapshot_id.in_(links))
-        .order_by(_annotators.c.snapshot_id)
+        select(_annotators.c.annotator_id, _annotators.c.answers)
+        .where(_annotators.c.project_id == project.id, _annotators.c.answers > 0)
+        .where(_annotators.c.snapshot_id == last.c.told_by)
+        .where(_annotators.c.annotator_id == last.c.annotator_id)
     ).all()
-    found = {row.annotator_id: row.answers for row in rows}
-    told = {row.snapshot_id for row in rows}
-    return {who: answers for who, answers in found.items() if answers}, len(told)
+    links = connection.scalar(select(func.count(_annotators.c.snapshot_id.distinct())).where(*told))
+    return {row.annotator_id: row.answers for row in rows}, links or 0
 
 
 def _links(project: ProjectInfo, header: Any) -> Any:
