@@ -16,6 +16,7 @@ from sqlalchemy import (
     create_engine,
     event,
     make_url,
+    text,
 )
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError
@@ -57,6 +58,7 @@ IN_MEMORY = "sqlite://"
 _WRITE_OPTION = "tracker_write"
 _BULK_OPTION = "tracker_bulk"
 _MIGRATION_LOCK = 0x7472_6163_6B65  # any number that no other program is likely to choose
+_FEW = 10  # times fewer than there are: the planner need not be told of so many more
 _ROWS_AT_ONCE = 100  # in one INSERT; times the columns, far below the limit of parameters
 
 
@@ -191,11 +193,19 @@ def temporary_schema(connection: Connection) -> str:
     return "pg_temp" if connection.dialect.name == "postgresql" else "temp"
 
 
-def refresh_statistics(connection: Connection, table: Table) -> None:
-    """Let the planner know the size of a table just filled."""
+def refresh_statistics(connection: Connection, table: Table, added: int | None = None) -> None:
+    """Let the planner know the size of a table just filled.
+
+    Where so many rows were ``added`` to a table of others, only if it may matter: it takes longer
+    the more there are, and Postgres looks by itself within minutes.
+    """
     if connection.dialect.name == "postgresql":
-        quote = connection.dialect.identifier_preparer.quote
-        connection.exec_driver_sql(f"ANALYZE {quote(table.name)}")
+        name = connection.dialect.identifier_preparer.quote(table.name)
+        if added is not None:
+            known = text("SELECT reltuples FROM pg_class WHERE oid = to_regclass(:name)")
+            if added * _FEW < connection.execute(known, {"name": name}).scalar_one():
+                return
+        connection.exec_driver_sql(f"ANALYZE {name}")
 
 
 # -- triggers ------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from tracker.schema import Annotator, Category, Import, Item, ItemAttribute, Lab
 
 __all__ = ["ImportResult", "Progress", "load"]
 
-_MANY = 5000  # rows of an import that changes the size of the tables
+_MANY = 500  # rows that it matters to know of: what joins them takes their number squared
 
 Progress = Callable[[int, int | None], None]
 """Told the bytes read so far and the bytes there are, None where unknown."""
@@ -122,7 +122,7 @@ def load(
                 touch(connection, project.id, change, settlement.changed_items())
         if rows > _MANY:  # or the planner takes the tables for small ones until it looks
             for filled in (Item, ItemAttribute, Annotator, Category, Label):
-                dialect.refresh_statistics(connection, cast("Table", filled.__table__))
+                dialect.refresh_statistics(connection, cast("Table", filled.__table__), rows)
         fates, gold = settlement.fates(intake.gold, intake.truth_files)
     # What is not staged any more only repeated another row of its file.
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count
