@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from sqlalchemy import URL, Engine, create_engine, text
+from sqlalchemy import URL, Engine, create_engine, event, text
 
 from tests import postgres
 from tests.helpers import write_file
@@ -57,12 +57,15 @@ def compiled_once() -> Iterator[None]:
 
     Most tests open a database of their own; compiling the same again took a quarter of the time.
     """
-    first: dict[str, Engine] = {}
+    first: dict[str, Engine] = {}  # that connected: by then it knows its server
 
     def create(url: URL, **options: Any) -> Engine:
         made = create_engine(url, **options)
-        like = first.setdefault(made.dialect.name, made)
-        made.dialect, made._compiled_cache = like.dialect, like._compiled_cache
+        name = made.dialect.name
+        if name in first:
+            made.dialect, made._compiled_cache = first[name].dialect, first[name]._compiled_cache
+        else:
+            event.listen(made, "connect", lambda *_: first.setdefault(name, made))
         return made
 
     with pytest.MonkeyPatch.context() as patch:

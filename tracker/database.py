@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,9 +61,11 @@ class Database:
         A database without tables reads as an empty one. Raises DatabaseUnusable where the
         database cannot be reached or is not at this program's revision.
         """
-        with self._explained():
-            engine = self.engine if self._at_head() else _empty()
-            with engine.connect() as connection, connection.begin():
+        with self._explained(), ExitStack() as stack:
+            connection = stack.enter_context(self._at_head())
+            if connection is None:
+                connection = stack.enter_context(_empty().connect())
+            with connection.begin():
                 yield connection
 
     @contextmanager
@@ -74,64 +76,77 @@ class Database:
         `dialect.writing`). A database without tables is given them first. Raises
         DatabaseUnusable as `read` does.
         """
-        with self._explained():
-            engine = self.engine
-            if not self._at_head():
+        with self._explained(), ExitStack() as stack:
+            opened = stack.enter_context(self._at_head())
+            if opened is None:
                 if keep:
                     self.upgrade()
-                else:
-                    engine = _empty()
-            with engine.connect() as opened:
-                connection = dialect.writing(opened, bulk=bulk)
-                with connection.begin() as transaction:
-                    yield connection
-                    if not keep:
-                        transaction.rollback()
+                opened = stack.enter_context((self.engine if keep else _empty()).connect())
+            connection = dialect.writing(opened, bulk=bulk)
+            with connection.begin() as transaction:
+                yield connection
+                if not keep:
+                    transaction.rollback()
 
     def revision(self) -> str | None:
         """The revision of the schema, None for a database that has no table at all.
 
         Raises DatabaseUnusable where the tables are another program's.
         """
-        file = dialect.file_of(self.url)
-        if file is not None and not (self.engine and file.exists()):
-            return None
-        with self._explained(), self.engine.connect() as connection:
-            try:
-                statement = text("SELECT version_num FROM alembic_version")
-                found: str | None = connection.scalar(statement)
-            except (OperationalError, ProgrammingError):
-                connection.rollback()
-                if inspect(connection).get_table_names():
-                    raise DatabaseUnusable(
-                        f"{self} holds the tables of another program",
-                        "name another database with --database",
-                    ) from None
-                return None
-            return found
+        with self._explained(), self._there() as connection:
+            return None if connection is None else self._revision(connection)
 
     def require_known(self) -> str | None:
         """The revision; raises DatabaseUnusable where this program does not know it."""
-        revision = self.revision()
+        return self._known(self.revision())
+
+    @contextmanager
+    def _at_head(self) -> Iterator[Connection | None]:
+        """A connection, the schema being this program's; None for a database without tables.
+
+        Raises DatabaseUnusable where it is another revision's.
+        """
+        with self._there() as connection:
+            revision = None if connection is None else self._known(self._revision(connection))
+            if revision not in {None, HEAD}:
+                raise DatabaseUnusable(
+                    f"{self} is at revision {revision}, this program needs {HEAD}",
+                    "run: tracker database upgrade",
+                )
+            yield None if revision is None else connection
+
+    @contextmanager
+    def _there(self) -> Iterator[Connection | None]:
+        """A connection; None where there is no file, which connecting would make."""
+        engine, file = self.engine, dialect.file_of(self.url)
+        if file is not None and not file.exists():
+            yield None
+            return
+        with engine.connect() as connection:
+            yield connection
+
+    def _revision(self, connection: Connection) -> str | None:
+        """As `revision`; no transaction is left open."""
+        try:
+            told: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        except (OperationalError, ProgrammingError):
+            connection.rollback()
+            if inspect(connection).get_table_names():
+                raise DatabaseUnusable(
+                    f"{self} holds the tables of another program",
+                    "name another database with --database",
+                ) from None
+            told = None
+        connection.rollback()
+        return told
+
+    def _known(self, revision: str | None) -> str | None:
         if revision is not None and revision not in REVISIONS:
             raise DatabaseUnusable(
                 f"{self} is at revision {revision}, which this program does not know",
                 "it was made by a newer tracker: upgrade the program",
             )
         return revision
-
-    def _at_head(self) -> bool:
-        """Whether the schema is this program's; False for a database without tables.
-
-        Raises DatabaseUnusable where it is another revision's.
-        """
-        revision = self.require_known()
-        if revision not in {None, HEAD}:
-            raise DatabaseUnusable(
-                f"{self} is at revision {revision}, this program needs {HEAD}",
-                "run: tracker database upgrade",
-            )
-        return revision is not None
 
     def upgrade(self, revision: str = "head") -> None:
         """Bring the schema to a revision, making the database where there is none."""

@@ -193,19 +193,19 @@ def temporary_schema(connection: Connection) -> str:
     return "pg_temp" if connection.dialect.name == "postgresql" else "temp"
 
 
-def refresh_statistics(connection: Connection, table: Table, added: int | None = None) -> None:
-    """Let the planner know the size of a table just filled.
+def refresh_statistics(connection: Connection, *tables: Table, added: int | None = None) -> None:
+    """Let the planner know the size of tables just filled.
 
-    Where so many rows were ``added`` to a table of others, only if it may matter: it takes longer
-    the more there are, and Postgres looks by itself within minutes.
+    Where so many rows were ``added`` to a last table of others, only if it may matter: it takes
+    longer the more there are, and Postgres looks by itself within minutes.
     """
     if connection.dialect.name == "postgresql":
-        name = connection.dialect.identifier_preparer.quote(table.name)
+        names = [connection.dialect.identifier_preparer.quote(table.name) for table in tables]
         if added is not None:
             known = text("SELECT reltuples FROM pg_class WHERE oid = to_regclass(:name)")
-            if added * _FEW < connection.execute(known, {"name": name}).scalar_one():
+            if added * _FEW < connection.execute(known, {"name": names[-1]}).scalar_one():
                 return
-        connection.exec_driver_sql(f"ANALYZE {name}")
+        connection.exec_driver_sql(f"ANALYZE {', '.join(names)}")
 
 
 # -- triggers ------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
@@ -82,20 +83,25 @@ class ItemChange:
 def gathered(connection: Connection, name: str, selection: Selection) -> Iterator[Table]:
     """A temporary table of the answers that count: item_id, annotator_id, answer."""
     single = selection.project.answers == "one"
-    table = Table(
-        name,
-        MetaData(schema=dialect.temporary_schema(connection)),
-        Column("item_id", Integer, primary_key=True, autoincrement=False),
-        Column("annotator_id", Integer, primary_key=True, autoincrement=False),
-        Column("answer", Integer if single else Text, nullable=False),
-        **dialect.CLUSTERED,
-    )
+    table = _answers_table(name, dialect.temporary_schema(connection), single)
     table.create(connection)
     rows = select(*answers_of(selection, alone=True).c)
     connection.execute(insert(table).from_select([c.name for c in table.columns], rows))
     dialect.refresh_statistics(connection, table)
     yield table
     table.drop(connection)
+
+
+@cache  # what is made of the same table is compiled once
+def _answers_table(name: str, schema: str, single: bool) -> Table:
+    return Table(
+        name,
+        MetaData(schema=schema),
+        Column("item_id", Integer, primary_key=True, autoincrement=False),
+        Column("annotator_id", Integer, primary_key=True, autoincrement=False),
+        Column("answer", Integer if single else Text, nullable=False),
+        **dialect.CLUSTERED,
+    )
 
 
 def changes_between(connection: Connection, one: Table, other: Table) -> Counter[ItemChange]:

@@ -121,8 +121,9 @@ def load(
             else:
                 touch(connection, project.id, change, settlement.changed_items())
         if rows > _MANY:  # or the planner takes the tables for small ones until it looks
-            for filled in (Item, ItemAttribute, Annotator, Category, Label):
-                dialect.refresh_statistics(connection, cast("Table", filled.__table__), rows)
+            filled = (Item, ItemAttribute, Annotator, Category, Label)
+            tables = (cast("Table", one.__table__) for one in filled)
+            dialect.refresh_statistics(connection, *tables, added=rows)
         fates, gold = settlement.fates(intake.gold, intake.truth_files)
     # What is not staged any more only repeated another row of its file.
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count

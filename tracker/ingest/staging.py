@@ -66,8 +66,8 @@ class Staging:
 
     def __init__(self, connection: Connection, recorded_at: int) -> None:
         self.connection = connection
-        self.table = _table(recorded_at)
-        self.table.create(connection)
+        self.table = _INCOMING
+        _table(recorded_at).create(connection)
         self.extremes: dict[str, tuple[int, int]] = {}
 
     def add(self, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -96,6 +96,7 @@ def given_as(rows: FromClause) -> ColumnElement[int]:
 
 
 def _table(recorded_at: int) -> Table:
+    """As it is created: an answer without a time was labelled when it was recorded."""
     no_span, recorded = text(str(NO_SPAN)), text(str(recorded_at))
     return Table(
         "incoming",
@@ -117,6 +118,9 @@ def _table(recorded_at: int) -> Table:
         prefixes=["TEMPORARY"],
         **dialect.CLUSTERED,
     )
+
+
+_INCOMING = _table(0)  # one for all imports: what is made of the same table is compiled once
 
 
 @contextmanager
