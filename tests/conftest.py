@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from sqlalchemy import URL, Engine, create_engine, event, text
+from sqlalchemy import URL, Engine, create_engine, event
 
 from tests import postgres
 from tests.helpers import write_file
@@ -31,7 +31,6 @@ settings.register_profile(
 settings.load_profile("tracker")
 
 NO_POSTGRES = "NO POSTGRES"
-CATALOGUE = "pg_attribute, pg_class, pg_constraint, pg_depend, pg_index, pg_statistic, pg_type"
 _numbers = itertools.count(1)
 _emptied = itertools.count(1)
 
@@ -129,21 +128,21 @@ def postgres_ledger(admin_url: str, postgres_template: str, worker: str) -> Iter
 
 @pytest.fixture
 def emptied_postgres_ledger(postgres_ledger: Ledger) -> Iterator[Ledger]:
-    """It, emptied afterwards: that takes a tenth of the time of making a database."""
+    """It, emptied afterwards: that takes a fraction of the time of making a database."""
     yield postgres_ledger
     engine = postgres_ledger.database.engine
-    held = " UNION ALL ".join(
-        f"SELECT '{name}' WHERE EXISTS (SELECT FROM {name})" for name in Base.metadata.tables
-    )
+    emptying = [
+        "SET session_replication_role = replica",  # no trigger fires
+        # In place of TRUNCATE, which makes every table's files anew.
+        *(f"DELETE FROM {name}" for name in Base.metadata.tables),
+        "SELECT setval(oid, 1, false) FROM pg_class WHERE relkind = 'S'",
+    ]
     with engine.begin() as connection:
-        connection.execute(text("SET session_replication_role = replica"))  # no trigger fires
-        names = connection.scalars(text(held)).all()
-        if names:
-            connection.execute(text(f"TRUNCATE {', '.join(names)} RESTART IDENTITY CASCADE"))
+        connection.exec_driver_sql("; ".join(emptying))
     if next(_emptied) % 10 == 0:
-        # Each temporary table leaves dead rows in the catalogue, by which all is planned.
+        # Of dead rows, the catalogue's too: each temporary table leaves some.
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.execute(text(f"VACUUM {CATALOGUE}"))
+            connection.exec_driver_sql("VACUUM")
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
@@ -117,9 +117,16 @@ def selected(
 
 
 def check_each(
-    ledger: Ledger, kind: str, check: Callable[[Selected], None], examples: int | None = None
+    ledger: Ledger,
+    kind: str,
+    check: Callable[[Selected], None],
+    examples: int | None = None,
+    seeds: Iterable[int] = (),
 ) -> None:
-    """Call ``check`` with drawn projects, all of each and what some choices leave of it."""
+    """Call ``check`` with drawn projects, all of each and what some choices leave of it.
+
+    ``seeds`` are those of projects that failed once.
+    """
     if examples is None:
         examples = EXAMPLES[ledger.database.engine.dialect.name]
 
@@ -139,6 +146,8 @@ def check_each(
                 choice = _choice(random, people, there)
                 check(Selected(everything.connection, everything.project, everything.raw, choice))
 
+    for seed in seeds:
+        checked = example(seed)(checked)
     checked()
 
 

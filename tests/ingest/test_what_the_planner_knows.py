@@ -12,8 +12,8 @@ def answers(first: int, number: int) -> pd.DataFrame:
     return pd.DataFrame({"item": items, "annotator": "A", "category": "x"})
 
 
-def test_of_many_more_labels_it_is_told_at_once(emptied_postgres_ledger: Ledger) -> None:
-    ledger, known, there = emptied_postgres_ledger, [], 0
+def test_of_many_more_labels_it_is_told_at_once(postgres_url: str) -> None:
+    ledger, known, there = Ledger(postgres_url), [], 0
     for number in (20, 600, 6400, 600, 800):
         ledger.import_frame(answers(there, number), "p")
         there += number
