@@ -55,7 +55,14 @@ def standing_labels(
             Label.project_id == project.id,
             *chosen(select_labels(connection, project, choice)),
         )
-        .order_by(Label.item_id, Label.annotator_id, Label.pass_, Label.category_id)
+        .order_by(
+            Label.item_id,
+            Label.annotator_id,
+            Label.pass_,
+            Label.category_id,
+            Label.span_start,
+            Label.span_end,
+        )
     )
     result = connection.execute(statement.execution_options(yield_per=20_000))
     for item, annotator, category, number, start, end, moment, timed, spent in result:
