@@ -82,7 +82,7 @@ def import_some(
 
 def incremental(
     ledger: Ledger, answers: int, repeats: int, folder: Path
-) -> dict[str, tuple[float, float]]:
+) -> dict[str, tuple[float, ...]]:
     """Of each batch, medians of a full snapshot and of one after it, taken in turn."""
     source = random.Random(answers)
     ledger.record_snapshot(PROJECT, full=True)
@@ -96,10 +96,8 @@ def incremental(
             print(f"{answers:,} labels: full {full:.2f} s, {NEW:,} {batch} {some:.3f} s",
                   file=sys.stderr, flush=True)  # fmt: skip
     return {
-        batch: (statistics.median(full), statistics.median(some))
-        for batch, (full, some) in (
-            (batch, zip(*pairs, strict=True)) for batch, pairs in took.items()
-        )
+        batch: tuple(map(statistics.median, zip(*pairs, strict=True)))
+        for batch, pairs in took.items()
     }
 
 

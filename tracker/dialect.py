@@ -38,6 +38,7 @@ __all__ = [
     "integrity_errors",
     "parse_url",
     "refresh_statistics",
+    "rows_added",
     "shown",
     "stored_triggers",
     "temporary_schema",
@@ -58,6 +59,7 @@ IN_MEMORY = "sqlite://"
 _WRITE_OPTION = "tracker_write"
 _BULK_OPTION = "tracker_bulk"
 _MIGRATION_LOCK = 0x7472_6163_6B65  # any number that no other program is likely to choose
+_MANY = 500  # rows that it matters to plan for: what joins them takes their number squared
 _FEW = 10  # times fewer than there are: the planner need not be told of so many more
 _ROWS_AT_ONCE = 100  # in one INSERT; times the columns, far below the limit of parameters
 
@@ -193,19 +195,23 @@ def temporary_schema(connection: Connection) -> str:
     return "pg_temp" if connection.dialect.name == "postgresql" else "temp"
 
 
-def refresh_statistics(connection: Connection, *tables: Table, added: int | None = None) -> None:
-    """Let the planner know the size of tables just filled.
-
-    Where so many rows were ``added`` to a last table of others, only if it may matter: it takes
-    longer the more there are, and Postgres looks by itself within minutes.
-    """
+def refresh_statistics(connection: Connection, *tables: Table) -> None:
+    """Let the planner know the size of tables just filled."""
     if connection.dialect.name == "postgresql":
-        names = [connection.dialect.identifier_preparer.quote(table.name) for table in tables]
-        if added is not None:
-            known = text("SELECT reltuples FROM pg_class WHERE oid = to_regclass(:name)")
-            if added * _FEW < connection.execute(known, {"name": names[-1]}).scalar_one():
-                return
-        connection.exec_driver_sql(f"ANALYZE {', '.join(names)}")
+        quote = connection.dialect.identifier_preparer.quote
+        connection.exec_driver_sql(f"ANALYZE {', '.join(quote(table.name) for table in tables)}")
+
+
+def rows_added(connection: Connection, rows: int, tables: Sequence[Table]) -> None:
+    """Let the planner know of so many more rows of the last table, and of what they refer to.
+
+    Else Postgres takes the tables for small ones until it looks by itself, minutes later. Few
+    rows do not matter, and of few beside what it knows to tell takes longer than it saves.
+    """
+    if connection.dialect.name == "postgresql" and rows > _MANY:
+        known = text("SELECT reltuples FROM pg_class WHERE oid = to_regclass(:name)")
+        if rows * _FEW >= connection.execute(known, {"name": tables[-1].name}).scalar_one():
+            refresh_statistics(connection, *tables)
 
 
 # -- triggers ------------------------------------------------------------------------------

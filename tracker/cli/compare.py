@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -71,7 +72,7 @@ def compare(
     ]
     show(told, as_json=as_json, as_csv=as_csv, rows=rows, view=compare_view(found))
     if found.is_unchanged:
-        hint(f"next: tracker status {project}")
+        hint(f"next: tracker status {shlex.quote(project)}")
     elif found.because is not None and found.because.annotators:
         name = next(iter(found.because.annotators))
         hint(f"next: tracker annotator show {name!r} -p {(other or project)!r}".replace("'", '"'))

@@ -132,14 +132,16 @@ def _measures(
         after = others.get(before.measure)
         if after is None:
             continue
-        found, shared_out = independent(after, before, confidence), None
-        if before.value is not None and after.value is not None:
+        shared_out = kinds.get(before.measure)
+        if before.value is None or after.value is None:
             # Read as the second state is, the first may have a figure that it has not by itself.
-            shared_out = kinds.get(before.measure)
-            if steps:
-                mine, theirs = (side.influences(before.measure) for side in (one, other))
-                difference = after.value - before.value
-                found = _paired(theirs, mine, steps, difference, confidence)
+            found, shared_out = independent(after, before, confidence), None
+        elif steps:
+            mine, theirs = (side.influences(before.measure) for side in (one, other))
+            difference = after.value - before.value
+            found = _paired(theirs, mine, steps, difference, confidence)
+        else:
+            found = independent(after, before, confidence)
         yield Compared(before.measure, before.value, after.value, found, shared_out)
 
 

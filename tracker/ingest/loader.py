@@ -27,8 +27,6 @@ from tracker.schema import Annotator, Category, Import, Item, ItemAttribute, Lab
 
 __all__ = ["ImportResult", "Progress", "load"]
 
-_MANY = 500  # rows that it matters to know of: what joins them takes their number squared
-
 Progress = Callable[[int, int | None], None]
 """Told the bytes read so far and the bytes there are, None where unknown."""
 
@@ -120,10 +118,8 @@ def load(
                 touch_range(connection, project.id, change, *staged.extremes["item_id"])
             else:
                 touch(connection, project.id, change, settlement.changed_items())
-        if rows > _MANY:  # or the planner takes the tables for small ones until it looks
-            filled = (Item, ItemAttribute, Annotator, Category, Label)
-            tables = (cast("Table", one.__table__) for one in filled)
-            dialect.refresh_statistics(connection, *tables, added=rows)
+        filled = (Item, ItemAttribute, Annotator, Category, Label)
+        dialect.rows_added(connection, rows, [cast("Table", one.__table__) for one in filled])
         fates, gold = settlement.fates(intake.gold, intake.truth_files)
     # What is not staged any more only repeated another row of its file.
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count

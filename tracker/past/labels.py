@@ -73,10 +73,8 @@ def labels_then(
     standing = []
     if not owners:
         stood = stood.where(LABELS.c.item_id.in_(contested))
-        uncontested: ColumnElement[bool] = LABELS.c.item_id.not_in(contested)
-        if items is not None:  # of few items each is looked up; a set is made of all at once
-            mine = _past.c.item_id == LABELS.c.item_id
-            uncontested = ~contested.where(mine).correlate(LABELS).exists()
+        mine = _past.c.item_id == LABELS.c.item_id
+        uncontested = ~contested.where(mine).correlate(LABELS).exists()
         standing = [known(LABELS, LABELS).where(uncontested)]
     records = union_all(
         stood, known(_past, _past, taken_back_by=not_taken).where(~taken_back)
