@@ -28,7 +28,6 @@ from tracker.schema import Base
 __all__ = [
     "CLUSTERED",
     "IN_MEMORY",
-    "NEVER_RENUMBERED",
     "backup",
     "bulk_insert",
     "engine",
@@ -49,9 +48,6 @@ __all__ = [
 
 CLUSTERED: dict[str, Any] = {"sqlite_with_rowid": False}
 """Keyword arguments of a table that is stored in the order of its primary key."""
-
-NEVER_RENUMBERED: dict[str, Any] = {"sqlite_autoincrement": True}
-"""Keyword arguments of a table whose numbers are not given again after a deletion."""
 
 IN_MEMORY = "sqlite://"
 """The URL of a database that is gone when its engine is."""

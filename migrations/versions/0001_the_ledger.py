@@ -5,10 +5,81 @@ import secrets
 import sqlalchemy as sa
 from alembic import op
 
-from tracker import dialect
-
 revision = "0001"
 down_revision = None
+
+# Everything here is as it was when this revision was made: a revision reads neither the models
+# nor the package, which go on changing.
+CLUSTERED = {"sqlite_with_rowid": False}
+NEVER_RENUMBERED = {"sqlite_autoincrement": True}
+
+APPEND_ONLY = {
+    "changes": ("project_id", "id"),
+    "patterns": ("project_id", "id"),
+    "flags": ("project_id", "id"),
+    "snapshots": ("project_id", "id"),
+    "flag_changes": ("project_id", "flag_id", "number"),
+    "flag_sightings": ("project_id", "flag_id", "number"),
+    "snapshot_annotators": ("project_id", "snapshot_id", "annotator_id"),
+    "snapshot_categories": ("project_id", "snapshot_id", "category_id"),
+    "snapshot_flags": ("project_id", "snapshot_id", "flag_id"),
+    "snapshot_measures": ("project_id", "snapshot_id", "measure"),
+    "snapshot_pairs": ("project_id", "snapshot_id", "first_id", "second_id"),
+    "snapshot_patterns": ("project_id", "snapshot_id", "pattern_id"),
+    "tombstones": ("project_id", "snapshot_id"),
+}
+"""The tables that refuse UPDATE and DELETE, with their keys."""
+
+THINNED = {name for name in APPEND_ONLY if name.startswith("snapshot_")}
+"""Those whose rows may go once their snapshot has its tombstone."""
+
+PURGED = "EXISTS (SELECT 1 FROM purges WHERE project_id = OLD.project_id)"
+TOMBSTONED = (
+    "EXISTS (SELECT 1 FROM tombstones WHERE project_id = OLD.project_id "
+    "AND snapshot_id = OLD.snapshot_id)"
+)
+FUNCTIONS = {
+    "refuse_on_append_only": PURGED,
+    "refuse_unless_thinned": f"{PURGED} OR {TOMBSTONED}",
+}
+
+
+def sqlite_triggers():
+    for name, key in APPEND_ONLY.items():
+        thinned = f" AND NOT {TOMBSTONED}" if name in THINNED else ""
+        same = " AND ".join(f"{column} = NEW.{column}" for column in key)
+        for short, event in {
+            "no_update": f"BEFORE UPDATE ON {name}",
+            "no_delete": f"BEFORE DELETE ON {name} WHEN NOT {PURGED}{thinned}",
+            "no_replace": f"BEFORE INSERT ON {name} "
+            f"WHEN EXISTS (SELECT 1 FROM {name} WHERE {same})",
+        }.items():
+            yield (
+                f"CREATE TRIGGER {name}_{short} {event} "
+                f"BEGIN SELECT RAISE(ABORT, '{name} are append-only'); END"
+            )
+
+
+def postgres_triggers():
+    for name, let_go in FUNCTIONS.items():
+        yield f"""
+            CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF TG_OP = 'DELETE' THEN
+                    IF {let_go} THEN
+                        RETURN OLD;
+                    END IF;
+                END IF;
+                RAISE EXCEPTION '% are append-only', TG_TABLE_NAME;
+            END $$
+        """
+    for name in APPEND_ONLY:
+        function = "refuse_unless_thinned" if name in THINNED else "refuse_on_append_only"
+        for short, event in {
+            "no_change": f"BEFORE UPDATE OR DELETE ON {name} FOR EACH ROW",
+            "no_truncate": f"BEFORE TRUNCATE ON {name} FOR EACH STATEMENT",
+        }.items():
+            yield f"CREATE TRIGGER {name}_{short} {event} EXECUTE FUNCTION {function}()"
 
 
 def upgrade():
@@ -35,7 +106,7 @@ def upgrade():
         sa.PrimaryKeyConstraint("id", name=op.f("pk_projects")),
         sa.UniqueConstraint("name", name=op.f("uq_projects_name")),
         info={"never_renumbered": True},
-        **dialect.NEVER_RENUMBERED,
+        **NEVER_RENUMBERED,
     )
     pseudonym_keys = op.create_table(
         "pseudonym_keys",
@@ -105,7 +176,7 @@ def upgrade():
         sa.PrimaryKeyConstraint("project_id", "id", name=op.f("pk_items")),
         sa.UniqueConstraint("project_id", "name", name=op.f("uq_items_project_id_name")),
         info={"clustered": True},
-        **dialect.CLUSTERED,
+        **CLUSTERED,
     )
     op.create_table(
         "aliases",
@@ -281,7 +352,7 @@ def upgrade():
         ),
         sa.PrimaryKeyConstraint("project_id", "item_id", "name", name=op.f("pk_item_attributes")),
         info={"clustered": True},
-        **dialect.CLUSTERED,
+        **CLUSTERED,
     )
     op.create_table(
         "labels",
@@ -338,7 +409,7 @@ def upgrade():
             name=op.f("pk_labels"),
         ),
         info={"clustered": True},
-        **dialect.CLUSTERED,
+        **CLUSTERED,
     )
     op.create_table(
         "past_labels",
@@ -405,7 +476,7 @@ def upgrade():
             name=op.f("pk_past_labels"),
         ),
         info={"clustered": True},
-        **dialect.CLUSTERED,
+        **CLUSTERED,
     )
     op.create_table(
         "touched",
@@ -421,7 +492,7 @@ def upgrade():
         ),
         sa.PrimaryKeyConstraint("project_id", "change_id", "first_item", name=op.f("pk_touched")),
         info={"clustered": True},
-        **dialect.CLUSTERED,
+        **CLUSTERED,
     )
     op.create_table(
         "notes",
@@ -579,7 +650,7 @@ def upgrade():
             "project_id", "snapshot_id", "pattern_id", name=op.f("pk_snapshot_patterns")
         ),
         info={"append_only": True, "thinned": True, "clustered": True},
-        **dialect.CLUSTERED,
+        **CLUSTERED,
     )
     op.create_table(
         "snapshot_annotators",
@@ -603,7 +674,7 @@ def upgrade():
             "project_id", "snapshot_id", "annotator_id", name=op.f("pk_snapshot_annotators")
         ),
         info={"append_only": True, "thinned": True, "clustered": True},
-        **dialect.CLUSTERED,
+        **CLUSTERED,
     )
     op.create_table(
         "snapshot_pairs",
@@ -622,7 +693,7 @@ def upgrade():
             "project_id", "snapshot_id", "first_id", "second_id", name=op.f("pk_snapshot_pairs")
         ),
         info={"append_only": True, "thinned": True, "clustered": True},
-        **dialect.CLUSTERED,
+        **CLUSTERED,
     )
     op.create_table(
         "snapshot_flags",
@@ -673,10 +744,9 @@ def upgrade():
         ),
         sa.PrimaryKeyConstraint("import_id", "number", name=op.f("pk_sources")),
     )
-    backend = op.get_bind().dialect.name
-    for made in (dialect.trigger_functions(backend), dialect.triggers(backend)):
-        for statement in made.values():
-            op.execute(statement)
+    on_sqlite = op.get_bind().dialect.name == "sqlite"
+    for statement in sqlite_triggers() if on_sqlite else postgres_triggers():
+        op.execute(statement)
 
 
 def downgrade():
@@ -707,5 +777,6 @@ def downgrade():
     op.drop_table("purges")
     op.drop_table("pseudonym_keys")
     op.drop_table("projects")
-    for function in dialect.trigger_functions(op.get_bind().dialect.name):
-        op.execute(f"DROP FUNCTION {function}")
+    if op.get_bind().dialect.name != "sqlite":
+        for function in FUNCTIONS:
+            op.execute(f"DROP FUNCTION {function}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import CheckConstraint, Connection, Table, inspect, text
+from sqlalchemy import CheckConstraint, Column, Connection, Integer, Table, inspect, text
 
 from tests.database.rows import sample
 from tests.helpers import stored
@@ -73,6 +74,36 @@ def test_migrated_head_is_sound(url: str) -> None:
 def test_revisions_are_those_of_the_migrations() -> None:
     found = ScriptDirectory(str(migrations_folder())).walk_revisions()
     assert tuple(revision.revision for revision in reversed(list(found))) == REVISIONS
+
+
+def test_a_revision_makes_what_it_made_whatever_the_models_are_now(empty_url: str) -> None:
+    """A table that a later revision makes must not be looked for by an earlier one."""
+    later = Table(
+        "later",
+        Base.metadata,
+        Column("project_id", Integer, primary_key=True),
+        info={"append_only": True, "thinned": True},
+    )
+    try:
+        database = Database(empty_url)
+        database.upgrade()
+        with database.engine.connect() as connection:
+            assert "later" not in inspect(connection).get_table_names()
+            stored = dialect.stored_triggers(connection)
+        database.downgrade("base")
+    finally:
+        Base.metadata.remove(later)
+    assert stored == set(dialect.triggers(database.url.get_backend_name()))
+
+
+def test_no_revision_reads_the_package() -> None:
+    for revision in (migrations_folder() / "versions").glob("*.py"):
+        for node in ast.walk(ast.parse(revision.read_text("utf-8"))):
+            names = [one.name for one in getattr(node, "names", ()) if isinstance(one, ast.alias)]
+            assert not any(
+                name.partition(".")[0] == "tracker"
+                for name in [*names, getattr(node, "module", None) or ""]
+            ), revision.name
 
 
 def rows_of(connection: Connection, tables: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
