@@ -47,8 +47,8 @@ def compared(template: Path, folder: Path) -> Path:
 def test_as_json(run: Run) -> None:
     told = run("compare", "reviews", "baseline", "second", "--json").json()
     assert list(told) == [
-        "project", "a", "b", "shared_items", "changes", "measures", "categories", "because",
-        "notes",
+        "project", "a", "b", "shared_items", "changes", "periods", "measures", "categories",
+        "because", "notes",
     ]  # fmt: skip
     for side, number in (("a", 1), ("b", 2)):
         assert told[side].keys() == {"project", "asked", "snapshot", "name", "as_of", "since"}
@@ -131,6 +131,22 @@ def test_the_page(run: Run) -> None:
         )
     assert "nan" not in done.out.lower().split()
     assert "None" not in done.out
+
+
+def test_the_page_of_two_periods_that_do_not_overlap(run: Run) -> None:
+    words = ("compare", "reviews", "..guideline v2", "guideline v2..")
+    shown = [" ".join(line.split()) for line in run(*words).out.splitlines()]
+    assert (
+        "Two periods that do not overlap: no answer is in both. "
+        "7 items in A alone, 1 in B alone, 2 in both."
+    ) in " ".join(shown)
+    because = run(*words, "--json").json()["because"]
+    for line in (
+        f"other items 7 in A, 1 in B {because['other_items']:+.3f}",
+        f"the same items, answered again 2 items {because['same_items']:+.3f}",
+    ):
+        assert line in shown
+    assert not any("taken away" in line for line in shown)
 
 
 def test_what_to_do_next_is_a_command(run: Run) -> None:

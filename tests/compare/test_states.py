@@ -145,10 +145,11 @@ def test_answers_before_a_note_are_those_of_then(told_on_both: Ledger) -> None:
         assert one.after == after.measure(one.name).value
     assert figure(found, "percent_agreement").before == pytest.approx(2 / 3)
     assert [one.text for one in found.notes] == ["guideline v2"]
-    # i, j and k have answers in both; B's to i was given before alone.
+    # i, j and k have answers in both.
     assert found.shared == 3
-    assert found.changes == {
-        "new_items": 2, "new_answers": 0, "revised_answers": 3, "removed_answers": 3,
+    assert found.periods is not None
+    assert found.periods.to_dict() == {
+        "items_only_a": 0, "items_only_b": 2, "items_in_both": 3,
     }  # fmt: skip
 
 

@@ -46,7 +46,8 @@ def compare(
     """What changed between two states, whether by more than chance, and because of what.
 
     The difference is shared out among new items, further answers, revisions and answers taken
-    away, and again among annotators and among categories; the shares add up to it. The last
+    away (of two periods that do not overlap: between other items and the same ones), and again
+    among annotators and among categories; the shares add up to it. The last
     options are for states that are no snapshots: those were read as they were recorded.
 
     Examples: `tracker compare reviews last~1 last`,

@@ -13,8 +13,16 @@ from tracker.catalogue.annotators import annotator_names
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.notes import NoteInfo, list_notes
 from tracker.compare.groups import DIVISIBLE, groups_of
-from tracker.compare.joint import KINDS, ItemChange, changes_between, gathered, patterns_with
+from tracker.compare.joint import (
+    KINDS,
+    Change,
+    ItemChange,
+    changes_between,
+    gathered,
+    patterns_with,
+)
 from tracker.compare.kitagawa import Part, contributions
+from tracker.compare.periods import PERIOD_KINDS, PeriodItems, are_disjoint, items_of_periods
 from tracker.compare.shapley import shares
 from tracker.compare.side import Side
 from tracker.compare.values import Because, Compared, StateComparison
@@ -70,8 +78,8 @@ def _compared(
     connection: Connection, one: Side, other: Side, changes: Counter[ItemChange] | None
 ) -> StateComparison:
     steps: list[tuple[Pattern, Pattern, int]] = []
-    kinds: Mapping[str, Mapping[str, float] | None] = {}
-    told = None
+    shared_out: Mapping[str, Mapping[str, float] | None] = {}
+    counted = periods = None
     if changes is not None:
         unchanged = one.patterns - _before(changes)
         steps = [(pattern, pattern, items) for pattern, items in unchanged if items]
@@ -79,27 +87,39 @@ def _compared(
             (change.pattern(frozenset()), change.pattern(frozenset(KINDS)), items)
             for change, items in changes.items()
         ]
-        kinds = _shares(one, other, unchanged, changes)
-        told = dict.fromkeys(KINDS, 0)
-        for change, items in changes.items():
-            for kind, number in change.counts().items():
-                told[kind] += number * items
+        if are_disjoint(one.state, other.state):
+            every = items_of_periods(steps)
+            periods = PeriodItems.of(every)
+            shared_out = _shares(one, other, PERIOD_KINDS, ItemPatterns(), every)
+        else:
+            counted = _counted(changes)
+            shared_out = _shares(one, other, KINDS, unchanged, changes)
     shared = sum(items for before, after, items in steps if before and after)
-    measures = tuple(_measures(one, other, steps if shared else [], kinds))
+    measures = tuple(_measures(one, other, steps if shared else [], shared_out))
     return StateComparison(
         one.state,
         other.state,
         None if changes is None else shared,
-        told,
+        counted,
         measures,
         tuple(_categories(one, other, steps if shared else [])),
         _because(one, other, measures),
         tuple(_notes_between(connection, one.state, other.state)),
+        periods,
     )
 
 
 def _before(changes: Counter[ItemChange]) -> ItemPatterns:
     return patterns_with(ItemPatterns(), changes, frozenset())
+
+
+def _counted(changes: Counter[ItemChange]) -> dict[str, int]:
+    """How many changes of each kind there are."""
+    found = dict.fromkeys(KINDS, 0)
+    for change, items in changes.items():
+        for kind, number in change.counts().items():
+            found[kind] += number * items
+    return found
 
 
 def _notes_between(connection: Connection, one: State, other: State) -> Iterator[NoteInfo]:
@@ -195,10 +215,14 @@ def _categories(one: Side, other: Side, steps: Steps) -> Iterator[Compared]:
 
 
 def _shares(
-    one: Side, other: Side, unchanged: ItemPatterns, changes: Counter[ItemChange]
+    one: Side,
+    other: Side,
+    kinds: Sequence[str],
+    unchanged: ItemPatterns,
+    changes: Mapping[Change, int],
 ) -> dict[str, Mapping[str, float] | None]:
     """Of each measure the share of each kind of change that there was."""
-    happened = [kind for kind in KINDS if any(change.counts().get(kind) for change in changes)]
+    happened = [kind for kind in kinds if any(change.counts().get(kind) for change in changes)]
     known: dict[frozenset[str], Mapping[str, float | None]] = {}
 
     def values(kinds: frozenset[str]) -> Mapping[str, float | None]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import (
     Column,
@@ -31,7 +31,14 @@ from tracker.counting import Selection
 from tracker.counting.selection import answers_of, read_answer, stream
 from tracker.tally import Answer, ItemPatterns, Pattern, make_pattern
 
-__all__ = ["KINDS", "ItemChange", "changes_between", "gathered", "patterns_with"]
+__all__ = [
+    "KINDS",
+    "Change",
+    "ItemChange",
+    "changes_between",
+    "gathered",
+    "patterns_with",
+]
 
 NEW_ITEMS, NEW, REVISED, REMOVED = KINDS = (
     "new_items",
@@ -77,6 +84,19 @@ class ItemChange:
                 *(() if REMOVED in kinds else self.went),
             ]
         )
+
+
+class Changed(Protocol):
+    """What became of the answers to one item, by kinds of change."""
+
+    def counts(self) -> dict[str, int]:
+        """How many changes of each kind there are."""
+
+    def pattern(self, kinds: frozenset[str]) -> Pattern:
+        """The pattern of the item where only these kinds of change had happened."""
+
+
+Change = TypeVar("Change", bound=Changed)
 
 
 @contextmanager
@@ -165,7 +185,7 @@ def _read(code: str) -> ItemChange:
 
 
 def patterns_with(
-    unchanged: ItemPatterns, changes: Counter[ItemChange], kinds: frozenset[str]
+    unchanged: ItemPatterns, changes: Mapping[Change, int], kinds: frozenset[str]
 ) -> ItemPatterns:
     """The item patterns where only these kinds of change had happened."""
     counts = Counter(unchanged.counts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tracker.catalogue.notes import NoteInfo
 from tracker.compare.joint import KINDS
 from tracker.compare.kitagawa import Part
+from tracker.compare.periods import PERIOD_KINDS, PeriodItems
 from tracker.compare.which import State
 from tracker.measures.comparison import Comparison
 
@@ -24,8 +25,8 @@ class Because:
 
     Attributes:
         measure: of which figure.
-        shares: each kind of change's share; they add up to the difference. None where they
-            cannot be told.
+        shares: the share of each kind of change, or of difference between two periods; they
+            add up to the difference. None if there are none.
         annotators: each annotator's part; they add up to the difference, too.
         answers: the part of each answer given.
         undefined: why there are no shares.
@@ -41,7 +42,8 @@ class Because:
         """The contract's ``because``."""
         return {
             "measure": self.measure,
-            **{kind: None if self.shares is None else self.shares.get(kind, 0.0) for kind in KINDS},
+            **dict.fromkeys(KINDS),
+            **(_every_kind(self.shares) or {}),
             "annotators": [
                 {"annotator": name} | part.to_dict() for name, part in self.annotators.items()
             ],
@@ -50,6 +52,14 @@ class Because:
             ],
             "undefined": self.undefined,
         }
+
+
+def _every_kind(shares: Mapping[str, float] | None) -> dict[str, float] | None:
+    """The share of every kind, 0 for one that did not happen."""
+    if shares is None:
+        return None
+    kinds = PERIOD_KINDS if shares.keys() & set(PERIOD_KINDS) else KINDS
+    return {kind: shares.get(kind, 0.0) for kind in kinds}
 
 
 @dataclass(frozen=True)
@@ -80,11 +90,7 @@ class Compared:
             )
         }
         if key == "measure":
-            found["because"] = (
-                None
-                if self.shares is None
-                else {kind: self.shares.get(kind, 0.0) for kind in KINDS}
-            )
+            found["because"] = _every_kind(self.shares)
         return found
 
 
@@ -96,11 +102,13 @@ class StateComparison:
         a: the first.
         b: the second.
         shared: items with answers in both; None across projects, whose items are not matched.
-        changes: how many changes of each kind there were, likewise.
+        changes: how many changes of each kind there were; None across projects, and for two
+            periods that do not overlap, between which no answer changed.
         measures: every measure that follows from item patterns.
         categories: the rate of every category.
         because: what made the difference of the measure that leads.
         notes: what happened between.
+        periods: which items the two periods have; None unless they do not overlap.
     """
 
     a: State
@@ -111,6 +119,7 @@ class StateComparison:
     categories: tuple[Compared, ...]
     because: Because | None
     notes: tuple[NoteInfo, ...] = ()
+    periods: PeriodItems | None = None
 
     @property
     def is_unchanged(self) -> bool:
@@ -125,6 +134,7 @@ class StateComparison:
             "b": self.b.to_dict(),
             "shared_items": self.shared,
             "changes": None if self.changes is None else dict(self.changes),
+            "periods": None if self.periods is None else self.periods.to_dict(),
             "measures": [one.to_dict("measure") for one in self.measures],
             "categories": [one.to_dict("category") for one in self.categories],
             "because": None if self.because is None else self.because.to_dict(),

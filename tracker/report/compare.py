@@ -10,8 +10,9 @@ from rich.text import Text
 from tracker import clock
 from tracker.compare import State, StateComparison
 from tracker.compare.kitagawa import Part
-from tracker.compare.values import Compared
-from tracker.report.cells import count, figure, table
+from tracker.compare.periods import OTHER_ITEMS, SAME_ITEMS, PeriodItems
+from tracker.compare.values import Because, Compared
+from tracker.report.cells import count, figure, many, table
 from tracker.report.words import reason
 
 __all__ = ["because_view", "compare_view"]
@@ -30,7 +31,9 @@ def compare_view(found: StateComparison) -> Iterator[RenderableType]:
     yield Text.assemble(
         (found.a.project.name, "bold"), f"  A: {_state(found.a)}   B: {_state(found.b)}"
     )
-    if found.shared is not None:
+    if found.periods is not None:
+        yield Text(_periods(found.periods), style="dim")
+    elif found.shared is not None:
         yield Text(f"{count(found.shared)} items have answers in both.", style="dim")
     for note in found.notes:
         yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
@@ -58,6 +61,14 @@ def _state(state: State) -> str:
     if told["as_of"] is not None:
         words.append(f"as of {told['as_of'][:16].replace('T', ' ')}")
     return " ".join(words) or "all answers"
+
+
+def _periods(items: PeriodItems) -> str:
+    return (
+        "Two periods that do not overlap: no answer is in both. "
+        f"{many(items.only_a, 'item')} in A alone, {count(items.only_b)} in B alone, "
+        f"{count(items.both)} in both."
+    )
 
 
 def _columns(first: str) -> tuple[str, ...]:
@@ -96,7 +107,9 @@ def _because(found: StateComparison) -> Iterator[RenderableType]:
         ("Because", "bold"),
         f"  {because.measure} {_signed(lead.comparison.difference)}, shared out:",
     )
-    if because.shares is not None and found.changes is not None:
+    if because.shares is not None and found.periods is not None:
+        yield table(("what differs", "how many", "share"), _differences(found.periods, because))
+    elif because.shares is not None and found.changes is not None:
         rows = [
             (words, f"{count(found.changes[kind])} {unit}", _signed(because.shares.get(kind, 0.0)))
             for kind, (words, unit) in _KINDS.items()
@@ -109,6 +122,22 @@ def _because(found: StateComparison) -> Iterator[RenderableType]:
     for title, parts in (("annotator", because.annotators), ("answer", because.answers)):
         if parts:
             yield _parts(title, parts)
+
+
+def _differences(items: PeriodItems, because: Because) -> list[tuple[str, str, str]]:
+    """What the items of one period alone make, and what those of both."""
+    shares = because.shares or {}
+    rows = [
+        (
+            "other items",
+            f"{count(items.only_a)} in A, {count(items.only_b)} in B",
+            _signed(shares.get(OTHER_ITEMS)),
+        )
+    ]
+    if items.both:
+        same = _signed(shares.get(SAME_ITEMS))
+        rows.append(("the same items, answered again", many(items.both, "item"), same))
+    return rows
 
 
 def _parts(title: str, parts: Mapping[str, Part]) -> RenderableType:
