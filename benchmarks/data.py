@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,8 +29,9 @@ tracker.open(sys.argv[1]).import_file(sys.argv[2], project=sys.argv[3])
 def rows(answers: int, *, dated: bool = False) -> Iterator[str]:
     """Lines of ``item,annotator,category``, an item's answers one after the other.
 
-    With ``dated`` each has a time too, the answers of an item lying within five days and the
-    items one after the other in a year.
+    Names are as tools give them: not padded, so that their order as text is not that of their
+    numbers. With ``dated`` each line has a time too, the answers of an item lying within five
+    days and the items one after the other in a year.
     """
     draw, days = random.Random(SEED), random.Random(SEED)
     others = len(CATEGORIES) - 1
@@ -39,7 +41,7 @@ def rows(answers: int, *, dated: bool = False) -> Iterator[str]:
         for annotator in draw.sample(range(ANNOTATORS), ANSWERS):
             missed = 0 if draw.random() < ACCURACY else 1 + draw.randrange(others)
             category = CATEGORIES[(truth + missed) % len(CATEGORIES)]
-            line = f"item-{item:07},annotator-{annotator:03},{category}"
+            line = f"item-{item + 1},annotator-{annotator + 1},{category}"
             if dated:
                 moment = BEGIN + int(item / items * 360 * DAY + days.random() * 5 * DAY)
                 line += f",{moment}"
@@ -47,20 +49,29 @@ def rows(answers: int, *, dated: bool = False) -> Iterator[str]:
 
 
 def csv_of(folder: Path, answers: int, *, dated: bool = False) -> Path:
-    """A file of so many answers, made where it is not there yet."""
-    path = folder / f"{'dated' if dated else 'answers'}-{answers}.csv"
+    """A file of so many answers, made if it is not there yet; in random order unless dated."""
+    path = folder / f"{'dated' if dated else 'shuffled'}-{answers}.csv"
     if not path.exists():
         part = path.with_suffix(".part")
-        with part.open("w", encoding="utf-8", newline="") as file:
-            file.write(f"item,annotator,category{',labeled_at' if dated else ''}\n")
-            file.writelines(rows(answers, dated=dated))
+        # In a process of its own: whoever is started later starts from this one's peak memory.
+        run([sys.executable, __file__, str(part), str(answers), *["dated"][: int(dated)]])
         part.rename(path)
     return path
 
 
+def _write(path: Path, answers: int, *, dated: bool) -> None:
+    lines: Iterator[str] | list[str] = rows(answers, dated=dated)
+    if not dated:
+        lines = list(lines)
+        random.Random(SEED).shuffle(lines)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(f"item,annotator,category{',labeled_at' if dated else ''}\n")
+        file.writelines(lines)
+
+
 def database_of(folder: Path, answers: int, *, dated: bool = False) -> Path:
     """A SQLite database with one project of so many answers, made where it is not there yet."""
-    path = folder / f"{'dated' if dated else 'ledger'}-{answers}.db"
+    path = folder / f"{'dated' if dated else 'shuffled'}-{answers}.db"
     if not path.exists():
         part = path.with_suffix(".part")
         part.unlink(missing_ok=True)
@@ -72,3 +83,7 @@ def database_of(folder: Path, answers: int, *, dated: bool = False) -> Path:
 def fill(url: str, file: Path) -> None:
     """Import a file of answers into the project of a database."""
     run(python(IMPORT, url, file, PROJECT))
+
+
+if __name__ == "__main__":
+    _write(Path(sys.argv[1]), int(sys.argv[2]), dated="dated" in sys.argv[3:])

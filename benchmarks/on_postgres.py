@@ -42,7 +42,7 @@ def on_postgres(url: str, bench: Bench, wanted: set[str]) -> Iterator[Row]:
                 return run(python(code, fresh, csv_of(bench.folder, bench.rows), PROJECT))
 
             if "import" in wanted:
-                ratio = in_turn(lambda: new(IMPORT), lambda: new(TO_SQL), bench.repeats)
+                ratio = in_turn(lambda: new(IMPORT), lambda: new(TO_SQL["postgres"]), bench.repeats)
                 name = f"import of {bench.rows:,} rows"
                 yield Row(name, "read_csv + to_sql, a flat table", ratio, peak=ratio.peak)
             counted = [name for name in ("agreement", "audit", "snapshot") if name in wanted]

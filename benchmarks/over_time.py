@@ -73,7 +73,7 @@ def import_some(
     """Some more answers."""
     file = folder / "more.csv"
     lines = [
-        f"item-{item:07},annotator-{annotator:03},{source.choice(CATEGORIES)}"
+        f"item-{item + 1},annotator-{annotator + 1},{source.choice(CATEGORIES)}"
         for item, annotator in rows
     ]
     file.write_text("\n".join(["item,annotator,category", *lines]), encoding="utf-8")

@@ -21,7 +21,7 @@ from rich.table import Table
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--labels", type=int, default=2_000_000, help="labels that are counted")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="rows that are imported")
+    parser.add_argument("--rows", type=int, default=2_000_000, help="rows that are imported")
     parser.add_argument("--repeats", type=int, default=5, help="pairs of measurements")
     parser.add_argument("--postgres", metavar="URL", help="a server too; auto: one of our own")
     parser.add_argument("--only", help=f"some of: {','.join(COMPARISONS)}")
