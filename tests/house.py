@@ -31,6 +31,7 @@ ORDER = (
     "past",
     "ingest",
     "counting",
+    "handle",
     "assess",
     "auditing",
     "flags",
@@ -64,7 +65,7 @@ ONLY: dict[str, set[str]] = {
 LIBRARIES = {
     "sqlalchemy": {"schema", "dialect", "database", "catalogue", "past", "ingest", "counting",
                    "assess", "auditing", "flags", "history", "compare", "gate", "progress",
-                   "integrity", "export", "ledger"},
+                   "integrity", "export", "handle", "ledger"},
     "alembic": {"database"},
     "numpy": {"measures", "trend", "compare", "audit", "counting", "assess"},
     "scipy": {"measures", "trend", "audit"},

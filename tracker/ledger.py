@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, overload
 
-from sqlalchemy import Connection
-
 from tracker.assess import Assessment, Question, Reading, Study, Uncertainty, assess, study
 from tracker.audit.floors import DEFAULT_FLOORS, Floors
 from tracker.auditing import Audit, AuditQuestion, audit_project, question_of
 from tracker.catalogue.changes import lock_project
-from tracker.catalogue.projects import ProjectInfo, ProjectOptions, find_project, project_for_import
+from tracker.catalogue.projects import ProjectOptions, find_project, project_for_import
 from tracker.catalogue.pseudonyms import pseudonyms
 from tracker.compare import StateComparison, compare_states, find_states, refuse_unlike
 from tracker.counting import EVERYTHING, Choice, Selecting, choose
-from tracker.database import Database
 from tracker.errors import InvalidOption
 from tracker.export import LABEL_COLUMNS, standing_labels
 from tracker.flags import Recorded, record_flags
 from tracker.gate import GateResult, judge, read_config
+from tracker.handle import Handle
 from tracker.history import History, SnapshotRecord, Taken, Taking, history, take_snapshot
 from tracker.history.curve import Asked, Curve, check_recorded_alone, rebuilt
 from tracker.history.prune import Fate, parse_keep, plan, prune
@@ -32,7 +30,6 @@ from tracker.history.verify import Verified, verify
 from tracker.ingest.columns import parse_map
 from tracker.ingest.loader import ImportResult, Progress, load
 from tracker.ingest.source import STDIN, SourceFile
-from tracker.past import Moment, as_it_was, moment_of, to_bear_in_mind
 from tracker.progress import Status, project_status
 from tracker.simulate import Row, write_rows
 
@@ -42,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Ledger"]
 
 
-class Ledger:
+class Ledger(Handle):
     """One database of projects, by its URL.
 
     Every call is one transaction. Methods raise the errors of `tracker.errors`. Those that
@@ -50,11 +47,6 @@ class Ledger:
     ``annotators``, ``exclude_annotators``, ``exclude_flagged``, ``since``, ``until``, ``where``,
     ``as_of`` and ``known_at``.
     """
-
-    def __init__(self, url: str, notice: Callable[[str], None] = lambda _: None) -> None:
-        """``notice`` is told, in a sentence, what to bear in mind about a result."""
-        self.database = Database(url)
-        self.notice = notice
 
     def __repr__(self) -> str:
         return f"tracker.open({str(self.database)!r})"
@@ -355,34 +347,6 @@ class Ledger:
         asked = question or Question()
         with self.reading(project, asked.choice) as (connection, found):
             yield study(connection, found, asked)
-
-    # -- transactions --------------------------------------------------------------------
-
-    @contextmanager
-    def reading(
-        self, project: str | None, choice: Choice = EVERYTHING
-    ) -> Iterator[tuple[Connection, ProjectInfo]]:
-        """A connection that sees one state, and the project (None: the only one).
-
-        The state is that of a choice with a moment; `notice` is told what to bear in mind of it.
-        """
-        with self.database.read() as connection:
-            found = find_project(connection, project)
-            with as_it_was(connection, found.id, self._moment(connection, found, choice)):
-                yield connection, found
-
-    def _moment(self, connection: Connection, project: ProjectInfo, choice: Choice) -> Moment:
-        """The state that a choice means; `notice` is told what to bear in mind of it."""
-        moment = moment_of(connection, project.id, choice.as_of, choice.known_at)
-        for sentence in to_bear_in_mind(connection, project.id, moment):
-            self.notice(sentence)
-        return moment
-
-    @contextmanager
-    def writing(self, project: str | None) -> Iterator[tuple[Connection, ProjectInfo]]:
-        """A connection in one transaction, and the project (None: the only one)."""
-        with self.database.write() as connection:
-            yield connection, find_project(connection, project)
 
 
 def _is_past(choice: Choice) -> bool:

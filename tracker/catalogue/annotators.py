@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ __all__ = [
     "list_annotators",
     "rename_annotator",
     "set_kind",
+    "with_people",
 ]
 
 
@@ -211,3 +212,16 @@ def labels_by_annotator(connection: Connection, project: ProjectInfo) -> dict[in
         .group_by(Label.annotator_id)
     )
     return {row.annotator_id: row.labels for row in rows}
+
+
+def with_people(told: Mapping[str, Any] | None, people: Mapping[Any, Any]) -> dict[str, Any] | None:
+    """A choice as JSON with other words for its annotators.
+
+    Numbers by name, as it is stored, for names may have to go; or the names of now by number.
+    """
+    if told is None:
+        return None
+    return {
+        **told,
+        **{who: [people[one] for one in told[who]] for who in ("annotators", "excluded")},
+    }

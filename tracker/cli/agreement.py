@@ -28,7 +28,7 @@ from tracker.cli.asking import (
     only_one,
     refuse_unused,
 )
-from tracker.cli.context import AsCsv, AsJson, Confidence, Measures, ProjectArgument, opened
+from tracker.cli.context import AsCsv, AsJson, Confidence, Measures, ProjectArgument, opened_ledger
 from tracker.cli.selecting import (
     Annotators,
     AsOf,
@@ -124,7 +124,7 @@ def agreement(
         annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
     )
     asked = Asked(
-        opened(context),
+        opened_ledger(context),
         project,
         Question(measures or (), confidence, Reading(weights, scale, distance), choose(**chosen)),
         Uncertainty(bootstrap, seed, resample, cluster),

@@ -4,41 +4,70 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
-from tracker.cli import (
-    agreement,
-    annotator,
-    audit,
-    category,
-    compare,
-    conformance,
-    database,
-    demo,
-    export,
-    flags,
-    gate,
-    history,
-    importing,
-    item,
-    project,
-    simulate,
-    snapshot,
-    snapshots,
-    status,
-)
 from tracker.errors import TrackerError
 
 __all__ = ["app", "main"]
 
 _EPILOG = "Start with: tracker demo"
+_MARKUP: Final = "markdown"
+# The commands in the order of the help, each with the module that holds it.
+_MODULES = {
+    "demo": "demo",
+    "import": "importing",
+    "imports": "importing",
+    "status": "status",
+    "agreement": "agreement",
+    "snapshot": "snapshot",
+    "snapshots": "snapshots",
+    "history": "history",
+    "compare": "compare",
+    "audit": "audit",
+    "flags": "flags",
+    "gate": "gate",
+    "export": "export",
+    "simulate": "simulate",
+    "project": "project",
+    "annotator": "annotator",
+    "category": "category",
+    "item": "item",
+    "database": "database",
+    "conformance": "conformance",
+}
+
+
+class _ByName(Mapping[str, Any]):
+    """The commands by name; a module is imported only when one of its commands is asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Any] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULES)
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            part = typer.Typer(rich_markup_mode=_MARKUP)
+            import_module(f"tracker.cli.{_MODULES[name]}").register(part)
+            self._loaded |= typer.main.get_group(part).commands
+        return self._loaded[name]
 
 
 class _Commands(TyperGroup):
     """The commands; what ends one from outside is met before the parser calls it a failure."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = _ByName()
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for, its output written out."""
@@ -62,29 +91,9 @@ app = typer.Typer(
     epilog=_EPILOG,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=_MARKUP,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-demo.register(app)
-importing.register(app)
-status.register(app)
-agreement.register(app)
-snapshot.register(app)
-snapshots.register(app)
-history.register(app)
-compare.register(app)
-audit.register(app)
-flags.register(app)
-gate.register(app)
-export.register(app)
-simulate.register(app)
-project.register(app)
-annotator.register(app)
-category.register(app)
-item.register(app)
-database.register(app)
-conformance.register(app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened, show
+from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened_ledger, show
 from tracker.cli.fairness import Pseudonyms, SuppressBelow, fairly
 from tracker.cli.selecting import (
     Annotators,
@@ -100,7 +100,7 @@ def audit(
     from tracker.report.audit import audit_view
     from tracker.report.flags import recorded_words
 
-    ledger = opened(context)
+    ledger = opened_ledger(context)
     question = question_of(
         alpha=alpha,
         kinds=kind or (),

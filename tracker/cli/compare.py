@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from tracker.cli.asking import Distance, ReadAs, Weights
-from tracker.cli.context import AsCsv, AsJson, Confidence, ProjectArgument, hint, opened, show
+from tracker.cli.context import (
+    AsCsv,
+    AsJson,
+    Confidence,
+    ProjectArgument,
+    hint,
+    opened_ledger,
+    show,
+)
 
 __all__ = ["register"]
 
@@ -58,7 +66,7 @@ def compare(
     from tracker.assess import Question, Reading
     from tracker.report.compare import compare_view
 
-    found = opened(context).compare(
+    found = opened_ledger(context).compare(
         project,
         before,
         after,

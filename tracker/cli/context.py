@@ -17,6 +17,7 @@ from tracker.errors import InvalidOption
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from tracker.handle import Handle
     from tracker.ledger import Ledger
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "hint",
     "json_text",
     "opened",
+    "opened_ledger",
     "show",
     "some_project",
     "write_text",
@@ -59,13 +61,27 @@ Measures = Annotated[
 ]
 
 
-def opened(context: typer.Context) -> Ledger:
-    """The ledger that ``--database``, the environment or the default names."""
+def opened(context: typer.Context) -> Handle:
+    """The database that ``--database``, the environment or the default names.
+
+    It reads and writes by name; a command that counts takes `opened_ledger`, which takes longer
+    to import.
+    """
+    from tracker.handle import Handle
+
+    return Handle(_url(context), notice=hint)
+
+
+def opened_ledger(context: typer.Context) -> Ledger:
+    """The same database, for commands that count."""
     from tracker.ledger import Ledger
 
+    return Ledger(_url(context), notice=hint)
+
+
+def _url(context: typer.Context) -> str:
     given: str | None = context.find_root().params.get("database")
-    url = given or os.environ.get("TRACKER_DATABASE_URL") or DEFAULT_DATABASE
-    return Ledger(url, notice=hint)
+    return given or os.environ.get("TRACKER_DATABASE_URL") or DEFAULT_DATABASE
 
 
 def some_project(argument: str | None, option: str | None) -> str | None:

@@ -6,7 +6,7 @@ import shlex
 
 import typer
 
-from tracker.cli.context import ProjectArgument, hint, opened
+from tracker.cli.context import ProjectArgument, hint, opened_ledger
 from tracker.cli.files import Force, Output, target
 from tracker.cli.over_time import Every, From, Shown, To, Window, history_of
 from tracker.cli.selecting import (
@@ -65,7 +65,7 @@ def labels(
     chosen = selecting(
         annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
     )
-    ledger, choice = opened(context), choose(**chosen)
+    ledger, choice = opened_ledger(context), choose(**chosen)
     if to.for_frames:
         number = to.write_frame(ledger.export_frame(project, **chosen))
     else:
@@ -110,7 +110,7 @@ def history(
     chosen = selecting(
         annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
     )
-    found = history_of(opened(context), project, every, window, measure or [], chosen)
+    found = history_of(opened_ledger(context), project, every, window, measure or [], chosen)
     rows = found.rows()
     if to.for_frames:
         to.write_frame(found.to_frame())

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import AsJson, ProjectArgument, hint, json_text, opened, show, write_text
+from tracker.cli.context import (
+    AsJson,
+    ProjectArgument,
+    hint,
+    json_text,
+    opened_ledger,
+    show,
+    write_text,
+)
 from tracker.cli.selecting import (
     Annotators,
     AsOf,
@@ -92,10 +100,10 @@ def gate(
                 "--init writes the file of checks, and takes neither --format nor --output",
                 "name the file to write: --config FILE",
             )
-        _start(opened(context), project, config, chosen)
+        _start(opened_ledger(context), project, config, chosen)
         return
     form = _form(form, as_json)
-    found = opened(context).gate(project, config, **chosen)
+    found = opened_ledger(context).gate(project, config, **chosen)
     _tell(found, form, output)
     if not found.passed:
         raise typer.Exit(_FAILED if found.failed else _UNKNOWN)

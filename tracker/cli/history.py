@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened, show
+from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened_ledger, show
 from tracker.cli.over_time import (
     Every,
     From,
@@ -112,7 +112,9 @@ def history(
         annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
     )
     measures = list(dict.fromkeys(measure or []))
-    asked = _Asked(opened(context), project, every, window, measures, last, chosen, as_json, as_csv)
+    asked = _Asked(
+        opened_ledger(context), project, every, window, measures, last, chosen, as_json, as_csv
+    )
     watched = _watched(asked, trend, watch_for) if trend or watch_for is not None else None
     if asked.every is None:
         _recorded(asked, watched)

@@ -5,14 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, ProjectOption, Yes, confirm, hint, opened, show
+from tracker.cli.context import (
+    AsCsv,
+    AsJson,
+    ProjectOption,
+    Yes,
+    confirm,
+    hint,
+    opened,
+    opened_ledger,
+    show,
+)
 from tracker.cli.options import Answers, Categories, Offsets, Scale, Wanted, project_options
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from tracker.ingest.loader import ImportResult, Progress
 
 __all__ = ["register"]
@@ -71,7 +83,7 @@ def import_files(
     """
     from tracker.ingest.loader import Rejected
 
-    ledger = opened(context)
+    ledger = opened_ledger(context)
     try:
         with _progress_bar() as progress:
             result = ledger.import_file(
@@ -164,7 +176,6 @@ def list_(
     from tracker.catalogue.projects import find_project
     from tracker.cli.context import some_project
     from tracker.ingest.register import list_imports
-    from tracker.report.cells import count, table
 
     name = some_project(argument, project)
     with opened(context).database.read() as connection:
@@ -173,30 +184,26 @@ def list_(
     rows = [
         one | {"sources": " ".join(source["name"] for source in one["sources"])} for one in found
     ]
+    show({"imports": found}, as_json=as_json, as_csv=as_csv, rows=rows, view=_imports_table(rows))
+
+
+def _imports_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    from tracker.report.cells import count, table
+
     counts = ("rows", "inserted", "changed", "unchanged", "older", "rejected")
-    show(
-        {"imports": found},
-        as_json=as_json,
-        as_csv=as_csv,
-        rows=rows,
-        view=[
-            table(
-                ("import", "project", "recorded ", *counts, "undone ", "sources "),
-                [
-                    (
-                        str(row["import"]),
-                        row["project"],
-                        row["recorded_at"][:19],
-                        *(count(row[name]) for name in counts),
-                        (row["undone_at"] or "")[:19],
-                        row["sources"],
-                    )
-                    for row in rows
-                ],
-                left=2,
-            )
-        ],
-    )
+    cells = [
+        (
+            str(row["import"]),
+            row["project"],
+            row["recorded_at"][:19],
+            *(count(row[name]) for name in counts),
+            (row["undone_at"] or "")[:19],
+            row["sources"],
+        )
+        for row in rows
+    ]
+    heads = ("import", "project", "recorded ", *counts, "undone ", "sources ")
+    yield table(heads, cells, left=2)
 
 
 @imports.command("show")

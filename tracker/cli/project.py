@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tracker.cli import notes
 from tracker.cli.context import AsCsv, AsJson, ProjectArgument, Yes, confirm, hint, opened, show
 from tracker.cli.options import Answers, Categories, Offsets, Scale, Wanted, project_options
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 __all__ = ["register"]
 
@@ -59,34 +63,29 @@ def list_(
 ) -> None:
     """List the projects by name."""
     from tracker.catalogue.projects import list_projects
-    from tracker.report.cells import table
 
     with opened(context).database.read() as connection:
         rows = [one.to_dict() for one in list_projects(connection, archived=everything)]
-    show(
-        {"projects": rows},
-        as_json=as_json,
-        as_csv=as_csv,
-        rows=rows,
-        view=[
-            table(
-                ("project", "answers ", "scale ", "wanted", "made ", "archived "),
-                [
-                    (
-                        row["project"],
-                        row["answers"],
-                        row["scale"],
-                        str(row["wanted"] or "-"),
-                        row["created_at"][:10],
-                        (row["archived_at"] or "")[:10],
-                    )
-                    for row in rows
-                ],
-            )
-        ],
-    )
+    show({"projects": rows}, as_json=as_json, as_csv=as_csv, rows=rows, view=_projects_table(rows))
     if not rows:
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")
+
+
+def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    from tracker.report.cells import table
+
+    cells = [
+        (
+            row["project"],
+            row["answers"],
+            row["scale"],
+            str(row["wanted"] or "-"),
+            row["created_at"][:10],
+            (row["archived_at"] or "")[:10],
+        )
+        for row in rows
+    ]
+    yield table(("project", "answers ", "scale ", "wanted", "made ", "archived "), cells)
 
 
 @projects.command("show")

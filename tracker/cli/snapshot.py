@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tracker.cli.asking import Distance, ReadAs, Weights
-from tracker.cli.context import AsJson, Confidence, ProjectArgument, hint, opened, show
+from tracker.cli.context import AsJson, Confidence, ProjectArgument, hint, opened_ledger, show
 from tracker.cli.selecting import (
     Annotators,
     AsOf,
@@ -77,7 +77,7 @@ def snapshot(
         annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
     )
     question = Question((), confidence, Reading(weights, scale, distance), choose(**chosen))
-    taken = opened(context).record_snapshot(
+    taken = opened_ledger(context).record_snapshot(
         project,
         question,
         name=name,

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, ProjectArgument, Yes, confirm, hint, opened, show
+from tracker.cli.context import (
+    AsCsv,
+    AsJson,
+    ProjectArgument,
+    Yes,
+    confirm,
+    hint,
+    opened,
+    opened_ledger,
+    show,
+)
 from tracker.cli.over_time import Last
 
 if TYPE_CHECKING:
@@ -43,7 +53,7 @@ def list_(
     from tracker.report.history import snapshot_rows
     from tracker.report.snapshots import snapshots_view
 
-    ledger = opened(context)
+    ledger = opened_ledger(context)
     if as_json or as_csv:
         told = ledger.history(project).to_dict()
         show(told, as_json=as_json, as_csv=as_csv, rows=snapshot_rows(told))
@@ -107,7 +117,7 @@ def verify(
     from tracker.report.snapshots import verified_view
 
     with _progress_bar() as progress:
-        found = opened(context).verify(project, chain_only=chain_only, progress=progress)
+        found = opened_ledger(context).verify(project, chain_only=chain_only, progress=progress)
     show(found.to_dict(), as_json=as_json, view=verified_view(found, chain_only=chain_only))
     if found.faults:
         first = found.faults[0].snapshot
@@ -178,7 +188,7 @@ def prune(
     """
     from tracker.report.snapshots import plan_view
 
-    ledger = opened(context)
+    ledger = opened_ledger(context)
     fates = ledger.prune(project, keep, dry_run=True)
     gone = _thinned(fates)
     if gone and not dry_run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, ProjectOption, SomeProject, hint, opened, show
+from tracker.cli.context import AsCsv, AsJson, ProjectOption, SomeProject, hint, opened_ledger, show
 from tracker.cli.context import some_project as chosen
 from tracker.cli.selecting import AsOf, KnownAt
 
@@ -33,7 +33,7 @@ def status(
     from tracker.report.status import status_view
 
     name = chosen(argument, project)
-    ledger = opened(context)
+    ledger = opened_ledger(context)
     with ledger.database.read() as connection:
         running = list_projects(connection) if name is None else ()
     names = [one.name for one in running] if name is None else [name]

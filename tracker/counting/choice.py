@@ -16,7 +16,6 @@ __all__ = [
     "Selecting",
     "choose",
     "past_moment",
-    "with_people",
 ]
 
 _DAY = 86_400_000_000  # microseconds
@@ -93,19 +92,6 @@ class Choice:
 
 
 EVERYTHING = Choice()
-
-
-def with_people(told: Mapping[str, Any] | None, people: Mapping[Any, Any]) -> dict[str, Any] | None:
-    """A choice as JSON with other words for its annotators.
-
-    Numbers by name, as it is stored, for names may have to go; or the names of now by number.
-    """
-    if told is None:
-        return None
-    return {
-        **told,
-        **{who: [people[one] for one in told[who]] for who in ("annotators", "excluded")},
-    }
 
 
 def choose(

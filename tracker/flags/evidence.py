@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tracker.audit import Flag
-from tracker.auditing import Audit, AuditedAnnotator
-from tracker.auditing.fairness import renamed
-from tracker.counting.choice import with_people
+from tracker.catalogue.annotators import with_people
+
+if TYPE_CHECKING:
+    from tracker.audit import Flag
+    from tracker.auditing import Audit, AuditedAnnotator
 
 __all__ = ["Numbered", "read_evidence"]
 
@@ -26,6 +27,8 @@ class Numbered:
     """
 
     def __init__(self, found: Audit, names: Mapping[int, str]) -> None:
+        from tracker.auditing.fairness import renamed
+
         self.found = renamed(found, {one.id: _MARK.format(one.id) for one in found.annotators})
         numbers = {name: number for number, name in names.items()}
         self.selection = with_people(found.selection, numbers)

@@ -10,7 +10,6 @@ from sqlalchemy import Connection, Row, Select, func, or_, select
 from sqlalchemy.orm import aliased
 
 from tracker import clock
-from tracker.audit import KINDS
 from tracker.catalogue.annotators import find_annotator
 from tracker.catalogue.flag_states import settling_changes
 from tracker.catalogue.names import near
@@ -43,7 +42,10 @@ def list_flags(
     """
     states = (ALL,) if states is None else states
     _check("state", states, (*FLAG_STATES, ALL))
-    _check("kind", () if kind is None else (kind,), [known.name for known in KINDS])
+    if kind is not None:
+        from tracker.audit import KINDS
+
+        _check("kind", (kind,), [known.name for known in KINDS])
     statement, state = _rows(project)
     if ALL not in states:
         statement = statement.where(state.in_(states))

@@ -13,12 +13,11 @@ from sqlalchemy import ColumnElement, Connection, Table, func, select
 
 from tracker.assess import Assessment, Counts, Reading
 from tracker.assess.figures import check_measures
-from tracker.catalogue.annotators import annotator_names
+from tracker.catalogue.annotators import annotator_names, with_people
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.names import near
 from tracker.catalogue.notes import list_notes
 from tracker.catalogue.projects import ProjectInfo
-from tracker.counting.choice import with_people
 from tracker.errors import NotFound
 from tracker.history.parts import (
     MEASURE_COLUMNS,

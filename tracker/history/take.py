@@ -12,12 +12,11 @@ from sqlalchemy import Connection, select
 
 from tracker import counting
 from tracker.assess import Assessment, Question
-from tracker.catalogue.annotators import annotator_names
+from tracker.catalogue.annotators import annotator_names, with_people
 from tracker.catalogue.changes import lock_project
 from tracker.catalogue.flag_states import settling_changes
 from tracker.catalogue.names import check_name
 from tracker.catalogue.projects import ProjectInfo
-from tracker.counting.choice import with_people
 from tracker.errors import InvalidOption
 from tracker.history.counted import Taking, count
 from tracker.history.parts import figure_rows, flag_rows, pair_rows, pattern_texts, tally_rows

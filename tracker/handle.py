@@ -1,0 +1,65 @@
+"""An open database: one transaction, one project in it; no counting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection
+
+from tracker.catalogue.projects import ProjectInfo, find_project
+from tracker.database import Database
+
+if TYPE_CHECKING:
+    from tracker.counting import Choice
+    from tracker.past import Moment
+
+__all__ = ["Handle"]
+
+
+class Handle:
+    """One database of projects, by its URL.
+
+    Every call is one transaction. Methods raise the errors of `tracker.errors`. This module
+    imports only what reads and writes by name: a command that lists projects starts as fast as
+    SQLAlchemy does. `Ledger` adds all that counts.
+    """
+
+    def __init__(self, url: str, notice: Callable[[str], None] = lambda _: None) -> None:
+        """``notice`` is called with a sentence for each reservation about a result."""
+        self.database = Database(url)
+        self.notice = notice
+
+    @contextmanager
+    def reading(
+        self, project: str | None, choice: Choice | None = None
+    ) -> Iterator[tuple[Connection, ProjectInfo]]:
+        """A connection that sees one state, and the project (None: the only one).
+
+        The state is that of a choice with a moment; `notice` gets the reservations about it.
+        """
+        with self.database.read() as connection:
+            found = find_project(connection, project)
+            if choice is None:
+                yield connection, found
+                return
+            from tracker.past import as_it_was
+
+            with as_it_was(connection, found.id, self._moment(connection, found, choice)):
+                yield connection, found
+
+    def _moment(self, connection: Connection, project: ProjectInfo, choice: Choice) -> Moment:
+        """The state that a choice means; `notice` gets the reservations about it."""
+        from tracker.past import moment_of, to_bear_in_mind
+
+        moment = moment_of(connection, project.id, choice.as_of, choice.known_at)
+        for sentence in to_bear_in_mind(connection, project.id, moment):
+            self.notice(sentence)
+        return moment
+
+    @contextmanager
+    def writing(self, project: str | None) -> Iterator[tuple[Connection, ProjectInfo]]:
+        """A connection in one transaction, and the project (None: the only one)."""
+        with self.database.write() as connection:
+            yield connection, find_project(connection, project)
