@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Connection, Engine, Inspector, inspect, text
 from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
 
 from tracker import dialect
-from tracker.errors import DatabaseUnusable
+from tracker.errors import DatabaseUnusable, InvalidOption
 from tracker.schema import Base
 
 if TYPE_CHECKING:
@@ -163,30 +167,33 @@ class Database:
             command.downgrade(_alembic(connection), revision)
 
     def check(self) -> list[str]:
-        """What is wrong with the database, a sentence each; nothing where it is sound."""
-        with self.read() as connection:
-            found = dialect.integrity_errors(connection)
-            expected = set(dialect.triggers(connection.dialect.name))
-            missing = expected - dialect.stored_triggers(connection)
-            found += [f"the trigger {name} is missing" for name in sorted(missing)]
-            tables = set(inspect(connection).get_table_names())
-            found += [
-                f"the table {name} is missing"
-                for name in sorted(set(Base.metadata.tables) - tables)
-            ]
-        return found
+        """What is wrong with the database, a sentence each; nothing where it is sound.
+
+        Raises DatabaseUnusable where there is no ledger to check.
+        """
+        with self._ledger() as connection:
+            return dialect.integrity_errors(connection) + _misfits(connection)
 
     def backup(self, target: Path) -> None:
         """Copy the database to a new file while it is in use.
 
-        Raises DatabaseUnusable where the target exists or the database is not a file.
+        The file has its name once it is whole, checked and on the disk; else there is none.
+        Raises InvalidOption where the target exists or cannot be made, DatabaseUnusable where
+        there is no ledger, the database is not a file, or the copy fails.
         """
-        if target.exists():
-            raise DatabaseUnusable(f"{target} already exists", "name a file that does not")
-        if not target.parent.is_dir():
-            raise DatabaseUnusable(f"the folder {target.parent} does not exist", "make it first")
-        with self.read() as connection:
-            dialect.backup(connection, target)
+        with _new_file(target, dialect.file_of(self.url)) as path, self._ledger() as connection:
+            dialect.backup(connection, path)
+
+    @contextmanager
+    def _ledger(self) -> Iterator[Connection]:
+        """A connection as `read` gives it; raises DatabaseUnusable where there are no tables."""
+        with self._explained(), self._at_head() as connection:
+            if connection is None:
+                raise DatabaseUnusable(
+                    f"{self} holds no ledger", "name another with --database, or restore a backup"
+                )
+            with connection.begin():
+                yield connection
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -197,6 +204,88 @@ class Database:
             if explained is None:
                 raise
             raise explained from None
+
+
+def _misfits(connection: Connection) -> list[str]:
+    """How the tables and triggers differ from the program's, a sentence each."""
+    found, inspector = [], inspect(connection)
+    there = set(inspector.get_table_names())
+    for table in sorted(Base.metadata.tables.values(), key=lambda table: table.name):
+        if table.name not in there:
+            found.append(f"the table {table.name} is missing")
+            continue
+        columns = {column["name"] for column in inspector.get_columns(table.name)}
+        missing = [column.name for column in table.columns if column.name not in columns]
+        found += [f"the column {table.name}.{name} is missing" for name in missing]
+        # SQLite forgets the name of a key that it counts up by itself; its column is there.
+        constraints = {str(one.name) for one in table.constraints} - {str(table.primary_key.name)}
+        missing = sorted(constraints - _constraints(inspector, table.name))
+        found += [f"the constraint {name} of {table.name} is missing" for name in missing]
+        indexes = {index["name"] for index in inspector.get_indexes(table.name)}
+        missing = sorted({str(index.name) for index in table.indexes} - indexes)
+        found += [f"the index {name} is missing" for name in missing]
+    stored = dialect.stored_triggers(connection)
+    for name, made in sorted(dialect.triggers(connection.dialect.name).items()):
+        if name not in stored:
+            found.append(f"the trigger {name} is missing")
+        elif stored[name] != made:
+            found.append(f"the trigger {name} is not as this program made it")
+    return found
+
+
+def _constraints(inspector: Inspector, table: str) -> set[str | None]:
+    """The names of a table's keys, other than its primary one, and of its checks."""
+    found = [*inspector.get_foreign_keys(table), *inspector.get_unique_constraints(table)]
+    return {one["name"] for one in (*found, *inspector.get_check_constraints(table))}
+
+
+@contextmanager
+def _new_file(target: Path, like: Path | None) -> Iterator[Path]:
+    """A file beside ``target``, for its owner alone, that gets its name if the block ends well.
+
+    It then has the mode of the file ``like`` and is on the disk; else nothing is left. Raises
+    InvalidOption where the target exists or cannot be made.
+    """
+    path = None
+    try:
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, "it already exists")
+        handle, name = tempfile.mkstemp(prefix=".tracker-backup-", dir=target.parent)
+        path = Path(name)
+        os.close(handle)
+        yield path
+        if like is not None:
+            path.chmod(stat.S_IMODE(like.stat().st_mode))
+        _sync(path)
+        _give_name(path, target)
+        _sync(target.parent)
+    except (OSError, ValueError) as error:  # a name may hold what no name can
+        why = getattr(error, "strerror", None) or str(error)
+        raise InvalidOption(f"{target} cannot be made: {why}", "name another file") from None
+    finally:
+        if path is not None:
+            path.unlink(missing_ok=True)
+
+
+def _give_name(path: Path, target: Path) -> None:
+    """Give a file its final name, other than over a file that has come there since."""
+    try:
+        target.hardlink_to(path)
+    except FileExistsError:
+        raise
+    except OSError:  # not all file systems know links
+        path.rename(target)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or what a folder lists, is on the disk."""
+    if path.is_dir() and os.name != "posix":
+        return  # other systems open no folders
+    handle = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _alembic(connection: Connection) -> Config:

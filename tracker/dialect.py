@@ -41,7 +41,6 @@ __all__ = [
     "shown",
     "stored_triggers",
     "temporary_schema",
-    "trigger_functions",
     "triggers",
     "writing",
 ]
@@ -214,7 +213,7 @@ def rows_added(connection: Connection, rows: int, tables: Sequence[Table]) -> No
 
 
 def triggers(backend: str) -> dict[str, str]:
-    """The statement that makes each trigger, by the trigger's name.
+    """What each trigger is made of, by the trigger's name, as `stored_triggers` reads it.
 
     They refuse UPDATE, DELETE and a replacing INSERT on append-only tables. A DELETE passes
     once the project has its tombstone in ``purges``, or the snapshot its own in ``tombstones``.
@@ -249,50 +248,33 @@ def _sqlite_triggers(table: Table) -> dict[str, str]:
 
 def _postgres_triggers(table: Table) -> dict[str, str]:
     name = table.name
+    function, let_go = "refuse_on_append_only", _LET_GO["purges"]
+    if table.info.get("thinned"):
+        function, let_go = "refuse_unless_thinned", f"{let_go} OR {_LET_GO['tombstones']}"
     events = {
-        "no_change": "BEFORE UPDATE OR DELETE ON {name} FOR EACH ROW",
+        "no_change": "BEFORE DELETE OR UPDATE ON {name} FOR EACH ROW",
         "no_truncate": "BEFORE TRUNCATE ON {name} FOR EACH STATEMENT",
     }
-    function = "refuse_unless_thinned" if table.info.get("thinned") else "refuse_on_append_only"
+    body = (
+        f"BEGIN IF TG_OP = 'DELETE' THEN IF {let_go} THEN RETURN OLD; END IF; END IF; "
+        "RAISE EXCEPTION '% are append-only', TG_TABLE_NAME; END"
+    )
     return {
         f"{name}_{short}": f"CREATE TRIGGER {name}_{short} {event.format(name=name)} "
-        f"EXECUTE FUNCTION {function}()"
+        f"EXECUTE FUNCTION {function}() {body}"
         for short, event in events.items()
     }
 
 
-def trigger_functions(backend: str) -> dict[str, str]:
-    """The statement that makes each function the triggers call, by the function's name."""
-    if backend == "sqlite":
-        return {}
-    lets_go = {
-        "refuse_on_append_only": _LET_GO["purges"],
-        "refuse_unless_thinned": f"{_LET_GO['purges']} OR {_LET_GO['tombstones']}",
-    }
-    return {
-        name: f"""
-            CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$
-            BEGIN
-                IF TG_OP = 'DELETE' THEN
-                    IF {let_go} THEN
-                        RETURN OLD;
-                    END IF;
-                END IF;
-                RAISE EXCEPTION '% are append-only', TG_TABLE_NAME;
-            END $$
-        """
-        for name, let_go in lets_go.items()
-    }
-
-
-def stored_triggers(connection: Connection) -> set[str]:
-    """The names of the triggers that the database has and heeds."""
+def stored_triggers(connection: Connection) -> dict[str, str]:
+    """What the triggers that the database has and heeds are made of, by name."""
     statement = (
-        "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'"
+        "SELECT tgname, pg_get_triggerdef(t.oid, true) || ' ' || prosrc FROM pg_trigger t "
+        "JOIN pg_proc p ON p.oid = tgfoid WHERE NOT tgisinternal AND tgenabled IN ('O', 'A')"
         if connection.dialect.name == "postgresql"
-        else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        else "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
     )
-    return set(connection.exec_driver_sql(statement).scalars())
+    return {name: " ".join(text.split()) for name, text in connection.exec_driver_sql(statement)}
 
 
 # -- the file as a whole -------------------------------------------------------------------
@@ -313,9 +295,9 @@ def integrity_errors(connection: Connection) -> list[str]:
 
 
 def backup(connection: Connection, target: Path) -> None:
-    """Copy the database into a new SQLite file while others go on using it.
+    """Copy the database into a SQLite file while others go on using it, and check the copy.
 
-    Raises DatabaseUnusable on Postgres, whose own tool does it.
+    Raises DatabaseUnusable on Postgres, whose own tool does it, and if the copy fails.
     """
     if connection.dialect.name == "postgresql":
         raise DatabaseUnusable(
@@ -325,8 +307,17 @@ def backup(connection: Connection, target: Path) -> None:
     copy = sqlite3.connect(target)
     try:
         source.backup(copy)  # type: ignore[union-attr]
+        (found,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.Error as error:
+        raise DatabaseUnusable(
+            f"{target.parent}: the backup failed: {error}", "check the disk; no file was left"
+        ) from None
     finally:
         copy.close()
+    if found != "ok":
+        raise DatabaseUnusable(
+            f"the database is damaged: {found}", "restore a backup; see: tracker database check"
+        )
 
 
 _EXPLANATIONS = (

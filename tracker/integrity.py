@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, literal, select
+from sqlalchemy.exc import DBAPIError
 
 from tracker.database import Database
+from tracker.errors import DatabaseUnusable
 from tracker.schema import (
     Alias,
     Annotator,
@@ -27,13 +29,21 @@ _ANSWER = ("project_id", "item_id", "annotator_id", "pass")
 
 
 def check_database(database: Database) -> list[str]:
-    """What is wrong, a sentence each: damage, missing parts, and rows against the rules."""
+    """What is wrong, a sentence each: damage, missing parts, and rows against the rules.
+
+    Raises DatabaseUnusable where there is no ledger.
+    """
     problems = database.check()
-    with database.read() as connection:
-        for sentence, statement in _rules():
-            number = _count(connection, statement)
-            if number:
-                problems.append(f"{number:,} {sentence}")
+    try:
+        with database.read() as connection:
+            for sentence, statement in _rules():
+                number = _count(connection, statement)
+                if number:
+                    problems.append(f"{number:,} {sentence}")
+    except (DBAPIError, DatabaseUnusable):
+        if not problems:
+            raise
+        problems.append("the ledger's own rules cannot be checked before this is repaired")
     return problems
 
 

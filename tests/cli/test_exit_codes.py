@@ -44,6 +44,18 @@ def test_a_damaged_database_fails_its_check(run: Run, furnished: Path) -> None:
     assert "snapshots_no_update" in failed.out
     told = run("database", "check", "--json", code=1).json()
     assert len(told["problems"]) == 1
+    change(furnished, "DROP TABLE past_labels")
+    told = run("database", "check", "--json", code=1).json()
+    assert "the table past_labels is missing" in told["problems"]
+    assert "is missing" in run("database", "check", code=1).out
+
+
+def test_no_ledger_to_check_is_5(run: Run, folder: Path) -> None:
+    assert "holds no ledger" in run("database", "check", code=5).err
+    Path("tracker.db").touch()
+    assert "holds no ledger" in run("database", "check", "--json", code=5).err
+    assert "holds no ledger" in run("database", "backup", "copy.db", code=5).err
+    assert not Path("copy.db").exists()
 
 
 def test_a_refused_confirmation_changes_nothing(run: Run, furnished: Path) -> None:
@@ -330,6 +342,8 @@ def test_a_file_that_may_not_be_written_is_5_on_writing_only(run: Run, furnished
 
 def test_a_backup_overwrites_nothing(run: Run, furnished: Path) -> None:
     Path("copy.db").write_text("dear to somebody")
-    assert "already exists" in run("database", "backup", "copy.db", code=5).err
+    assert "already exists" in run("database", "backup", "copy.db", code=2).err
     assert Path("copy.db").read_text() == "dear to somebody"
-    assert "does not exist" in run("database", "backup", "nowhere/copy.db", code=5).err
+    assert (
+        "nowhere/copy.db cannot be made" in run("database", "backup", "nowhere/copy.db", code=2).err
+    )

@@ -93,7 +93,7 @@ def test_a_revision_makes_what_it_made_whatever_the_models_are_now(empty_url: st
         database.downgrade("base")
     finally:
         Base.metadata.remove(later)
-    assert stored == set(dialect.triggers(database.url.get_backend_name()))
+    assert stored == dialect.triggers(database.url.get_backend_name())
 
 
 def test_no_revision_reads_the_package() -> None:
@@ -144,7 +144,7 @@ def test_downgrade_to_base_leaves_nothing_and_can_be_taken_back(url: str) -> Non
     database.downgrade("base")
     with database.engine.connect() as connection:
         assert set(inspect(connection).get_table_names()) == {"alembic_version"}
-        assert dialect.stored_triggers(connection) == set()
+        assert dialect.stored_triggers(connection) == {}
     assert database.revision() is None
     assert stored(Ledger(url)) == {}
     database.upgrade()

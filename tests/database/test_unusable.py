@@ -95,7 +95,7 @@ def test_another_kind_of_file_is_no_database(tmp_path: Path, content: bytes) -> 
 def test_a_file_without_a_byte_is_an_empty_database(tmp_path: Path) -> None:
     (tmp_path / "new.db").touch()
     database = Database(str(tmp_path / "new.db"))
-    assert database.check() == []
+    assert stored(Ledger(str(database))) == {}
     assert (tmp_path / "new.db").stat().st_size == 0
     with database.write():
         pass
@@ -211,7 +211,6 @@ def test_a_missing_file_reads_as_empty_and_is_not_made(
     for question in (ledger.agreement, ledger.audit, ledger.history, ledger.status):
         with pytest.raises(NotFound, match="there is no project 'p'"):
             question("p")  # type: ignore[operator]
-    assert ledger.database.check() == []
     assert ledger.database.revision() is None
     file = write("item,annotator,category\n i,A,x")
     assert ledger.import_file(file, "p", dry_run=True).inserted == 1
