@@ -136,7 +136,7 @@ def against_view(found: AgainstOther) -> Iterator[RenderableType]:
     for why in dict.fromkeys(
         compared.why
         for compared in (*(c for *_, c in found.measures), found.by_item, found.by_annotator)
-        if compared.p_value is not None
+        if compared.difference is not None and (compared.p_value is not None or not compared.test)
     ):
         yield Text(why, style="dim")
 
@@ -144,7 +144,7 @@ def against_view(found: AgainstOther) -> Iterator[RenderableType]:
 def _difference(found: Comparison) -> tuple[str, str, str, str]:
     if found.p_value is None:
         untested = found.difference is not None and found.undefined == "not_applicable"
-        why = "no test for this measure" if untested else reason(found.undefined)
+        why = "no test" if untested else reason(found.undefined)
         return figure(found.difference), "-", "-", why
     return (
         figure(found.difference),
