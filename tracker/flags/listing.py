@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, or_, select
-from sqlalchemy.orm import aliased
 
 from tracker import clock
 from tracker.catalogue.annotators import find_annotator
@@ -87,30 +86,31 @@ def count_flags(connection: Connection, project: ProjectInfo) -> int:
 def _rows(project: ProjectInfo) -> tuple[Select[Any], Any]:
     """The statement of every flag with its state, last change, first and last sighting."""
     settled = settling_changes(project.id)
-    first, last, change = aliased(FlagSighting), aliased(FlagSighting), aliased(FlagChange)
+    sighting, act = FlagSighting.__table__, FlagChange.__table__
+    first, last, change = sighting.alias(), sighting.alias(), act.alias()
     latest = _last(FlagSighting, project, "latest")
     newest = _last(FlagChange, project, "newest")
     statement = (
         select(
             FlagRow.__table__,
             settled.c.state,
-            first.evidence.label("first_evidence"),
-            last.evidence,
-            last.severity,
-            last.informative,
-            last.seen_at,
-            last.number.label("times_seen"),
-            change.action,
-            change.made_at,
-            change.made_by,
-            change.note,
+            first.c.evidence.label("first_evidence"),
+            last.c.evidence,
+            last.c.severity,
+            last.c.informative,
+            last.c.seen_at,
+            last.c.number.label("times_seen"),
+            change.c.action,
+            change.c.made_at,
+            change.c.made_by,
+            change.c.note,
         )
         .join(settled, settled.c.flag_id == FlagRow.id)
         .join(latest, latest.c.flag_id == FlagRow.id)
         .join(newest, newest.c.flag_id == FlagRow.id)
-        .join(first, _of(first) & (first.number == 1))
-        .join(last, _of(last) & (last.number == latest.c.number))
-        .join(change, _of(change) & (change.number == newest.c.number))
+        .join(first, _of(first.c) & (first.c.number == 1))
+        .join(last, _of(last.c) & (last.c.number == latest.c.number))
+        .join(change, _of(change.c) & (change.c.number == newest.c.number))
         .where(FlagRow.project_id == project.id)
         .order_by(FlagRow.id)
     )

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     ForeignKey,
     ForeignKeyConstraint,
+    Integer,
     SmallInteger,
     Text,
     UniqueConstraint,
 )
-from sqlalchemy.orm import Mapped, mapped_column
 
-from tracker.schema.base import ANSWERS, KINDS, OFFSETS, SCALES, Base, one_of
+from tracker.schema.base import ANSWERS, KINDS, OFFSETS, SCALES, Base, column, one_of, optional
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Mapped
 
 
 class Project(Base):
@@ -28,23 +34,23 @@ class Project(Base):
         CheckConstraint("name <> ''", "name"),
         {"info": {"never_renumbered": True}},
     )
-    id: Mapped[int] = mapped_column(primary_key=True)
-    name: Mapped[str] = mapped_column(Text, unique=True)
-    answers: Mapped[str] = mapped_column(Text)
-    scale: Mapped[str] = mapped_column(Text)
-    offsets: Mapped[str] = mapped_column(Text)
-    closed: Mapped[bool]  # the categories were declared, and no other is accepted
-    wanted: Mapped[int | None]  # answers that each item should get
-    created_at: Mapped[int] = mapped_column(BigInteger)
-    archived_at: Mapped[int | None] = mapped_column(BigInteger)
+    id: Mapped[int] = column(Integer, primary_key=True)
+    name: Mapped[str] = column(Text, unique=True)
+    answers: Mapped[str] = column(Text)
+    scale: Mapped[str] = column(Text)
+    offsets: Mapped[str] = column(Text)
+    closed: Mapped[bool] = column(Boolean)  # the categories were declared, and no other is accepted
+    wanted: Mapped[int | None] = optional(Integer)  # answers that each item should get
+    created_at: Mapped[int] = column(BigInteger)
+    archived_at: Mapped[int | None] = optional(BigInteger)
 
 
 class Purge(Base):
     """The tombstone of a purged project, without which nothing append-only may be deleted."""
 
     __tablename__ = "purges"
-    project_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    purged_at: Mapped[int] = mapped_column(BigInteger)
+    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    purged_at: Mapped[int] = column(BigInteger)
 
 
 class Change(Base):
@@ -52,11 +58,11 @@ class Change(Base):
 
     __tablename__ = "changes"
     __table_args__ = ({"info": {"append_only": True}},)
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    kind: Mapped[str] = mapped_column(Text)
-    recorded_at: Mapped[int] = mapped_column(BigInteger)  # never before the change before it
-    detail: Mapped[str] = mapped_column(Text)  # a JSON object: what was changed, from and to
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    kind: Mapped[str] = column(Text)
+    recorded_at: Mapped[int] = column(BigInteger)  # never before the change before it
+    detail: Mapped[str] = column(Text)  # a JSON object: what was changed, from and to
 
 
 class Touched(Base):
@@ -68,10 +74,10 @@ class Touched(Base):
         CheckConstraint("first_item <= last_item", "order"),
         {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    change_id: Mapped[int] = mapped_column(primary_key=True)
-    first_item: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    last_item: Mapped[int]
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    change_id: Mapped[int] = column(Integer, primary_key=True)
+    first_item: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    last_item: Mapped[int] = column(Integer)
 
 
 class Import(Base):
@@ -86,26 +92,26 @@ class Import(Base):
             "rows = inserted + changed + unchanged + older + rejected", "every_row_has_a_fate"
         ),
     )
-    id: Mapped[int] = mapped_column(primary_key=True)
-    project_id: Mapped[int]
-    change_id: Mapped[int]
-    rows: Mapped[int]
-    inserted: Mapped[int]
-    changed: Mapped[int]
-    unchanged: Mapped[int]
-    older: Mapped[int]
-    rejected: Mapped[int]
-    undone_by: Mapped[int | None]
+    id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = column(Integer)
+    change_id: Mapped[int] = column(Integer)
+    rows: Mapped[int] = column(Integer)
+    inserted: Mapped[int] = column(Integer)
+    changed: Mapped[int] = column(Integer)
+    unchanged: Mapped[int] = column(Integer)
+    older: Mapped[int] = column(Integer)
+    rejected: Mapped[int] = column(Integer)
+    undone_by: Mapped[int | None] = optional(Integer)
 
 
 class Source(Base):
     """One file of an import, by the name it was given and the digest of its bytes."""
 
     __tablename__ = "sources"
-    import_id: Mapped[int] = mapped_column(ForeignKey("imports.id"), primary_key=True)
-    number: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
-    name: Mapped[str] = mapped_column(Text)
-    digest: Mapped[str] = mapped_column(Text)  # SHA-256, hexadecimal
+    import_id: Mapped[int] = column(Integer, ForeignKey("imports.id"), primary_key=True)
+    number: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    name: Mapped[str] = column(Text)
+    digest: Mapped[str] = column(Text)  # SHA-256, hexadecimal
 
 
 class Item(Base):
@@ -117,11 +123,11 @@ class Item(Base):
         CheckConstraint("length >= 0", "length"),
         {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    name: Mapped[str] = mapped_column(Text)
-    text: Mapped[str | None] = mapped_column(Text)
-    length: Mapped[int | None]  # of a document, in the project's offsets
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    name: Mapped[str] = column(Text)
+    text: Mapped[str | None] = optional(Text)
+    length: Mapped[int | None] = optional(Integer)  # of a document, in the project's offsets
 
 
 class ItemAttribute(Base):
@@ -132,10 +138,10 @@ class ItemAttribute(Base):
         ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
         {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    item_id: Mapped[int] = mapped_column(primary_key=True)
-    name: Mapped[str] = mapped_column(Text, primary_key=True)
-    value: Mapped[str] = mapped_column(Text)
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    item_id: Mapped[int] = column(Integer, primary_key=True)
+    name: Mapped[str] = column(Text, primary_key=True)
+    value: Mapped[str] = column(Text)
 
 
 class Annotator(Base):
@@ -146,10 +152,10 @@ class Annotator(Base):
         UniqueConstraint("project_id", "name"),
         CheckConstraint(one_of("kind", KINDS), "kind"),
     )
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    name: Mapped[str] = mapped_column(Text)
-    kind: Mapped[str] = mapped_column(Text)
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    name: Mapped[str] = column(Text)
+    kind: Mapped[str] = column(Text)
 
 
 class Alias(Base):
@@ -168,11 +174,11 @@ class Alias(Base):
         CheckConstraint("alias_id <> annotator_id", "another"),
         CheckConstraint("to_change > from_change", "order"),
     )
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    alias_id: Mapped[int] = mapped_column(primary_key=True)
-    from_change: Mapped[int] = mapped_column(primary_key=True)
-    annotator_id: Mapped[int]
-    to_change: Mapped[int | None]
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    alias_id: Mapped[int] = column(Integer, primary_key=True)
+    from_change: Mapped[int] = column(Integer, primary_key=True)
+    annotator_id: Mapped[int] = column(Integer)
+    to_change: Mapped[int | None] = optional(Integer)
 
 
 class Category(Base):
@@ -186,6 +192,6 @@ class Category(Base):
         UniqueConstraint("project_id", "name"),
         CheckConstraint("(id > 0) = (name IS NOT NULL)", "reserved"),
     )
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    name: Mapped[str | None] = mapped_column(Text)
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    name: Mapped[str | None] = optional(Text)

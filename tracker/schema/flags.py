@@ -5,17 +5,22 @@ Nothing here is updated: a flag's state is that of its last change.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     ForeignKey,
     ForeignKeyConstraint,
+    Integer,
     Text,
     UniqueConstraint,
 )
-from sqlalchemy.orm import Mapped, mapped_column
 
-from tracker.schema.base import Base, one_of
+from tracker.schema.base import Base, column, one_of, optional
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Mapped
 
 __all__ = ["FLAG_STATES", "STANDING", "FlagChange", "FlagRow", "FlagSighting"]
 
@@ -45,13 +50,13 @@ class FlagRow(Base):
         CheckConstraint("annotator_id <= other_id", "a_pair_stands_once"),
         {"info": {"append_only": True}},
     )
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    annotator_id: Mapped[int]
-    other_id: Mapped[int]  # annotator_id where the finding is not about a pair
-    kind: Mapped[str] = mapped_column(Text)
-    category_id: Mapped[int]  # NONE_APPLIES where the finding is not about a category
-    found_at: Mapped[int] = mapped_column(BigInteger)
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    annotator_id: Mapped[int] = column(Integer)
+    other_id: Mapped[int] = column(Integer)  # annotator_id where it is not about a pair
+    kind: Mapped[str] = column(Text)
+    category_id: Mapped[int] = column(Integer)  # NONE_APPLIES where it is not about one
+    found_at: Mapped[int] = column(BigInteger)
 
 
 def _of_flag() -> ForeignKeyConstraint:
@@ -68,13 +73,13 @@ class FlagSighting(Base):
         CheckConstraint("informative >= 0", "informative"),
         {"info": {"append_only": True}},
     )
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    flag_id: Mapped[int] = mapped_column(primary_key=True)
-    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    seen_at: Mapped[int] = mapped_column(BigInteger)
-    severity: Mapped[str] = mapped_column(Text)
-    informative: Mapped[int]  # how much evidence there was
-    evidence: Mapped[str] = mapped_column(Text)  # a JSON object: the finding's figures
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    flag_id: Mapped[int] = column(Integer, primary_key=True)
+    number: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    seen_at: Mapped[int] = column(BigInteger)
+    severity: Mapped[str] = column(Text)
+    informative: Mapped[int] = column(Integer)  # how much evidence there was
+    evidence: Mapped[str] = column(Text)  # a JSON object: the finding's figures
 
 
 class FlagChange(Base):
@@ -94,12 +99,12 @@ class FlagChange(Base):
         CheckConstraint("action <> 'appealed' OR note IS NOT NULL", "appeals_say_why"),
         {"info": {"append_only": True}},
     )
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    flag_id: Mapped[int] = mapped_column(primary_key=True)
-    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    state: Mapped[str] = mapped_column(Text)  # from then on; an appeal keeps it
-    action: Mapped[str] = mapped_column(Text)
-    made_at: Mapped[int] = mapped_column(BigInteger)
-    made_by: Mapped[str | None] = mapped_column(Text)  # NULL for the program itself
-    note: Mapped[str | None] = mapped_column(Text)
-    informative: Mapped[int]  # how much evidence there was then
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    flag_id: Mapped[int] = column(Integer, primary_key=True)
+    number: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    state: Mapped[str] = column(Text)  # from then on; an appeal keeps it
+    action: Mapped[str] = column(Text)
+    made_at: Mapped[int] = column(BigInteger)
+    made_by: Mapped[str | None] = optional(Text)  # NULL for the program itself
+    note: Mapped[str | None] = optional(Text)
+    informative: Mapped[int] = column(Integer)  # how much evidence there was then

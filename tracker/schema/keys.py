@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import CheckConstraint, Text
-from sqlalchemy.orm import Mapped, mapped_column
+from typing import TYPE_CHECKING
 
-from tracker.schema.base import Base
+from sqlalchemy import CheckConstraint, Integer, Text
+
+from tracker.schema.base import Base, column
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Mapped
 
 
 class PseudonymKey(Base):
@@ -13,5 +17,5 @@ class PseudonymKey(Base):
 
     __tablename__ = "pseudonym_keys"
     __table_args__ = (CheckConstraint("id = 1", "one"),)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    key: Mapped[str] = mapped_column(Text)  # 32 random bytes, hexadecimal
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    key: Mapped[str] = column(Text)  # 32 random bytes, hexadecimal

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     ForeignKeyConstraint,
+    Integer,
     SmallInteger,
 )
-from sqlalchemy.orm import Mapped, mapped_column
 
-from tracker.schema.base import Base
+from tracker.schema.base import Base, column, optional
 
-
-class _LabelColumns:
-    """What a label is, whether it stands or is past."""
-
-    project_id: Mapped[int] = mapped_column(primary_key=True, sort_order=-9)
-    item_id: Mapped[int] = mapped_column(primary_key=True, sort_order=-8)
-    annotator_id: Mapped[int] = mapped_column(primary_key=True, sort_order=-7)
-    pass_: Mapped[int] = mapped_column(
-        "pass", SmallInteger, primary_key=True, autoincrement=False, sort_order=-6
-    )
-    category_id: Mapped[int] = mapped_column(primary_key=True, sort_order=-1)
-    span_start: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, sort_order=-1)
-    span_end: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, sort_order=-1)
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Mapped
 
 
 def _label_constraints() -> tuple[CheckConstraint | ForeignKeyConstraint, ...]:
@@ -47,7 +39,7 @@ def _label_constraints() -> tuple[CheckConstraint | ForeignKeyConstraint, ...]:
     )
 
 
-class Label(_LabelColumns, Base):
+class Label(Base):
     """A label of an answer that stands now; one row is one category (and span) of an answer.
 
     The answer is (item, annotator, pass). An answer without a label has one row of a reserved
@@ -57,15 +49,22 @@ class Label(_LabelColumns, Base):
 
     __tablename__ = "labels"
     __table_args__ = (*_label_constraints(), {"info": {"clustered": True}})
-    labelled_at: Mapped[int] = mapped_column(BigInteger)
-    timed: Mapped[bool]
-    change_id: Mapped[int]
-    source: Mapped[int] = mapped_column(SmallInteger)
-    given_as: Mapped[int]
-    spent_ms: Mapped[int | None]
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    item_id: Mapped[int] = column(Integer, primary_key=True)
+    annotator_id: Mapped[int] = column(Integer, primary_key=True)
+    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
+    category_id: Mapped[int] = column(Integer, primary_key=True)
+    span_start: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    span_end: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    labelled_at: Mapped[int] = column(BigInteger)
+    timed: Mapped[bool] = column(Boolean)
+    change_id: Mapped[int] = column(Integer)
+    source: Mapped[int] = column(SmallInteger)
+    given_as: Mapped[int] = column(Integer)
+    spent_ms: Mapped[int | None] = optional(Integer)
 
 
-class PastLabel(_LabelColumns, Base):
+class PastLabel(Base):
     """A label of an answer that does not stand: superseded, older when it came, or taken back.
 
     ``taken_back_by`` is the change (an undo) after which the ledger no longer holds it.
@@ -77,12 +76,17 @@ class PastLabel(_LabelColumns, Base):
         ForeignKeyConstraint(["project_id", "taken_back_by"], ["changes.project_id", "changes.id"]),
         {"info": {"clustered": True}},
     )
-    labelled_at: Mapped[int] = mapped_column(BigInteger, primary_key=True, sort_order=-5)
-    change_id: Mapped[int] = mapped_column(primary_key=True, sort_order=-4)
-    source: Mapped[int] = mapped_column(
-        SmallInteger, primary_key=True, autoincrement=False, sort_order=-3
-    )
-    given_as: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, sort_order=-2)
-    timed: Mapped[bool]
-    spent_ms: Mapped[int | None]
-    taken_back_by: Mapped[int | None]
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    item_id: Mapped[int] = column(Integer, primary_key=True)
+    annotator_id: Mapped[int] = column(Integer, primary_key=True)
+    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
+    labelled_at: Mapped[int] = column(BigInteger, primary_key=True)
+    change_id: Mapped[int] = column(Integer, primary_key=True)
+    source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    category_id: Mapped[int] = column(Integer, primary_key=True)
+    span_start: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    span_end: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    timed: Mapped[bool] = column(Boolean)
+    spent_ms: Mapped[int | None] = optional(Integer)
+    taken_back_by: Mapped[int | None] = optional(Integer)

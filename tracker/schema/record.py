@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
+    Double,
     ForeignKey,
     ForeignKeyConstraint,
+    Integer,
     SmallInteger,
     Text,
     UniqueConstraint,
 )
-from sqlalchemy.orm import Mapped, mapped_column
 
-from tracker.schema.base import Base, one_of
+from tracker.schema.base import Base, column, one_of, optional
 from tracker.schema.flags import STANDING
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Mapped
 
 
 class Snapshot(Base):
@@ -33,25 +39,25 @@ class Snapshot(Base):
         ),
         {"info": {"append_only": True}},
     )
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    name: Mapped[str | None] = mapped_column(Text)
-    note: Mapped[str | None] = mapped_column(Text)
-    taken_at: Mapped[int] = mapped_column(BigInteger)
-    as_of: Mapped[int | None] = mapped_column(BigInteger)  # NULL: all that was known
-    through_change: Mapped[int]
-    version: Mapped[str] = mapped_column(Text)  # of the program that computed the figures
-    scale: Mapped[str] = mapped_column(Text)
-    settings: Mapped[str] = mapped_column(Text)  # a JSON object, of numbers where names may change
-    selection: Mapped[str | None] = mapped_column(Text)  # the same in words; NULL for all answers
-    frame_id: Mapped[int | None]  # NULL where annotators have no tallies
-    items: Mapped[int]
-    items_compared: Mapped[int]
-    annotators: Mapped[int]
-    answers: Mapped[int]
-    labels: Mapped[int]
-    digest: Mapped[str] = mapped_column(Text)  # of what was counted, chained; see `history.digest`
-    seal: Mapped[str] = mapped_column(Text)  # of all that is stored, chained
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    name: Mapped[str | None] = optional(Text)
+    note: Mapped[str | None] = optional(Text)
+    taken_at: Mapped[int] = column(BigInteger)
+    as_of: Mapped[int | None] = optional(BigInteger)  # NULL: all that was known
+    through_change: Mapped[int] = column(Integer)
+    version: Mapped[str] = column(Text)  # of the program that computed the figures
+    scale: Mapped[str] = column(Text)
+    settings: Mapped[str] = column(Text)  # a JSON object, of numbers where names may change
+    selection: Mapped[str | None] = optional(Text)  # the same in words; NULL for all answers
+    frame_id: Mapped[int | None] = optional(Integer)  # NULL where annotators have no tallies
+    items: Mapped[int] = column(Integer)
+    items_compared: Mapped[int] = column(Integer)
+    annotators: Mapped[int] = column(Integer)
+    answers: Mapped[int] = column(Integer)
+    labels: Mapped[int] = column(Integer)
+    digest: Mapped[str] = column(Text)  # of what was counted, chained; see `history.digest`
+    seal: Mapped[str] = column(Text)  # of all that is stored, chained
 
 
 def _of_snapshot() -> ForeignKeyConstraint:
@@ -69,21 +75,21 @@ class SnapshotMeasure(Base):
         CheckConstraint("(value IS NULL) = (undefined IS NOT NULL)", "a_value_or_a_reason"),
         {"info": {"append_only": True, "thinned": True}},
     )
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    snapshot_id: Mapped[int] = mapped_column(primary_key=True)
-    measure: Mapped[str] = mapped_column(Text, primary_key=True)
-    position: Mapped[int] = mapped_column(SmallInteger)
-    value: Mapped[float | None]
-    undefined: Mapped[str | None] = mapped_column(Text)
-    observed: Mapped[float | None]
-    expected: Mapped[float | None]
-    standard_error: Mapped[float | None]
-    ci_low: Mapped[float | None]
-    ci_high: Mapped[float | None]
-    confidence: Mapped[float]
-    items: Mapped[int]
-    method: Mapped[str | None] = mapped_column(Text)
-    details: Mapped[str] = mapped_column(Text)  # a JSON object
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    measure: Mapped[str] = column(Text, primary_key=True)
+    position: Mapped[int] = column(SmallInteger)
+    value: Mapped[float | None] = optional(Double)
+    undefined: Mapped[str | None] = optional(Text)
+    observed: Mapped[float | None] = optional(Double)
+    expected: Mapped[float | None] = optional(Double)
+    standard_error: Mapped[float | None] = optional(Double)
+    ci_low: Mapped[float | None] = optional(Double)
+    ci_high: Mapped[float | None] = optional(Double)
+    confidence: Mapped[float] = column(Double)
+    items: Mapped[int] = column(Integer)
+    method: Mapped[str | None] = optional(Text)
+    details: Mapped[str] = column(Text)  # a JSON object
 
 
 class SnapshotCategory(Base):
@@ -99,19 +105,19 @@ class SnapshotCategory(Base):
         CheckConstraint("0 <= agreements AND agreements <= potential_agreements", "agreements"),
         {"info": {"append_only": True, "thinned": True}},
     )
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    snapshot_id: Mapped[int] = mapped_column(primary_key=True)
-    category_id: Mapped[int] = mapped_column(primary_key=True)
-    position: Mapped[int] = mapped_column(SmallInteger)
-    labels: Mapped[int]
-    agreements: Mapped[int] = mapped_column(BigInteger)
-    potential_agreements: Mapped[int] = mapped_column(BigInteger)
-    rate: Mapped[float | None]
-    undefined: Mapped[str | None] = mapped_column(Text)
-    standard_error: Mapped[float | None]
-    ci_low: Mapped[float | None]
-    ci_high: Mapped[float | None]
-    specific_agreement: Mapped[float | None]
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    category_id: Mapped[int] = column(Integer, primary_key=True)
+    position: Mapped[int] = column(SmallInteger)
+    labels: Mapped[int] = column(Integer)
+    agreements: Mapped[int] = column(BigInteger)
+    potential_agreements: Mapped[int] = column(BigInteger)
+    rate: Mapped[float | None] = optional(Double)
+    undefined: Mapped[str | None] = optional(Text)
+    standard_error: Mapped[float | None] = optional(Double)
+    ci_low: Mapped[float | None] = optional(Double)
+    ci_high: Mapped[float | None] = optional(Double)
+    specific_agreement: Mapped[float | None] = optional(Double)
 
 
 class KnownPattern(Base):
@@ -119,9 +125,9 @@ class KnownPattern(Base):
 
     __tablename__ = "patterns"
     __table_args__ = (UniqueConstraint("project_id", "pattern"), {"info": {"append_only": True}})
-    project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    pattern: Mapped[str] = mapped_column(Text)  # JSON, canonical
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    pattern: Mapped[str] = column(Text)  # JSON, canonical
 
 
 class SnapshotPattern(Base):
@@ -134,10 +140,10 @@ class SnapshotPattern(Base):
         CheckConstraint("items > 0", "items"),
         {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    snapshot_id: Mapped[int] = mapped_column(primary_key=True)
-    pattern_id: Mapped[int] = mapped_column(primary_key=True)
-    items: Mapped[int]
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    pattern_id: Mapped[int] = column(Integer, primary_key=True)
+    items: Mapped[int] = column(Integer)
 
 
 class SnapshotAnnotator(Base):
@@ -156,11 +162,11 @@ class SnapshotAnnotator(Base):
         CheckConstraint("answers >= 0", "answers"),
         {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    snapshot_id: Mapped[int] = mapped_column(primary_key=True)
-    annotator_id: Mapped[int] = mapped_column(primary_key=True)
-    answers: Mapped[int]
-    tallies: Mapped[str | None] = mapped_column(Text)
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    annotator_id: Mapped[int] = column(Integer, primary_key=True)
+    answers: Mapped[int] = column(Integer)
+    tallies: Mapped[str | None] = optional(Text)
 
 
 class SnapshotPair(Base):
@@ -172,11 +178,11 @@ class SnapshotPair(Base):
         CheckConstraint("first_id < second_id", "order"),
         {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    snapshot_id: Mapped[int] = mapped_column(primary_key=True)
-    first_id: Mapped[int] = mapped_column(primary_key=True)
-    second_id: Mapped[int] = mapped_column(primary_key=True)
-    cells: Mapped[str] = mapped_column(Text)  # a JSON list of [answer, answer, items]
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    first_id: Mapped[int] = column(Integer, primary_key=True)
+    second_id: Mapped[int] = column(Integer, primary_key=True)
+    cells: Mapped[str] = column(Text)  # a JSON list of [answer, answer, items]
 
 
 class SnapshotFlag(Base):
@@ -189,10 +195,10 @@ class SnapshotFlag(Base):
         CheckConstraint(one_of("state", STANDING), "state"),
         {"info": {"append_only": True, "thinned": True}},
     )
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    snapshot_id: Mapped[int] = mapped_column(primary_key=True)
-    flag_id: Mapped[int] = mapped_column(primary_key=True)
-    state: Mapped[str] = mapped_column(Text)
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    flag_id: Mapped[int] = column(Integer, primary_key=True)
+    state: Mapped[str] = column(Text)
 
 
 class Tombstone(Base):
@@ -203,10 +209,10 @@ class Tombstone(Base):
 
     __tablename__ = "tombstones"
     __table_args__ = (_of_snapshot(), {"info": {"append_only": True}})
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    snapshot_id: Mapped[int] = mapped_column(primary_key=True)
-    thinned_at: Mapped[int] = mapped_column(BigInteger)
-    parts: Mapped[str] = mapped_column(Text)
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    thinned_at: Mapped[int] = column(BigInteger)
+    parts: Mapped[str] = column(Text)
 
 
 class Note(Base):
@@ -218,9 +224,9 @@ class Note(Base):
         ForeignKeyConstraint(["project_id", "removed_by"], ["changes.project_id", "changes.id"]),
         CheckConstraint("text <> ''", "text"),
     )
-    project_id: Mapped[int] = mapped_column(primary_key=True)
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    at: Mapped[int] = mapped_column(BigInteger)
-    text: Mapped[str] = mapped_column(Text)
-    change_id: Mapped[int]
-    removed_by: Mapped[int | None]
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    at: Mapped[int] = column(BigInteger)
+    text: Mapped[str] = column(Text)
+    change_id: Mapped[int] = column(Integer)
+    removed_by: Mapped[int | None] = optional(Integer)
