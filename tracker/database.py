@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HEAD", "REVISIONS", "Database", "migrations_folder"]
 
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 """Every revision of the schema that this program knows, oldest first."""
 HEAD = REVISIONS[-1]
 

@@ -103,6 +103,32 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             "purges": [{"project_id": 7, "purged_at": 3}],
         }
     }
+    samples["0002"] = samples["0001"] | {
+        "item_facts": [
+            p
+            | {"item_id": 1, "role": role, "name": name, "change_id": change}
+            | {"value": value, "same_as": same_as}
+            for role, name, change, value, same_as in (
+                ("attribute", "language", 2, "nl", None),
+                ("attribute", "language", 3, None, 2),
+                ("text", "", 2, "t", None),
+                ("length", "", 2, "3", None),
+            )
+        ],
+        "annotator_facts": [
+            p | {"annotator_id": 1, "role": role, "change_id": 2, "value": value}
+            for role, value in (("annotator", ""), ("kind", "human"))
+        ],
+        "category_facts": [p | {"category_id": 1, "role": "position", "change_id": 1, "value": 1}],
+        "category_merges": [
+            p | {"from_change": 3, "category_id": 1, "into_id": 0, "to_change": None}
+        ],
+        "merged_labels": [
+            p
+            | {"merge_id": 3, "item_id": 1, "given_as": 2, "pass": 1, "change_id": 2, "source": 1}
+            | {"labelled_at": 5, "span_start": -1, "span_end": -1, "beside": False}
+        ],
+    }
     return samples[revision]
 
 

@@ -121,6 +121,11 @@ class PlainLedger:
                 found[record.item, owner, record.pass_] = record.labels
         return found
 
+    def known(self) -> set[str]:
+        """The annotators with a record that was not taken back."""
+        left = (one for one in self.records if one.change not in self.taken_back)
+        return {self.owner(record.given_as) for record in left}
+
     def load(self, files: list[File]) -> list[File]:
         """Take an import; returns the files that are one."""
         self.changes += 1
@@ -177,7 +182,7 @@ class Both:
 
     def _merge(self, name: str, into: str) -> None:
         one, other = self.plain.owner(name), self.plain.owner(into)
-        if one != other:
+        if one != other and {one, other} <= self.plain.known():
             merge_annotators(self.connection, self.project, name, into)
             self.plain.give({name for name in NAMES if self.plain.owner(name) == one}, other)
 

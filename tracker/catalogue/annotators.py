@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from tracker.catalogue.changes import lock_project, record_change
+from tracker.catalogue.facts import hold_kinds, say_of_annotators, standing_annotators
 from tracker.catalogue.flag_states import settling_changes
 from tracker.catalogue.names import check_name, near
 from tracker.catalogue.projects import ProjectInfo
@@ -56,13 +57,18 @@ def live_aliases(connection: Connection, project_id: int) -> dict[int, int]:
 
 
 def list_annotators(connection: Connection, project: ProjectInfo) -> list[AnnotatorInfo]:
-    """The project's annotators by name; an alias is shown with its annotator, not by itself."""
+    """The project's annotators by name; an alias is shown with its annotator, not by itself.
+
+    Whom only undone imports named is not among them.
+    """
     rows = connection.execute(
         select(Annotator.id, Annotator.name, Annotator.kind).where(
             Annotator.project_id == project.id
         )
     ).all()
     aliases = live_aliases(connection, project.id)
+    spoken_of = standing_annotators(connection, project.id)
+    spoken_of |= {owner for alias, owner in aliases.items() if alias in spoken_of}
     other_names: dict[int, list[str]] = {}
     for row in rows:
         if row.id in aliases:
@@ -70,7 +76,7 @@ def list_annotators(connection: Connection, project: ProjectInfo) -> list[Annota
     found = [
         AnnotatorInfo(row.id, row.name, row.kind, tuple(sorted(other_names.get(row.id, []))))
         for row in rows
-        if row.id not in aliases
+        if row.id not in aliases and row.id in spoken_of
     ]
     return sorted(found, key=lambda annotator: annotator.name)
 
@@ -130,13 +136,10 @@ def set_kind(connection: Connection, project: ProjectInfo, name: str, kind: str)
         raise InvalidOption(f"{kind!r} is no kind of annotator", f"one of: {', '.join(KINDS)}")
     lock_project(connection, project.id)
     annotator = find_annotator(connection, project, name)
-    connection.execute(
-        update(Annotator)
-        .where(Annotator.project_id == project.id, Annotator.id == annotator.id)
-        .values(kind=kind)
-    )
     detail = {"annotator": annotator.id, "from": annotator.kind, "to": kind}
-    record_change(connection, project.id, "annotator kind", detail)
+    change, _ = record_change(connection, project.id, "annotator kind", detail)
+    say_of_annotators(connection, project.id, change, kinds={annotator.id: kind})
+    hold_kinds(connection, project.id, change)
     return find_annotator(connection, project, annotator.name)
 
 
@@ -194,6 +197,7 @@ def _insert_alias(
     )
     detail = {"annotator": annotator.id, "alias": number}
     change, _ = record_change(connection, project.id, kind, detail)
+    say_of_annotators(connection, project.id, change, [number], {number: annotator.kind})
     connection.execute(
         insert(Alias).values(
             project_id=project.id,

@@ -5,31 +5,77 @@ from __future__ import annotations
 from sqlalchemy import Connection, func, select, update
 
 from tracker.catalogue.changes import lock_project, record_change
+from tracker.catalogue.facts import positions, standing_categories
 from tracker.catalogue.names import check_name, is_numeric, near, unfit_for
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption, NotFound, Refused
 from tracker.schema import Category, Label
 
-__all__ = ["category_names", "labels_by_category", "rename_category"]
+__all__ = [
+    "CategoryNames",
+    "all_category_names",
+    "category_names",
+    "every_category_name",
+    "labels_by_category",
+    "rename_category",
+]
 
 
-def category_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:
+class CategoryNames(dict[int, str]):
+    """Categories of a project in their order, ``{id: name}``.
+
+    ``ordered`` says whether the order was declared, for every one of them.
+    """
+
+    ordered = False
+
+
+def category_names(connection: Connection, project: ProjectInfo) -> CategoryNames:
     """The project's categories, ``{id: name}``, in the declared or else the sorted order.
 
-    A learnt list is sorted by number where every name is one, else by name.
+    A learnt list is sorted by number where every name is one, else by name; learnt categories
+    come after those with a declared place. What only undone imports named is not among them.
     """
-    rows = connection.execute(
-        select(Category.id, Category.name)
-        .where(Category.project_id == project.id, Category.id > 0)
-        .order_by(Category.id)
-    ).all()
-    names = {row.id: str(row.name) for row in rows}
-    if project.closed:
-        return names
-    numeric = all(is_numeric(name) for name in names.values())
-    return dict(
-        sorted(names.items(), key=lambda pair: (float(pair[1]) if numeric else 0.0, pair[1]))
+    every = all_category_names(connection, project.id)
+    places = positions(connection, project.id)
+    known = (
+        set(places)
+        if project.closed
+        else places.keys() | standing_categories(connection, project.id)
     )
+    names = {number: name for name, number in every.items() if number in known}
+    numeric = all(is_numeric(name) for name in names.values())
+    found = CategoryNames(
+        sorted(
+            names.items(),
+            key=lambda one: (
+                places.get(one[0], len(every) + 1),
+                float(one[1]) if numeric else 0.0,
+                one[1],
+            ),
+        )
+    )
+    found.ordered = bool(places) and names.keys() <= places.keys()
+    return found
+
+
+def every_category_name(connection: Connection, project: ProjectInfo) -> dict[int, str]:
+    """The project's categories, ``{id: name}``, then those that it has no more.
+
+    For what was recorded of them: an undone import's categories stay in the record.
+    """
+    every = all_category_names(connection, project.id)
+    return category_names(connection, project) | {number: name for name, number in every.items()}
+
+
+def all_category_names(connection: Connection, project_id: int) -> dict[str, int]:
+    """The number of every name a category ever had in the project."""
+    rows = connection.execute(
+        select(Category.name, Category.id)
+        .where(Category.project_id == project_id, Category.id > 0)
+        .order_by(Category.id)
+    )
+    return {str(row.name): row.id for row in rows}
 
 
 def rename_category(connection: Connection, project: ProjectInfo, old: str, new: str) -> None:
@@ -43,7 +89,7 @@ def rename_category(connection: Connection, project: ProjectInfo, old: str, new:
     number = next((n for n, name in names.items() if name == old.strip()), None)
     if number is None:
         raise NotFound(f"there is no category {old!r}", near(old, names.values()))
-    if new in names.values():
+    if new in all_category_names(connection, project.id):
         raise InvalidOption(f"the category {new!r} exists", "choose another name")
     unfit = unfit_for(project.scale, new)
     if unfit is not None:

@@ -10,14 +10,16 @@ from sqlalchemy import Connection, Table, func, literal, null, select
 
 from tracker import clock
 from tracker.catalogue.annotators import annotator_names
-from tracker.catalogue.categories import category_names
+from tracker.catalogue.categories import every_category_name
+from tracker.catalogue.facts import standing_item
 from tracker.catalogue.names import near
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import NotFound
 from tracker.schema import NO_SPAN, SKIPPED, Import, Item, ItemAttribute, Label, PastLabel
 
-__all__ = ["ItemRecord", "find_item", "item_names", "item_names_of", "list_items"]
+__all__ = ["ItemRecord", "count_items", "find_item", "item_names", "item_names_of", "list_items"]
 
+_items = cast("Table", Item.__table__)
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
 
@@ -57,10 +59,21 @@ def item_names_of(
     return {row.id: row.name for row in rows}
 
 
+def count_items(connection: Connection, project: ProjectInfo) -> int:
+    """How many items the project has, with answers or without."""
+    every = select(func.count()).where(
+        Item.project_id == project.id, standing_item(project.id, _items.c.id)
+    )
+    return connection.scalar(every) or 0
+
+
 def list_items(
     connection: Connection, project: ProjectInfo, limit: int | None = None
 ) -> list[dict[str, Any]]:
-    """Items in the order of their first import, each with its number of annotators."""
+    """Items in the order of their first import, each with its number of annotators.
+
+    Those that only undone imports named are not among them.
+    """
     annotators = (
         select(func.count(_labels.c.annotator_id.distinct()))
         .where(
@@ -72,7 +85,7 @@ def list_items(
     )
     statement = (
         select(Item.name, annotators.label("annotators"))
-        .where(Item.project_id == project.id)
+        .where(Item.project_id == project.id, standing_item(project.id, _items.c.id))
         .order_by(Item.id)
         .limit(limit)
     )
@@ -113,7 +126,7 @@ def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRe
 
 def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[dict[str, Any]]:
     annotators = annotator_names(connection, project)
-    categories = category_names(connection, project)
+    categories = every_category_name(connection, project)
     imports = {
         row.change_id: row.id
         for row in connection.execute(

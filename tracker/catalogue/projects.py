@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from tracker import clock
 from tracker.catalogue.changes import lock_project, record_change
+from tracker.catalogue.facts import say_of_categories
 from tracker.catalogue.names import check_name, near, unfit_for
 from tracker.errors import InvalidOption, NotFound
 from tracker.schema import (
@@ -119,7 +120,8 @@ def create_project(
             *({"project_id": made.id, "id": n, "name": c} for n, c in enumerate(names, 1)),
         ],
     )
-    record_change(connection, made.id, "create", made.to_dict())
+    change, _ = record_change(connection, made.id, "create", made.to_dict())
+    say_of_categories(connection, made.id, change, order=range(1, len(names) + 1))
     return made
 
 

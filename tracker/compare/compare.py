@@ -67,8 +67,8 @@ def compare_states(connection: Connection, one: State, other: State) -> StateCom
                 if same:
                     made = gathered(connection, name, state.selection)
                     answers.append(tables.enter_context(made))
-            names = category_names(connection, state.project)
-            people = annotator_names(connection, state.project)
+                names = category_names(connection, state.project)
+                people = annotator_names(connection, state.project)
             sides.append(Side(state, names, people, tallied))
         changes = changes_between(connection, *answers) if same else None
     return _compared(connection, sides[0], sides[1], changes)

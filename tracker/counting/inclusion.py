@@ -7,8 +7,9 @@ from typing import cast
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, select, true
 
+from tracker.catalogue.items import count_items
 from tracker.counting.selection import Selection, chosen, counted, labels
-from tracker.schema import SKIPPED, Annotator, Item, PastLabel
+from tracker.schema import SKIPPED, Annotator, PastLabel
 
 __all__ = ["Inclusion", "inclusion"]
 
@@ -79,7 +80,7 @@ def inclusion(connection: Connection, selection: Selection) -> Inclusion:
     ).one()
     undone = int(past[1] or 0)
     return Inclusion(
-        items=connection.scalar(select(func.count()).where(Item.project_id == project)) or 0,
+        items=count_items(connection, selection.project),
         standing=sum(fates.values()),
         **{
             name: fates.get(name, 0)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, select
 
 from tracker import clock
 from tracker.catalogue.annotators import annotator_names
-from tracker.catalogue.categories import category_names
+from tracker.catalogue.categories import every_category_name
 from tracker.catalogue.projects import ProjectInfo
 from tracker.flags.states import flag_states, named_flag
 from tracker.schema import FlagChange, FlagRow
@@ -21,7 +21,7 @@ class Names:
 
     def __init__(self, connection: Connection, project: ProjectInfo) -> None:
         self.annotators = annotator_names(connection, project)
-        self.categories = category_names(connection, project)
+        self.categories = every_category_name(connection, project)
 
     def told(self, row: Row[Any]) -> dict[str, Any]:
         """The flag's number, and what it is about."""

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Table, func, select
 from tracker.assess import Assessment, Counts, Reading
 from tracker.assess.figures import check_measures
 from tracker.catalogue.annotators import annotator_names, with_people
-from tracker.catalogue.categories import category_names
+from tracker.catalogue.categories import every_category_name
 from tracker.catalogue.names import near
 from tracker.catalogue.notes import list_notes
 from tracker.catalogue.projects import ProjectInfo
@@ -161,7 +161,7 @@ def records(
 
     figures_of = _by_snapshot(connection, _measures, MEASURE_COLUMNS, "measure", of_project)
     rates = _by_snapshot(connection, _categories, RATE_COLUMNS, "category_id", of_project)
-    names = category_names(connection, project)
+    names = every_category_name(connection, project)
     people = annotator_names(connection, project)
     gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
     rows = connection.execute(

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from tracker.catalogue.facts import hold_kinds, say_of_annotators, say_of_categories
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
 from tracker.ingest import values
@@ -35,13 +36,15 @@ class Intake:
         project: ProjectInfo,
         staging: Staging,
         rejections: Rejections,
-        recorded_at: int,
+        change: tuple[int, int],
     ) -> None:
+        """``change`` is the import's number in the change log, and when it is recorded."""
+        self.connection = connection
         self.project = project
         self.staging = staging
         self.rejections = rejections
-        self.recorded_at = recorded_at
-        self.items = ItemIds(connection, project)
+        self.change, self.recorded_at = change
+        self.items = ItemIds(connection, project, self.change)
         self.annotators = AnnotatorIds(connection, project)
         empty = SKIPPED if project.answers == "one" else NONE_APPLIES
         self.categories = CategoryIds(connection, project, empty)
@@ -50,8 +53,13 @@ class Intake:
         self._gold_seen: set[tuple[int, str]] = set()
 
     def close(self) -> None:
-        """Drop what was needed on the way."""
+        """Record what was said beside the answers, and drop what was needed on the way."""
         self.items.close()
+        project, change, annotators = self.project.id, self.change, self.annotators
+        met = annotators.met | annotators.told.keys()
+        say_of_annotators(self.connection, project, change, met, annotators.told)
+        hold_kinds(self.connection, project, change)
+        say_of_categories(self.connection, project, change, self.categories.met)
 
     def take(self, batch: Batch, source: int, name: str) -> int:
         """Stage a batch of the source with this number and name; returns how many rows count.

@@ -7,31 +7,28 @@ from typing import Any, cast
 
 from sqlalchemy import (
     Column,
-    ColumnElement,
     Connection,
     MetaData,
     Table,
     Text,
-    bindparam,
-    delete,
     func,
-    insert,
     select,
-    update,
 )
 
 from tracker import dialect
+from tracker.catalogue.facts import ATTRIBUTE, LENGTH, TEXT
 from tracker.catalogue.projects import ProjectInfo
 from tracker.ingest import values
 from tracker.ingest.names import MOST_REMEMBERED, Ids
 from tracker.ingest.records import KEEP
-from tracker.schema import Item, ItemAttribute
+from tracker.ingest.told import Fact, Told
+from tracker.schema import Item
 
 __all__ = ["ItemIds"]
 
 _items = cast("Table", Item.__table__)
 _wanted = Table("wanted_items", MetaData(), Column("name", Text), prefixes=["TEMPORARY"])
-_DETAILS = {"text": "text", "n_tokens": "length"}
+_DETAILS = {"text": TEXT, "n_tokens": LENGTH}
 """What a file may tell of an item: the column of ``items`` by role."""
 
 
@@ -40,15 +37,18 @@ class ItemIds(Ids):
 
     what = "item"
 
-    def __init__(self, connection: Connection, project: ProjectInfo) -> None:
+    def __init__(self, connection: Connection, project: ProjectInfo, change: int) -> None:
         super().__init__(connection, project)
+        self.told = Told(connection, project.id, change)
         highest = select(func.max(Item.id)).where(Item.project_id == project.id)
         self.next = (connection.scalar(highest) or 0) + 1
         self.may_be_stored = self.next > 1
         _wanted.create(connection)
 
     def close(self) -> None:
-        """Drop what the look-ups needed."""
+        """Record what was told of known items, and drop what the look-ups needed."""
+        self.told.settle()
+        self.told.close()
         _wanted.drop(self.connection)
 
     def of(self, raws: Sequence[str], columns: Mapping[str, Sequence[str]]) -> list[int]:
@@ -82,12 +82,10 @@ class ItemIds(Ids):
         kept = {role: texts for role, texts in columns.items() if role.startswith(KEEP)}
         rows = _first_rows(named, raws) if told or kept else {}
         self._insert(made, rows, told)
-        if told and stored:
-            self._update(stored, rows, told)
-        numbers = stored | made
-        if kept:
-            self._keep(numbers, rows, kept)
-        return numbers
+        if rows:
+            self.told.of_new(_facts(made, rows, told | kept))
+            self.told.of_known(_facts(stored, rows, told | kept))
+        return stored | made
 
     def _stored(self, names: Iterable[str]) -> dict[str, int]:
         dialect.bulk_insert(self.connection, _wanted, ["name"], [(name,) for name in names])
@@ -117,54 +115,22 @@ class ItemIds(Ids):
             ],
         )
 
-    def _update(
-        self,
-        stored: Mapping[str, int],
-        rows: Mapping[str, int],
-        told: Mapping[str, Sequence[str]],
-    ) -> None:
-        self.connection.execute(
-            update(_items)
-            .where(_items.c.project_id == self.project.id, _items.c.id == bindparam("number"))
-            .values({_DETAILS[role]: _told_or_kept(role) for role in told}),
-            [
-                {"number": number}
-                | {f"new_{role}": _detail(role, told[role][rows[name]]) for role in told}
-                for name, number in stored.items()
-            ],
-        )
 
-    def _keep(
-        self,
-        numbers: Mapping[str, int],
-        rows: Mapping[str, int],
-        kept: Mapping[str, Sequence[str]],
-    ) -> None:
-        values = [
-            {
-                "project_id": self.project.id,
-                "item_id": number,
-                "name": role.removeprefix(KEEP),
-                "value": texts[rows[name]].strip(),
-            }
-            for name, number in numbers.items()
-            for role, texts in kept.items()
-        ]
-        self.connection.execute(
-            delete(ItemAttribute).where(
-                ItemAttribute.project_id == self.project.id,
-                ItemAttribute.item_id == bindparam("item_id"),
-                ItemAttribute.name == bindparam("name"),
-            ),
-            values,
-        )
-        self.connection.execute(insert(ItemAttribute), values)
+def _facts(
+    numbers: Mapping[str, int], rows: Mapping[str, int], told: Mapping[str, Sequence[str]]
+) -> list[Fact]:
+    """What the columns of some roles say of items; an empty cell says nothing of a detail."""
+    return [
+        Fact(number, *_meaning(role), str(value))
+        for role, texts in told.items()
+        for name, number in numbers.items()
+        if (value := _detail(role, texts[rows[name]])) is not None
+    ]
 
 
-def _told_or_kept(role: str) -> ColumnElement[Any]:
-    """What a file tells of an item; an empty cell tells nothing."""
-    column = _items.c[_DETAILS[role]]
-    return func.coalesce(bindparam(f"new_{role}", type_=column.type), column)
+def _meaning(role: str) -> tuple[str, str]:
+    """What a column says of an item: the role of a fact, and the name of an attribute."""
+    return (ATTRIBUTE, role.removeprefix(KEEP)) if role.startswith(KEEP) else (_DETAILS[role], "")
 
 
 def _first_rows(named: Mapping[str, str], raws: Sequence[str]) -> dict[str, int]:
@@ -178,4 +144,4 @@ def _detail(role: str, raw: str) -> Any:
             return values.offset(raw.strip())
         except ValueError:
             return None
-    return raw or None
+    return raw.strip() if role.startswith(KEEP) else raw or None

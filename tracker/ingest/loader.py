@@ -93,7 +93,7 @@ def load(
     change, recorded_at = record_change(connection, project.id, "import", {"sources": names})
     rejections = Rejections()
     with staging(connection, recorded_at) as staged, _no_cycles():
-        intake = Intake(connection, project, staged, rejections, recorded_at)
+        intake = Intake(connection, project, staged, rejections, (change, recorded_at))
         rows = _read_all(sources, mapped, intake, rejections, progress)
         intake.close()
         staged.filled()

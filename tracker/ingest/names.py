@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, func, insert, select
 
 from tracker.catalogue.annotators import live_aliases
-from tracker.catalogue.categories import category_names
+from tracker.catalogue.categories import all_category_names, category_names
+from tracker.catalogue.facts import standing_annotators, told_kinds
 from tracker.catalogue.names import LONGEST_NAME, near, unfit_for
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
@@ -41,6 +42,11 @@ class Ids:
         except KeyError:
             self._learn([raw for raw in dict.fromkeys(raws) if raw not in known], raws, columns)
             return list(map(known.__getitem__, raws))
+
+    @property
+    def met(self) -> set[int]:
+        """The numbers of the names that this import met."""
+        return {number for number in self.known.values() if number > 0}
 
     def reason(self, raw: str) -> str:
         """Why a name was refused."""
@@ -86,7 +92,8 @@ class CategoryIds(Ids):
 
     def __init__(self, connection: Connection, project: ProjectInfo, empty: int) -> None:
         super().__init__(connection, project)
-        self.names = {name: n for n, name in category_names(connection, project).items()}
+        self.names = all_category_names(connection, project.id)
+        self.declared = list(category_names(connection, project).values())
         self.empty = empty  # the reserved category that an empty cell stands for
         highest = select(func.max(Category.id)).where(Category.project_id == project.id)
         self.next = (connection.scalar(highest) or 0) + 1
@@ -95,8 +102,8 @@ class CategoryIds(Ids):
         objection = super()._objection(name) if name else None
         if not name or objection is not None:
             return objection
-        if self.project.closed and name not in self.names:
-            advice = near(name, self.names) or f"they are {', '.join(list(self.names)[:8])}"
+        if self.project.closed and name not in self.declared:
+            advice = near(name, self.declared) or f"they are {', '.join(self.declared[:8])}"
             return f"{name!r} is none of the project's categories; {advice}"
         unfit = unfit_for(self.project.scale, name)
         return None if unfit is None else f"{name!r} {unfit}"
@@ -141,7 +148,12 @@ class AnnotatorIds(Ids):
             )
         ).all()
         self.names = {row.name: row.id for row in rows}
-        self.kinds = {row.name: row.kind for row in rows}
+        # Of one who came with an undone import alone nobody says of which kind they are.
+        known = (
+            standing_annotators(connection, project.id) | told_kinds(connection, project.id).keys()
+        )
+        self.kinds = {row.name: row.kind for row in rows if row.id in known}
+        self.told: dict[int, str] = {}  # the kinds that this import says annotators are of
         self.aliases = live_aliases(connection, project.id)
         self.next = max(self.names.values(), default=0) + 1
 
@@ -161,7 +173,9 @@ class AnnotatorIds(Ids):
             )
         if name not in self.names:
             self._make([name], "reference")
-        return int(self.names[name])
+        number = int(self.names[name])
+        self.told[number] = "reference"
+        return number
 
     def _make(self, names: Sequence[str], kind: str) -> None:
         for name in names:

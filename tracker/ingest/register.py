@@ -15,9 +15,11 @@ from sqlalchemy import (
 
 from tracker import clock
 from tracker.catalogue.changes import lock_project, record_change
+from tracker.catalogue.facts import hold_kinds
 from tracker.errors import InvalidOption, NotFound
 from tracker.ingest.staging import FATES
 from tracker.ingest.standing import restore, retire
+from tracker.ingest.told import take_back_facts
 from tracker.ingest.touch import touch
 from tracker.schema import Change, Import, Label, PastLabel, Project, Source
 
@@ -130,4 +132,6 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
     touch(connection, project_id, change, select(_past.c.item_id).where(taken))
     restore(connection, project_id, taken)
     connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
+    take_back_facts(connection, project_id, found.change)
+    hold_kinds(connection, project_id, found.change)
     return find_import(connection, number)

@@ -5,6 +5,7 @@ every statement reads the past, itself unchanged: temporary tables hide the stor
 same names, on either database, for this connection alone.
 """
 
+from tracker.past.facts import best_facts
 from tracker.past.hiding import as_it_was, only_items, some_items
 from tracker.past.labels import ANSWER, ORDER
 from tracker.past.moment import (
@@ -27,6 +28,7 @@ __all__ = [
     "SPLIT",
     "Moment",
     "as_it_was",
+    "best_facts",
     "erased_since",
     "last_change",
     "moment_of",

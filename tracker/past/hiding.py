@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, insert, select
 
 from tracker import dialect
+from tracker.past.facts import facts_then
 from tracker.past.labels import LABELS, labels_then
 from tracker.past.moment import NOW, Moment
 from tracker.past.people import flags_then, people_then
@@ -29,6 +30,7 @@ def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterat
     rows = labels_then(connection, project_id, moment)
     if moment.through is not None:
         rows |= people_then(connection, project_id, moment.through)
+        rows |= facts_then(connection, project_id, moment.through)
     if moment.known_at is not None:
         rows |= flags_then(project_id, moment.known_at)
     with _hidden(connection, rows):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, TypeAlias, cast
 
 from sqlalchemy import Connection, Integer, Select, Table, case, null, or_, select
 from sqlalchemy import cast as sql_cast
 
+from tracker.catalogue.facts import KIND
 from tracker.schema import (
+    KINDS,
     Alias,
     Annotator,
+    AnnotatorFact,
     Change,
     FlagChange,
     FlagRow,
@@ -30,6 +32,7 @@ ERASURE = "erase annotator"
 
 _aliases = cast("Table", Alias.__table__)
 _annotators = cast("Table", Annotator.__table__)
+_facts = cast("Table", AnnotatorFact.__table__)
 _imports = cast("Table", Import.__table__)
 
 
@@ -87,17 +90,25 @@ def people_then(connection: Connection, project_id: int, through: int) -> Rows:
 
 
 def _kinds_then(connection: Connection, project_id: int, through: int) -> dict[int, str]:
-    """The kinds of annotators that have another now: what the first change since replaced."""
-    rows = connection.scalars(
-        select(Change.detail)
-        .where(
-            Change.project_id == project_id,
-            Change.id > through,
-            Change.kind == "annotator kind",
+    """The kinds of annotators that have another now."""
+    rows = connection.execute(
+        select(_facts.c.annotator_id, _facts.c.value, _facts.c.change_id, _imports.c.undone_by)
+        .outerjoin(
+            _imports,
+            (_imports.c.project_id == _facts.c.project_id)
+            & (_imports.c.change_id == _facts.c.change_id),
         )
-        .order_by(Change.id.desc())
-    )
-    return {detail["annotator"]: detail["from"] for detail in map(json.loads, rows)}
+        .where(_facts.c.project_id == project_id, _facts.c.role == KIND)
+        .order_by(_facts.c.change_id)
+    ).all()
+    human = dict.fromkeys((row.annotator_id for row in rows), KINDS[0])
+    now = human | {row.annotator_id: row.value for row in rows if row.undone_by is None}
+    then = human | {
+        row.annotator_id: row.value
+        for row in rows
+        if row.change_id <= through and (row.undone_by is None or row.undone_by > through)
+    }
+    return {number: kind for number, kind in then.items() if kind != now[number]}
 
 
 def flags_then(project_id: int, known_at: int) -> Rows:

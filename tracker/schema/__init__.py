@@ -33,6 +33,13 @@ from tracker.schema.catalogue import (
     Source,
     Touched,
 )
+from tracker.schema.facts import (
+    AnnotatorFact,
+    CategoryFact,
+    CategoryMerge,
+    ItemFact,
+    MergedLabel,
+)
 from tracker.schema.flags import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
 from tracker.schema.keys import PseudonymKey
 from tracker.schema.labels import Label, PastLabel
@@ -61,8 +68,11 @@ __all__ = [
     "STANDING",
     "Alias",
     "Annotator",
+    "AnnotatorFact",
     "Base",
     "Category",
+    "CategoryFact",
+    "CategoryMerge",
     "Change",
     "FlagChange",
     "FlagRow",
@@ -70,8 +80,10 @@ __all__ = [
     "Import",
     "Item",
     "ItemAttribute",
+    "ItemFact",
     "KnownPattern",
     "Label",
+    "MergedLabel",
     "Note",
     "PastLabel",
     "Project",
