@@ -34,9 +34,10 @@ HEAD = """\
 `tracker [--database URL] COMMAND …`, also as `python -m tracker`. Every command answers `--help`.
 `tracker --install-completion` lets the shell complete commands and options.
 
-What a command is asked for goes to standard output; progress, warnings and hints go to standard
-error. `--json` prints one document and nothing else. Colour is for terminals, and `NO_COLOR`
-turns it off there.
+What a command is asked for goes to standard output; warnings go to standard error, and on a
+terminal progress and hints, too. `--quiet` leaves results and errors. Control characters in names
+are shown as `\\x1b`; JSON escapes them, CSV has them as they are (UTF-8). `--json` prints one
+document and nothing else. Colour is for terminals, and `NO_COLOR` turns it off there.
 
 | exit code | meaning |
 |---|---|
@@ -47,7 +48,8 @@ turns it off there.
 | 4 | there is no such project, annotator, item or import |
 | 5 | the database cannot be used |
 | 6 | a figure that a check needs cannot be computed (`gate`) |
-| 130 | interrupted; what was under way is not stored |
+| 70 | a fault of the program: one line to report, which quotes no data |
+| 130 | interrupted; nothing was stored (once all is stored, an interrupt ends with 0) |
 """
 
 MEASURES_HEAD = """\

@@ -26,6 +26,7 @@ ORDER = (
     "simulate",
     "schema",
     "dialect",
+    "faults",
     "database",
     "catalogue",
     "past",
@@ -63,9 +64,9 @@ ONLY: dict[str, set[str]] = {
 
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
-    "sqlalchemy": {"schema", "dialect", "database", "catalogue", "past", "ingest", "counting",
-                   "assess", "auditing", "flags", "history", "compare", "gate", "progress",
-                   "integrity", "export", "handle", "ledger"},
+    "sqlalchemy": {"schema", "dialect", "faults", "database", "catalogue", "past", "ingest",
+                   "counting", "assess", "auditing", "flags", "history", "compare", "gate",
+                   "progress", "integrity", "export", "handle", "ledger"},
     "alembic": {"database"},
     "numpy": {"measures", "trend", "compare", "audit", "counting", "assess"},
     "scipy": {"measures", "trend", "audit"},
@@ -83,6 +84,7 @@ DATABASES = re.compile("sqlite|postgres|psycopg|pg_", re.IGNORECASE)
 NAMED_TO_PEOPLE = {
     "cli": "help tells people which URLs there are; the default is a file",
     "__init__": "the default is a file",
+    "faults": "an error says which kind of file was expected",
 }
 ENVIRONMENT = {"environ", "environb", "getenv", "putenv"}
 
@@ -214,9 +216,20 @@ def _docstrings(tree: ast.Module) -> set[int]:
     }
 
 
+# What prints as it is a text that may hold what acts on a terminal, and where that is seen to.
+RAW = {"typer.echo": "cli/terminal.py", "typer.secho": "cli/terminal.py"}
+
+
 def _habits(module: Module) -> Iterator[Fault]:
-    """The environment is read, and anything printed, by the commands alone."""
+    """The environment is read, and anything printed, by the commands alone, in one place."""
+    for line, name in _imports(module.tree):
+        if name == "rich.text" and not module.path.endswith("report/cells.py"):
+            yield line, "rich.text has its control characters made visible in report.cells"
     if module.room == "cli":
+        for node in ast.walk(module.tree):
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if not module.path.endswith(RAW.get(called, "")):
+                yield getattr(node, "lineno", 1), f"{called}: say it by cli.terminal"
         return
     for node in ast.walk(module.tree):
         line = getattr(node, "lineno", 1)

@@ -77,6 +77,8 @@ def test_the_contributors_picture_shows_the_same_order() -> None:
         ("dialect", "import psycopg", "dialect imports psycopg"),
         ("ledger", "import os\nx = os.environ['HOME']", "environ outside the commands"),
         ("ledger", "from os import getenv", "getenv outside the commands"),
+        ("cli", "import typer\ntyper.echo('done')", "say it by cli.terminal"),
+        ("report", "from rich.text import Text", "made visible in report.cells"),
         ("ingest", "print('done')", "output outside the commands"),
         ("ingest", "import sys\nsys.stdout.write('done')", "output outside the commands"),
     ],

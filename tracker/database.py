@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, Inspector, inspect, text
-from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
+from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from tracker import dialect
 from tracker.errors import DatabaseUnusable, InvalidOption
+from tracker.faults import explain, is_missing_table
 from tracker.schema import Base
 
 if TYPE_CHECKING:
@@ -41,10 +45,17 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.url = dialect.parse_url(url)
+        self.stored = False
+        """Whether a `write` was committed."""
 
     def __str__(self) -> str:
         """The URL without its password and without the driver's name."""
         return dialect.shown(self.url)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether it is gone with this process."""
+        return dialect.is_in_memory(self.url)
 
     @cached_property
     def engine(self) -> Engine:
@@ -56,6 +67,8 @@ class Database:
             )
         if file is not None and file.is_dir():
             raise DatabaseUnusable(f"{file} is a folder", "name a file with --database")
+        if file is not None and file.exists() and not file.is_file():
+            raise DatabaseUnusable(f"{file} is no ordinary file", "name one with --database")
         return dialect.engine(self.url)
 
     @contextmanager
@@ -91,6 +104,10 @@ class Database:
                 yield connection
                 if not keep:
                     transaction.rollback()
+                    return
+                with _uninterrupted():
+                    transaction.commit()
+                    self.stored = True
 
     def revision(self) -> str | None:
         """The revision of the schema, None for a database that has no table at all.
@@ -126,16 +143,30 @@ class Database:
         if file is not None and not file.exists():
             yield None
             return
-        with engine.connect() as connection:
+        try:
+            opened = engine.connect()
+        except (TypeError, ValueError, AttributeError):  # of an option of the URL
+            raise DatabaseUnusable(
+                f"{self}: the URL's options cannot be used", "check the URL"
+            ) from None
+        with opened as connection:
             yield connection
 
     def _revision(self, connection: Connection) -> str | None:
         """As `revision`; no transaction is left open."""
         try:
             told: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
-        except (OperationalError, ProgrammingError):
+        except (OperationalError, ProgrammingError) as error:
+            if not is_missing_table(error):
+                raise
             connection.rollback()
-            if inspect(connection).get_table_names():
+            tables = inspect(connection).get_table_names()
+            if "alembic_version" in tables:
+                raise DatabaseUnusable(
+                    f"{self}: the role may not read the tables",
+                    "grant it USAGE on their schema, or use another role",
+                ) from None
+            if tables:
                 raise DatabaseUnusable(
                     f"{self} holds the tables of another program",
                     "name another database with --database",
@@ -199,8 +230,8 @@ class Database:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except DBAPIError as error:
-            explained = dialect.explain(error, self.url)
+        except Exception as error:
+            explained = explain(error, self.url)
             if explained is None:
                 raise
             raise explained from None
@@ -295,6 +326,35 @@ def _alembic(connection: Connection) -> Config:
     config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
     config.attributes["connection"] = connection
     return config
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put off an interrupt to the end of a commit: whether it happened is then known.
+
+    A second one is heard at once, for a server may let us wait.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[object] = []
+
+    def put_off(number: int, frame: FrameType | None) -> None:
+        if heard:
+            raise KeyboardInterrupt
+        heard.append(number)
+
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before):  # nobody here hears it
+        yield
+        return
+    signal.signal(signal.SIGINT, put_off)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard:
+        before(signal.SIGINT, None)
 
 
 def _empty() -> Engine:

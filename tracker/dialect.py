@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
@@ -30,11 +31,13 @@ __all__ = [
     "IN_MEMORY",
     "backup",
     "bulk_insert",
+    "code_of",
     "engine",
-    "explain",
     "file_of",
     "hold_migrations",
     "integrity_errors",
+    "is_in_memory",
+    "is_of_connection",
     "parse_url",
     "refresh_statistics",
     "rows_added",
@@ -75,23 +78,41 @@ _heed_info(Base.metadata)
 def parse_url(text: str) -> URL:
     """A database URL, its driver chosen; a bare path is a SQLite file.
 
-    Raises DatabaseUnusable for a URL that cannot be read or a database that is not supported.
+    Raises DatabaseUnusable for a URL that cannot be read or a database that is not supported;
+    nothing of the URL is in the message, since a password may stand in any place of it.
     """
     if "://" not in text:
         text = f"sqlite:///{text}"
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
-        raise DatabaseUnusable(
-            "the database URL cannot be read",
-            "write sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME",
-        ) from None
+        raise _unreadable() from None
     backend = url.drivername.partition("+")[0]
     if backend == "sqlite":
+        if url.host or url.username or url.query or _NOT_A_PATH.search(url.database or ""):
+            raise _unreadable()
         return url.set(drivername="sqlite")
     if backend in {"postgresql", "postgres"}:
+        if url.port is not None and not 0 < url.port < 65536:
+            raise DatabaseUnusable(f"the URL's port {url.port} is none", "use one up to 65535")
         return url.set(drivername="postgresql+psycopg")
-    raise DatabaseUnusable(f"{backend} is not supported", "use a sqlite:/// or a postgresql:// URL")
+    raise DatabaseUnusable(
+        "that kind of database is not supported", "use a sqlite:/// or a postgresql:// URL"
+    )
+
+
+# Of a path: words of a server's address that was not written as a URL.
+_NOT_A_PATH = re.compile(
+    r"(?i)(^|\s)(host|hostaddr|port|dbname|user|password|service)\s*=|^/*[^/\\]{2,}:[^/\\]*@|"
+    r"^postgres(ql)?:"
+)
+
+
+def _unreadable() -> DatabaseUnusable:
+    return DatabaseUnusable(
+        "the database URL cannot be read",
+        "write sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME",
+    )
 
 
 def shown(url: URL) -> str:
@@ -105,6 +126,11 @@ def file_of(url: URL) -> Path | None:
     if url.get_backend_name() == "sqlite" and url.database not in {None, "", ":memory:"}:
         return Path(str(url.database))
     return None
+
+
+def is_in_memory(url: URL) -> bool:
+    """Whether a URL names a database that is gone with its process."""
+    return url.get_backend_name() == "sqlite" and file_of(url) is None
 
 
 def engine(url: URL) -> Engine:
@@ -320,36 +346,21 @@ def backup(connection: Connection, target: Path) -> None:
         )
 
 
-_EXPLANATIONS = (
-    (
-        "database is locked",
-        "the database is locked by another program",
-        "try again when it is done",
-    ),
-    ("file is not a database", "the file is not a SQLite database", "name another with --database"),
-    ("readonly database", "the database cannot be written to", "check the file's permissions"),
-    ("unable to open database", "the database cannot be opened", "check the path and permissions"),
-    ("disk is full", "the disk is full", "free some space; nothing was stored"),
-    ("disk I/O error", "the disk failed", "check the disk; nothing was stored"),
-    ("malformed", "the database file is damaged", "restore a backup; see `tracker database check`"),
-    ("password authentication failed", "the server refused the user or password", "check the URL"),
-    ("no password supplied", "the server wants a password", "put it in the URL or in PGPASSWORD"),
-    ("Connection refused", "no server answers there", "check the URL's host and port"),
-    ("could not translate host", "the server's name is unknown", "check the URL's host"),
-    ("failed to resolve host", "the server's name is unknown", "check the URL's host"),
-    ("FATAL:  database", "the server has no such database or role", "check the URL"),
-    ("FATAL:  role", "the server has no such database or role", "check the URL"),
-    ("timeout expired", "the server does not answer", "check the URL's host and port"),
-    ("No such file or directory", "no server answers there", "check the URL's host and port"),
-    ("connection failed", "the server cannot be reached", "check the URL"),
-)
+# -- errors --------------------------------------------------------------------------------
 
 
-def explain(error: DBAPIError, url: URL) -> DatabaseUnusable | None:
-    """A database's own error as one that a user can mend; None where it is a fault of ours."""
-    text = str(error.orig)
-    where = shown(url)
-    for sign, message, mend in _EXPLANATIONS:
-        if sign in text:
-            return DatabaseUnusable(f"{where}: {message}", mend)
+def code_of(error: BaseException | None) -> str | None:
+    """The code of a driver's error: an SQLSTATE, or SQLite's word for it, such as FULL.
+
+    It is empty for an error without one, and None for what is no error of a driver.
+    """
+    if isinstance(error, sqlite3.Error):
+        return str(getattr(error, "sqlite_errorname", "")).removeprefix("SQLITE_").split("_")[0]
+    if type(error).__module__.partition(".")[0] == "psycopg":
+        return getattr(error, "sqlstate", None) or ""
     return None
+
+
+def is_of_connection(error: BaseException | None) -> bool:
+    """Whether an error without a code is one of reaching a server."""
+    return type(error).__name__ in {"OperationalError", "InterfaceError", "ConnectionTimeout"}

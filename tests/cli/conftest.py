@@ -19,6 +19,7 @@ import pytest
 from tests.cli.commands import ROOT
 from tracker.catalogue.notes import add_note
 from tracker.cli.app import main
+from tracker.cli.failures import INTERNAL
 from tracker.demo import sandwich
 from tracker.ledger import Ledger
 from tracker.simulate import Group, crowd
@@ -76,6 +77,8 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
             # Built once: the tree of commands takes longer to make than most commands to run.
             patch.setattr("typer.main.get_command", lambda _: ROOT)
             patch.setattr("typer.rich_utils.FORCE_TERMINAL", None, raising=False)
+            # Standard error is read as a person at a terminal would, its bars and colours aside.
+            patch.setattr("tracker.cli.terminal._is_for_people", lambda: True)
             patch.setattr(sys, "argv", ["tracker", *map(str, args)])
             patch.setattr(sys, "stdin", _stream(data))
             for name, value in (env or {}).items():
@@ -132,6 +135,7 @@ def _exit_code() -> int:
 
 def _checked(result: Result, args: Sequence[object], code: int | None) -> Result:
     assert "Traceback" not in result.out + result.err, result.err
+    assert result.code != INTERNAL, result.err
     assert code in {None, result.code}, f"{args}: {result}"
     return result
 

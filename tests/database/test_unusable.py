@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import event, inspect, make_url, text
 from sqlalchemy.exc import OperationalError
@@ -14,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 from tests.database.rows import sample
 from tests.helpers import standing, stored
 from tracker import database as database_module
-from tracker import dialect
+from tracker import faults
 from tracker.database import HEAD, REVISIONS, Database
 from tracker.errors import DatabaseUnusable, NotFound
 from tracker.ledger import Ledger
@@ -165,7 +166,7 @@ def test_a_server_without_that_database_or_user(admin_url: str) -> None:
 def test_a_password_that_is_refused_is_not_told() -> None:
     url = make_url("postgresql+psycopg://someone:s3cret@db.example/ledger")
     said = 'connection failed: FATAL:  password authentication failed for user "someone"'
-    explained = dialect.explain(OperationalError("", {}, Exception(said)), url)
+    explained = faults.explain(OperationalError("", {}, psycopg.OperationalError(said)), url)
     assert explained is not None
     assert "refused the user or password" in explained.message
     assert "someone:***@db.example/ledger" in explained.message

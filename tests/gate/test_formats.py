@@ -187,7 +187,7 @@ def test_github_escapes() -> None:
     bad = CheckResult("a:b,c%d\r", "flags", False, "50%: a, b\r\nc", 1)
     told = github(GateResult("p", "C:\\x,y", (bad,)))
     assert told == (
-        "::error file=C%3A\\x%2Cy,line=1,title=p%3A a%3Ab%2Cc%25d%0D%3A FAIL::50%25: a, b%0D%0Ac\n"
+        "::error file=C%3A\\x%2Cy,line=1,title=p%3A a%3Ab%2Cc%25d\\r%3A FAIL::50%25: a, b\\r%0Ac\n"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracker.cli.asking import Asked
-from tracker.cli.context import hint, show
+from tracker.cli.context import show, warn
 
 __all__ = ["by_annotator", "by_attribute", "by_item", "by_pair", "whole"]
 
@@ -27,7 +27,7 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
     )
     left = left_out(found) if not asked.question.measures else []
     if left:
-        hint(
+        warn(
             f"of so many answers only on request: {' '.join(f'--measure {name}' for name in left)}"
         )
 

@@ -17,6 +17,7 @@ from tracker.cli.context import (
     hint,
     json_text,
     opened,
+    say,
     show,
     some_project,
     write_text,
@@ -157,7 +158,7 @@ def rename(
 
     with opened(context).writing(project) as (connection, found):
         made = rename_annotator(connection, found, name, new)
-    typer.echo(f"{name} is now {made.name}, also known as {', '.join(made.aliases)}")
+    say(f"{name} is now {made.name}, also known as {', '.join(made.aliases)}")
 
 
 @annotators.command("kind")
@@ -175,7 +176,7 @@ def kind(
 
     with opened(context).writing(project) as (connection, found):
         made = set_kind(connection, found, name, what)
-    typer.echo(f"{made.name} is {made.kind} in {found.name}")
+    say(f"{made.name} is {made.kind} in {found.name}")
 
 
 @annotators.command("alias")
@@ -190,7 +191,7 @@ def alias(
 
     with opened(context).writing(project) as (connection, found):
         made = add_alias(connection, found, name, other)
-    typer.echo(f"{made.name} is also known as {', '.join(made.aliases)}")
+    say(f"{made.name} is also known as {', '.join(made.aliases)}")
 
 
 @annotators.command("merge")
@@ -212,7 +213,7 @@ def merge(
     confirm(f"Let all answers of {name} be {into}'s?", yes=yes)
     with opened(context).writing(project) as (connection, found):
         made = merge_annotators(connection, found, name, into)
-    typer.echo(f"{made.name} is also known as {', '.join(made.aliases)}")
+    say(f"{made.name} is also known as {', '.join(made.aliases)}")
 
 
 @annotators.command("split")
@@ -229,7 +230,7 @@ def split(
 
     with opened(context).writing(project) as (connection, found):
         made = split_annotator(connection, found, alias_name)
-    typer.echo(f"{made.name} is an annotator of {found.name} again")
+    say(f"{made.name} is an annotator of {found.name} again")
 
 
 @annotators.command("erase")
@@ -248,4 +249,4 @@ def erase(
     confirm(f"Delete all answers of {name}, and the name, for good?", yes=yes)
     with opened(context).writing(project) as (connection, found):
         answers = erase_annotator(connection, found, name)
-    typer.echo(f"{answers:,} labels are gone from {found.name}")
+    say(f"{answers:,} labels are gone from {found.name}")

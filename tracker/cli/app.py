@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
-from tracker.errors import TrackerError
+from tracker.cli.failures import failure_of
+from tracker.cli.terminal import be_quiet, prepare, say, say_error
+from tracker.errors import Refused
+from tracker.report.visible import line_of
 
 __all__ = ["app", "main"]
 
@@ -69,19 +73,60 @@ class _Commands(TyperGroup):
         super().__init__(**settings)
         self.commands: Any = _ByName()
 
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Parse the words before the command."""
+        with _usage_visible():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for, its output written out."""
         try:
-            result = super().invoke(ctx)
+            with _usage_visible():
+                result = super().invoke(ctx)
             sys.stdout.flush()
         except KeyboardInterrupt:
-            typer.echo("tracker: interrupted; what was under way is not stored", err=True)
-            raise typer.Exit(130) from None
+            raise typer.Exit(_interrupted(stored=_stored(ctx))) from None
         except BrokenPipeError:
-            # The reader of our output has enough; the interpreter must not complain as it ends.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()  # its reader has enough
             raise typer.Exit(0) from None
+        except OSError as error:
+            if error.filename is not None or not _stored(ctx):
+                raise
+            raise Refused(f"{_OUTPUT}: {error.strerror}", "what was asked is stored") from None
         return result
+
+
+_OUTPUT = "standard output cannot be written"
+
+
+@contextmanager
+def _usage_visible() -> Iterator[None]:
+    """Let what the parser says of a wrong word quote nothing that acts on the terminal."""
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):
+            text = line_of(error.format_message())
+            error.format_message = lambda: text
+        raise
+
+
+def _stored(context: Any) -> bool:
+    """Whether the command has committed what it had to store."""
+    return bool(getattr(context.obj, "stored", False))
+
+
+def _interrupted(*, stored: bool) -> int:
+    """Say what an interrupt left behind; returns the exit code."""
+    told = "what was asked is stored" if stored else "what was under way is not stored"
+    say_error([f"tracker: interrupted; {told}"])
+    return 0 if stored else 130
+
+
+def _drop_output() -> None:
+    """Let what is still to be written go nowhere: the interpreter complains of it as it ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 app = typer.Typer(
@@ -100,7 +145,7 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"tracker {version('tracker')}")
+        say(f"tracker {version('tracker')}")
         raise typer.Exit
 
 
@@ -114,6 +159,9 @@ def options(
             "(else TRACKER_DATABASE_URL, else sqlite:///tracker.db).",
         ),
     ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print results and errors only: no hints, no bars.")
+    ] = False,
     version: Annotated[
         bool,
         typer.Option(
@@ -122,12 +170,23 @@ def options(
     ] = False,
 ) -> None:
     """Options of every command."""
+    be_quiet(quiet)
 
 
 def main() -> None:
     """Run the command line; ends the process with the contract's exit code."""
+    prepare()
     try:
-        app(prog_name="tracker")
-    except TrackerError as error:
-        typer.echo(f"tracker: {error}", err=True)
-        sys.exit(error.exit_code)
+        try:
+            app(prog_name="tracker")
+        finally:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        sys.exit(_interrupted(stored=False))
+    except Exception as error:
+        failure = failure_of(error)
+        if isinstance(error, OSError) and error.filename is None:
+            _drop_output()
+        with suppress(OSError):
+            say_error([f"tracker: {failure.message}", failure.mend])
+        sys.exit(failure.exit_code)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened_ledger, show
+from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened_ledger, show, warn
 from tracker.cli.fairness import Pseudonyms, SuppressBelow, fairly
 from tracker.cli.selecting import (
     Annotators,
@@ -137,7 +137,7 @@ def audit(
             f"to keep them: tracker audit {project} --record"
         )
     if fails:
-        hint(f"{len(fails)} findings fail the check {fail_on}")
+        warn(f"{len(fails)} findings fail the check {fail_on}")
         raise typer.Exit(1)
 
 

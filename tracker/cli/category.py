@@ -12,6 +12,7 @@ from tracker.cli.context import (
     ProjectOption,
     SomeProject,
     opened,
+    say,
     show,
     some_project,
 )
@@ -63,4 +64,4 @@ def rename(
 
     with opened(context).writing(project) as (connection, found):
         rename_category(connection, found, old, new)
-    typer.echo(f"{old} is now {new.strip()} in {found.name}")
+    say(f"{old} is now {new.strip()} in {found.name}")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from tracker.errors import InvalidOption
+from tracker.cli.files import write_csv
+from tracker.cli.terminal import data_lines, hint, is_unicode, say, say_data, warn
+from tracker.errors import DatabaseUnusable, InvalidOption
+from tracker.report.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -32,14 +35,19 @@ __all__ = [
     "confirm",
     "hint",
     "json_text",
+    "warn",
     "opened",
     "opened_ledger",
+    "say",
     "show",
     "some_project",
     "write_text",
 ]
 
+_Handle = TypeVar("_Handle", bound="Handle")
+
 DEFAULT_DATABASE = "sqlite:///tracker.db"
+_ACTING = re.compile("[\x7f-\x9f\ud800-\udfff]")
 _WIDTH = 140  # of tables that go to a file or a pipe
 
 ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's name.")]
@@ -69,14 +77,25 @@ def opened(context: typer.Context) -> Handle:
     """
     from tracker.handle import Handle
 
-    return Handle(_url(context), notice=hint)
+    return _remembered(context, Handle(_url(context), notice=warn))
 
 
 def opened_ledger(context: typer.Context) -> Ledger:
     """The same database, for commands that count."""
     from tracker.ledger import Ledger
 
-    return Ledger(_url(context), notice=hint)
+    return _remembered(context, Ledger(_url(context), notice=warn))
+
+
+def _remembered(context: typer.Context, made: _Handle) -> _Handle:
+    """The handle, whose database the command's end will ask; raises DatabaseUnusable."""
+    if made.database.in_memory:
+        raise DatabaseUnusable(
+            "a database in memory keeps nothing from one command to the next",
+            "name a file: --database sqlite:///FILE",
+        )
+    context.find_root().obj = made.database
+    return made
 
 
 def _url(context: typer.Context) -> str:
@@ -103,26 +122,31 @@ def show(
     if as_json and as_csv:
         raise InvalidOption("--json and --csv exclude each other")
     if as_json:
-        for line in _json_lines(told):
-            typer.echo(line)
+        for line in _json_lines(told, ascii_only=not is_unicode()):
+            say_data(line)
     elif as_csv:
         _print_csv(list(rows))
     else:
-        from tracker.report.cells import width_for
+        from tracker.report.cells import Text, width_for
 
         console = _console()
         width = console.width
         for part in view:
             console.width = width_for(part, width)
-            console.print(part, crop=False)
+            console.print(Text(part) if isinstance(part, str) else part, crop=False)
 
 
-def _json_lines(told: Any) -> Iterator[str]:
+def _json_lines(told: Any, *, ascii_only: bool = False) -> Iterator[str]:
     """One JSON document in lines: one per key, and one per element where there are many.
 
     A person can read it, `grep` and `diff` work on it, and the fast encoder writes it.
     """
-    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+    made = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False).encode
+
+    def encode(value: Any) -> str:
+        # What the standard lets stand and terminals act on.
+        return _ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", made(value))
+
     if not isinstance(told, Mapping):
         yield from _json_list(encode, "", list(told or ()), "")
         return
@@ -163,9 +187,9 @@ def write_text(path: Path, text: str) -> None:
 
 def _print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    write_csv(
+        data_lines(sys.stdout), columns, ([row.get(name) for name in columns] for row in rows)
+    )
 
 
 def _console() -> Console:
@@ -177,13 +201,8 @@ def _console() -> Console:
     return console
 
 
-def hint(text: str) -> None:
-    """Say on stderr what a sensible next command is."""
-    typer.secho(text, err=True, dim=sys.stderr.isatty() and "NO_COLOR" not in os.environ)
-
-
 def confirm(question: str, *, yes: bool) -> None:
     """Ask before something that cannot be taken back; ends the command where it is refused."""
-    if not yes and not typer.confirm(question, err=True):
-        hint("nothing was changed")
+    if not yes and not typer.confirm(visible(question), err=True):
+        warn("nothing was changed")
         raise typer.Exit(1)

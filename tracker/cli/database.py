@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import AsJson, hint, opened, show
+from tracker.cli.context import AsJson, hint, opened, say, show, warn
 
 __all__ = ["register"]
 
@@ -27,7 +27,7 @@ def upgrade(context: typer.Context) -> None:
     database = opened(context).database
     before = database.require_known()
     database.upgrade()
-    typer.echo(f"{database}: {before or 'empty'} → {HEAD}" if before != HEAD else f"{HEAD} already")
+    say(f"{database}: {before or 'empty'} → {HEAD}" if before != HEAD else f"{HEAD} already")
 
 
 @databases.command("current")
@@ -52,8 +52,11 @@ def check(context: typer.Context, as_json: AsJson = False) -> None:
         show({"database": str(database), "problems": problems}, as_json=True)
     else:
         for problem in problems:
-            typer.echo(problem)
-        hint("sound" if not problems else f"{len(problems)} problems")
+            say(problem)
+        if not problems:
+            hint("sound")
+        else:
+            warn(f"{len(problems)} problems")
     if problems:
         raise typer.Exit(1)
 
@@ -66,4 +69,4 @@ def backup(
     """Copy the database while it is in use (SQLite; for Postgres: pg_dump)."""
     database = opened(context).database
     database.backup(Path(target))
-    typer.echo(f"{target} is a copy of {database}")
+    say(f"{target} is a copy of {database}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import show
+from tracker.cli.context import say, show
 from tracker.cli.year import year_tour
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def demo(
     _turk(ledger)
     _crowd(ledger)
     _say("What now")
-    typer.echo(f"All of this is in {file}. Look around in it:")
+    say(f"All of this is in {file}. Look around in it:")
     for command in (
         "status",
         "agreement mixed",
@@ -68,10 +68,10 @@ def demo(
         "audit crowd --all",
         "history crowd",
     ):
-        typer.echo(f"  tracker --database {file} {command}")
-    typer.echo("Then your own answers, a row each with item, annotator and category:")
-    typer.echo("  tracker import answers.csv --project mine")
-    typer.echo("  tracker agreement mine")
+        say(f"  tracker --database {file} {command}")
+    say("Then your own answers, a row each with item, annotator and category:")
+    say("  tracker import answers.csv --project mine")
+    say("  tracker agreement mine")
 
 
 def _fresh_file() -> Path:
@@ -80,10 +80,10 @@ def _fresh_file() -> Path:
 
 
 def _say(title: str, text: str = "") -> None:
-    typer.echo()
-    typer.secho(title, bold=True)
+    say()
+    say(title, bold=True)
     if text:
-        typer.echo(text)
+        say(text)
 
 
 def _sandwich(ledger: Ledger) -> None:

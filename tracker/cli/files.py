@@ -13,9 +13,10 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from tracker.cli.terminal import data_lines
 from tracker.errors import InvalidOption, Refused
 
-__all__ = ["Force", "Output", "Target", "target"]
+__all__ = ["Force", "Output", "Target", "target", "write_csv"]
 
 STDOUT = "-"
 _FORMS = (".csv", ".jsonl", ".parquet")
@@ -52,8 +53,8 @@ class Target:
         Raises Refused where the file cannot be written; what was there before is then untouched.
         """
         if self.path is None:
-            return _write_csv(sys.stdout, columns, rows)
-        write = _write_csv if self.form == ".csv" else _write_jsonl
+            return write_csv(data_lines(sys.stdout), columns, rows)
+        write = write_csv if self.form == ".csv" else _write_jsonl
         with _replacing(self.path) as part, part.open("w", newline="", encoding="utf-8") as file:
             return write(file, columns, rows)
 
@@ -99,8 +100,21 @@ def _replacing(path: Path) -> Iterator[Path]:
         raise Refused(f"{path} cannot be written: {reason}", "name another file") from None
 
 
-def _write_csv(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
-    writer = csv.writer(file, lineterminator="\n")
+class _Lines:
+    """A file that ends lines as Unix does, whatever the writer of CSV ends them with."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, line: str) -> None:
+        """Write one line."""
+        self._file.write(line.removesuffix("\r\n") + "\n")
+
+
+def write_csv(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+    """Write a header and rows that can be read back; returns how many rows."""
+    # It quotes what its own end of a line has, so this one makes it quote a carriage return, too.
+    writer = csv.writer(_Lines(file), lineterminator="\r\n")
     writer.writerow(columns)
     number = 0
     for number, row in enumerate(rows, 1):  # noqa: B007 - the last one is how many there were

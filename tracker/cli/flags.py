@@ -13,8 +13,10 @@ from tracker.cli.context import (
     SomeProject,
     hint,
     opened,
+    say,
     show,
     some_project,
+    warn,
 )
 from tracker.errors import InvalidOption
 
@@ -226,10 +228,10 @@ def _act(
         show({"project": found.name, "flags": told}, as_json=True)
     for outcome in outcomes:
         if not outcome.changed:
-            hint(f"flag {outcome.flag} is already {outcome.before}")
+            warn(f"flag {outcome.flag} is already {outcome.before}")
         elif not as_json:
             kept = f"appealed, and stays {outcome.state}" if action == "appeal" else outcome.state
-            typer.echo(f"flag {outcome.flag} of {found.name} is {kept} (by {outcome.by})")
+            say(f"flag {outcome.flag} of {found.name} is {kept} (by {outcome.by})")
     if done:
         listed = "".join(f"{outcome.flag} " for outcome in done)
         hint(_NEXT[action].format(flags=listed, project=found.name))

@@ -14,7 +14,9 @@ from tracker.cli.context import (
     hint,
     json_text,
     opened_ledger,
+    say,
     show,
+    warn,
     write_text,
 )
 from tracker.cli.selecting import (
@@ -28,6 +30,7 @@ from tracker.cli.selecting import (
     Where,
     selecting,
 )
+from tracker.cli.terminal import say_data
 from tracker.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -128,12 +131,17 @@ def _tell(found: GateResult, form: str, output: Path | None) -> None:
     if output is not None:
         is_json = form == "json"
         write_text(output, json_text(found.to_dict()) if is_json else FORMATS[form](found))
-        hint(f"{summed(found)}: {output}")
+        _tell_people(found, f"{summed(found)}: {output}")
     elif form in {"text", "json"}:
         show(found.to_dict(), as_json=form == "json", view=gate_view(found))
     else:
-        typer.echo(FORMATS[form](found), nl=False)
-        hint(summed(found))
+        say_data(FORMATS[form](found), nl=False)
+        _tell_people(found, summed(found))
+
+
+def _tell_people(found: GateResult, text: str) -> None:
+    """Say what became of the checks; where none fails, to a person only."""
+    (hint if found.passed else warn)(text)
 
 
 def _start(ledger: Ledger, project: str, config: Path, chosen: Selecting) -> None:
@@ -149,6 +157,6 @@ def _start(ledger: Ledger, project: str, config: Path, chosen: Selecting) -> Non
     with ledger.reading(project, choice) as (connection, found):
         text = starting_config(connection, found, choice)
     write_text(config, text)
-    typer.echo(str(config))
+    say(str(config))
     words = [project] if config == DEFAULT else [project, "--config", str(config)]
     hint(f"next: look at the thresholds, then: tracker gate {shlex.join(words)}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened_ledger, show
+from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened_ledger, show, warn
 from tracker.cli.over_time import (
     Every,
     From,
@@ -162,7 +162,7 @@ def _recorded(asked: _Asked, watched: Watched | None) -> None:
     show(None, view=[*history_view(found), *_sentences(watched)])
     quoted = shlex.quote(asked.project)
     if len(found.shown) < found.total:
-        hint(f"the last {len(found.shown):,} of {found.total:,}; for all: --last 0")
+        warn(f"the last {len(found.shown):,} of {found.total:,}; for all: --last 0")
     if not found.total:
         hint(f"no snapshot yet: tracker snapshot {quoted}")
     elif watched is None and found.total == 1:
@@ -186,7 +186,7 @@ def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
     show(None, view=[*curve_view(found, measures, asked.last), *_sentences(watched)])
     total, quoted = len(found.points), shlex.quote(asked.project)
     if asked.last and asked.last < total:
-        hint(f"the last {asked.last:,} of {total:,}; for all: --last 0")
+        warn(f"the last {asked.last:,} of {total:,}; for all: --last 0")
     if not total:
         hint(f"no answer in that time: tracker status {quoted}")
     elif watched is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,9 +17,11 @@ from tracker.cli.context import (
     hint,
     opened,
     opened_ledger,
+    say,
     show,
 )
 from tracker.cli.options import Answers, Categories, Offsets, Scale, Wanted, project_options
+from tracker.cli.terminal import bars_wanted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -114,10 +115,10 @@ def _say(result: ImportResult, *, dry_run: bool) -> None:
         if getattr(result, fate)
     )
     verb = "would import" if dry_run else f"import {result.id}:"
-    typer.echo(f"{verb} {result.rows:,} rows into {result.project}: {counts or 'nothing'}")
+    say(f"{verb} {result.rows:,} rows into {result.project}: {counts or 'nothing'}")
     if result.gold is not None:
         told = ", ".join(f"{number:,} {fate}" for fate, number in result.gold.items() if number)
-        typer.echo(f"truths: {told or 'nothing'}")
+        say(f"truths: {told or 'nothing'}")
     if result.rejected:
         _show_rejections(result, as_json=False)
     if not dry_run:
@@ -135,15 +136,15 @@ def _show_rejections(result: ImportResult, *, as_json: bool) -> None:
         show(result.to_dict(), as_json=True)
         return
     for rejection in result.rejections[:20]:
-        typer.echo(str(rejection), err=True)
+        say(str(rejection), err=True)
     if result.rejected > 20:
-        typer.echo(f"… and {result.rejected - 20:,} more rejected rows", err=True)
+        say(f"… and {result.rejected - 20:,} more rejected rows", err=True)
 
 
 @contextmanager
 def _progress_bar() -> Iterator[Progress | None]:
     """A bar on a terminal; nothing anywhere else."""
-    if not sys.stderr.isatty():
+    if not bars_wanted():
         yield None
         return
     from rich.console import Console
@@ -242,4 +243,4 @@ def undo(
     if as_json:
         show(told, as_json=True)
     else:
-        typer.echo(f"import {number} is undone; it stays in: tracker imports list")
+        say(f"import {number} is undone; it stays in: tracker imports list")

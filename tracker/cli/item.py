@@ -11,10 +11,10 @@ from tracker.cli.context import (
     AsJson,
     ProjectOption,
     SomeProject,
-    hint,
     opened,
     show,
     some_project,
+    warn,
 )
 
 __all__ = ["register"]
@@ -52,7 +52,7 @@ def list_(
         ],
     )
     if len(rows) == limit:
-        hint(f"the first {limit}; for all: --limit 0")
+        warn(f"the first {limit}; for all: --limit 0")
 
 
 @items.command("show")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened, show
+from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened, say, show
 
 __all__ = ["register"]
 
@@ -48,7 +48,7 @@ def note(
     if as_json:
         show({"project": found.name} | made.to_dict(), as_json=True)
     else:
-        typer.echo(f"note {made.id} of {found.name}, {clock.iso(made.at)[:19]}Z: {made.text}")
+        say(f"note {made.id} of {found.name}, {clock.iso(made.at)[:19]}Z: {made.text}")
     hint(f"next: tracker history {shlex.quote(found.name)}")
 
 
@@ -70,7 +70,7 @@ def notes(
         as_json=as_json,
         as_csv=as_csv,
         rows=rows,
-        view=[table(("note", "at ", "text "), cells)],
+        view=[table(("warn", "at ", "text "), cells)],
     )
     if not rows:
         hint(f'none yet: tracker project note {shlex.quote(found.name)} "what happened"')
@@ -91,6 +91,6 @@ def unnote(
     with opened(context).writing(project) as (connection, found):
         removed = remove_note(connection, found, number)
     at = clock.iso(removed.at)
-    typer.echo(f"note {removed.id} of {found.name} is removed: {removed.text}")
+    say(f"note {removed.id} of {found.name} is removed: {removed.text}")
     words = [found.name, removed.text, "--at", at]
     hint(f"to put it back: tracker project note {shlex.join(words)}")

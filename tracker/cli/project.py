@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracker.cli import notes
-from tracker.cli.context import AsCsv, AsJson, ProjectArgument, Yes, confirm, hint, opened, show
+from tracker.cli.context import (
+    AsCsv,
+    AsJson,
+    ProjectArgument,
+    Yes,
+    confirm,
+    hint,
+    opened,
+    say,
+    show,
+)
 from tracker.cli.options import Answers, Categories, Offsets, Scale, Wanted, project_options
 
 if TYPE_CHECKING:
@@ -50,7 +60,7 @@ def create(
     if as_json:
         show(made.to_dict(), as_json=True)
         return
-    typer.echo(f"made {made.name}: {made.answers} per item, {made.scale} scale")
+    say(f"made {made.name}: {made.answers} per item, {made.scale} scale")
     hint(f"next: tracker import FILE --project {made.name}")
 
 
@@ -115,7 +125,7 @@ def rename(
 
     with opened(context).writing(project) as (connection, found):
         rename_project(connection, found, name)
-    typer.echo(f"{found.name} is now {name.strip()}")
+    say(f"{found.name} is now {name.strip()}")
 
 
 @projects.command("archive")
@@ -129,7 +139,7 @@ def archive(
 
     with opened(context).writing(project) as (connection, found):
         archive_project(connection, found, archived=not restore)
-    typer.echo(f"{found.name} is {'running again' if restore else 'archived'}")
+    say(f"{found.name} is {'running again' if restore else 'archived'}")
 
 
 @projects.command("delete")
@@ -143,4 +153,4 @@ def delete(context: typer.Context, project: ProjectArgument, yes: Yes = False) -
     confirm(f"Delete {found.name} with everything in it, for good?", yes=yes)
     with ledger.writing(project) as (connection, found):
         purge_project(connection, found)
-    typer.echo(f"{found.name} is deleted")
+    say(f"{found.name} is deleted")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import hint, opened_ledger
+from tracker.cli.context import hint, opened_ledger, say
 from tracker.errors import InvalidOption, Refused
 
 if TYPE_CHECKING:
@@ -85,5 +85,5 @@ def _to_file(rows: Iterator[Row], output: str) -> None:
 
 def _to_project(context: typer.Context, rows: Iterator[Row], project: str) -> None:
     result = opened_ledger(context).import_rows(rows, project)
-    typer.echo(f"import {result.id}: {result.rows:,} rows into {result.project}")
+    say(f"import {result.id}: {result.rows:,} rows into {result.project}")
     hint(f"next: tracker agreement {project}")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tracker.cli.asking import Distance, ReadAs, Weights
-from tracker.cli.context import AsJson, Confidence, ProjectArgument, hint, opened_ledger, show
+from tracker.cli.context import AsJson, Confidence, ProjectArgument, hint, opened_ledger, say, show
 from tracker.cli.selecting import (
     Annotators,
     AsOf,
@@ -91,7 +91,7 @@ def snapshot(
     if as_json:
         show(found.to_dict(), as_json=True)
     else:
-        typer.echo(str(found.id))
+        say(str(found.id))
     if not taken.fresh:
         unnamed = "" if name is None else f"; none was named {name!r}"
         hint(f"nothing has changed since snapshot {found.id}{unnamed}")

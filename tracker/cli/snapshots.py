@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -20,8 +19,10 @@ from tracker.cli.context import (
     opened,
     opened_ledger,
     show,
+    warn,
 )
 from tracker.cli.over_time import Last
+from tracker.cli.terminal import bars_wanted
 
 if TYPE_CHECKING:
     from tracker.history.prune import Fate
@@ -65,7 +66,7 @@ def list_(
         hint(f"no snapshot yet: tracker snapshot {shlex.quote(project)}")
         return
     if len(found.shown) < found.total:
-        hint(f"the last {len(found.shown):,} of {found.total:,}; for all: --last 0")
+        warn(f"the last {len(found.shown):,} of {found.total:,}; for all: --last 0")
     hint(f"next: tracker snapshots show {shlex.quote(project)} last")
 
 
@@ -121,7 +122,7 @@ def verify(
     show(found.to_dict(), as_json=as_json, view=verified_view(found, chain_only=chain_only))
     if found.faults:
         first = found.faults[0].snapshot
-        hint(
+        warn(
             f"the first bad snapshot is {first}; see: "
             f"tracker snapshots show {shlex.quote(project)} {first}"
         )
@@ -135,7 +136,7 @@ def verify(
 @contextmanager
 def _progress_bar() -> Iterator[Progress | None]:
     """A bar on a terminal; nothing anywhere else."""
-    if not sys.stderr.isatty():
+    if not bars_wanted():
         yield None
         return
     from rich.console import Console

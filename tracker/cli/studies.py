@@ -5,10 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-import typer
-
 from tracker.cli.asking import Asked
-from tracker.cli.context import show
+from tracker.cli.context import say, show
 from tracker.cli.selecting import selecting
 from tracker.errors import InvalidOption, NotFound
 
@@ -174,6 +172,6 @@ def methods(asked: Asked, *, bibtex: bool) -> None:
         rows = [{"project": told.project, "text": told.text}]
         show(told.to_dict(), as_json=asked.as_json, as_csv=asked.as_csv, rows=rows)
         return
-    typer.echo(told.text)
+    say(told.text)
     if bibtex:
-        typer.echo("\n" + told.bibtex, nl=False)
+        say("\n" + told.bibtex, nl=False)

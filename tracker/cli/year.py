@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-import typer
-
-from tracker.cli.context import show
+from tracker.cli.context import say, show
+from tracker.cli.terminal import bars_wanted
 
 if TYPE_CHECKING:
     from tracker.demo.year import Week
@@ -52,14 +50,14 @@ def year_tour(ledger: Ledger, at: str) -> None:
         f"snapshots verify {PROJECT}",
         f"gate {PROJECT} --init",
     ):
-        typer.echo(f"  tracker --database {at} {command}")
+        say(f"  tracker --database {at} {command}")
 
 
 def _say(title: str, text: str = "") -> None:
-    typer.echo()
-    typer.secho(title, bold=True)
+    say()
+    say(title, bold=True)
     if text:
-        typer.echo(text)
+        say(text)
 
 
 def _make(ledger: Ledger) -> None:
@@ -82,7 +80,7 @@ def _make(ledger: Ledger) -> None:
 
 def _with_bar(weeks: list[Week]) -> Iterator[Week]:
     """The weeks, with a bar on a terminal."""
-    if not sys.stderr.isatty():
+    if not bars_wanted():
         yield from weeks
         return
     from rich.console import Console
@@ -118,10 +116,10 @@ def _quoted(text: str) -> str:
 def _verify(ledger: Ledger) -> None:
     found = ledger.verify(PROJECT)
     _say("6. Can the record be trusted?")
-    typer.echo(
+    say(
         f"{found.snapshots} snapshots: digests and seals as they were chained, and "
         f"{found.recomputed} counted again from the labels as they were known: "
         f"{len(found.faults)} faults."
     )
     last = list(ledger.history(PROJECT).snapshots)[-1]
-    typer.echo(f"The digest of the last, the same on any database: {last.digest}")
+    say(f"The digest of the last, the same on any database: {last.digest}")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from tracker.assess import Assessment
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.conventions import landis_koch
 from tracker.measures.rates import CategoryRate
-from tracker.report.cells import bar, count, figure, interval, level, many, share, table
+from tracker.report.cells import Text, bar, count, figure, interval, level, many, share, table
 from tracker.report.selection import selection_line
 from tracker.report.words import reading_of, reason, title_of
 

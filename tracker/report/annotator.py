@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from tracker.report.audit import finding_lines, item_line
-from tracker.report.cells import bar, count, figure, interval, share, table
+from tracker.report.cells import Text, bar, count, figure, interval, share, table
+from tracker.report.visible import visible
 
 __all__ = ["annotator_view", "report_text", "report_view"]
 
@@ -139,4 +139,4 @@ def report_text(told: Mapping[str, Any]) -> str:
         "A finding speaks of answers. It does not say why: a misread guideline, a slip, a batch of "
         "odd items look the same. If it is wrong, say so: the note is kept with the finding.",
     ]
-    return "\n".join(lines) + "\n"
+    return visible("\n".join(lines)) + "\n"

@@ -7,10 +7,9 @@ from typing import Any
 
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.text import Text
 
 from tracker.auditing import Audit
-from tracker.report.cells import count, figure, many, share, table
+from tracker.report.cells import Text, count, figure, many, share, table
 from tracker.report.selection import selection_line
 
 __all__ = ["audit_view", "finding_lines", "item_line", "show_annotators"]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import RenderableType
+from rich.style import Style
 from rich.table import Table
-from rich.text import Text
+from rich.text import Text as _Text
+
+from tracker.report.visible import one_line, visible
 
 __all__ = [
+    "Text",
     "bar",
     "count",
     "figure",
@@ -26,6 +31,24 @@ __all__ = [
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 _NARROWEST = 8  # of a column of names: a longer word is folded where there is no room
+
+
+class Text(_Text):
+    """Rich's text, in which nothing acts on the terminal, whatever names it holds."""
+
+    def __init__(self, text: str = "", *args: Any, **kwargs: Any) -> None:
+        super().__init__(visible(text), *args, **kwargs)
+
+    @classmethod
+    def assemble(cls, *parts: Any, **kwargs: Any) -> Text:
+        """Join texts, each with its style or without."""
+        made = super().assemble(*parts, **kwargs)
+        assert isinstance(made, Text)
+        return made
+
+    def append(self, text: _Text | str, style: str | Style | None = None) -> _Text:
+        """Add a text, likewise."""
+        return super().append(visible(text) if isinstance(text, str) else text, style)
 
 
 def figure(value: float | None) -> str:
@@ -87,9 +110,16 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, left:
     """
     titled = any(title.strip() for title in columns)
     made = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_header=titled)
-    cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
+    texts = [n < left or title.endswith(" ") for n, title in enumerate(columns)]
+    cells = [
+        [
+            cell if isinstance(cell, _Text) else Text(one_line(cell) if is_text else cell)
+            for cell, is_text in zip(row, texts, strict=True)
+        ]
+        for row in rows
+    ]
     for n, title in enumerate(columns):
-        is_text = n < left or title.endswith(" ")
+        is_text = texts[n]
         below = [row[n].plain for row in cells]
         words = _widest(word for text in (title, *below) for word in text.split())
         lines = _widest(line for text in below for line in text.split("\n"))

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from tracker import clock
 from tracker.compare import State, StateComparison
 from tracker.compare.kitagawa import Part
 from tracker.compare.periods import OTHER_ITEMS, SAME_ITEMS, PeriodItems
 from tracker.compare.values import Because, Compared
-from tracker.report.cells import count, figure, many, table
+from tracker.report.cells import Text, count, figure, many, table
 from tracker.report.words import reason
 
 __all__ = ["because_view", "compare_view"]

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from tracker.conformance import Case, Check, Conformance, Figure
 from tracker.measures import MEASURES
-from tracker.report.cells import count, table
+from tracker.report.cells import Text, count, table
 
 __all__ = ["conformance_view"]
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from tracker.flags import Recorded
-from tracker.report.cells import count, figure, many, table
+from tracker.report.cells import Text, count, figure, many, table
 from tracker.report.selection import selection_line, selection_words
 
 __all__ = ["changes_view", "flag_view", "flags_view", "recorded_words"]

@@ -6,10 +6,9 @@ import io
 from collections.abc import Iterator
 
 from rich.console import Console, RenderableType
-from rich.text import Text
 
 from tracker.gate import CheckResult, GateResult
-from tracker.report.cells import count, figure, table, width_for
+from tracker.report.cells import Text, count, figure, table, width_for
 from tracker.report.selection import selection_line
 
 __all__ = ["gate_text", "gate_view", "outcome", "summed"]

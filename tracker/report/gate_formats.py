@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 from tracker.gate import CheckResult, GateResult
 from tracker.report.cells import figure
 from tracker.report.gate import gate_text, outcome, summed
+from tracker.report.visible import visible
 
 __all__ = ["FORMATS", "github", "junit", "markdown", "sarif"]
 
@@ -56,8 +57,8 @@ def junit(found: GateResult) -> str:
 
 
 def _xml(text: str) -> str:
-    """A text without the characters that no XML may hold."""
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    """A text with its control characters visible, without what no XML may hold."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", visible(text))
 
 
 # -- SARIF ---------------------------------------------------------------------------------
@@ -81,7 +82,7 @@ def sarif(found: GateResult) -> str:
 
 def _sarif_result(found: GateResult, check: CheckResult, rule: int) -> Mapping[str, Any]:
     place = {"uri": _uri(found.config)}
-    text = f"{found.project}: {check.check}: {outcome(check)}. {check.why}"
+    text = visible(f"{found.project}: {check.check}: {outcome(check)}. {check.why}")
     return {
         "ruleId": check.kind,
         "ruleIndex": rule,
@@ -91,7 +92,7 @@ def _sarif_result(found: GateResult, check: CheckResult, rule: int) -> Mapping[s
             {"physicalLocation": {"artifactLocation": place, "region": {"startLine": check.line}}}
         ],
         # Two categories of one check stand on one line, and are two results.
-        "partialFingerprints": {"check/v1": f"{found.project}: {check.check}"},
+        "partialFingerprints": {"check/v1": visible(f"{found.project}: {check.check}")},
     }
 
 
@@ -127,7 +128,7 @@ def _short(check: CheckResult, value: float | None) -> str:
 
 def _plain(text: str) -> str:
     """A text on one line whose every character means itself."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+    return _MARKDOWN.sub(r"\\\1", visible(" ".join(text.split())))
 
 
 # -- GitHub --------------------------------------------------------------------------------
@@ -147,7 +148,7 @@ def github(found: GateResult) -> str:
 
 
 def _message(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

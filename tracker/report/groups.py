@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from tracker.assess import Assessment, GroupedAgreement
 from tracker.measures import MEASURES
-from tracker.report.cells import count, figure, interval, table
+from tracker.report.cells import Text, count, figure, interval, table
 from tracker.report.selection import selection_line
 
 __all__ = ["group_rows", "groups_view"]

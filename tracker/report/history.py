@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from tracker import clock
 from tracker.assess import Assessment
@@ -16,7 +15,7 @@ from tracker.history import SnapshotRecord
 from tracker.history.curve import Curve
 from tracker.history.overview import Overview
 from tracker.measures import MEASURES
-from tracker.report.cells import count, figure, many, table
+from tracker.report.cells import Text, count, figure, many, table
 from tracker.report.plot import Plot, day_of, note_text
 from tracker.report.selection import selection_line, selection_words
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from tracker.catalogue.items import ItemRecord
-from tracker.report.cells import figure, table
+from tracker.report.cells import Text, figure, table
 
 __all__ = ["item_rows", "item_view", "show_items"]
 

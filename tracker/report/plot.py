@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions
-from rich.text import Text
 
 from tracker import clock
 from tracker.catalogue.notes import NoteInfo
-from tracker.report.cells import figure, sparkline
+from tracker.report.cells import Text, figure, sparkline
 
 __all__ = ["MARK", "Plot", "day_of", "note_text"]
 

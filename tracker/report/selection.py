@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.text import Text
+from tracker.report.cells import Text
 
 __all__ = ["selection_line", "selection_words"]
 

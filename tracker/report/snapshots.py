@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from tracker.history.overview import Overview
 from tracker.history.page import SnapshotPage
@@ -16,7 +15,7 @@ from tracker.history.prune import Fate
 from tracker.history.record import SnapshotRecord
 from tracker.history.verify import Fault, Verified
 from tracker.report.agreement import agreement_view
-from tracker.report.cells import count, level, many, table
+from tracker.report.cells import Text, count, level, many, table
 from tracker.report.history import figure_cells, figure_titles, minute
 from tracker.report.selection import selection_words
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from tracker.assess.against import AgainstOther
 from tracker.assess.explain import Explanation
@@ -17,7 +16,7 @@ from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.compare import Comparison
 from tracker.measures.gold import GoldAgreement
-from tracker.report.cells import count, figure, interval, level, many, share, table
+from tracker.report.cells import Text, count, figure, interval, level, many, share, table
 from tracker.report.words import reading_of, reason, title_of
 
 __all__ = [

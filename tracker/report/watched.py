@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rich.text import Text
-
 from tracker.catalogue.notes import NoteInfo
 from tracker.history.watched import Watched
 from tracker.measures import MEASURES
-from tracker.report.cells import figure, interval, level, many
+from tracker.report.cells import Text, figure, interval, level, many
 from tracker.report.plot import day_of
 from tracker.trend import Alarm, Change, Slope
 

@@ -1,0 +1,142 @@
+"""How text leaves for the terminal: visible, encodable, and no more of it than is wanted."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+import typer
+
+from tracker.report.visible import line_of, visible
+
+__all__ = [
+    "bars_wanted",
+    "be_quiet",
+    "data_lines",
+    "hint",
+    "is_quiet",
+    "is_unicode",
+    "warn",
+    "prepare",
+    "say",
+    "say_data",
+    "say_error",
+]
+
+_QUIET = "quiet"
+_wish: set[str] = set()
+
+# What tables, curves and sentences are drawn with, where the output knows ASCII only.
+_PLAIN: Final = {
+    **dict.fromkeys("─━═╌┄", "-"), **dict.fromkeys("│┃║", "|"), **dict.fromkeys("█▉▊▋▌", "#"),
+    **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╯╰╷╵╶╴╸╺╹╻", "+"), "▍": "=", "▎": "-", "▏": "",
+    "▁": "_", "▂": "_", "▃": ".", "▄": "-", "▅": "-", "▆": "=", "▇": "=", "▲": "^",
+    "…": "...", "→": "->", "\N{EN DASH}": "-", "—": "-", "±": "+-", "≥": ">=",
+    "≤": "<=", "\N{LEFT SINGLE QUOTATION MARK}": "'", "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    "\N{MULTIPLICATION SIGN}": "x", "“": '"', "”": '"', "·": "*", "•": "*", "✓": "ok", "✅": "ok",
+    "❌": "FAIL", "\N{NO-BREAK SPACE}": " ",
+}  # fmt: skip
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    r"""The nearest that every encoding has: a drawn line in ASCII, a letter as ``\xe9``."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    found = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(one) or _escaped(one) for one in found), error.end
+
+
+def _escaped(character: str) -> str:
+    if character in _PLAIN or unicodedata.category(character) == "Cf":
+        return ""
+    return character.encode("ascii", "backslashreplace").decode()
+
+
+codecs.register_error("tracker-ascii", _in_ascii)
+
+
+def prepare() -> None:
+    """Let standard output and error take every text; one that is closed takes it to nowhere."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
+            setattr(sys, name, nowhere)
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="tracker-ascii")
+
+
+def data_lines(stream: TextIO) -> TextIO:
+    """The stream for rows of data, which no fallback may change: in UTF-8, as files are."""
+    if not _is_unicode(stream) and hasattr(stream, "reconfigure"):
+        stream.reconfigure(encoding="utf-8")
+    return stream
+
+
+def is_unicode() -> bool:
+    """Whether standard output takes every character."""
+    return _is_unicode(sys.stdout)
+
+
+def _is_unicode(stream: Any) -> bool:
+    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith(("utf", "u8"))
+
+
+def say(text: str = "", *, err: bool = False, nl: bool = True, bold: bool = False) -> None:
+    """Print a text that may hold names from data."""
+    shown = visible(text)
+    typer.echo(typer.style(shown, bold=True) if bold else shown, err=err, nl=nl)
+
+
+def say_data(text: str, *, nl: bool = True) -> None:
+    """Print a text in a form for programs, which holds data as that form has it."""
+    typer.echo(text, nl=nl)
+
+
+def say_error(lines: Iterable[str | None]) -> None:
+    """Print what is wrong and how to fix it, a line each."""
+    for line in lines:
+        if line:
+            typer.echo(line_of(line), err=True)
+
+
+def warn(text: str) -> None:
+    """Say on standard error what to bear in mind about a result; not with --quiet."""
+    if _QUIET not in _wish:
+        _dim(text)
+
+
+def hint(text: str) -> None:
+    """Say on standard error what a sensible next command is: to a person at a terminal."""
+    if _QUIET not in _wish and _is_for_people():
+        _dim(text)
+
+
+def be_quiet(wanted: bool) -> None:
+    """Print results and errors only, if wanted."""
+    _wish.clear()
+    _wish.update({_QUIET} if wanted else ())
+
+
+def is_quiet() -> bool:
+    """Whether only results and errors are wanted."""
+    return _QUIET in _wish
+
+
+def bars_wanted() -> bool:
+    """Whether to draw a progress bar."""
+    return sys.stderr.isatty() and _QUIET not in _wish
+
+
+def _is_for_people() -> bool:
+    return sys.stderr.isatty()
+
+
+def _dim(text: str) -> None:
+    dim = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    typer.secho(visible(text), err=True, dim=dim)
