@@ -100,7 +100,9 @@ def test_the_database_finds_what_plain_counts_find(ledger: Ledger, crowd: str) -
         dict(found.categories),
     )
     expected = figures(
-        audit(gathered(record), lambda excluded: gathered(record, excluded)),
+        audit(
+            gathered(record), lambda excluded: gathered(record, excluded), consult=record.consult
+        ),
         {who: f"a{who:02}" for who in record.order},
         dict(enumerate(names)),
     )

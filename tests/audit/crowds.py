@@ -10,6 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from tracker.audit import Evidence
+from tracker.audit.joint import JointAnswers, joint_answers
 from tracker.tally import AnnotatorTallies, Answer, make_pattern
 
 AMT = Path(__file__).parents[1] / "data" / "amt"
@@ -32,6 +33,14 @@ class Crowd(NamedTuple):
 
     def regather(self, excluded: Collection[int]) -> Evidence:
         return Evidence(self.recount(excluded))
+
+    def consult(self, _: object = ()) -> JointAnswers:
+        rows = (
+            (item, who, own, None, None)
+            for item, answers in enumerate(self.items)
+            for who, own in answers.items()
+        )
+        return joint_answers(rows)
 
     def recount(self, excluded: Collection[int]) -> AnnotatorTallies:
         counts: dict[int, Counter] = {}

@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tracker.audit import Evidence
+from tracker.audit.joint import JointAnswers, joint_answers
 from tracker.audit.observed import AnswerTimes, Blocks, PairPatterns
-from tracker.tally import AnnotatorTallies, Pattern, make_pattern
+from tracker.tally import AnnotatorTallies, Answer, Pattern, make_pattern
 
 from .crowds import seeded
 
@@ -92,6 +93,18 @@ class Record:
             skips=self.skips,
             pairs=self.pairs,
         )
+
+    def consult(self, _: object = ()) -> JointAnswers:
+        rows = (
+            (item, who, (self.items[item][who],), place * 60_000_000, self._truth(item))
+            for who, order in self.order.items()
+            for place, item in enumerate(order)
+        )
+        return joint_answers(rows)
+
+    def _truth(self, item: int) -> Answer | None:
+        truth = self.truths[item]
+        return None if truth is None else (truth,)
 
     def _tallies(self, met: list[dict[int, Pattern]]) -> AnnotatorTallies:
         rows = (

@@ -16,7 +16,9 @@ from .crowds import Crowd, always, leaning, mostly_right, one, seeded, simulate,
 
 def audited(crowd, **options):
     return audit(
-        Evidence(crowd.tallies(), **options), lambda out: Evidence(crowd.recount(out), **options)
+        Evidence(crowd.tallies(), **options),
+        lambda out: Evidence(crowd.recount(out), **options),
+        consult=crowd.consult,
     )
 
 
@@ -46,7 +48,7 @@ def test_turk_is_too_thin_to_conclude():
     assert (found.p_value, found.q_value, found.severity) == (None, None, None)
     assert why(found, "Q", "positive") == (
         'Q gave "positive" in 4 of 4 answers to items that others answered too (100 %); on the '
-        "same items the others gave it 50 % of the time, but only 3 of the items could tell; "
+        "same items the others gave it 50 % of the time, but only 3 of the items are informative; "
         "at least 10 are needed."
     )
 

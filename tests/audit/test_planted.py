@@ -60,7 +60,11 @@ SEEDS = range(10)
 
 
 def flagged(record):
-    return [flag for flag in audit(record.regather(), record.regather) if flag.state == "flagged"]
+    return [
+        flag
+        for flag in audit(record.regather(), record.regather, consult=record.consult)
+        if flag.state == "flagged"
+    ]
 
 
 def test_every_kind_is_planted():

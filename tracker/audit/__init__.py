@@ -23,16 +23,17 @@ from tracker.audit.low_agreement import LOW_AGREEMENT
 from tracker.audit.low_gold_accuracy import LOW_GOLD_ACCURACY
 from tracker.audit.low_self_agreement import LOW_SELF_AGREEMENT
 from tracker.audit.random_answers import RANDOM_ANSWERS
-from tracker.audit.rounds import Regather, settle
 from tracker.audit.severity_bias import SEVERITY_BIAS
 from tracker.audit.straight_lining import STRAIGHT_LINING
 from tracker.audit.too_fast import TOO_FAST
+from tracker.audit.verdict import Consult, Regather, settle
 
 __all__ = [
     "DEFAULT_ALPHA",
     "KINDS",
     "LACKING",
     "AnnotatorFigures",
+    "Consult",
     "Evidence",
     "Flag",
     "Kind",
@@ -62,7 +63,10 @@ _ORDER: dict[State, int] = {"flagged": 0, "insufficient": 1, "clear": 2}
 
 
 def audit(
-    evidence: Evidence, regather: Regather | None = None, kinds: Sequence[Kind] = KINDS
+    evidence: Evidence,
+    regather: Regather | None = None,
+    kinds: Sequence[Kind] = KINDS,
+    consult: Consult | None = None,
 ) -> list[Flag]:
     """What can be said of each annotator's answers against those of the same items' others.
 
@@ -72,19 +76,20 @@ def audit(
             of every pattern but their own (an annotator left out keeps their own answer, against
             those of annotators not left out). Without it no refit is made.
         kinds: what to look for; one correction is made for all tests of these.
+        consult: the answers that a second opinion on some findings rests on. Without it a finding
+            that stands out is flagged.
 
     Returns:
         Flags of every state, by annotator; flagged, then insufficient, then clear; then by kind
         and by p-value. Duplicates (``tracker.audit.duplicates``) are not among them.
     """
-    settled = settle(kinds, evidence, regather)
-    states = settled.states()
-    decided = {key: settled.deciding(key).finding for key in states}
-    last = settled.last or settled.first
-    dropped, also = redundant(decided, states, last.evidence)
+    verdict = settle(kinds, evidence, regather, consult)
+    states = verdict.states()
+    findings = {key: judged.finding for key, judged in verdict.judged.items()}
+    dropped, also = redundant(findings, states, evidence)
     named = {kind.name: kind for kind in kinds}
     flags = [
-        assemble(settled, key, state, named[key[1]], also.get(key, ()))
+        assemble(verdict, key, state, named[key[1]], also.get(key, ()))
         for key, state in states.items()
         if key not in dropped
     ]

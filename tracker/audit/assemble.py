@@ -1,28 +1,28 @@
-"""From settled findings to flags: the first round's figures, the last word's state."""
+"""From a verdict to flags: figures on all answers, and what else was said of them."""
 
 from __future__ import annotations
 
 from tracker.audit.finding import Finding, Key, Kind
 from tracker.audit.flag import Figure, Flag, State
-from tracker.audit.rounds import Judged, Settled
-from tracker.audit.wording import short_of_items, tested, without_others
+from tracker.audit.verdict import Judged, Verdict
+from tracker.audit.wording import confirmed, short_of_items, tested, unconfirmed
 
 __all__ = ["assemble"]
 
 
 def assemble(
-    settled: Settled, key: Key, state: State, kind: Kind, also: tuple[str, ...] = ()
+    verdict: Verdict, key: Key, state: State, kind: Kind, also: tuple[str, ...] = ()
 ) -> Flag:
-    """The flag of one finding; ``kind`` words its sentence, ``also`` is what it explains."""
-    first = settled.first.judged[key]
-    finding = first.finding
-    refit = settled.last.judged.get(key) if settled.last else None
+    """Return the flag of one finding; ``kind`` words its sentence, ``also`` is what it explains."""
+    judged = verdict.judged[key]
+    finding = judged.finding
+    opinion, refit = verdict.opinions.get(key), verdict.refit.get(key)
     return Flag(
         annotator=finding.annotator,
         kind=finding.kind,
         category=finding.category,
         state=state,
-        severity=settled.deciding(key).finding.severity if state == "flagged" else None,
+        severity=finding.severity if state == "flagged" else None,
         observed=finding.observed,
         expected=finding.expected,
         peers=finding.peers,
@@ -30,12 +30,13 @@ def assemble(
         informative=finding.informative,
         effect=finding.effect,
         p_value=finding.p_value,
-        q_value=first.q_value,
-        why=None if state == "clear" else _why(settled, first, refit, state, kind),
+        q_value=judged.q_value,
+        why=None if state == "clear" else _why(verdict, judged, kind),
         refit=None if refit is None else _figures(refit),
         other=finding.other,
         also=also,
         details=finding.details,
+        consensus=None if opinion is None else opinion.to_dict(),
     )
 
 
@@ -55,22 +56,14 @@ def _figures(refit: Judged) -> dict[str, Figure]:
     }
 
 
-def _why(settled: Settled, first: Judged, refit: Judged | None, state: State, kind: Kind) -> str:
-    finding = first.finding
+def _why(verdict: Verdict, judged: Judged, kind: Kind) -> str:
+    """One sentence, with the figures that decided."""
+    finding: Finding = judged.finding
     sentence = kind.why(finding)
-    if state == "insufficient":
-        return f"{sentence}, but {_shortage(finding, first, refit)}."
-    parts = [sentence, tested(finding, first.q_value if first.q_value is not None else 1.0)]
-    others = settled.last.excluded - {finding.annotator} if settled.last else frozenset[int]()
-    alone = finding.other is None
-    if alone and kind.spoils and others and refit is not None and refit.q_value is not None:
-        parts.append(without_others(refit.finding, refit.q_value))
+    if judged.q_value is None:
+        return f"{sentence}, but {short_of_items(finding.informative)}."
+    opinion = verdict.opinions.get(finding.key)
+    parts = [sentence, tested(finding, judged.q_value)]
+    if opinion is not None:
+        parts.append(confirmed(finding, opinion) if opinion.agrees else unconfirmed())
     return "; ".join(parts) + "."
-
-
-def _shortage(finding: Finding, first: Judged, refit: Judged | None) -> str:
-    """Too few items from the start, or only once other flagged annotators are left out."""
-    if first.q_value is None:
-        return short_of_items(finding.informative, refitted=False)
-    left = refit.finding.informative if refit else 0
-    return short_of_items(left, refitted=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from tracker.audit.consult import Consensus, Opinion
 from tracker.audit.evidence import Evidence
 from tracker.audit.finding import (
     MINIMUM_ANSWERS,
@@ -20,6 +21,7 @@ from tracker.audit.finding import (
     usage_finding,
 )
 from tracker.audit.margins import Margins, margins
+from tracker.audit.opinions import of_use
 from tracker.audit.strata import Usage
 from tracker.audit.wording import gave, percent
 
@@ -126,4 +128,12 @@ def why(finding: Finding) -> str:
     )
 
 
-CATEGORY_BIAS = Kind(NAME, frozenset({"yardstick"}), find, why, spoils=True)
+def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+    """Ask for the same odds against the consensus; a finding against the truth is confirmed."""
+    if finding.details.get("against") == "gold":
+        figures = finding.observed, finding.expected, finding.effect.value, finding.p_value
+        return Opinion(*figures, holds=True)
+    return of_use(finding, consensus, evidence.floors.bias_odds_ratio)
+
+
+CATEGORY_BIAS = Kind(NAME, frozenset({"yardstick"}), find, why, spoils=True, confirm=confirm)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tracker.audit.consult import Consensus, Opinion
 from tracker.audit.evidence import Evidence
 from tracker.audit.finding import (
     MINIMUM_ANSWERS,
@@ -17,6 +18,7 @@ from tracker.audit.finding import (
     Kind,
     usage_finding,
 )
+from tracker.audit.opinions import of_use
 from tracker.audit.strata import Usage
 from tracker.audit.wording import gave
 
@@ -51,4 +53,9 @@ def _worth_saying(usage: Usage) -> bool:
     return usage.n >= MINIMUM_ANSWERS and usage.n - usage.peers >= MISSED_ANSWERS
 
 
-CONSTANT_CATEGORY = Kind(NAME, frozenset({"shared"}), find, gave, spoils=True, leads=True)
+def confirm(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
+    """Ask for the same odds against the consensus."""
+    return of_use(finding, consensus, MINIMUM_ODDS_RATIO)
+
+
+CONSTANT_CATEGORY = Kind(NAME, frozenset({"shared"}), find, gave, spoils=True, confirm=confirm)

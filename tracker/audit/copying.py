@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tracker.audit.consult import Consensus, Opinion
 from tracker.audit.correction import benjamini_hochberg
 from tracker.audit.entries import FloatArray
 from tracker.audit.evidence import Evidence
@@ -28,6 +29,7 @@ from tracker.audit.finding import Effect, Finding, Kind, severity_of_size
 from tracker.audit.habits import Habits, habits, joint_chance
 from tracker.audit.minority import all_answers, chance_of_sharing, minority_answers
 from tracker.audit.observed import PairPatterns
+from tracker.audit.opinions import of_pair
 from tracker.audit.wording import percent
 from tracker.tally import Answer, Pattern
 
@@ -187,4 +189,9 @@ def why(finding: Finding) -> str:
     )
 
 
-COPYING = Kind(NAME, frozenset({"pairs"}), find, why, spoils=True)
+def confirm(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
+    """Ask whether both agree more than their errors and the items explain."""
+    return of_pair(finding, consensus)
+
+
+COPYING = Kind(NAME, frozenset({"pairs"}), find, why, confirm=confirm)

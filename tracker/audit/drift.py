@@ -13,10 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracker.audit.agreement import agreement_draws
+from tracker.audit.consult import Consensus, Opinion
 from tracker.audit.entries import FloatArray
 from tracker.audit.evidence import Evidence
 from tracker.audit.finding import Effect, Finding, Kind, severity_of_size
 from tracker.audit.observed import Blocks
+from tracker.audit.opinions import of_fall
 from tracker.audit.trend import Fall, fall_over
 from tracker.audit.wording import percent
 from tracker.clock import iso
@@ -134,4 +136,9 @@ def why(finding: Finding) -> str:
     )
 
 
-DRIFT = Kind(NAME, frozenset({"blocks"}), find, why)
+def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+    """Ask for the same fall of right answers since then."""
+    return of_fall(finding, consensus, evidence.floors.drift_fall)
+
+
+DRIFT = Kind(NAME, frozenset({"blocks"}), find, why, confirm=confirm)

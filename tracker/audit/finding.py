@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from tracker.audit.consult import Consensus, Opinion
 from tracker.audit.evidence import Evidence
 from tracker.audit.strata import Usage
 
@@ -110,11 +111,6 @@ class Finding:
         return (self.annotator, self.kind, self.category, self.other)
 
     @property
-    def left_out(self) -> int:
-        """Whom a refit leaves out: the annotator; of a pair the second, so that one remains."""
-        return self.annotator if self.other is None else self.other
-
-    @property
     def over(self) -> bool:
         """Whether the annotator's figure is above the expected one."""
         return (self.observed or 0.0) > (self.expected or 0.0)
@@ -133,8 +129,8 @@ class Kind:
             ``{category}`` and ``{other}`` in place of the names; with a test or without one.
         spoils: whether such answers shift what is expected of the co-annotators, so that a refit
             leaves them out.
-        leads: whether, of two annotators whose answers are equally far off, the one with this
-            finding is the first to be left out of the others' yardstick.
+        confirm: a second opinion on a finding that stands out; None for kinds that do not
+            compare annotators with each other.
     """
 
     name: str
@@ -142,7 +138,7 @@ class Kind:
     find: Callable[[Evidence], Iterable[Finding | float]]
     why: Callable[[Finding], str]
     spoils: bool = False
-    leads: bool = False
+    confirm: Callable[[Finding, Consensus, Evidence], Opinion] | None = None
 
 
 def severity_of_odds(odds_ratio: float | None) -> Severity:

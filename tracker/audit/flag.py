@@ -38,13 +38,13 @@ class Flag:
         q_value: the same corrected for all tests of the audit (Benjamini-Hochberg).
         why: a sentence with ``{annotator}``, ``{category}`` and ``{other}`` in place of names;
             None if clear.
-        refit: the figures from observed to q_value without the answers of the other flagged
-            annotators; None where no refit was made, or where it left nothing to compare.
-            All other figures are before any refit; the state rests on the refit where it could
-            test.
+        refit: the figures from observed to q_value without the answers of flagged annotators;
+            None if there are none, or nothing is left to compare. They decide nothing.
         other: the other annotator's id, where the finding is about a pair; None otherwise.
         also: kinds of findings that this one explains, and which are not told apart.
         details: further figures of the kind.
+        consensus: the second opinion: observed, expected, effect and p_value against a consensus
+            of all answers; None if none was asked for.
     """
 
     annotator: int
@@ -65,6 +65,7 @@ class Flag:
     other: int | None = None
     also: tuple[str, ...] = ()
     details: Mapping[str, object] = field(default_factory=dict)
+    consensus: Mapping[str, Figure] | None = None
 
     @property
     def key(self) -> Key:
@@ -104,6 +105,8 @@ class Flag:
             "also": list(self.also),
             "details": dict(self.details),
             "refit": self.refit and {name: _finite(value) for name, value in self.refit.items()},
+            "consensus": self.consensus
+            and {name: _finite(value) for name, value in self.consensus.items()},
         }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tracker.audit.agreement import Alignment
+from tracker.audit.consult import Consensus, Opinion
 from tracker.audit.evidence import Evidence
 from tracker.audit.finding import (
     MINIMUM_INFORMATIVE,
@@ -17,6 +18,7 @@ from tracker.audit.finding import (
     Kind,
     severity_of_gap,
 )
+from tracker.audit.opinions import of_accuracy
 from tracker.audit.wording import percent
 
 __all__ = ["LOW_AGREEMENT"]
@@ -61,4 +63,9 @@ def why(finding: Finding) -> str:
     )
 
 
-LOW_AGREEMENT = Kind(NAME, frozenset({"shared"}), find, why, spoils=True)
+def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+    """Ask whether the annotator is right less often than a typical one, by as much."""
+    return of_accuracy(finding, consensus, evidence.floors.agreement_gap)
+
+
+LOW_AGREEMENT = Kind(NAME, frozenset({"shared"}), find, why, spoils=True, confirm=confirm)

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tracker.audit.consensus import spammer_scores
+from tracker.audit.consult import Consensus, Opinion
 from tracker.audit.evidence import Evidence
 from tracker.audit.finding import MINIMUM_ANSWERS, MINIMUM_INFORMATIVE, Effect, Finding, Kind
+from tracker.audit.opinions import of_accuracy
 
 __all__ = ["RANDOM_ANSWERS"]
 
@@ -67,4 +69,9 @@ def why(finding: Finding) -> str:
     )
 
 
-RANDOM_ANSWERS = Kind(NAME, frozenset({"shared"}), find, why, spoils=True)
+def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+    """Ask whether the annotator is right less often than a typical one, by as much."""
+    return of_accuracy(finding, consensus, evidence.floors.agreement_gap)
+
+
+RANDOM_ANSWERS = Kind(NAME, frozenset({"shared"}), find, why, spoils=True, confirm=confirm)

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from tracker.audit.consult import Consensus, Opinion
 from tracker.audit.entries import FloatArray
 from tracker.audit.evidence import Evidence
 from tracker.audit.exact import Z_95
@@ -24,6 +25,7 @@ from tracker.audit.finding import (
     Kind,
     severity_of_size,
 )
+from tracker.audit.opinions import of_points
 from tracker.tally import Pattern, answers_in
 
 __all__ = ["SEVERITY_BIAS"]
@@ -125,4 +127,9 @@ def why(finding: Finding) -> str:
     )
 
 
-SEVERITY_BIAS = Kind(NAME, frozenset({"shared", "points"}), find, why, spoils=True)
+def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+    """Ask for the same shift against the consensus."""
+    return of_points(finding, consensus, evidence, evidence.floors.severity_points)
+
+
+SEVERITY_BIAS = Kind(NAME, frozenset({"shared", "points"}), find, why, spoils=True, confirm=confirm)

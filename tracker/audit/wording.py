@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import sys
 
+from tracker.audit.consult import Opinion
 from tracker.audit.finding import MINIMUM_INFORMATIVE, Effect, Finding
 
-__all__ = ["gave", "percent", "short_of_items", "tested", "without_others"]
+__all__ = ["confirmed", "gave", "percent", "short_of_items", "tested", "unconfirmed"]
 
 
 def gave(finding: Finding) -> str:
@@ -26,25 +27,39 @@ def gave(finding: Finding) -> str:
 def tested(finding: Finding, q_value: float) -> str:
     """The effect and the test of a flagged finding."""
     return (
-        f"{_odds(finding.effect)}{finding.informative} items could tell, "
+        f"{_odds(finding.effect)}{finding.informative} informative items, "
         f"p {_small(finding.p_value or 0.0)}, q {_small(q_value)}"
     )
 
 
-def short_of_items(informative: int, *, refitted: bool) -> str:
-    """Why nothing is concluded, for one annotator."""
-    others = "leaving out answers of other flagged annotators, " if refitted else ""
+def short_of_items(informative: int) -> str:
+    """Return why nothing is concluded, for one annotator."""
     number = "none" if informative == 0 else f"only {informative}"
-    return f"{others}{number} of the items could tell; at least {MINIMUM_INFORMATIVE} are needed"
+    return f"{number} of the items are informative; at least {MINIMUM_INFORMATIVE} are needed"
 
 
-def without_others(finding: Finding, q_value: float) -> str:
-    """The figures of a refit."""
-    leaving = "leaving out answers of other flagged annotators, "
-    if finding.effect.measure not in {"odds ratio", "difference"}:
-        return f"{leaving}q {_small(q_value)}"
-    figures = f"{percent(finding.observed)} against {percent(finding.peers)}"
-    return f"{leaving}{figures} (q {_small(q_value)})"
+def confirmed(finding: Finding, opinion: Opinion) -> str:
+    """Return the figures of the second opinion on a flagged finding."""
+    if finding.other is not None:
+        return (
+            f"they agree on {percent(opinion.observed)} of these items, and "
+            f"{percent(opinion.expected)} would follow from what each gives independently"
+        )
+    if finding.effect.measure == "points":
+        return (
+            f"the consensus of all answers confirms it: {opinion.observed:.2f} on average, and "
+            f"{opinion.expected:.2f} from a typical annotator"
+        )
+    what = {"odds ratio": "", "ratio": " right", "difference": " right"}[finding.effect.measure]
+    return (
+        f"the consensus of all answers confirms it: {percent(opinion.observed)}{what}, and "
+        f"{percent(opinion.expected)} from a typical annotator"
+    )
+
+
+def unconfirmed() -> str:
+    """Return why a finding that stands out is not flagged."""
+    return "but the consensus of all answers rests on too few of them to confirm it"
 
 
 def percent(share: float | None) -> str:

@@ -9,7 +9,9 @@ from sqlalchemy import Connection
 
 from tracker import counting
 from tracker.audit import DEFAULT_ALPHA, KINDS, Evidence, Kind
+from tracker.audit.finding import Finding
 from tracker.audit.floors import DEFAULT_FLOORS, Floors
+from tracker.audit.joint import JointAnswers
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.names import near
 from tracker.catalogue.projects import ProjectInfo
@@ -17,11 +19,11 @@ from tracker.counting import EVERYTHING, Choice, Present, Selection
 from tracker.errors import InvalidOption
 from tracker.tally import AnnotatorTallies
 
-__all__ = ["AuditQuestion", "gather", "gather_again", "kinds_of", "question_of"]
+__all__ = ["AuditQuestion", "gather", "gather_again", "kinds_of", "question_of", "second_opinion"]
 
 _BLOCKS = 20  # of each annotator's answers in time: a fall is dated to a twentieth of them
-_MET_AGAIN = frozenset({"gold", "repeats"})  # what patterns are in, besides the tallies
-_MET = _MET_AGAIN | {"sequences", "blocks"}
+_MET = frozenset({"gold", "repeats", "sequences", "blocks"})  # what patterns are in
+_PAIRS = 200  # that a second opinion is asked for
 
 
 @dataclass(frozen=True)
@@ -121,37 +123,51 @@ def gather(
         "blocks": there.times,
     }
     wanted = {need for need in asked & _MET if present[need]}
-    return _met(connection, selection, evidence, wanted, frozenset())
+    return _met(connection, selection, evidence, wanted)
 
 
 def gather_again(
     connection: Connection, selection: Selection, evidence: Evidence, excluded: frozenset[int]
 ) -> Evidence:
-    """The same evidence with the answers of some in no one's pattern but their own.
+    """Return the tallies alone, with the answers of some in no one's pattern but their own."""
+    tallies = counting.recount(connection, selection, excluded)
+    return Evidence(
+        tallies,
+        several=evidence.several,
+        alpha=evidence.alpha,
+        floors=evidence.floors,
+        points=evidence.points,
+    )
 
-    Answers in time stay as they were met: to put millions in order is dear, and what they are
-    tested for is a change within one annotator's, which others' answers hardly make.
-    """
-    wanted = {need for need in _MET_AGAIN if getattr(evidence, need) is not None}
-    return _met(connection, selection, evidence, wanted, excluded)
 
-
-def _met(
+def second_opinion(
     connection: Connection,
     selection: Selection,
     evidence: Evidence,
-    wanted: Collection[str],
-    excluded: frozenset[int],
-) -> Evidence:
-    """The fields that hold patterns, counted.
+    findings: Collection[Finding],
+) -> JointAnswers:
+    """Return the answers that a second opinion on these findings rests on.
 
-    Each change makes a new Evidence: what an old one computed from its tallies is not carried over.
+    Of very many pairs those are looked at that stand out most.
     """
-    of = (connection, selection, excluded)
-    tallies = (
-        counting.recount(*of) if excluded else counting.annotator_tallies(connection, selection)
+    single = {finding.annotator for finding in findings if finding.other is None}
+    pairs = [finding for finding in findings if finding.other is not None]
+    pairs = sorted(pairs, key=lambda finding: finding.p_value or 0.0)[:_PAIRS]
+    return counting.joint_sample(
+        connection,
+        selection,
+        sum(items for counts in evidence.tallies.counts.values() for items in counts.values()),
+        single,
+        {(finding.annotator, finding.other) for finding in pairs if finding.other is not None},
     )
-    evidence = replace(evidence, tallies=tallies)
+
+
+def _met(
+    connection: Connection, selection: Selection, evidence: Evidence, wanted: Collection[str]
+) -> Evidence:
+    """Return the fields that hold patterns, counted."""
+    of = (connection, selection)
+    evidence = replace(evidence, tallies=counting.annotator_tallies(*of))
     if "gold" in wanted:
         evidence = replace(evidence, gold=counting.gold_tallies(*of) or None)
     if "repeats" in wanted:
@@ -159,7 +175,7 @@ def _met(
     if "sequences" in wanted:
         evidence = replace(evidence, sequences=counting.sequences(*of) or None)
     if "blocks" in wanted:
-        evidence = replace(evidence, blocks=counting.blocks(*of, _BLOCKS) or None)
+        evidence = replace(evidence, blocks=counting.blocks(*of, frozenset(), _BLOCKS) or None)
     return evidence
 
 

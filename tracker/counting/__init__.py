@@ -17,6 +17,7 @@ from tracker.counting.groups import (
     item_patterns_by_cluster,
     pair_tallies_by,
 )
+from tracker.counting.joint import joint_sample
 from tracker.counting.named import joint_codes, joint_patterns, marginals
 from tracker.counting.others import (
     answers_per_item,
@@ -69,6 +70,7 @@ __all__ = [
     "items_of_patterns",
     "joint_codes",
     "joint_patterns",
+    "joint_sample",
     "marginals",
     "pair_cells",
     "pair_order",

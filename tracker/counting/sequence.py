@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    CompoundSelect,
     Connection,
     FunctionElement,
     Subquery,
@@ -30,11 +31,16 @@ __all__ = [
 _DAY = 86_400_000_000  # microseconds
 
 
-def dated_answers(selection: Selection) -> Subquery:
-    """One row per answer: item_id, annotator_id, answer, labelled_at, timed (1 or 0)."""
+def dated_answers(selection: Selection, items: CompoundSelect[Any] | None = None) -> Subquery:
+    """One row per answer: item_id, annotator_id, answer, labelled_at, timed (1 or 0).
+
+    ``items`` gives the ids of those to look at; None for all.
+    """
     columns = (labels.c.item_id, labels.c.annotator_id)
     timed = case((labels.c.timed, 1), else_=0)
     statement = select(*columns).where(counted(selection, alone=True))
+    if items is not None:
+        statement = statement.where(labels.c.item_id.in_(items))
     if selection.project.answers == "one":
         answer = labels.c.category_id.label("answer")
         more: list[ColumnElement[Any]] = [answer, labels.c.labelled_at, timed.label("timed")]

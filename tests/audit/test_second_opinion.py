@@ -1,0 +1,188 @@
+"""What stands out is flagged only if a consensus of all answers confirms it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracker.audit import Evidence, audit
+from tracker.audit.consult import consensus_of
+from tracker.audit.joint import joint_answers
+
+from .crowds import always, leaning, mostly_right, one, seeded, simulate
+from .records import pair_patterns
+
+
+def flags_of(crowd, *, pairs=False, **options):
+    of = {"pairs": pair_patterns([{w: a[0] for w, a in i.items()} for i in crowd.items])}
+    evidence = Evidence(crowd.tallies(), **(of if pairs else {}), **options)
+    return audit(evidence, crowd.regather, consult=crowd.consult)
+
+
+def flagged(flags):
+    return {who for f in flags if f.state == "flagged" for who in (f.annotator, f.other)} - {None}
+
+
+def copier(crowd, who, whom):
+    """Whatever the one gave, the other gives to the same item."""
+    for item in crowd.items:
+        if who in item and whom in item:
+            item[who] = item[whom]
+    return crowd
+
+
+# -- nobody honest is accused for what others do --------------------------------------------
+
+
+@pytest.mark.parametrize("bot", [always(2), lambda random, _: random.randrange(3)])
+def test_in_a_team_of_three_with_a_bot_the_honest_are_not_accused(bot):
+    for seed in range(10):
+        voices = {1: mostly_right(0.9), 2: mostly_right(0.9), 3: bot}
+        crowd = simulate(seeded(seed), voices, items=200, per_item=3)
+        assert flagged(flags_of(crowd, pairs=True)) == {3}
+
+
+def mixed(seed):
+    """Six honest annotators and four that are not, 5 answers an item."""
+    honest = mostly_right(0.85)
+    voices = dict.fromkeys(range(10), honest)
+    voices |= {0: always(1), 1: always(1), 2: leaning(2, 0.5, honest), 3: always(0)}
+    return simulate(seeded(seed), voices, items=300, per_item=5)
+
+
+def test_the_honest_who_stand_out_because_of_others_are_cleared():
+    before = after = 0
+    for seed in range(10):
+        crowd = mixed(seed)
+        before += len(flagged(audit(Evidence(crowd.tallies()))) - {0, 1, 2, 3})
+        found = flagged(flags_of(crowd))
+        assert found >= {0, 1, 2, 3}
+        after += len(found - {0, 1, 2, 3})
+    assert before >= 15  # of 60, by the test against co-annotators alone
+    assert after <= 1
+
+
+def test_who_shares_items_with_a_constant_annotator_alone_is_cleared():
+    random = seeded(8)
+    honest = mostly_right(0.9, 2)
+    items = [{0: 1, 1: honest(random, i % 2)} for i in range(40)]
+    items += [{0: 1, 2: honest(random, i % 2), 3: honest(random, i % 2)} for i in range(60)]
+    crowd = one(*items)
+    assert {0, 1} <= flagged(audit(Evidence(crowd.tallies())))
+    assert flagged(flags_of(crowd)) == {0}
+
+
+def test_of_two_who_are_identical_and_a_third_nobody_knows_who_is_off():
+    """One may copy the other, or both are excellent and the third is not."""
+    for seed in range(10):
+        crowd = simulate(
+            seeded(seed), dict.fromkeys((1, 2, 3), mostly_right(0.8)), items=250, per_item=3
+        )
+        flags = flags_of(copier(crowd, 2, 1), pairs=True)
+        assert flagged(flags) == set()
+        assert [f.state for f in flags if f.kind == "copying"] == ["insufficient"]
+
+
+def test_the_better_are_not_flagged_for_agreeing_less_than_the_others():
+    """Skills differ by 7 points (one standard deviation), and nobody answers badly."""
+    accused = annotators = above = 0
+    for seed in range(30):
+        random = seeded(seed)
+        skill = {who: min(0.98, random.gauss(0.8, 0.07)) for who in range(12)}
+        voices = {who: mostly_right(value) for who, value in skill.items()}
+        found = flagged(flags_of(simulate(random, voices, items=400, per_item=3), pairs=True))
+        mean = sum(skill.values()) / len(skill)
+        annotators += len(skill)
+        accused += len(found)
+        above += sum(skill[who] > mean for who in found)
+    assert accused <= 0.02 * annotators
+    assert above == 0
+
+
+# -- and the others are found ---------------------------------------------------------------
+
+
+def test_two_who_copy_are_found_among_more():
+    found = 0
+    for seed in range(10):
+        crowd = simulate(
+            seeded(seed), dict.fromkeys(range(6), mostly_right(0.75)), items=300, per_item=4
+        )
+        flags = [f for f in flags_of(copier(crowd, 4, 1), pairs=True) if f.state == "flagged"]
+        assert {(f.kind, f.annotator, f.other) for f in flags} <= {("copying", 1, 4)}
+        found += bool(flags)
+        if flags:
+            assert flags[0].consensus["observed"] == 1.0
+            assert flags[0].consensus["expected"] < 0.8
+    assert found >= 9
+
+
+def test_more_answers_never_find_fewer():
+    """Four of ten answer blindly: with any number of answers from 60 on, the more the surer."""
+    found = []
+    for items in (200, 400, 1200):
+        hits = 0
+        for seed in range(8):
+            voices = dict.fromkeys(range(10), mostly_right(0.85))
+            voices |= dict.fromkeys(range(4), lambda random, _: random.randrange(3))
+            crowd = simulate(seeded(seed), voices, items=items, per_item=3)
+            hits += len(flagged(flags_of(crowd)) & set(range(4)))
+        found.append(hits)
+    assert found == sorted(found)
+    assert found[-1] == 32
+
+
+def test_known_answers_are_taken_as_true_and_show_who_errs_on_the_other_items():
+    """Three of five give 1 to what is 2. With some truths known, the two are believed."""
+    answers = {0: (1,), 1: (1,), 2: (1,), 3: (2,), 4: (2,)}
+    items = [answers if truth == 2 else dict.fromkeys(range(5), (1,)) for truth in [1, 2] * 30]
+
+    def believed(known):
+        rows = [
+            (item, who, own, None, (1 + item % 2,) if item < known else None)
+            for item, held in enumerate(items)
+            for who, own in held.items()
+        ]
+        consensus = consensus_of(joint_answers(rows))
+        return consensus.fitted.truth[59].argmax(), consensus.joint.answers
+
+    assert believed(0) == (0, ((1,), (2,)))
+    assert believed(20) == (1, ((1,), (2,)))
+
+
+# -- what is said ---------------------------------------------------------------------------
+
+
+def test_figures_are_of_all_answers_and_the_refit_is_beside_them():
+    crowd = mixed(1)
+    first = {f.key: f for f in audit(Evidence(crowd.tallies()))}
+    flags = flags_of(crowd)
+    for flag in flags:
+        same = first.get(flag.key)  # a duplicate of another finding is not among them
+        if same is None:
+            continue
+        assert (flag.observed, flag.expected, flag.p_value, flag.q_value) == (
+            (same.observed, same.expected, same.p_value, same.q_value)
+        )
+        assert flag.refit is None or {"observed", "expected", "peers", "n"} <= flag.refit.keys()
+    bias = next(f for f in flags if f.annotator == 2 and f.state == "flagged")
+    # Without those who always answer 0 or 1, the others give 2 more often.
+    assert bias.refit["expected"] > bias.expected
+    assert "the consensus of all answers confirms it" in bias.why
+    assert bias.to_dict({2: "ann"}, "2")["consensus"]["p_value"] <= 0.05
+
+
+def test_there_is_no_refit_and_no_second_opinion_without_a_finding_that_stands_out():
+    crowd = one(*[{0: i % 2, 1: i % 2, 2: i % 2} for i in range(40)])
+    calls = []
+    audit(Evidence(crowd.tallies()), calls.append, consult=calls.append)
+    assert calls == []
+
+
+def test_a_finding_that_the_consensus_cannot_test_is_insufficient():
+    crowd = one(*[{0: 1, 1: i % 2, 2: i % 2} for i in range(40)])
+    flags = audit(
+        Evidence(crowd.tallies()), consult=lambda _: joint_answers([(0, 7, (1,), None, None)])
+    )
+    mine = [f for f in flags if f.annotator == 0 and f.kind == "constant_category"]
+    assert [f.state for f in mine if f.category == 1] == ["insufficient"]
+    assert "too few" in next(f.why for f in mine if f.category == 1)

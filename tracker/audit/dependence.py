@@ -1,0 +1,156 @@
+"""Pairs of annotators who answer more alike than either one's answers explain.
+
+Two who work together, or copy, count as two witnesses for whatever they say, so that everybody
+else seems to be wrong. What two annotators would share by themselves follows from a fitted model:
+given what the item's other annotators say of its truth, both give an answer independently. Items
+of one difficulty are easy, or hard, for everybody, which raises the agreement of all pairs: an
+excess is therefore taken above that of the median pair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracker.audit.dawid_skene import Fit
+from tracker.audit.entries import FloatArray, IntArray
+from tracker.audit.joint import JointAnswers
+
+__all__ = [
+    "LEAST_EXCESS",
+    "LEAST_SHARED",
+    "SURE",
+    "BoolArray",
+    "Pairs",
+    "alike",
+    "identical",
+    "pairs_of",
+    "standing_out",
+    "trust_of",
+    "witnesses",
+]
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+LEAST_SHARED = 20
+"""Items that two must share before anything is said of them."""
+
+LEAST_EXCESS = 0.1
+"""Share of their items on which two agree beyond what explains it."""
+
+SURE = 3.0
+"""Standard errors that the excess must be above the median pair's."""
+
+IDENTICAL, APART = 0.98, 0.1
+"""Two who agree this often, and with everybody else less often by so much, are one witness."""
+
+_MOST_OF_AN_ITEM = 30  # answers of an item that are paired: n (n - 1) / 2 would be too many
+_AT_A_TIME = 100_000
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs with enough items in common, and their rows.
+
+    Attributes:
+        first: place of the annotator with the lower one; shape (pairs,), as are the next three.
+        second: place of the other.
+        items: how many items both answered.
+        agreed: on what share of them they gave the same answer.
+        rows: the rows of both answers, shape (shared items, 2), ordered by pair.
+        pair: the pair of each; shape (shared items,).
+    """
+
+    first: IntArray
+    second: IntArray
+    items: IntArray
+    agreed: FloatArray
+    rows: IntArray
+    pair: IntArray
+
+
+def pairs_of(joint: JointAnswers) -> Pairs:
+    """Return every two annotators of ``LEAST_SHARED`` items in common, or more."""
+    rows = _paired(joint)
+    width = len(joint.annotators)
+    key = joint.annotator[rows[:, 0]] * width + joint.annotator[rows[:, 1]]
+    order = np.argsort(key, kind="stable")
+    rows, key = rows[order], key[order]
+    keys, pair, items = np.unique(key, return_inverse=True, return_counts=True)
+    enough = items >= LEAST_SHARED
+    kept = enough[pair]
+    rows, pair = rows[kept], (np.cumsum(enough) - 1)[pair[kept]]
+    keys, items = keys[enough], items[enough]
+    same = joint.answer[rows[:, 0]] == joint.answer[rows[:, 1]]
+    agreed = np.bincount(pair, same, len(keys)) / items
+    return Pairs(keys // width, keys % width, items, agreed, rows, pair)
+
+
+def _paired(joint: JointAnswers) -> IntArray:
+    """Every two rows of an item, the lower annotator first; shape (pairs of answers, 2)."""
+    order = np.lexsort((joint.annotator, joint.item))
+    item = joint.item[order]
+    start = np.flatnonzero(np.diff(item, prepend=-1))
+    size = np.minimum(np.diff(np.append(start, len(item))), _MOST_OF_AN_ITEM)
+    found = [np.zeros((0, 2), dtype=np.int64)]
+    for number in np.unique(size[size > 1]).tolist():
+        members = order[start[size == number][:, None] + np.arange(number)]
+        one, other = np.triu_indices(number, 1)
+        found.append(np.stack([members[:, one].ravel(), members[:, other].ravel()], axis=1))
+    return np.concatenate(found)
+
+
+def alike(joint: JointAnswers, pairs: Pairs, fitted: Fit) -> tuple[FloatArray, FloatArray]:
+    """Return how much more than explained each pair agrees, and its standard error.
+
+    The excess is a share of the pair's items, above that of the median pair; shape (pairs,) each.
+    """
+    together = np.einsum("pta,pta->pt", fitted.errors[pairs.first], fitted.errors[pairs.second])
+    expected = np.zeros(len(pairs.pair))
+    for begin in range(0, len(expected), _AT_A_TIME):
+        part = slice(begin, begin + _AT_A_TIME)
+        one, other = pairs.rows[part].T
+        scores = fitted.scores[joint.item[one]] - fitted.parts[one] - fitted.parts[other]
+        truth = np.exp(scores - scores.max(axis=1, keepdims=True))
+        truth /= truth.sum(axis=1, keepdims=True)
+        expected[part] = (truth * together[pairs.pair[part]]).sum(axis=1)
+    number = len(pairs.items)
+    excess = pairs.agreed - np.bincount(pairs.pair, expected, number) / pairs.items
+    variance = np.bincount(pairs.pair, expected * (1 - expected), number)
+    usual = max(float(np.median(excess)), 0.0) if number else 0.0
+    error: FloatArray = np.sqrt(np.maximum(variance, 1e-12)) / pairs.items
+    return np.asarray(excess - usual), error
+
+
+def standing_out(excess: FloatArray, error: FloatArray) -> BoolArray:
+    """Return which pairs agree more than explained, surely and by enough; shape (pairs,)."""
+    return np.asarray((excess >= LEAST_EXCESS) & (excess >= SURE * error))
+
+
+def identical(pairs: Pairs) -> BoolArray:
+    """Return which pairs are one witness: identical, and far from everybody else."""
+    found = np.zeros(len(pairs.items), dtype=np.bool_)
+    for place in np.flatnonzero(pairs.agreed >= IDENTICAL).tolist():
+        both = [pairs.first[place], pairs.second[place]]
+        near = np.isin(pairs.first, both) | np.isin(pairs.second, both)
+        others = pairs.agreed[near & (pairs.agreed < IDENTICAL)]
+        found[place] = len(others) > 0 and pairs.agreed[place] - others.max() >= APART
+    return found
+
+
+def witnesses(pairs: Pairs, place: int) -> int:
+    """Return how many others share enough items with one of a pair, or both."""
+    both = [pairs.first[place], pairs.second[place]]
+    near = np.isin(pairs.first, both) | np.isin(pairs.second, both)
+    met = np.union1d(pairs.first[near], pairs.second[near])
+    return len(met) - 2
+
+
+def trust_of(pairs: Pairs, dependent: BoolArray, annotators: int) -> FloatArray:
+    """Return what each annotator's answers count: those of two who are dependent, one half."""
+    partners = np.bincount(pairs.first[dependent], minlength=annotators)
+    partners = partners + np.bincount(pairs.second[dependent], minlength=annotators)
+    return np.asarray(1.0 / (1.0 + partners), dtype=np.float64)

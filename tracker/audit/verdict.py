@@ -1,0 +1,140 @@
+"""What is flagged: what a test finds, and a consensus of all answers confirms.
+
+1. Every kind looks at all answers, and one correction is made for all tests. What is significant
+   there, with an effect that is large enough, is a candidate. Nothing later makes it less
+   significant: more data never finds less.
+2. Among co-annotators nobody knows which of them is off. So each candidate needs a second
+   opinion (``tracker.audit.consult``); kinds that compare annotators with themselves, with the
+   truth or with everybody's habits need none.
+3. For those who stand out among answers of flagged annotators, the same figures are computed once
+   more without these (``refit``). They are shown, and decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from tracker.audit.consult import Opinion, consensus_of
+from tracker.audit.correction import benjamini_hochberg
+from tracker.audit.evidence import Evidence
+from tracker.audit.finding import Finding, Key, Kind
+from tracker.audit.flag import State
+from tracker.audit.joint import JointAnswers
+
+__all__ = ["Consult", "Judged", "Regather", "Verdict", "settle"]
+
+Regather: TypeAlias = Callable[[frozenset[int]], Evidence]
+
+Consult: TypeAlias = Callable[[Collection[Finding]], JointAnswers]
+"""Return the answers to some items of the annotators whom these findings are about."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A finding, its q-value (None if no test was made) and whether it stands out."""
+
+    finding: Finding
+    q_value: float | None
+    stands_out: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All findings, and what was said of those that stand out.
+
+    Attributes:
+        judged: every finding, on all answers.
+        opinions: of those that stand out and need a second opinion.
+        excluded: the annotators who were left out of ``refit``.
+        refit: findings without their answers.
+    """
+
+    judged: Mapping[Key, Judged]
+    opinions: Mapping[Key, Opinion] = field(default_factory=dict)
+    excluded: frozenset[int] = frozenset()
+    refit: Mapping[Key, Judged] = field(default_factory=dict)
+
+    def states(self) -> dict[Key, State]:
+        """Return the state of each finding."""
+        return {key: self._state(key, judged) for key, judged in self.judged.items()}
+
+    def _state(self, key: Key, judged: Judged) -> State:
+        """A finding that the consensus can neither confirm nor refute is insufficient."""
+        if not judged.stands_out:
+            return "insufficient" if judged.finding.suspicious else "clear"
+        opinion = self.opinions.get(key)
+        if opinion is None or opinion.agrees:
+            return "flagged"
+        return "insufficient" if opinion.holds or opinion.p_value is None else "clear"
+
+
+def settle(
+    kinds: Sequence[Kind],
+    evidence: Evidence,
+    regather: Regather | None,
+    consult: Consult | None,
+) -> Verdict:
+    """Judge all findings, and ask for a second opinion on those that stand out.
+
+    Args:
+        kinds: what to look for.
+        evidence: all answers.
+        regather: the evidence with the answers of these annotators in no one's pattern but their
+            own; None for no refit.
+        consult: the answers that a second opinion rests on; None to do without.
+    """
+    verdict = Verdict(_judged(kinds, evidence))
+    if consult is not None:
+        opinions = _opinions(kinds, evidence, verdict, consult)
+        verdict = Verdict(verdict.judged, opinions)
+    spoiling = [kind for kind in kinds if kind.spoils]
+    flagged = [key for key, state in verdict.states().items() if state == "flagged"]
+    names = {kind.name for kind in spoiling}
+    excluded = frozenset(key[0] for key in flagged if key[1] in names)
+    if regather is None or not excluded:
+        return verdict
+    refit = _judged(spoiling, regather(excluded))
+    return Verdict(verdict.judged, verdict.opinions, excluded, refit)
+
+
+def _judged(kinds: Sequence[Kind], evidence: Evidence) -> dict[Key, Judged]:
+    """One Benjamini-Hochberg correction over all tests of all kinds, annotators, categories."""
+    asked = [kind for kind in kinds if not evidence.lacks(kind.needs)]
+    tests = [one for kind in asked for one in kind.find(evidence)]
+    findings = [one for one in tests if isinstance(one, Finding)]
+    p_values = [finding.p_value for finding in findings if finding.p_value is not None]
+    # The first q-values are those of findings; of p-values alone nobody asks for one.
+    q_values = iter(benjamini_hochberg([*p_values, *(p for p in tests if isinstance(p, float))]))
+    judged: dict[Key, Judged] = {}
+    for finding in findings:
+        q_value = None if finding.p_value is None else next(q_values)
+        stands_out = q_value is not None and q_value <= evidence.alpha and finding.notable
+        judged[finding.key] = Judged(finding, q_value, stands_out)
+    return judged
+
+
+def _opinions(
+    kinds: Sequence[Kind], evidence: Evidence, verdict: Verdict, consult: Consult
+) -> dict[Key, Opinion]:
+    """A second opinion on each finding that stands out, of the kinds that need one."""
+    named = {kind.name: kind.confirm for kind in kinds if kind.confirm is not None}
+    asked = [
+        judged.finding
+        for judged in verdict.judged.values()
+        if judged.stands_out and judged.finding.kind in named
+    ]
+    if not asked:
+        return {}
+    joint = consult(asked)
+    if not len(joint.item):
+        return {}
+    # An answer of several categories holds each or not; of one category, it is that or another.
+    about = {finding.category for finding in asked} if evidence.several else {None}
+    consensus = {c: consensus_of(joint if c is None else joint.about(c)) for c in about}
+    opinions = {}
+    for finding in asked:
+        one = consensus[finding.category if evidence.several else None]
+        opinions[finding.key] = named[finding.kind](finding, one, evidence)
+    return opinions
