@@ -10,7 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from tracker.audit import Evidence
-from tracker.audit.joint import JointAnswers, joint_answers
+from tracker.audit.joint import Given, JointAnswers, joint_answers
 from tracker.tally import AnnotatorTallies, Answer, make_pattern
 
 AMT = Path(__file__).parents[1] / "data" / "amt"
@@ -35,12 +35,9 @@ class Crowd(NamedTuple):
         return Evidence(self.recount(excluded))
 
     def consult(self, _: object = ()) -> JointAnswers:
-        rows = (
-            (item, who, own, None, None)
-            for item, answers in enumerate(self.items)
-            for who, own in answers.items()
+        return joint_answers(
+            (tuple(Given(who, own) for who, own in answers.items()), 1) for answers in self.items
         )
-        return joint_answers(rows)
 
     def recount(self, excluded: Collection[int]) -> AnnotatorTallies:
         counts: dict[int, Counter] = {}

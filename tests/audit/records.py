@@ -18,9 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tracker.audit import Evidence
-from tracker.audit.joint import JointAnswers, joint_answers
+from tracker.audit.finding import Finding
+from tracker.audit.joint import TRUTH, Given, JointAnswers, joint_answers
 from tracker.audit.observed import AnswerTimes, Blocks, PairPatterns
-from tracker.tally import AnnotatorTallies, Answer, Pattern, make_pattern
+from tracker.clock import parse_labelled_at
+from tracker.tally import AnnotatorTallies, Pattern, make_pattern
 
 from .crowds import seeded
 
@@ -94,17 +96,21 @@ class Record:
             pairs=self.pairs,
         )
 
-    def consult(self, _: object = ()) -> JointAnswers:
-        rows = (
-            (item, who, (self.items[item][who],), place * 60_000_000, self._truth(item))
-            for who, order in self.order.items()
-            for place, item in enumerate(order)
-        )
-        return joint_answers(rows)
-
-    def _truth(self, item: int) -> Answer | None:
-        truth = self.truths[item]
-        return None if truth is None else (truth,)
+    def consult(self, findings: Collection[Finding]) -> JointAnswers:
+        since = {
+            finding.annotator: parse_labelled_at(str(finding.details["since"]))
+            for finding in findings
+            if "since" in finding.details
+        }
+        joint: list[list[Given]] = [[] for _ in self.items]
+        for who, order in self.order.items():
+            for place, item in enumerate(order):
+                late = int(place * 60_000_000 >= since[who]) if who in since else -1
+                joint[item].append(Given(who, (self.items[item][who],), late))
+        for item, truth in enumerate(self.truths):
+            if truth is not None:
+                joint[item].append(Given(TRUTH, (truth,)))
+        return joint_answers((tuple(given), 1) for given in joint if given)
 
     def _tallies(self, met: list[dict[int, Pattern]]) -> AnnotatorTallies:
         rows = (

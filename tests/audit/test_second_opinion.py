@@ -6,7 +6,7 @@ import pytest
 
 from tracker.audit import Evidence, audit
 from tracker.audit.consult import consensus_of
-from tracker.audit.joint import joint_answers
+from tracker.audit.joint import TRUTH, Given, joint_answers
 
 from .crowds import always, leaning, mostly_right, one, seeded, simulate
 from .records import pair_patterns
@@ -137,16 +137,17 @@ def test_known_answers_are_taken_as_true_and_show_who_errs_on_the_other_items():
     items = [answers if truth == 2 else dict.fromkeys(range(5), (1,)) for truth in [1, 2] * 30]
 
     def believed(known):
-        rows = [
-            (item, who, own, None, (1 + item % 2,) if item < known else None)
-            for item, held in enumerate(items)
-            for who, own in held.items()
-        ]
-        consensus = consensus_of(joint_answers(rows))
-        return consensus.fitted.truth[59].argmax(), consensus.joint.answers
+        rows = [tuple(Given(1 + who, own) for who, own in held.items()) for held in items]
+        for item in range(known):
+            rows[item] = (Given(TRUTH, (1 + item % 2,)), *rows[item])
+        consensus = consensus_of(joint_answers((row, 1) for row in rows))
+        assert consensus.joint.answers == ((1,), (2,))
+        contested = consensus.joint.item[(consensus.joint.answer == 1)][-1]
+        assert consensus.joint.truth[contested] == -1
+        return consensus.fitted.truth[contested].argmax()
 
-    assert believed(0) == (0, ((1,), (2,)))
-    assert believed(20) == (1, ((1,), (2,)))
+    assert believed(0) == 0
+    assert believed(20) == 1
 
 
 # -- what is said ---------------------------------------------------------------------------
@@ -180,9 +181,8 @@ def test_there_is_no_refit_and_no_second_opinion_without_a_finding_that_stands_o
 
 def test_a_finding_that_the_consensus_cannot_test_is_insufficient():
     crowd = one(*[{0: 1, 1: i % 2, 2: i % 2} for i in range(40)])
-    flags = audit(
-        Evidence(crowd.tallies()), consult=lambda _: joint_answers([(0, 7, (1,), None, None)])
-    )
+    nothing = joint_answers([((Given(7, (1,)),), 1)])
+    flags = audit(Evidence(crowd.tallies()), consult=lambda _: nothing)
     mine = [f for f in flags if f.annotator == 0 and f.kind == "constant_category"]
     assert [f.state for f in mine if f.category == 1] == ["insufficient"]
     assert "too few" in next(f.why for f in mine if f.category == 1)

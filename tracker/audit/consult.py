@@ -85,14 +85,16 @@ class Share:
     """One annotator's answers, beside what the consensus says of their items; q answers.
 
     Attributes:
-        own: place of each answer; shape (answers,), as is the next.
-        moment: when it was given, in microseconds; -1 if that is not known.
+        own: place of each answer; shape (answers,), as are the next two.
+        items: to how many items it was given.
+        late: 1 from the moment of a fall on, 0 before it, -1 if that is not known.
         truth: probability of each answer to be true; shape (answers, q).
         typical: what a typical annotator gives if each answer is true; shape (q, q).
     """
 
     own: IntArray
-    moment: IntArray
+    items: FloatArray
+    late: IntArray
     truth: FloatArray
     typical: FloatArray
 
@@ -142,8 +144,9 @@ class Consensus:
         rows = np.flatnonzero(self.joint.annotators[self.joint.annotator] == annotator)
         if not len(rows):
             return None
-        truth = self.fitted.truth[self.joint.item[rows]]
-        return Share(self.joint.answer[rows], self.joint.moment[rows], truth, self.typical)
+        joint = self.joint
+        truth = self.fitted.truth[joint.item[rows]]
+        return Share(joint.answer[rows], joint.weight[rows], joint.late[rows], truth, self.typical)
 
     def pair(self, first: int, second: int) -> int | None:
         """Return the place of two annotators in ``pairs``, by id; None if it is not there."""
@@ -179,6 +182,7 @@ def _fitted(joint: JointAnswers, pairs: Pairs, dependent: BoolArray) -> Fit:
         joint.annotator,
         joint.answer,
         (annotators, len(joint.answers)),
+        items=joint.items.astype(np.float64),
         trust=trust_of(pairs, dependent, annotators),
         known=joint.truth,
         strength=STRENGTH,

@@ -60,16 +60,18 @@ class Pairs:
         second: place of the other.
         items: how many items both answered.
         agreed: on what share of them they gave the same answer.
-        rows: the rows of both answers, shape (shared items, 2), ordered by pair.
-        pair: the pair of each; shape (shared items,).
+        rows: the rows of both answers, ordered by pair; shape (shared places, 2).
+        pair: the pair of each; shape (shared places,), as is the next.
+        weight: how many items it stands for.
     """
 
     first: IntArray
     second: IntArray
-    items: IntArray
+    items: FloatArray
     agreed: FloatArray
     rows: IntArray
     pair: IntArray
+    weight: FloatArray
 
 
 def pairs_of(joint: JointAnswers) -> Pairs:
@@ -79,14 +81,16 @@ def pairs_of(joint: JointAnswers) -> Pairs:
     key = joint.annotator[rows[:, 0]] * width + joint.annotator[rows[:, 1]]
     order = np.argsort(key, kind="stable")
     rows, key = rows[order], key[order]
-    keys, pair, items = np.unique(key, return_inverse=True, return_counts=True)
+    keys, pair = np.unique(key, return_inverse=True)
+    weight = joint.weight[rows[:, 0]]
+    items = np.bincount(pair, weight, len(keys)).astype(np.float64)
     enough = items >= LEAST_SHARED
     kept = enough[pair]
-    rows, pair = rows[kept], (np.cumsum(enough) - 1)[pair[kept]]
+    rows, pair, weight = rows[kept], (np.cumsum(enough) - 1)[pair[kept]], weight[kept]
     keys, items = keys[enough], items[enough]
     same = joint.answer[rows[:, 0]] == joint.answer[rows[:, 1]]
-    agreed = np.bincount(pair, same, len(keys)) / items
-    return Pairs(keys // width, keys % width, items, agreed, rows, pair)
+    agreed = np.bincount(pair, weight * same, len(keys)) / items
+    return Pairs(keys // width, keys % width, items, agreed, rows, pair, weight)
 
 
 def _paired(joint: JointAnswers) -> IntArray:
@@ -118,8 +122,9 @@ def alike(joint: JointAnswers, pairs: Pairs, fitted: Fit) -> tuple[FloatArray, F
         truth /= truth.sum(axis=1, keepdims=True)
         expected[part] = (truth * together[pairs.pair[part]]).sum(axis=1)
     number = len(pairs.items)
-    excess = pairs.agreed - np.bincount(pairs.pair, expected, number) / pairs.items
-    variance = np.bincount(pairs.pair, expected * (1 - expected), number)
+    explained = np.bincount(pairs.pair, pairs.weight * expected, number)
+    excess = pairs.agreed - explained / pairs.items
+    variance = np.bincount(pairs.pair, pairs.weight * expected * (1 - expected), number)
     usual = max(float(np.median(excess)), 0.0) if number else 0.0
     error: FloatArray = np.sqrt(np.maximum(variance, 1e-12)) / pairs.items
     return np.asarray(excess - usual), error

@@ -2,51 +2,81 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tracker.audit.entries import IntArray
+from tracker.audit.entries import FloatArray, IntArray
 from tracker.tally import Answer
 
-__all__ = ["JointAnswers", "joint_answers"]
+__all__ = ["TRUTH", "Given", "JointAnswers", "joint_answers"]
+
+
+class Given(NamedTuple):
+    """One annotator's answer to an item.
+
+    Attributes:
+        annotator: the annotator's id; `TRUTH` for the known answer of the item.
+        answer: what was given.
+        late: 1 if it was given from the moment on that is asked about for the annotator, 0 if
+            before, -1 if none is asked about or its time is not known.
+    """
+
+    annotator: int
+    answer: Answer
+    late: int = -1
+
+
+Joint: TypeAlias = tuple[Given, ...]
+
+TRUTH = -1
+"""Whose answers known answers are; annotators are numbered from 0."""
 
 
 @dataclass(frozen=True)
 class JointAnswers:
-    """The answers to some items, one row per answer.
+    """The answers to some items, one row per answer; a place may stand for several items.
 
     Attributes:
         annotators: ids, ascending.
         answers: the distinct answers and truths, ascending.
-        item: place of the item, from 0; shape (rows,), as are the next three.
+        items: how many items each place stands for, all answered alike; shape (places,).
+        truth: place in ``answers`` of the known answer to these, -1 if there is none;
+            shape (places,).
+        item: place of the row's item; shape (rows,), as are the next three.
         annotator: place in ``annotators``.
         answer: place in ``answers``.
-        moment: when it was given, in microseconds since 1970; -1 if that is not known.
-        truth: place in ``answers`` of each item's known answer, -1 if there is none;
-            shape (items,).
+        late: as in `Given`.
     """
 
     annotators: IntArray
     answers: tuple[Answer, ...]
+    items: IntArray
+    truth: IntArray
     item: IntArray
     annotator: IntArray
     answer: IntArray
-    moment: IntArray
-    truth: IntArray
+    late: IntArray
+
+    @property
+    def weight(self) -> FloatArray:
+        """How many items each row stands for; shape (rows,)."""
+        return np.asarray(self.items[self.item], dtype=np.float64)
 
     def about(self, category: int) -> JointAnswers:
         """Return the same rows with every answer reduced to whether it holds the category."""
         holds = np.array([int(category in answer) for answer in self.answers], dtype=np.int64)
-        truth = np.where(self.truth >= 0, holds[self.truth], -1) if len(holds) else self.truth
+        truth = np.where(self.truth >= 0, holds[self.truth], -1)
         return replace(self, answers=((), (category,)), answer=holds[self.answer], truth=truth)
 
     def at_most(self, number: int) -> JointAnswers:
         """Return the same rows with at most so many answers: the rarest become one, the last."""
         if len(self.answers) <= number:
             return self
-        often = np.bincount(self.answer, minlength=len(self.answers))
+        often = np.bincount(self.answer, self.weight, len(self.answers))
         kept = np.sort(np.argsort(-often, kind="stable")[: number - 1])
         place = np.full(len(self.answers), number - 1)
         place[kept] = np.arange(number - 1)
@@ -58,32 +88,25 @@ class JointAnswers:
         )
 
 
-def joint_answers(
-    rows: Iterable[tuple[int, int, Answer, int | None, Answer | None]],
-) -> JointAnswers:
-    """Return the columns of ``(item id, annotator id, answer, moment, truth)`` rows."""
-    listed = list(rows)
-    distinct = {row[2] for row in listed} | {row[4] for row in listed if row[4] is not None}
-    answers = tuple(sorted(distinct))
+def joint_answers(counted: Iterable[tuple[Joint, int]]) -> JointAnswers:
+    """Return the columns of items answered alike, and how many these are; in whatever order."""
+    patterns: Counter[Joint] = Counter()
+    for joint, items in counted:
+        patterns[tuple(sorted(joint))] += items
+    met = sorted(joint for joint in patterns if joint[-1].annotator != TRUTH)
+    rows = [(n, *given) for n, joint in enumerate(met) for given in joint]
+    answers = tuple(sorted({answer for _, _, answer, _ in rows}))
     place = {answer: n for n, answer in enumerate(answers)}
-    items, item = np.unique(np.array([row[0] for row in listed], np.int64), return_inverse=True)
-    annotators, annotator = np.unique(
-        np.array([row[1] for row in listed], np.int64), return_inverse=True
-    )
-    truth = np.full(len(items), -1, np.int64)
-    known = [
-        (n, place[row[4]])
-        for n, row in zip(item.tolist(), listed, strict=True)
-        if row[4] is not None
-    ]
-    if known:
-        truth[[n for n, _ in known]] = [answer for _, answer in known]
+    truth = np.full(len(met), -1)
+    table = []
+    for n, annotator, answer, late in rows:
+        if annotator == TRUTH:
+            truth[n] = place[answer]
+        else:
+            table.append((n, annotator, place[answer], late))
+    item, who, answer_of, late_of = np.array(table, dtype=np.int64).reshape(-1, 4).T
+    annotators, annotator_of = np.unique(who, return_inverse=True)
+    items_of = np.array([patterns[joint] for joint in met], dtype=np.int64)
     return JointAnswers(
-        annotators,
-        answers,
-        item.astype(np.int64),
-        annotator.astype(np.int64),
-        np.array([place[row[2]] for row in listed], np.int64),
-        np.array([-1 if row[3] is None else row[3] for row in listed], np.int64),
-        truth,
+        annotators, answers, items_of, truth, item, annotator_of, answer_of, late_of
     )

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from tracker import clock
 from tracker.audit.consult import Consensus, Opinion
 from tracker.audit.dependence import standing_out, witnesses
 from tracker.audit.entries import FloatArray
@@ -34,31 +33,37 @@ def of_use(finding: Finding, consensus: Consensus, least: float) -> Opinion:
     if share is None or finding.category is None:
         return _NOTHING
     held = np.array([finding.category in answer for answer in consensus.joint.answers])
-    own = held[share.own]
+    own, items = held[share.own].astype(np.float64), share.items
     true, typical = share.truth[:, held].sum(axis=1), share.expected[:, held].sum(axis=1)
     way = 1.0 if finding.over else -1.0
-    odds = [_odds(own.sum(), other.sum(), len(own)) ** way for other in (true, typical)]
-    over, under = float((own * (1 - true)).sum()), float((~own * true).sum())
+    counts = [float(items @ column) for column in (own, true, typical)]
+    number = float(items.sum())
+    odds = [_odds(counts[0], other, number) ** way for other in counts[1:]]
+    over, under = float(items @ (own * (1 - true))), float(items @ ((1 - own) * true))
     wrong = _upper_binomial(*((over, under) if finding.over else (under, over)))
-    error = math.sqrt(float((typical * (1 - typical)).sum()))
-    p_value = max(wrong, _upper_normal(way * float(own.sum() - typical.sum()), error))
+    error = math.sqrt(float(items @ (typical * (1 - typical))))
+    p_value = max(wrong, _upper_normal(way * (counts[0] - counts[2]), error))
     effect = min(odds)
     return Opinion(
-        float(own.mean()), float(typical.mean()), effect**way, p_value, holds=effect >= least**_PART
+        counts[0] / number,
+        counts[2] / number,
+        effect**way,
+        p_value,
+        holds=effect >= least**_PART,
     )
 
 
 def of_accuracy(finding: Finding, consensus: Consensus, least: float) -> Opinion:
     """Hold the share of right answers against a typical annotator's on the same items."""
     share = consensus.of(finding.annotator)
-    if share is None or len(share.own) < 2:
+    if share is None or share.items.sum() < 2:
         return _NOTHING
-    gap, p_value = _below(share.right - share.expected_right)
+    gap, error = _mean(share.right - share.expected_right, share.items)
     return Opinion(
-        float(share.right.mean()),
-        float(share.expected_right.mean()),
+        _mean(share.right, share.items)[0],
+        _mean(share.expected_right, share.items)[0],
         gap,
-        p_value,
+        _upper_normal(-gap, error),
         holds=gap <= -least,
     )
 
@@ -67,45 +72,40 @@ def of_points(finding: Finding, consensus: Consensus, evidence: Evidence, least:
     """Hold answers on a scale against a typical annotator's, in standard deviations of these."""
     share = consensus.of(finding.annotator)
     points = evidence.points or {}
-    if share is None or len(share.own) < 2:
+    if share is None or share.items.sum() < 2:
         return _NOTHING
-    worth = np.array(
-        [points.get(answer[0], 0.0) if answer else 0.0 for answer in consensus.joint.answers]
-    )
+    answers = consensus.joint.answers
+    worth = np.array([points.get(answer[0], 0.0) if answer else 0.0 for answer in answers])
     expected = share.expected @ worth
-    spread = math.sqrt(float((share.expected @ worth**2 - expected**2).mean()))
+    spread = math.sqrt(_mean(share.expected @ worth**2 - expected**2, share.items)[0])
     way = 1.0 if (finding.effect.value or 0.0) > 0 else -1.0
-    off, p_value = _below(-way * (worth[share.own] - expected))
-    size = -off / spread if spread > 0 else 0.0
+    off, error = _mean(worth[share.own] - expected, share.items)
     return Opinion(
-        float(worth[share.own].mean()),
-        float(expected.mean()),
-        -way * off,
-        p_value,
-        holds=size >= least,
+        _mean(worth[share.own], share.items)[0],
+        _mean(expected, share.items)[0],
+        off,
+        _upper_normal(way * off, error),
+        holds=spread > 0 and way * off / spread >= least,
     )
 
 
 def of_fall(finding: Finding, consensus: Consensus, least: float) -> Opinion:
     """Hold the share of right answers from some moment on against that before it."""
     share = consensus.of(finding.annotator)
-    since = finding.details.get("since")
-    if share is None or not isinstance(since, str):
+    if share is None:
         return _NOTHING
-    timed, late = share.moment >= 0, share.moment >= clock.parse_labelled_at(since)
+    sides = [share.late == side for side in (0, 1)]
+    if min(share.items[side].sum() for side in sides) < 2:
+        return _NOTHING
     surplus = share.right - share.expected_right
-    before, after = surplus[timed & ~late], surplus[timed & late]
-    if min(len(before), len(after)) < 2:
-        return _NOTHING
-    fall = float(after.mean() - before.mean())
-    error = math.sqrt(after.var(ddof=1) / len(after) + before.var(ddof=1) / len(before))
-    right = share.right
+    (before, one), (after, other) = (_mean(surplus[side], share.items[side]) for side in sides)
+    right = [_mean(share.right[side], share.items[side])[0] for side in sides]
     return Opinion(
-        float(right[timed & late].mean()),
-        float(right[timed & ~late].mean()),
-        fall,
-        _upper_normal(-fall, error),
-        holds=fall <= -least,
+        right[1],
+        right[0],
+        after - before,
+        _upper_normal(before - after, math.hypot(one, other)),
+        holds=after - before <= -least,
     )
 
 
@@ -124,17 +124,18 @@ def of_pair(finding: Finding, consensus: Consensus) -> Opinion:
     return Opinion(agreed, agreed - excess, ratio, p_value, holds=holds)
 
 
-def _odds(count: float, other: float, number: int) -> float:
+def _odds(count: float, other: float, number: float) -> float:
     """The odds of a count against another's, of the same number of answers."""
     first, second = count + _HALF, other + _HALF
     return first / (number + 1 - first) / (second / (number + 1 - second))
 
 
-def _below(differences: FloatArray) -> tuple[float, float]:
-    """The mean difference, and the probability of one as low if there were none."""
-    mean = float(differences.mean())
-    error = math.sqrt(float(differences.var(ddof=1)) / len(differences))
-    return mean, _upper_normal(-mean, error)
+def _mean(values: FloatArray, items: FloatArray) -> tuple[float, float]:
+    """The mean over items, and its standard error; 0 of fewer than two."""
+    number = float(items.sum())
+    mean = float(items @ values) / number
+    variance = float(items @ (values - mean) ** 2) / max(number - 1.0, 1.0)
+    return mean, math.sqrt(variance / number)
 
 
 def _upper_normal(value: float, error: float) -> float:

@@ -128,8 +128,6 @@ def _opinions(
     if not asked:
         return {}
     joint = consult(asked)
-    if not len(joint.item):
-        return {}
     # An answer of several categories holds each or not; of one category, it is that or another.
     about = {finding.category for finding in asked} if evidence.several else {None}
     consensus = {c: consensus_of(joint if c is None else joint.about(c)) for c in about}

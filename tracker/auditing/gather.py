@@ -15,6 +15,7 @@ from tracker.audit.joint import JointAnswers
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.names import near
 from tracker.catalogue.projects import ProjectInfo
+from tracker.clock import parse_labelled_at
 from tracker.counting import EVERYTHING, Choice, Present, Selection
 from tracker.errors import InvalidOption
 from tracker.tally import AnnotatorTallies
@@ -159,6 +160,11 @@ def second_opinion(
         sum(items for counts in evidence.tallies.counts.values() for items in counts.values()),
         single,
         {(finding.annotator, finding.other) for finding in pairs if finding.other is not None},
+        {
+            finding.annotator: parse_labelled_at(str(finding.details["since"]))
+            for finding in findings
+            if "since" in finding.details
+        },
     )
 
 

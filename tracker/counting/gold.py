@@ -23,7 +23,7 @@ from tracker.counting.against import ANSWER, against_patterns
 from tracker.counting.selection import Selection, answers_of, read_answer, stream
 from tracker.tally import Answer
 
-__all__ = ["NOBODY", "confusions", "gold_tallies", "with_truths"]
+__all__ = ["NOBODY", "confusions", "first_truths", "gold_tallies", "with_truths"]
 
 NOBODY = 0
 """Whose answers truths are among the answers to their item; annotators are numbered from 1."""
@@ -83,7 +83,7 @@ def with_truths(selection: Selection, answers: Subquery) -> Subquery:
         return select(answers, cast(null(), answers.c.answer.type).label("truth")).subquery(
             "with_truth"
         )
-    truths = _first_truths(selection).subquery("truths")
+    truths = first_truths(selection).subquery("truths")
     own: dict[str, ColumnElement[Any]] = {
         "item_id": truths.c.item_id,
         "annotator_id": literal(NOBODY),
@@ -101,12 +101,12 @@ def with_truths(selection: Selection, answers: Subquery) -> Subquery:
 
 def _held(selection: Selection) -> Subquery:
     """Answers to the items that have a truth, with it; see `with_truths`."""
-    items = select(_first_truths(selection).subquery("true").c.item_id)
+    items = select(first_truths(selection).subquery("true").c.item_id)
     compared = selection.without(selection.references)
     return with_truths(selection, answers_of(compared, alone=True, items=items))
 
 
-def _first_truths(selection: Selection) -> Select[Any]:
+def first_truths(selection: Selection) -> Select[Any]:
     """One row per item that has a truth: item_id, truth."""
     # Of the same items, whenever they were labelled: a truth is true before it is written down.
     of_references = Selection(selection.project, where=selection.where, only=selection.references)
