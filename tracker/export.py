@@ -23,6 +23,7 @@ LABEL_COLUMNS = (
     "end",
     "labeled_at",
     "seconds",
+    "kind",
 )
 
 
@@ -47,6 +48,7 @@ def standing_labels(
             Label.labelled_at,
             Label.timed,
             Label.spent_ms,
+            Annotator.kind,
         )
         .join(Item, (Item.project_id == same) & (Item.id == Label.item_id))
         .join(Annotator, (Annotator.project_id == same) & (Annotator.id == Label.annotator_id))
@@ -65,7 +67,7 @@ def standing_labels(
         )
     )
     result = connection.execute(statement.execution_options(yield_per=20_000))
-    for item, annotator, category, number, start, end, moment, timed, spent in result:
+    for item, annotator, category, number, start, end, moment, timed, spent, kind in result:
         yield (
             item,
             annotator,
@@ -75,4 +77,5 @@ def standing_labels(
             None if end == NO_SPAN else end,
             clock.iso(moment) if timed else None,
             None if spent is None else spent / 1000,
+            kind,
         )

@@ -46,8 +46,8 @@ def test_labels_as_csv(run: Run) -> None:
     assert rows_in("labels.csv") == [
         dict(zip(LABEL_COLUMNS, row, strict=True))
         for row in (
-            ("1", "A", "x", "1", "", "", "2026-03-01T10:00:00Z", "2.5"),
-            ("1", "B", "y", "1", "", "", "2026-03-02T00:00:00Z", ""),
+            ("1", "A", "x", "1", "", "", "2026-03-01T10:00:00Z", "2.5", "human"),
+            ("1", "B", "y", "1", "", "", "2026-03-02T00:00:00Z", "", "human"),
         )
     ]
 
@@ -65,6 +65,7 @@ def test_labels_as_jsonl(run: Run) -> None:
         "end": None,
         "labeled_at": "2026-03-02T00:00:00Z",
         "seconds": None,
+        "kind": "human",
     }
 
 

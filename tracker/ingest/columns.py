@@ -28,15 +28,24 @@ _NAMES = {
     "start": "start span_start",
     "end": "end span_end",
     "n_tokens": "n_tokens",
+    "kind": "kind annotator_kind",
 }
 """The names each role is known by; the first of them wins over the others."""
+
+_OF_ONE = {"annotator", "category", "kind"}
+"""What a row of a file in wide form does not have one of."""
+
+_OPTIONAL = {*ROLES} - {"item", "annotator", "category"}
 
 _SPELLINGS = {"labeled_at": "labelled_at"}
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """What the user said of the columns: ``{role: column}``, the wide ones, the kept ones."""
+    """What the user said of the columns: ``{role: column}``, the wide ones, the kept ones.
+
+    A role without a column, ``""``, is one that no column has.
+    """
 
     roles: Mapping[str, str]
     annotators: tuple[str, ...] = ()
@@ -58,13 +67,16 @@ class Layout:
 
 
 def parse_map(pairs: Sequence[str], *, wide: bool = False, keep: Sequence[str] = ()) -> Mapped:
-    """What ``--map ROLE=COLUMN`` says; raises InvalidOption where it says nothing sensible."""
+    """What ``--map ROLE=COLUMN`` says; raises InvalidOption where it says nothing sensible.
+
+    An optional role without a column, ``ROLE=``, is one that no column has.
+    """
     roles: dict[str, str] = {}
     annotators: tuple[str, ...] = ()
     for pair in pairs:
         role, equals, column = pair.partition("=")
         role = _SPELLINGS.get(role.strip(), role.strip())
-        if not equals or not column.strip():
+        if not equals or not (column.strip() or role in _OPTIONAL):
             raise InvalidOption(f"--map {pair!r} is not ROLE=COLUMN", "such as: --map item=doc_no")
         if role == "annotators":
             annotators = tuple(name.strip() for name in column.split(",") if name.strip())
@@ -87,9 +99,10 @@ def find_columns(header: Sequence[str], mapped: Mapped, source: str) -> Layout:
     roles = {
         role: _position(names, column, f"--map {role}={column}", source)
         for role, column in mapped.roles.items()
+        if column
     }
     for role in ROLES:
-        if role not in roles and not (mapped.wide and role in {"annotator", "category"}):
+        if role not in mapped.roles and not (mapped.wide and role in _OF_ONE):
             found = _recognise(names, role, set(roles.values()), source)
             if found is not None:
                 roles[role] = found

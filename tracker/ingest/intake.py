@@ -12,6 +12,7 @@ from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
 from tracker.ingest import values
 from tracker.ingest.items import ItemIds
+from tracker.ingest.kinds import take_kinds
 from tracker.ingest.names import BAD, AnnotatorIds, CategoryIds
 from tracker.ingest.records import KEEP, Batch, Rejections
 from tracker.ingest.staging import Staging
@@ -76,7 +77,7 @@ class Intake:
         if "gold" in columns:
             self._take_gold(batch, rows["item_id"], source, bad)
         if "annotator" in columns:
-            self._answers(rows, batch, bad)
+            self._answers(rows, batch, name, bad)
         for n in sorted(bad):
             self.rejections.add(name, batch.lines[n], bad[n])
         if "annotator" not in columns:
@@ -121,13 +122,15 @@ class Intake:
                     bad.setdefault(n, ids.reason(raws[n]))
         return numbers
 
-    def _answers(self, rows: Rows, batch: Batch, bad: dict[int, str]) -> None:
+    def _answers(self, rows: Rows, batch: Batch, name: str, bad: dict[int, str]) -> None:
         columns = batch.columns
         given = self._named(self.annotators, "annotator", batch, bad)
         rows["annotator_id"] = given
         if self.annotators.aliases:
             rows["annotator_id"] = self.annotators.canonical(given)
             rows["given_as"] = given
+        if "kind" in columns:
+            take_kinds(self.annotators, given, columns["kind"], batch.lines, name)
         rows["category_id"] = self._named(self.categories, "category", batch, bad)
         if "labelled_at" in columns:
             read = values.moment(self.recorded_at)

@@ -149,13 +149,16 @@ class AnnotatorIds(Ids):
         ).all()
         self.names = {row.name: row.id for row in rows}
         # Of one who came with an undone import alone nobody says of which kind they are.
-        known = (
-            standing_annotators(connection, project.id) | told_kinds(connection, project.id).keys()
-        )
+        self.stated = told_kinds(connection, project.id)
+        known = standing_annotators(connection, project.id) | self.stated.keys()
         self.kinds = {row.name: row.kind for row in rows if row.id in known}
         self.told: dict[int, str] = {}  # the kinds that this import says annotators are of
         self.aliases = live_aliases(connection, project.id)
         self.next = max(self.names.values(), default=0) + 1
+
+    def name_of(self, number: int) -> str:
+        """The name of an annotator."""
+        return next(str(name) for name, known in self.names.items() if known == number)
 
     def canonical(self, given: Sequence[int]) -> Sequence[int]:
         """The annotators that the names stand for."""

@@ -20,6 +20,7 @@ ROLES = (
     "start",
     "end",
     "n_tokens",
+    "kind",
 )
 """What a column can mean."""
 
