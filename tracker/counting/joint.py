@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     CompoundSelect,
     Connection,
@@ -127,7 +128,9 @@ def _sampled(
     """The ids of the items: a share of all, some of each annotator, some of each pair."""
     of_all = answers_of(selection, "of_all")
     parts: list[Select[Any]] = [
-        select(of_all.c.item_id).where(_spread(of_all.c.item_id) < int(share * _RANGE))
+        select(of_all.c.item_id).where(
+            _spread(of_all.c.item_id) < literal(int(share * _RANGE), BigInteger)
+        )
     ]
     if annotators:
         own = answers_of(selection, "own")
@@ -136,7 +139,8 @@ def _sampled(
         parts.append(_first(select(own.c.item_id).where(wanted), own.c.annotator_id, most))
     if pairs:
         one, other = answers_of(selection, "one"), answers_of(selection, "other")
-        key = one.c.annotator_id * _RANGE + other.c.annotator_id
+        first = cast(one.c.annotator_id, BigInteger) * literal(_RANGE, BigInteger)
+        key = first + other.c.annotator_id
         both = select(one.c.item_id).join_from(one, other, one.c.item_id == other.c.item_id)
         both = both.where(
             one.c.annotator_id.in_(sorted({a for a, _ in pairs})),
@@ -156,4 +160,5 @@ def _first(of: Select[Any], key: ColumnElement[Any], most: int) -> Select[Any]:
 
 
 def _spread(item: ColumnElement[Any]) -> ColumnElement[Any]:
-    return (item * _SPREAD) % _RANGE
+    wide = cast(item, BigInteger) * literal(_SPREAD, BigInteger)
+    return wide % literal(_RANGE, BigInteger)
