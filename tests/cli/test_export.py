@@ -192,10 +192,6 @@ def test_a_file_that_is_there_is_replaced_only_on_request(run: Run, what: str) -
     run("export", what, "reviews", "-o", "dear.csv", "--force")
     assert len(rows_in("dear.csv")) > 1
     assert sorted(path.name for path in Path().iterdir()) == ["dear.csv", "tracker.db"]
-    Path("link.csv").symlink_to("dear.csv")
-    run("export", what, "sandwich", "-o", "link.csv", "--force")
-    assert Path("link.csv").is_symlink()
-    assert Path("dear.csv").read_text() == Path("link.csv").read_text()
 
 
 @pytest.mark.parametrize("what", ["labels", "history"])

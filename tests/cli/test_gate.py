@@ -55,7 +55,7 @@ def test_2_where_it_is_typed_wrongly(run: Run, config: Path) -> None:
         done = run("gate", "reviews", "--config", "new.toml", "--init", *words, code=2)
         assert "--config FILE" in done.err
     assert not Path("new.toml").exists()
-    assert "cannot be written" in run("gate", "reviews", "-o", "no/where.txt", code=2).err
+    assert "cannot be written" in run("gate", "reviews", "-o", "no/where.txt", code=3).err
 
 
 def test_3_where_the_file_cannot_be_used(run: Run, config: Path, folder: Path) -> None:
@@ -202,5 +202,5 @@ def test_there_is_nothing_to_start_from_without_figures(run: Run, folder: Path) 
 
 
 def test_a_file_that_cannot_be_written(run: Run, config: Path) -> None:
-    done = run("gate", "reviews", "--init", "--config", "no/where.toml", code=2)
+    done = run("gate", "reviews", "--init", "--config", "no/where.toml", code=3)
     assert "no/where.toml cannot be written" in done.err

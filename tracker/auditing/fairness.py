@@ -9,7 +9,7 @@ from typing import Any
 from tracker.auditing.audited import Audit, AuditedAnnotator
 from tracker.errors import InvalidOption
 
-__all__ = ["renamed", "suppressed", "suppressed_figures"]
+__all__ = ["check_least", "renamed", "suppressed", "suppressed_figures"]
 
 _RESTING_ON = {
     "agreement_with_peers": "items_shared",
@@ -43,10 +43,15 @@ def suppressed(found: Audit, least: int) -> Audit:
 
     Raises InvalidOption where ``least`` is negative.
     """
-    if least < 0:
-        raise InvalidOption(f"cells of fewer than {least} answers cannot be", "use 5, for one")
+    check_least(least)
     annotators = tuple(_suppressed(one, least) for one in found.annotators)
     return replace(found, annotators=annotators, shown={} if least > 1 else found.shown)
+
+
+def check_least(least: int) -> None:
+    """Raise InvalidOption where no cell could have fewer than so many answers."""
+    if least < 0:
+        raise InvalidOption(f"cells of fewer than {least} answers cannot be", "use 5, for one")
 
 
 def _suppressed(one: AuditedAnnotator, least: int) -> AuditedAnnotator:

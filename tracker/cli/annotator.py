@@ -20,8 +20,8 @@ from tracker.cli.context import (
     say,
     show,
     some_project,
-    write_text,
 )
+from tracker.cli.writing import Force, check_output, write_text
 from tracker.errors import InvalidOption
 
 __all__ = ["register"]
@@ -115,6 +115,7 @@ def report(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write Markdown, or .json."),
     ] = None,
+    force: Force = False,
     suppress_below: Annotated[
         int, typer.Option("--suppress-below", metavar="N", help="No figure of fewer answers.")
     ] = 5,
@@ -128,10 +129,14 @@ def report(
     Example: `tracker annotator report bob -p reviews -o bob.md`
     """
     from tracker.auditing import audit_project, question_of
+    from tracker.auditing.fairness import check_least
     from tracker.auditing.person import own_report
     from tracker.catalogue.annotators import find_annotator
     from tracker.report.annotator import report_text, report_view
 
+    check_least(suppress_below)
+    if output is not None:
+        check_output(output, force=force)
     with opened(context).reading(project) as (connection, found):
         annotator = find_annotator(connection, found, name)
         audited = audit_project(connection, found, question_of(evidence=5))
@@ -142,7 +147,8 @@ def report(
     if output is None:
         show(told, as_json=as_json, view=report_view(told))
         return
-    write_text(output, json_text(told) if output.suffix == ".json" else report_text(told))
+    text = json_text(told) if output.suffix == ".json" else report_text(told)
+    write_text(output, text, force=force)
     show(told, as_json=as_json, view=[f"wrote {output}"])
 
 

@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -41,7 +40,6 @@ __all__ = [
     "say",
     "show",
     "some_project",
-    "write_text",
 ]
 
 _Handle = TypeVar("_Handle", bound="Handle")
@@ -173,16 +171,6 @@ def _json_list(
 def json_text(told: Any) -> str:
     """A result as one JSON document, as `show` prints it."""
     return "\n".join(_json_lines(told)) + "\n"
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file; raises InvalidOption where that cannot be done."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidOption(
-            f"{path} cannot be written: {error.strerror}", "name another file"
-        ) from None
 
 
 def _print_csv(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -7,7 +7,7 @@ import shlex
 import typer
 
 from tracker.cli.context import ProjectArgument, hint, opened_ledger
-from tracker.cli.files import Force, Output, target
+from tracker.cli.files import Output, target
 from tracker.cli.over_time import Every, From, Shown, To, Window, history_of
 from tracker.cli.selecting import (
     Annotators,
@@ -20,6 +20,7 @@ from tracker.cli.selecting import (
     Where,
     selecting,
 )
+from tracker.cli.writing import Force
 
 __all__ = ["register"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TextIO
@@ -14,9 +14,10 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from tracker.cli.terminal import data_lines
-from tracker.errors import InvalidOption, Refused
+from tracker.cli.writing import check_output, new_file
+from tracker.errors import InvalidOption
 
-__all__ = ["Force", "Output", "Target", "target", "write_csv"]
+__all__ = ["Output", "Target", "target", "write_csv"]
 
 STDOUT = "-"
 _FORMS = (".csv", ".jsonl", ".parquet")
@@ -30,9 +31,6 @@ Output = Annotated[
         help="FILE.csv, FILE.jsonl or FILE.parquet; - for CSV on standard output.",
     ),
 ]
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace a file that is there; else it is left alone.")
-]
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,7 @@ class Target:
 
     path: Path | None
     form: str
+    force: bool = False
 
     @property
     def for_frames(self) -> bool:
@@ -55,14 +54,17 @@ class Target:
         if self.path is None:
             return write_csv(data_lines(sys.stdout), columns, rows)
         write = write_csv if self.form == ".csv" else _write_jsonl
-        with _replacing(self.path) as part, part.open("w", newline="", encoding="utf-8") as file:
-            return write(file, columns, rows)
+        with new_file(self.path, force=self.force) as file:
+            text = io.TextIOWrapper(file, "utf-8", newline="")
+            number = write(text, columns, rows)
+            text.detach()  # it would close the file, which is not whole yet
+        return number
 
     def write_frame(self, frame: Any) -> int:
         """Write a frame of pandas; returns how many rows it has. Raises likewise."""
         if self.path is not None:
-            with _replacing(self.path) as part:
-                _write_parquet(frame, part)
+            with new_file(self.path, force=self.force) as file:
+                frame.to_parquet(file, index=False)
         return len(frame)
 
 
@@ -79,25 +81,8 @@ def target(output: str, *, force: bool) -> Target:
         raise InvalidOption(
             f"{output!r} does not say what to write", f"end it in one of: {', '.join(_FORMS)}"
         )
-    if path.exists() and not force:
-        raise InvalidOption(f"{output} is there already", "name another file, or add --force")
-    return Target(path, form)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """A file beside the one that is meant, put into its place once it is whole."""
-    real = path.resolve()  # of a link what it leads to
-    part = real.with_name(f"{real.name}.part")
-    try:
-        try:
-            yield part
-            part.replace(real)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise Refused(f"{path} cannot be written: {reason}", "name another file") from None
+    check_output(path, force=force)
+    return Target(path, form, force)
 
 
 class _Lines:
@@ -128,7 +113,3 @@ def _write_jsonl(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[A
     for number, row in enumerate(rows, 1):  # noqa: B007
         file.write(encode(dict(zip(columns, row, strict=True))) + "\n")
     return number
-
-
-def _write_parquet(frame: Any, path: Path) -> None:
-    frame.to_parquet(path, index=False)

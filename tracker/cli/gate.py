@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +18,6 @@ from tracker.cli.context import (
     say,
     show,
     warn,
-    write_text,
 )
 from tracker.cli.selecting import (
     Annotators,
@@ -31,6 +31,7 @@ from tracker.cli.selecting import (
     selecting,
 )
 from tracker.cli.terminal import say_data
+from tracker.cli.writing import Force, check_output, write_text
 from tracker.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def gate(
     init: Init = False,
     form: Format = None,
     output: Output = None,
+    force: Force = False,
     annotator: Annotators = None,
     exclude_annotator: ExcludedAnnotators = None,
     exclude_flagged: ExcludeFlagged = False,
@@ -106,8 +108,10 @@ def gate(
         _start(opened_ledger(context), project, config, chosen)
         return
     form = _form(form, as_json)
+    if output is not None:
+        check_output(output, force=force)
     found = opened_ledger(context).gate(project, config, **chosen)
-    _tell(found, form, output)
+    _tell(found, form, output, force=force)
     if not found.passed:
         raise typer.Exit(_FAILED if found.failed else _UNKNOWN)
 
@@ -123,14 +127,15 @@ def _form(form: str | None, as_json: bool) -> str:
     return "json" if as_json else form or "text"
 
 
-def _tell(found: GateResult, form: str, output: Path | None) -> None:
+def _tell(found: GateResult, form: str, output: Path | None, *, force: bool) -> None:
     """Print the result, or write it and say so; other programs' forms leave people a line."""
     from tracker.report.gate import gate_view, summed
     from tracker.report.gate_formats import FORMATS
 
     if output is not None:
         is_json = form == "json"
-        write_text(output, json_text(found.to_dict()) if is_json else FORMATS[form](found))
+        text = json_text(found.to_dict()) if is_json else FORMATS[form](found)
+        write_text(output, text, force=force)
         _tell_people(found, f"{summed(found)}: {output}")
     elif form in {"text", "json"}:
         show(found.to_dict(), as_json=form == "json", view=gate_view(found))
@@ -150,7 +155,7 @@ def _start(ledger: Ledger, project: str, config: Path, chosen: Selecting) -> Non
     from tracker.gate import starting_config
 
     choice = choose(**chosen)
-    if config.exists():
+    if os.path.lexists(config):
         raise InvalidOption(
             f"{config} is there already, and is not replaced", "name another: --config FILE"
         )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.context import hint, opened_ledger, say
-from tracker.errors import InvalidOption, Refused
+from tracker.cli.writing import Force, check_output, new_file
+from tracker.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.simulate import Row
@@ -39,6 +40,7 @@ def simulate(
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="A CSV file; - for stdout.")
     ] = None,
+    force: Force = False,
     project: Annotated[
         str | None, typer.Option("--project", "-p", help="Straight into a project.")
     ] = None,
@@ -61,12 +63,14 @@ def simulate(
             raise InvalidOption("--annotators goes with: tracker simulate crowd")
         rows = room.experiment(experiment, items, seed)
     if output is not None:
-        _to_file(rows, output)
+        _to_file(rows, output, force=force)
     elif project is not None:
         _to_project(context, rows, project)
 
 
-def _to_file(rows: Iterator[Row], output: str) -> None:
+def _to_file(rows: Iterator[Row], output: str, *, force: bool) -> None:
+    import io
+    import shlex
     import sys
     from pathlib import Path
 
@@ -75,12 +79,13 @@ def _to_file(rows: Iterator[Row], output: str) -> None:
     if output == "-":
         write_rows(rows, sys.stdout)
         return
-    try:
-        with Path(output).open("w", newline="", encoding="utf-8") as file:
-            write_rows(rows, file)
-    except OSError as error:
-        raise Refused(f"{output} cannot be written: {error.strerror}") from None
-    hint(f"next: tracker import {output} --project NAME")
+    path = Path(output)
+    check_output(path, force=force)
+    with new_file(path, force=force) as file:
+        text = io.TextIOWrapper(file, "utf-8", newline="")
+        write_rows(rows, text)
+        text.detach()
+    hint(f"next: tracker import {shlex.quote(output)} --project NAME")
 
 
 def _to_project(context: typer.Context, rows: Iterator[Row], project: str) -> None:
