@@ -34,6 +34,12 @@ HEAD = """\
 `tracker [--database URL] COMMAND …`, also as `python -m tracker`. Every command answers `--help`.
 `tracker --install-completion` lets the shell complete commands and options.
 
+A command about one project takes its name as the first word or as `-p PROJECT`. If neither is given
+and the database holds one project, that one is used, and a line on standard error says so; with
+several, the command lists them and ends with 2. What cannot be undone (`project delete`,
+`annotator erase`, `snapshots prune`) never guesses, and `import` and `simulate` take `-p` alone. A
+project whose name is a number is named with `-p` before numbers of flags.
+
 What a command is asked for goes to standard output; warnings go to standard error, and on a
 terminal progress and hints, too. `--quiet` leaves results and errors. Control characters in names
 are shown as `\\x1b`; JSON escapes them, CSV has them as they are (UTF-8). `--json` prints one

@@ -39,7 +39,7 @@ def small(template: Path, folder: Path) -> Path:
 
 
 def test_every_option_is_used_well_and_badly() -> None:
-    """Those that choose answers have tests of their own."""
+    """Those that choose a project or its answers have tests of their own."""
     chosen = {
         "--annotator",
         "--exclude-annotator",
@@ -49,6 +49,8 @@ def test_every_option_is_used_well_and_badly() -> None:
         "--where",
         "--as-of",
         "--known-at",
+        "--project",
+        "-p",
     }
     every = options(dict(leaves())["agreement"]) - chosen - {"--json", "--csv", "--help", "-h"}
     well = {word for asked in GOOD for word in asked.words if word in every}

@@ -188,7 +188,7 @@ def test_another_project(run: Run) -> None:
         (("reviews", f"{day(3)}..{day(1)}", "last"), 2, "ends before it begins"),
         (("reviews", day(1), day(2), "--confidence", "2"), 2, "confidence"),
         (("reviews", day(1), day(2), "--scale", "ratio"), 2, "numbers"),
-        (("reviews", day(1)), 2, "Missing argument"),
+        (("-p", "reviews", day(1)), 2, "Missing argument"),
         (("reviews", "1", "2", "--json", "--csv"), 2, "exclude each other"),
     ],
 )

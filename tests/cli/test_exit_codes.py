@@ -86,7 +86,7 @@ def test_a_confirmation_can_be_typed_or_given_beforehand(run: Run, furnished: Pa
         ([], "Usage"),
         (["nonsense"], "No such command"),
         (["status", "--nonsense"], "No such option"),
-        (["agreement"], "Missing argument"),
+        (["agreement"], "which project?"),
         (["import", "answers.csv"], "--project"),
         (["agreement", "reviews", "--by", "moon"], "moon"),
         (["agreement", "reviews", "--measure", "moon"], "moon"),

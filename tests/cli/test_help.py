@@ -87,3 +87,15 @@ def test_the_completion_script(process: Run) -> None:
     shown = process("--show-completion", "bash", env=env).out
     assert "_TRACKER_COMPLETE=complete_bash" in shown
     assert "complete -o default -F _tracker_completion tracker" in shown
+
+
+def test_every_command_about_a_project_is_told_of_it_in_both_ways() -> None:
+    """Registered with `tracker.cli.naming.about_project`, which also finds the only project."""
+    for name, command in leaves():
+        named = {
+            one.param_type_name
+            for one in command.params
+            if {"--project", "project"} & set(one.opts)
+        } | {"argument" for one in command.params if one.human_readable_name == "[PROJECT]"}
+        if name not in {"import", "simulate"}:  # whose words are files, or one of a few
+            assert named in ({"argument", "option"}, set()), name

@@ -62,7 +62,7 @@ def test_where_there_is_none(run: Run) -> None:
         (["note", "reviews", "x", "--at", "3000-01-01"], 2, "lies in the future"),
         (["note", "reviews", " "], 2, "the note is empty"),
         (["note", "reviews", "\udcff"], 2, "no character"),
-        (["note", "reviews"], 2, "TEXT"),
+        (["note", "-p", "reviews"], 2, "TEXT"),
         (["note", "revews", "x"], 4, "did you mean 'reviews'"),
         (["notes", "revews"], 4, "did you mean 'reviews'"),
         (["notes", "reviews", "--json", "--csv"], 2, "exclude each other"),

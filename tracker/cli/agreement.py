@@ -28,7 +28,8 @@ from tracker.cli.asking import (
     only_one,
     refuse_unused,
 )
-from tracker.cli.context import AsCsv, AsJson, Confidence, Measures, ProjectArgument, opened_ledger
+from tracker.cli.context import AsCsv, AsJson, Confidence, Measures, opened_ledger
+from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.selecting import (
     Annotators,
     AsOf,
@@ -51,7 +52,7 @@ _BY_WORDS = "|".join(_BY) + "NAME"
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(agreement)
+    about_project(app)(agreement)
 
 
 def agreement(

@@ -10,8 +10,6 @@ import typer
 from tracker.cli.context import (
     AsCsv,
     AsJson,
-    ProjectOption,
-    SomeProject,
     Yes,
     confirm,
     hint,
@@ -19,8 +17,8 @@ from tracker.cli.context import (
     opened,
     say,
     show,
-    some_project,
 )
+from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.writing import Force, check_output, write_text
 from tracker.errors import InvalidOption
 
@@ -36,11 +34,10 @@ def register(app: typer.Typer) -> None:
     app.add_typer(annotators, name="annotator")
 
 
-@annotators.command("list")
+@about_project(annotators, "list")
 def list_(
     context: typer.Context,
-    argument: SomeProject = None,
-    project: ProjectOption = None,
+    project: ProjectArgument,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -48,7 +45,7 @@ def list_(
     from tracker.catalogue.annotators import labels_by_annotator, list_annotators
     from tracker.report.cells import count, table
 
-    with opened(context).reading(some_project(argument, project)) as (connection, found):
+    with opened(context).reading(project) as (connection, found):
         labels = labels_by_annotator(connection, found)
         rows = [
             one.to_dict() | {"labels": labels.get(one.id, 0)}
@@ -72,11 +69,11 @@ def list_(
     )
 
 
-@annotators.command("show")
+@about_project(annotators, "show")
 def show_(
     context: typer.Context,
+    project: ProjectArgument,
     name: Name,
-    project: ProjectOption = None,
     competence: Annotated[
         bool,
         typer.Option(
@@ -106,11 +103,11 @@ def show_(
     hint(f"for the annotator's own eyes: tracker annotator report {annotator.name} -p {found.name}")
 
 
-@annotators.command("report")
+@about_project(annotators, "report")
 def report(
     context: typer.Context,
+    project: ProjectArgument,
     name: Name,
-    project: ProjectOption = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write Markdown, or .json."),
@@ -152,12 +149,12 @@ def report(
     show(told, as_json=as_json, view=[f"wrote {output}"])
 
 
-@annotators.command("rename")
+@about_project(annotators, "rename")
 def rename(
     context: typer.Context,
+    project: ProjectArgument,
     name: Name,
     new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
-    project: ProjectOption = None,
 ) -> None:
     """Give an annotator another name; exports with the old one still fit."""
     from tracker.catalogue.annotators import rename_annotator
@@ -167,12 +164,12 @@ def rename(
     say(f"{name} is now {made.name}, also known as {', '.join(made.aliases)}")
 
 
-@annotators.command("kind")
+@about_project(annotators, "kind")
 def kind(
     context: typer.Context,
+    project: ProjectArgument,
     name: Name,
     what: Annotated[str, typer.Argument(metavar="human|model|reference")],
-    project: ProjectOption = None,
 ) -> None:
     """Say what an annotator is; only humans enter inter-annotator figures.
 
@@ -185,12 +182,12 @@ def kind(
     say(f"{made.name} is {made.kind} in {found.name}")
 
 
-@annotators.command("alias")
+@about_project(annotators, "alias")
 def alias(
     context: typer.Context,
+    project: ProjectArgument,
     name: Name,
     other: Annotated[str, typer.Argument(metavar="ALIAS", help="The other name.")],
-    project: ProjectOption = None,
 ) -> None:
     """Let answers that come under another name be this annotator's."""
     from tracker.catalogue.annotators import add_alias
@@ -200,12 +197,12 @@ def alias(
     say(f"{made.name} is also known as {', '.join(made.aliases)}")
 
 
-@annotators.command("merge")
+@about_project(annotators, "merge")
 def merge(
     context: typer.Context,
+    project: ProjectArgument,
     name: Name,
     into: Annotated[str, typer.Option("--into", metavar="NAME", help="Whose the answers become.")],
-    project: ProjectOption = None,
     yes: Yes = False,
 ) -> None:
     """Let all answers of an annotator be those of another: two names of one person.
@@ -222,11 +219,11 @@ def merge(
     say(f"{made.name} is also known as {', '.join(made.aliases)}")
 
 
-@annotators.command("split")
+@about_project(annotators, "split")
 def split(
     context: typer.Context,
+    project: ProjectArgument,
     alias_name: Annotated[str, typer.Argument(metavar="ALIAS", help="The name to set free.")],
-    project: ProjectOption = None,
 ) -> None:
     """Let the answers given under an alias be those of an annotator of that name again.
 
@@ -239,10 +236,8 @@ def split(
     say(f"{made.name} is an annotator of {found.name} again")
 
 
-@annotators.command("erase")
-def erase(
-    context: typer.Context, name: Name, project: ProjectOption = None, yes: Yes = False
-) -> None:
+@about_project(annotators, "erase", guess=False)
+def erase(context: typer.Context, project: ProjectArgument, name: Name, yes: Yes = False) -> None:
     """Delete an annotator's answers and names for good, as the law may ask.
 
     Snapshots stay as they are: they hold numbers. Those from before can no longer be counted

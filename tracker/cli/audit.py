@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened_ledger, show, warn
+from tracker.cli.context import AsCsv, AsJson, hint, opened_ledger, show, warn
 from tracker.cli.fairness import Pseudonyms, SuppressBelow, fairly
+from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.selecting import (
     Annotators,
     AsOf,
@@ -49,7 +50,7 @@ EvidenceItems = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(audit)
+    about_project(app)(audit)
 
 
 def audit(

@@ -9,13 +9,11 @@ import typer
 from tracker.cli.context import (
     AsCsv,
     AsJson,
-    ProjectOption,
-    SomeProject,
     opened,
     say,
     show,
-    some_project,
 )
+from tracker.cli.naming import ProjectArgument, about_project
 
 __all__ = ["register"]
 
@@ -27,11 +25,10 @@ def register(app: typer.Typer) -> None:
     app.add_typer(categories, name="category")
 
 
-@categories.command("list")
+@about_project(categories, "list")
 def list_(
     context: typer.Context,
-    argument: SomeProject = None,
-    project: ProjectOption = None,
+    project: ProjectArgument,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -39,7 +36,7 @@ def list_(
     from tracker.catalogue.categories import labels_by_category
     from tracker.report.cells import count, table
 
-    with opened(context).reading(some_project(argument, project)) as (connection, found):
+    with opened(context).reading(project) as (connection, found):
         labels = labels_by_category(connection, found)
     rows = [{"category": name, "labels": number} for name, number in labels.items()]
     cells = [(name, count(number)) for name, number in labels.items()]
@@ -52,12 +49,12 @@ def list_(
     )
 
 
-@categories.command("rename")
+@about_project(categories, "rename")
 def rename(
     context: typer.Context,
+    project: ProjectArgument,
     old: Annotated[str, typer.Argument(metavar="CATEGORY")],
     new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
-    project: ProjectOption = None,
 ) -> None:
     """Give a category another name; its labels stay its labels."""
     from tracker.catalogue.categories import rename_category

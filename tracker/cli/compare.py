@@ -12,11 +12,11 @@ from tracker.cli.context import (
     AsCsv,
     AsJson,
     Confidence,
-    ProjectArgument,
     hint,
     opened_ledger,
     show,
 )
+from tracker.cli.naming import ProjectArgument, about_project
 
 __all__ = ["register"]
 
@@ -28,7 +28,7 @@ _WHICH = (
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(compare)
+    about_project(app)(compare)
 
 
 def compare(

@@ -28,8 +28,8 @@ __all__ = [
     "AsJson",
     "Confidence",
     "Measures",
-    "ProjectArgument",
     "ProjectOption",
+    "SomeProject",
     "Yes",
     "confirm",
     "hint",
@@ -48,14 +48,12 @@ DEFAULT_DATABASE = "sqlite:///tracker.db"
 _ACTING = re.compile("[\x7f-\x9f\ud800-\udfff]")
 _WIDTH = 140  # of tables that go to a file or a pipe
 
-ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's name.")]
 SomeProject = Annotated[
     str | None,
-    typer.Argument(metavar="[PROJECT]", help="The project's name; the only one if left out."),
+    typer.Argument(metavar="[PROJECT]", help="The project's name; all if left out."),
 ]
 ProjectOption = Annotated[
-    str | None,
-    typer.Option("--project", "-p", help="The project's name; the only one if left out."),
+    str | None, typer.Option("--project", "-p", metavar="PROJECT", help="The same, as an option.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print rows as CSV.")]

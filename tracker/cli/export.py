@@ -6,8 +6,9 @@ import shlex
 
 import typer
 
-from tracker.cli.context import ProjectArgument, hint, opened_ledger
+from tracker.cli.context import hint, opened_ledger
 from tracker.cli.files import Output, target
+from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.over_time import Every, From, Shown, To, Window, history_of
 from tracker.cli.selecting import (
     Annotators,
@@ -34,7 +35,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(exports, name="export")
 
 
-@exports.command("labels")
+@about_project(exports, "labels")
 def labels(
     context: typer.Context,
     project: ProjectArgument,
@@ -78,7 +79,7 @@ def labels(
         hint(f"to import them elsewhere: tracker import {shlex.quote(output)} -p NAME")
 
 
-@exports.command("history")
+@about_project(exports, "history")
 def history(
     context: typer.Context,
     project: ProjectArgument,

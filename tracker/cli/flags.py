@@ -9,15 +9,13 @@ import typer
 from tracker.cli.context import (
     AsCsv,
     AsJson,
-    ProjectOption,
-    SomeProject,
     hint,
     opened,
     say,
     show,
-    some_project,
     warn,
 )
+from tracker.cli.naming import ProjectArgument, about_project
 from tracker.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -49,11 +47,10 @@ def register(app: typer.Typer) -> None:
     app.add_typer(flags, name="flags")
 
 
-@flags.command("list")
+@about_project(flags, "list")
 def list_(
     context: typer.Context,
-    argument: SomeProject = None,
-    project: ProjectOption = None,
+    project: ProjectArgument,
     state: Annotated[
         list[str] | None,
         typer.Option(
@@ -77,7 +74,7 @@ def list_(
     from tracker.report.flags import flags_view
     from tracker.schema import STANDING
 
-    with opened(context).reading(some_project(argument, project)) as (connection, found):
+    with opened(context).reading(project) as (connection, found):
         rows = list_flags(
             connection, found, states=state or STANDING, annotator=annotator, kind=kind
         )
@@ -97,9 +94,9 @@ def list_(
         hint(f"none recorded: tracker audit {found.name} --record")
 
 
-@flags.command("show")
+@about_project(flags, "show", numbers=True)
 def show_(
-    context: typer.Context, flag: Flag, project: ProjectOption = None, as_json: AsJson = False
+    context: typer.Context, project: ProjectArgument, flag: Flag, as_json: AsJson = False
 ) -> None:
     """Show one finding: its evidence when last seen, what was done about it, each sighting.
 
@@ -113,11 +110,11 @@ def show_(
     show(told, as_json=as_json, view=flag_view(told))
 
 
-@flags.command("acknowledge")
+@about_project(flags, "acknowledge", numbers=True)
 def acknowledge(
     context: typer.Context,
+    project: ProjectArgument,
     flag: Flags,
-    project: ProjectOption = None,
     note: Note = None,
     by: By = None,
     as_json: AsJson = False,
@@ -129,11 +126,11 @@ def acknowledge(
     _act(context, flag, "acknowledge", project, note, by, as_json)
 
 
-@flags.command("dismiss")
+@about_project(flags, "dismiss", numbers=True)
 def dismiss(
     context: typer.Context,
+    project: ProjectArgument,
     flag: Flags,
-    project: ProjectOption = None,
     note: Note = None,
     by: By = None,
     as_json: AsJson = False,
@@ -145,11 +142,11 @@ def dismiss(
     _act(context, flag, "dismiss", project, note, by, as_json)
 
 
-@flags.command("resolve")
+@about_project(flags, "resolve", numbers=True)
 def resolve(
     context: typer.Context,
+    project: ProjectArgument,
     flag: Flags,
-    project: ProjectOption = None,
     note: Note = None,
     by: By = None,
     as_json: AsJson = False,
@@ -161,12 +158,12 @@ def resolve(
     _act(context, flag, "resolve", project, note, by, as_json)
 
 
-@flags.command("appeal")
+@about_project(flags, "appeal", numbers=True)
 def appeal(
     context: typer.Context,
+    project: ProjectArgument,
     flag: Flag,
     note: Annotated[str, typer.Option(metavar="TEXT", help="What speaks against it.")],
-    project: ProjectOption = None,
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
@@ -177,14 +174,14 @@ def appeal(
     _act(context, [flag], "appeal", project, note, by, as_json)
 
 
-@flags.command("history")
+@about_project(flags, "history", numbers=True)
 def history(
     context: typer.Context,
+    project: ProjectArgument,
     flag: Annotated[
         int | None,
         typer.Argument(metavar="[FLAG]", help="The flag's number; all flags if left out."),
     ] = None,
-    project: ProjectOption = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:

@@ -11,7 +11,6 @@ import typer
 
 from tracker.cli.context import (
     AsJson,
-    ProjectArgument,
     hint,
     json_text,
     opened_ledger,
@@ -19,6 +18,7 @@ from tracker.cli.context import (
     show,
     warn,
 )
+from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.selecting import (
     Annotators,
     AsOf,
@@ -66,7 +66,7 @@ Output = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(gate)
+    about_project(app)(gate)
 
 
 def gate(

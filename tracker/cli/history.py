@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened_ledger, show, warn
+from tracker.cli.context import AsCsv, AsJson, hint, opened_ledger, show, warn
+from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.over_time import (
     Every,
     From,
@@ -47,7 +48,7 @@ _TREND_OF = "krippendorff_alpha"
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(history)
+    about_project(app)(history)
 
 
 @dataclass(frozen=True)

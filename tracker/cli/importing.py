@@ -12,6 +12,7 @@ from tracker.cli.context import (
     AsCsv,
     AsJson,
     ProjectOption,
+    SomeProject,
     Yes,
     confirm,
     hint,
@@ -19,6 +20,7 @@ from tracker.cli.context import (
     opened_ledger,
     say,
     show,
+    some_project,
 )
 from tracker.cli.options import Answers, Categories, Offsets, Scale, Wanted, project_options
 from tracker.cli.terminal import bars_wanted
@@ -166,16 +168,13 @@ def _progress_bar() -> Iterator[Progress | None]:
 @imports.command("list")
 def list_(
     context: typer.Context,
-    argument: Annotated[
-        str | None, typer.Argument(metavar="[PROJECT]", help="The project's name; all if left out.")
-    ] = None,
+    argument: SomeProject = None,
     project: ProjectOption = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """List the imports of a project, or of all, oldest first."""
     from tracker.catalogue.projects import find_project
-    from tracker.cli.context import some_project
     from tracker.ingest.register import list_imports
 
     name = some_project(argument, project)

@@ -9,13 +9,11 @@ import typer
 from tracker.cli.context import (
     AsCsv,
     AsJson,
-    ProjectOption,
-    SomeProject,
     opened,
     show,
-    some_project,
     warn,
 )
+from tracker.cli.naming import ProjectArgument, about_project
 
 __all__ = ["register"]
 
@@ -27,11 +25,10 @@ def register(app: typer.Typer) -> None:
     app.add_typer(items, name="item")
 
 
-@items.command("list")
+@about_project(items, "list")
 def list_(
     context: typer.Context,
-    argument: SomeProject = None,
-    project: ProjectOption = None,
+    project: ProjectArgument,
     limit: Annotated[int, typer.Option(metavar="N", help="How many to list; 0 for all.")] = 100,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -40,7 +37,7 @@ def list_(
     from tracker.catalogue.items import list_items
     from tracker.report.cells import count, table
 
-    with opened(context).reading(some_project(argument, project)) as (connection, found):
+    with opened(context).reading(project) as (connection, found):
         rows = list_items(connection, found, limit or None)
     show(
         {"project": found.name, "items": rows},
@@ -55,11 +52,11 @@ def list_(
         warn(f"the first {limit}; for all: --limit 0")
 
 
-@items.command("show")
+@about_project(items, "show")
 def show_(
     context: typer.Context,
+    project: ProjectArgument,
     item: Annotated[str, typer.Argument(metavar="ITEM", help="The item's key.")],
-    project: ProjectOption = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:

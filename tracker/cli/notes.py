@@ -7,16 +7,17 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, ProjectArgument, hint, opened, say, show
+from tracker.cli.context import AsCsv, AsJson, hint, opened, say, show
+from tracker.cli.naming import ProjectArgument, about_project
 
 __all__ = ["register"]
 
 
 def register(projects: typer.Typer) -> None:
     """Add the commands to those of projects."""
-    projects.command()(note)
-    projects.command()(notes)
-    projects.command()(unnote)
+    about_project(projects)(note)
+    about_project(projects)(notes)
+    about_project(projects)(unnote)
 
 
 def note(

@@ -11,7 +11,6 @@ from tracker.cli import notes
 from tracker.cli.context import (
     AsCsv,
     AsJson,
-    ProjectArgument,
     Yes,
     confirm,
     hint,
@@ -19,6 +18,7 @@ from tracker.cli.context import (
     say,
     show,
 )
+from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.options import Answers, Categories, Offsets, Scale, Wanted, project_options
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(projects, name="project")
 
 
-@projects.command("create")
+@about_project(projects, "create", guess=False)
 def create(
     context: typer.Context,
     project: ProjectArgument,
@@ -98,7 +98,7 @@ def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
     yield table(("project", "answers ", "scale ", "wanted", "made ", "archived "), cells)
 
 
-@projects.command("show")
+@about_project(projects, "show")
 def show_(context: typer.Context, project: ProjectArgument, as_json: AsJson = False) -> None:
     """Show a project's settings and its categories."""
     from tracker.catalogue.categories import category_names
@@ -114,7 +114,7 @@ def show_(context: typer.Context, project: ProjectArgument, as_json: AsJson = Fa
     show(told, as_json=as_json, view=[table(("", " "), rows)])
 
 
-@projects.command("rename")
+@about_project(projects, "rename")
 def rename(
     context: typer.Context,
     project: ProjectArgument,
@@ -128,7 +128,7 @@ def rename(
     say(f"{found.name} is now {name.strip()}")
 
 
-@projects.command("archive")
+@about_project(projects, "archive")
 def archive(
     context: typer.Context,
     project: ProjectArgument,
@@ -142,7 +142,7 @@ def archive(
     say(f"{found.name} is {'running again' if restore else 'archived'}")
 
 
-@projects.command("delete")
+@about_project(projects, "delete", guess=False)
 def delete(context: typer.Context, project: ProjectArgument, yes: Yes = False) -> None:
     """Delete a project with its answers, snapshots and flags, for good."""
     from tracker.catalogue.projects import purge_project

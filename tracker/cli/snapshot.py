@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from tracker.cli.asking import Distance, ReadAs, Weights
-from tracker.cli.context import AsJson, Confidence, ProjectArgument, hint, opened_ledger, say, show
+from tracker.cli.context import AsJson, Confidence, hint, opened_ledger, say, show
+from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.selecting import (
     Annotators,
     AsOf,
@@ -25,7 +26,7 @@ __all__ = ["register"]
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(snapshot)
+    about_project(app)(snapshot)
 
 
 def snapshot(

@@ -12,7 +12,6 @@ import typer
 from tracker.cli.context import (
     AsCsv,
     AsJson,
-    ProjectArgument,
     Yes,
     confirm,
     hint,
@@ -21,6 +20,7 @@ from tracker.cli.context import (
     show,
     warn,
 )
+from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.over_time import Last
 from tracker.cli.terminal import bars_wanted
 
@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(snapshots, name="snapshots")
 
 
-@snapshots.command("list")
+@about_project(snapshots, "list")
 def list_(
     context: typer.Context,
     project: ProjectArgument,
@@ -70,7 +70,7 @@ def list_(
     hint(f"next: tracker snapshots show {shlex.quote(project)} last")
 
 
-@snapshots.command("show")
+@about_project(snapshots, "show")
 def show_(
     context: typer.Context,
     project: ProjectArgument,
@@ -97,7 +97,7 @@ def show_(
         hint(f"what changed since: tracker compare {shlex.quote(project)} {found.record.id} last")
 
 
-@snapshots.command("verify")
+@about_project(snapshots, "verify")
 def verify(
     context: typer.Context,
     project: ProjectArgument,
@@ -161,7 +161,7 @@ def _progress_bar() -> Iterator[Progress | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-@snapshots.command("prune")
+@about_project(snapshots, "prune", guess=False)
 def prune(
     context: typer.Context,
     project: ProjectArgument,
