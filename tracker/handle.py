@@ -44,10 +44,12 @@ class Handle:
             if choice is None:
                 yield connection, found
                 return
+            from tracker.catalogue.settings import project_then
             from tracker.past import as_it_was
 
-            with as_it_was(connection, found.id, self._moment(connection, found, choice)):
-                yield connection, found
+            moment = self._moment(connection, found, choice)
+            with as_it_was(connection, found.id, moment):
+                yield connection, project_then(connection, found, moment.through)
 
     def _moment(self, connection: Connection, project: ProjectInfo, choice: Choice) -> Moment:
         """The state that a choice means; `notice` gets the reservations about it."""

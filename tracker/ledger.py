@@ -14,8 +14,9 @@ from tracker.assess import Assessment, Question, Reading, Study, Uncertainty, as
 from tracker.audit.floors import DEFAULT_FLOORS, Floors
 from tracker.auditing import Audit, AuditQuestion, audit_project, question_of
 from tracker.catalogue.changes import lock_project
-from tracker.catalogue.projects import ProjectOptions, find_project, project_for_import
+from tracker.catalogue.projects import ProjectInfo, ProjectOptions, find_project, project_for_import
 from tracker.catalogue.pseudonyms import pseudonyms
+from tracker.catalogue.settings import order_categories, set_project
 from tracker.compare import StateComparison, compare_states, find_states, refuse_unlike
 from tracker.counting import EVERYTHING, Choice, Selecting, choose
 from tracker.errors import InvalidOption
@@ -151,6 +152,31 @@ class Ledger(Handle):
             return load(
                 connection, project, sources, mapped, skip_invalid=skip_invalid, progress=progress
             )
+
+    def set_project(
+        self,
+        project: str,
+        *,
+        wanted: int | None = None,
+        scale: str | None = None,
+        categories: Sequence[str] | None = None,
+        opened: bool = False,
+    ) -> ProjectInfo:
+        """Change a project's settings; see `catalogue.settings.set_project`."""
+        with self.writing(project) as (connection, found):
+            return set_project(
+                connection,
+                found,
+                wanted=wanted,
+                scale=scale,
+                categories=categories,
+                opened=opened,
+            )
+
+    def order_categories(self, project: str, names: Sequence[str]) -> list[str]:
+        """Put all categories of a project in an order, by which ordinal scales rank them."""
+        with self.writing(project) as (connection, found):
+            return order_categories(connection, found, names)
 
     # -- out ---------------------------------------------------------------------------
 

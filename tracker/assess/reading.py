@@ -90,8 +90,7 @@ def _check_order(project: ProjectInfo, names: Mapping[int, str], reading: Readin
     if by_order and not _ordered(project, names):
         raise InvalidOption(
             f"the categories of {project.name!r} have no order",
-            f"declare one: tracker project create {project.name}2 --scale ordinal "
-            "--categories low,middle,high",
+            f"declare one: tracker category order {project.name} low,middle,high",
         )
 
 
@@ -100,7 +99,7 @@ def _numeric(names: Mapping[int, str]) -> bool:
 
 
 def _ordered(project: ProjectInfo, names: Mapping[int, str]) -> bool:
-    return project.closed or _numeric(names)
+    return project.closed or _numeric(names) or getattr(names, "ordered", False)
 
 
 def sample(

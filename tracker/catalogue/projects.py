@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -201,9 +202,11 @@ def project_for_import(
     for option in ("answers", "scale", "offsets", "wanted"):
         asked, has = getattr(options, option), getattr(project, option)
         if asked is not None and asked != has:
+            setting = option in {"scale", "wanted"}
+            change = f"change it: tracker project set {shlex.quote(name)} --{option} {asked}"
             raise InvalidOption(
-                f"{name!r} has --{option} {has}, not {asked}",
-                "leave the option out, or import into another project",
+                f"{name!r} has --{option} {has or 'not set'}, not {asked}",
+                f"leave the option out, or {change if setting else 'import into another project'}",
             )
     return project
 

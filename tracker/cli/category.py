@@ -17,7 +17,7 @@ from tracker.cli.naming import ProjectArgument, about_project
 
 __all__ = ["register"]
 
-categories = typer.Typer(help="List and rename categories.", no_args_is_help=True)
+categories = typer.Typer(help="List, order, merge and rename categories.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -46,6 +46,28 @@ def list_(
         as_csv=as_csv,
         rows=rows,
         view=[table(("category", "labels"), cells)],
+    )
+
+
+@about_project(categories, "order")
+def order(
+    context: typer.Context,
+    project: ProjectArgument,
+    names: Annotated[str, typer.Argument(metavar="A,B,C", help="Every category, in order.")],
+    as_json: AsJson = False,
+) -> None:
+    """Put the categories in an order, by which ordinal scales rank them.
+
+    Example: `tracker category order reviews negative,neutral,positive`
+    """
+    from tracker.catalogue.settings import order_categories
+
+    with opened(context).writing(project) as (connection, found):
+        listed = order_categories(connection, found, names.split(","))
+    show(
+        {"project": found.name, "categories": listed},
+        as_json=as_json,
+        view=[f"the order in {found.name}: {', '.join(listed)}"],
     )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 projects = typer.Typer(
-    help="Make, list, show, rename, archive, delete; note what happened.", no_args_is_help=True
+    help="Make, set, list, show, rename, archive, delete; note what happened.", no_args_is_help=True
 )
 
 
@@ -112,6 +112,49 @@ def show_(context: typer.Context, project: ProjectArgument, as_json: AsJson = Fa
         for key, value in told.items()
     ]
     show(told, as_json=as_json, view=[table(("", " "), rows)])
+
+
+@about_project(projects, "set")
+def set_(
+    context: typer.Context,
+    project: ProjectArgument,
+    wanted: Wanted = None,
+    scale: Scale = None,
+    categories: Categories = None,
+    open_: Annotated[
+        bool, typer.Option("--open", help="Accept categories that are not on the list.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the settings; store nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Change a project's settings; snapshots keep those they were taken with.
+
+    A scale or a closed list that does not fit the answers is refused. --wanted 0 is no number.
+
+    Examples: `tracker project set reviews --wanted 3`,
+    `tracker project set reviews --scale ordinal --categories negative,neutral,positive`
+    """
+    from tracker.catalogue.categories import category_names
+    from tracker.catalogue.projects import find_project
+    from tracker.catalogue.settings import set_project
+
+    names = project_options(None, None, None, categories, None).categories
+    with opened(context).database.write(keep=not dry_run) as connection:
+        found = find_project(connection, project)
+        made = set_project(
+            connection, found, wanted=wanted, scale=scale, categories=names, opened=open_
+        )
+        told = made.to_dict() | {"categories": list(category_names(connection, made).values())}
+    if as_json:
+        show(told, as_json=True)
+        return
+    listed = f"{'only' if made.closed else 'at least'} {', '.join(told['categories']) or 'none'}"
+    say(
+        f"{made.name} {'would have' if dry_run else 'has'} {made.wanted or 'no number of'} wanted "
+        f"answers per item, {made.scale} scale; categories: {listed}"
+    )
 
 
 @about_project(projects, "rename")

@@ -13,6 +13,7 @@ from tracker.assess import Question
 from tracker.catalogue.names import near
 from tracker.catalogue.notes import NoteInfo, list_notes
 from tracker.catalogue.projects import ProjectInfo
+from tracker.catalogue.settings import project_then
 from tracker.counting import DAY, Selection
 from tracker.errors import InvalidOption, NotFound
 from tracker.history import SnapshotRecord, find_snapshot, snapshot_number
@@ -97,6 +98,7 @@ def find_state(
         choice = replace(question.choice, as_of=_over(text, moment))
         return _state(connection, project, text, replace(question, choice=choice))
     record = find_snapshot(connection, project, number)
+    project = project_then(connection, project, record.through_change)
     return State(
         text,
         project,

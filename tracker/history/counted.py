@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from tracker import counting
 from tracker.assess import Assessment, Question, assess, study
 from tracker.catalogue.projects import ProjectInfo
+from tracker.catalogue.settings import set_since
 from tracker.counting import Selection
 from tracker.errors import CheckFailed
 from tracker.history.incremental import (
@@ -79,14 +80,17 @@ def count(
     selection = counting.select_answers(connection, project, question.choice)
     settings = settings_text(question, selection)
     base = find_base(connection, project, settings, question.choice.as_of, texts)
+    unset = base is None or not set_since(connection, project.id, base.header.through_change)
     if project.answers == "spans":
         found = assess(connection, project, question)
-        same = base is not None and _figures_of(connection, project, base) == found.figures()
+        same = (
+            unset and base is not None and _figures_of(connection, project, base) == found.figures()
+        )
         return Counted(selection, settings, found, None, base, same)
     of_now = question.choice.as_of is None and question.choice.known_at is None
     follows = base if of_now and touches_items_alone(settings) else None
     tallied = _tally(connection, project, selection, follows, how)
-    same = base is not None and _same(connection, project, base, tallied)
+    same = unset and base is not None and _same(connection, project, base, tallied)
     counted = study(
         connection, project, question, (selection, tallied.annotators, tallied.patterns)
     )

@@ -17,6 +17,7 @@ from tracker.catalogue.changes import lock_project
 from tracker.catalogue.flag_states import settling_changes
 from tracker.catalogue.names import check_name
 from tracker.catalogue.projects import ProjectInfo
+from tracker.catalogue.settings import project_then
 from tracker.errors import InvalidOption
 from tracker.history.counted import Taking, count
 from tracker.history.parts import figure_rows, flag_rows, pair_rows, pattern_texts, tally_rows
@@ -68,6 +69,7 @@ def take_snapshot(
     moment = moment_of(connection, project.id, question.choice.as_of, question.choice.known_at)
     if moment.through == 0:
         raise InvalidOption(f"{project.name!r} was not there then", "name a later --known-at")
+    project = project_then(connection, project, moment.through)
     texts = pattern_texts(connection, project.id)
     with as_it_was(connection, project.id, moment):
         counted = count(connection, project, question, how, texts)

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Table, select
 
 from tracker.assess import Assessment, assess, study
 from tracker.catalogue.projects import ProjectInfo
+from tracker.catalogue.settings import project_then
 from tracker.history.digest import digest_of, digest_of_parts, seal_of
 from tracker.history.parts import (
     Parts,
@@ -180,6 +181,7 @@ def _recount(
 ) -> tuple[list[str], str | None]:
     """What is wrong with a snapshot's tallies and figures, or why that cannot be known."""
     question = question_of(header["settings"])
+    project = project_then(connection, project, header["through_change"])
     moment = Moment(header["as_of"], header["through_change"], None)
     with as_it_was(connection, project.id, moment):
         selection = selection_of(project, header["settings"])
