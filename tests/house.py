@@ -17,6 +17,7 @@ MOST_LINES = 400
 # The one place where the order is written: a room imports only from rooms before it, and this
 # holds for imports inside functions and for type checkers, too. CONTRIBUTING.md shows the same.
 ORDER = (
+    "version",
     "errors",
     "clock",
     "tally",

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.house import CHECKOUT
+from tracker.version import VERSION
 
 
 def run(*command: object, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -98,6 +99,9 @@ def test_the_wheel_says_who_it_is(wheel: Path) -> None:
         entries = archive.read(info["entry_points.txt"]).decode()
     assert "LICENSE" in info
     assert "License-Expression: MIT" in metadata
+    # PyPI's `tracker` is another program.
+    assert "\nName: annotation-tracker\n" in metadata
+    assert f"\nVersion: {VERSION}\n" in metadata
     assert "tracker = tracker.__main__:main" in entries
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from tracker.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.measures import MEASURES
 from tracker.measures.sources import SOURCES, bibtex
+from tracker.version import VERSION
 
 Write = Callable[..., Path]
 
@@ -37,7 +37,7 @@ def check(found: Assessment, measure: str) -> None:
     if figure.ci_low is not None:
         assert f"95% confidence interval [{figure.ci_low:.3f}, {figure.ci_high:.3f}]" in text
         assert f"(n = {figure.items:,} items)" in text
-    assert text.endswith(f"Computed with tracker {version('tracker')}.")
+    assert text.endswith(f"Computed with tracker {VERSION}.")
     cited = re.findall(r"\[@(\w+)\]", text)
     assert about.cite in told.citations
     assert list(told.citations) == list(dict.fromkeys(cited))

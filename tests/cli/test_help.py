@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from importlib.metadata import version
 from typing import Any
 
 import pytest
 
 from tests.cli.commands import leaves, parse
 from tests.cli.conftest import Run
+from tracker.version import VERSION
 
 LEAVES = dict(leaves())
 
@@ -61,7 +61,7 @@ def test_no_word_at_all_shows_the_help(run: Run) -> None:
 
 
 def test_the_version(run: Run) -> None:
-    assert run("--version").out == f"tracker {version('tracker')}\n"
+    assert run("--version").out == f"tracker {VERSION}\n"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, Final
 
 from tracker.assess.assessment import Assessment
@@ -11,6 +10,7 @@ from tracker.errors import InvalidOption
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.sources import SOURCES, bibtex
+from tracker.version import VERSION
 
 __all__ = ["Methods", "methods"]
 
@@ -77,7 +77,7 @@ def methods(found: Assessment, measure: str | None = None) -> Methods:
         f"Agreement was measured by {about.title} [@{about.cite}]{_reading(figure)}: "
         f"{_value(figure)}.",
         _left_out(found, figure),
-        f"Computed with tracker {version('tracker')}.",
+        f"Computed with tracker {VERSION}.",
     ]
     text = " ".join(part for part in parts if part)
     cited = (piece.split("]")[0] for piece in text.split("[@")[1:])

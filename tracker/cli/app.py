@@ -16,6 +16,7 @@ from tracker.cli.failures import failure_of
 from tracker.cli.terminal import be_quiet, prepare, say, say_error
 from tracker.errors import Refused
 from tracker.report.visible import line_of
+from tracker.version import VERSION
 
 __all__ = ["app", "main"]
 
@@ -143,9 +144,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        say(f"tracker {version('tracker')}")
+        say(f"tracker {VERSION}")
         raise typer.Exit
 
 

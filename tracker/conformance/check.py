@@ -11,6 +11,7 @@ from tracker.conformance.cases import Case, Figure, Number, known_cases
 from tracker.conformance.functions import by_functions
 from tracker.conformance.program import Program
 from tracker.ledger import Ledger
+from tracker.version import VERSION
 
 __all__ = ["Check", "Conformance", "check_installation"]
 
@@ -151,7 +152,7 @@ def _versions() -> dict[str, str]:
 
     libraries = ("SQLAlchemy", "numpy", "scipy")
     return {
-        "tracker": version("tracker"),
+        "tracker": VERSION,
         "Python": platform.python_version(),
         **{name: version(name) for name in libraries},
     }

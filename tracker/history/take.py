@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Unpack
 
 from sqlalchemy import Connection, select
@@ -26,6 +25,7 @@ from tracker.history.record import SnapshotRecord
 from tracker.history.store import framed, last_link, moment_taken, numbers, store
 from tracker.past import as_it_was, last_change, moment_of
 from tracker.schema import STANDING, Snapshot
+from tracker.version import VERSION
 
 __all__ = ["Taken", "Taking", "take_snapshot"]
 
@@ -100,7 +100,7 @@ def take_snapshot(
         "taken_at": moment_taken(connection, project, last),
         "as_of": question.choice.as_of,
         "through_change": through,
-        "version": version("tracker"),
+        "version": VERSION,
         "scale": counted.assessment.scale,
         "settings": counted.settings,
         "selection": _told(counted.assessment, annotator_names(connection, project)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
 from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
@@ -15,6 +14,7 @@ from tracker.gate import CheckResult, GateResult
 from tracker.report.cells import figure
 from tracker.report.gate import gate_text, outcome, summed
 from tracker.report.visible import visible
+from tracker.version import VERSION
 
 __all__ = ["FORMATS", "github", "junit", "markdown", "sarif"]
 
@@ -68,7 +68,7 @@ def sarif(found: GateResult) -> str:
     """A run of SARIF 2.1.0: a result for each check that does not pass, in the gate's file."""
     kinds = list(dict.fromkeys(check.kind for check in found.checks))
     rules = [{"id": kind, "shortDescription": {"text": _RULES[kind]}} for kind in kinds]
-    driver = {"name": "tracker", "version": version("tracker"), "rules": rules}
+    driver = {"name": "tracker", "version": VERSION, "rules": rules}
     results = [
         _sarif_result(found, check, kinds.index(check.kind))
         for check in found.checks
