@@ -66,12 +66,13 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
     part = path.parent / f".tracker-{secrets.token_hex(8)}.part"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        with _ended_in_order(), os.fdopen(os.open(part, flags, 0o666), "wb") as file:
+        with _ended_in_order():
             try:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-                _name(part, path, force=force)
+                with os.fdopen(os.open(part, flags, 0o666), "wb") as file:
+                    yield file
+                    file.flush()
+                    os.fsync(file.fileno())
+                    _name(part, path, force=force)
             finally:
                 part.unlink(missing_ok=True)
     except OSError as error:
