@@ -160,13 +160,7 @@ class Database:
             if not is_missing_table(error):
                 raise
             connection.rollback()
-            tables = inspect(connection).get_table_names()
-            if "alembic_version" in tables:
-                raise DatabaseUnusable(
-                    f"{self}: the role may not read the tables",
-                    "grant it USAGE on their schema, or use another role",
-                ) from None
-            if tables:
+            if inspect(connection).get_table_names():
                 raise DatabaseUnusable(
                     f"{self} holds the tables of another program",
                     "name another database with --database",

@@ -95,15 +95,20 @@ def parse_url(text: str) -> URL:
     if backend in {"postgresql", "postgres"}:
         if url.port is not None and not 0 < url.port < 65536:
             raise DatabaseUnusable(f"the URL's port {url.port} is none", "use one up to 65535")
+        if not _NOT_OPTIONS.isdisjoint(url.query):
+            raise _unreadable()
         return url.set(drivername="postgresql+psycopg")
     raise DatabaseUnusable(
         "that kind of database is not supported", "use a sqlite:/// or a postgresql:// URL"
     )
 
 
+# What the driver takes beside a server's options, and would not take as text.
+_NOT_OPTIONS = frozenset({"autocommit", "context", "cursor_factory", "prepare_threshold"})
+
 # Of a path: words of a server's address that was not written as a URL.
 _NOT_A_PATH = re.compile(
-    r"(?i)(^|\s)(host|hostaddr|port|dbname|user|password|service)\s*=|^/*[^/\\]{2,}:[^/\\]*@|"
+    r"(?i)(^|\s)(host|hostaddr|port|dbname|user|password|service)\s*=|^/*[^/\\]+:[^/\\]*@|"
     r"^postgres(ql)?:"
 )
 
@@ -115,9 +120,15 @@ def _unreadable() -> DatabaseUnusable:
     )
 
 
+_SHOWN = {"host", "port"}
+
+
 def shown(url: URL) -> str:
-    """A URL as it may be shown: without its password and without the driver's name."""
-    public = url.difference_update_query([name for name in url.query if "password" in name])
+    """A URL as it may be shown: without its password and without the driver's name.
+
+    Of its options only where the server is: others may be a secret that was put in the wrong place.
+    """
+    public = url.difference_update_query([name for name in url.query if name not in _SHOWN])
     return public.render_as_string(hide_password=True).replace("+psycopg", "")
 
 

@@ -8,14 +8,20 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 
 from tracker import clock
+from tracker.errors import NotFound
 from tracker.schema import Change, Project
 
 __all__ = ["lock_project", "record_change"]
 
 
 def lock_project(connection: Connection, project_id: int) -> None:
-    """Wait for, then hold off, every other change to the project until the transaction ends."""
-    connection.execute(select(Project.id).where(Project.id == project_id).with_for_update())
+    """Wait for, then hold off, every other change to the project until the transaction ends.
+
+    Raises NotFound where it was deleted while we waited.
+    """
+    locked = select(Project.id).where(Project.id == project_id).with_for_update()
+    if connection.scalar(locked) is None:
+        raise NotFound("the project was deleted meanwhile", "see: tracker project list")
 
 
 def record_change(
