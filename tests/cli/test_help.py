@@ -96,6 +96,6 @@ def test_every_command_about_a_project_is_told_of_it_in_both_ways() -> None:
             one.param_type_name
             for one in command.params
             if {"--project", "project"} & set(one.opts)
-        } | {"argument" for one in command.params if one.human_readable_name == "[PROJECT]"}
+        } | {"argument" for one in command.params if one.metavar == "[PROJECT]"}
         if name not in {"import", "simulate"}:  # whose words are files, or one of a few
             assert named in ({"argument", "option"}, set()), name
