@@ -31,6 +31,7 @@ from tracker.history.verify import Verified, verify
 from tracker.ingest.columns import parse_map
 from tracker.ingest.loader import ImportResult, Progress, load
 from tracker.ingest.source import STDIN, SourceFile
+from tracker.measures.bounds import ASYMMETRIC
 from tracker.progress import Status, project_status
 from tracker.simulate import Row, write_rows
 
@@ -186,6 +187,7 @@ class Ledger(Handle):
         *,
         measures: Sequence[str] = (),
         confidence: float = 0.95,
+        interval: str = ASYMMETRIC,
         weights: str | None = None,
         scale: str | None = None,
         distance: str | None = None,
@@ -197,12 +199,13 @@ class Ledger(Handle):
     ) -> Assessment:
         """The project's figures now, or those of the answers chosen, as they are to be read.
 
-        Errors are linearised over items; or come from ``bootstrap`` samples of them, from
+        Intervals are "asymmetric", or Student's "t", see `tracker.measures.bounds`. Errors are
+        linearised over items; or come from ``bootstrap`` samples of them, from
         leaving out each annotator (``resample="annotators"``), or from items that are alike
         within each value of the attribute ``cluster``.
         """
         question = Question(
-            measures, confidence, Reading(weights, scale, distance), choose(**selecting)
+            measures, confidence, Reading(weights, scale, distance), choose(**selecting), interval
         )
         uncertainty = Uncertainty(bootstrap, seed, resample, cluster)
         with self.reading(project, question.choice) as (connection, found):
@@ -263,6 +266,7 @@ class Ledger(Handle):
         name: str | None = None,
         note: str | None = None,
         confidence: float = 0.95,
+        interval: str = ASYMMETRIC,
         weights: str | None = None,
         scale: str | None = None,
         distance: str | None = None,
@@ -270,7 +274,7 @@ class Ledger(Handle):
     ) -> SnapshotRecord:
         """Compute and record the project's figures, and which answers they rest on."""
         reading = Reading(weights, scale, distance)
-        question = Question((), confidence, reading, choose(**selecting))
+        question = Question((), confidence, reading, choose(**selecting), interval)
         return self.record_snapshot(project, question, name=name, note=note).snapshot
 
     def record_snapshot(
@@ -292,6 +296,7 @@ class Ledger(Handle):
         window: str = "all",
         *,
         measures: Sequence[str] = (),
+        interval: str | None = None,
         **selecting: Unpack[Selecting],
     ) -> History | Curve:
         """The snapshots of the project, oldest first; or its curve rebuilt from the labels.
@@ -300,11 +305,12 @@ class Ledger(Handle):
         """
         choice = choose(**selecting)
         if every is None:
-            check_recorded_alone(window, choice)
+            check_recorded_alone(window, choice, interval)
         with self.reading(project, choice) as (connection, found):
             if every is None:
                 return history(connection, found, measures)
-            return rebuilt(connection, found, every, window, Question(measures, choice=choice))
+            question = Question(measures, choice=choice, interval=interval or ASYMMETRIC)
+            return rebuilt(connection, found, every, window, question)
 
     def verify(
         self, project: str, *, chain_only: bool = False, progress: Progress | None = None

@@ -136,9 +136,9 @@ def assessed(
 
 def asked(*measures: str, reading: Reading | None = None, **more: Any) -> Question:
     """A question; what is none of its own options chooses answers."""
-    confidence = more.pop("confidence", 0.95)
+    confidence, interval = more.pop("confidence", 0.95), more.pop("interval", "asymmetric")
     selecting: Selecting = more  # type: ignore[assignment]
-    return Question(measures, confidence, reading or Reading(), choose(**selecting))
+    return Question(measures, confidence, reading or Reading(), choose(**selecting), interval)
 
 
 def values(found: Assessment | Iterable[Coefficient]) -> dict[str, float | None]:

@@ -82,7 +82,11 @@ def text_of(ledger: Ledger, measure: str | None = None, **question: Any) -> str:
 def test_how_answers_were_read_and_errors_had(sqlite_ledger: Ledger) -> None:
     KINDS["ordinal"].store(sqlite_ledger)
     assert "[@krippendorff2011] with the ordinal distance: " in text_of(sqlite_ledger)
-    assert "linearised over items and Student's t [@gwet2014]" in text_of(sqlite_ledger)
+    assert "the posterior of the shares of items" in text_of(sqlite_ledger)
+    for measure in ("krippendorff_alpha", "percent_agreement"):
+        text = text_of(sqlite_ledger, measure, interval="t")
+        assert "linearised over items and Student's t [@gwet2014]" in text
+    assert "[@wilson1927]" in text_of(sqlite_ledger, "percent_agreement")
     for weights, cite in (
         ("linear", "cohen1968"),
         ("quadratic", "cohen1968"),
@@ -93,7 +97,7 @@ def test_how_answers_were_read_and_errors_had(sqlite_ledger: Ledger) -> None:
     for how, words in (
         ({"replicates": 30}, "percentiles of a bootstrap over items [@efron1979]"),
         ({"resample": "annotators"}, "a jackknife over annotators and Student's t"),
-        ({"cluster": "doc"}, "clustered by doc and Student's t"),
+        ({"cluster": "doc"}, "a standard error clustered by doc"),
     ):
         assert words in text_of(sqlite_ledger, uncertainty=how)
     sets = sqlite_ledger
@@ -131,7 +135,7 @@ def test_what_was_left_out(sqlite_ledger: Ledger) -> None:
 def test_a_perfect_figure(sqlite_ledger: Ledger) -> None:
     given = {(f"i{n:02}", who): ("xy"[n % 2],) for n in range(8) for who in "AB"}
     sqlite_ledger.import_frame(frame(given), "p")
-    text = text_of(sqlite_ledger, "fleiss_kappa")
+    text = text_of(sqlite_ledger, "fleiss_kappa", interval="t")
     assert "1.000, 95% confidence interval [" in text
     assert "the exact one-sided bound, there being no disagreement" in text
 

@@ -67,11 +67,11 @@ def test_the_passes_are_two_annotators(ledger: Ledger, kind: Kind) -> None:
     for name in ("pooled", *everybody):
         kind.load(ledger, apart(given, *(everybody if name == "pooled" else (name,))), name)
     for reading in kind.readings_on(ledger):
-        found = themselves(ledger, reading=reading)
+        found = themselves(ledger, reading=reading, interval="t")
         assert [name for name, _ in found.annotators] == [*everybody]
         assert found.alone == 0
         for name, own in (("pooled", found.pooled), *found.annotators):
-            two = assessed(ledger, name, reading=reading)
+            two = assessed(ledger, name, reading=reading, interval="t")
             assert own.repeats == two.counts.items
             check(own, list(two.measures))
 

@@ -135,8 +135,8 @@ def test_one_whose_absence_leaves_nothing_to_compare(ledger: Ledger) -> None:
 def test_clusters_of_one_item_are_items(ledger: Ledger, kind: Kind) -> None:
     kind.store(ledger, density=1)
     for reading in kind.readings_on(ledger):
-        plain = assessed(ledger, reading=reading)
-        found = assessed(ledger, reading=reading, uncertainty={"cluster": "name"})
+        plain = assessed(ledger, reading=reading, interval="t")
+        found = assessed(ledger, reading=reading, uncertainty={"cluster": "name"}, interval="t")
         for one, other in zip(plain.measures, found.measures, strict=True):
             assert bounds(other) == tuple(map(close, bounds(one)))
             if one.standard_error is not None and one.measure not in BY_NAME:
@@ -256,7 +256,7 @@ def test_clusters_that_cannot_be_compared_do_not_count(ledger: Ledger) -> None:
     one = [(f"j{n:03}", "a", str(n % 2)) for n in range(90)]
     rows = pd.DataFrame([*two, *one], columns=["item", "annotator", "category"])
     ledger.import_frame(rows.assign(name=rows["item"]), "p", keep=["name"])
-    plain = of_each(assessed(ledger))
-    found = of_each(assessed(ledger, uncertainty={"cluster": "name"}))
+    plain = of_each(assessed(ledger, interval="t"))
+    found = of_each(assessed(ledger, uncertainty={"cluster": "name"}, interval="t"))
     for name in ("krippendorff_alpha", "fleiss_kappa"):
         assert bounds(found[name]) == tuple(map(close, bounds(plain[name])))

@@ -44,6 +44,8 @@ GOOD = [Good(*row) for row in (
     (["main", "--measure", "scott_pi", "--measure", "gwet_ac1", "--measure", "scott_pi"],
      FIGURES, COLUMNS, ["Scott's pi", "Gwet's AC1"]),
     (["main", "--confidence", "0.999"], FIGURES, COLUMNS, ["99.9% interval"]),
+    (["main", "--interval", "t", "--confidence", "0.9"], FIGURES, COLUMNS, ["90% interval"]),
+    (["main", "--by", "pair", "--interval", "t"], {"pairs"}, {"cohen_kappa"}, ["Cohen's kappa"]),
     (["marks"], FIGURES | {"intraclass"}, COLUMNS, ["alpha, ratio", "ICC(A,1)", "intraclass"]),
     (["ranks", "--weights", "linear"], FIGURES, {*COLUMNS, "weights"},
      ["Gwet's AC2, linear weights", "alpha, ordinal"]),
@@ -107,6 +109,9 @@ GOOD = [Good(*row) for row in (
 
 # The words, the exit code, what is told to be wrong, what to do about it.
 BAD = [
+    (["--interval", "wald"], 2, "no interval 'wald'", "one of: asymmetric, t"),
+    (["--gold", "--interval", "t"], 2, "does not depend on --interval", "leave out"),
+    (["--by", "item", "--interval", "t"], 2, "does not depend on --interval", "leave out"),
     (["--weights", "cubic"], 2, "cubic", "one of: identity"),
     (["--weights", "linear"], 2, "numbers", "--scale ordinal"),
     (["--scale", "moon"], 2, "moon", "nominal"),

@@ -21,6 +21,7 @@ from tracker.gate.wanted import AtLeast, Figure, ItemsAtLeast, MaxDrop, NoFlags,
 EVERYTHING = """\
 # ours
 confidence = 0.9
+interval = "t"
 weights = "linear"
 scale = "ordinal"
 
@@ -60,7 +61,8 @@ overlap_at_least = 0.9
 
 def test_everything_a_file_may_say() -> None:
     found = parse_config(EVERYTHING, "gate.toml")
-    assert (found.confidence, found.reading) == (0.9, Reading("linear", "ordinal"))
+    assert (found.confidence, found.interval) == (0.9, "t")
+    assert found.reading == Reading("linear", "ordinal")
     of = [
         (AtLeast, ("overall", Figure("krippendorff_alpha"), 0.667, "ci_low")),
         (AtLeast, (None, Figure(category="positive"), 1.0, "value")),
@@ -77,12 +79,13 @@ def test_everything_a_file_may_say() -> None:
     lines = EVERYTHING.splitlines()
     headers = [n for n, line in enumerate(lines, start=1) if line.startswith("[[check]]")]
     assert [check.place.line for check in found.checks] == headers
-    assert found.checks[0].place.of("on") == 10
+    assert found.checks[0].place.of("on") == 11
 
 
 def test_a_file_says_nothing_of_how_figures_are_read() -> None:
     found = parse_config("[[check]]\nitems_at_least = 1", "f")
     assert (found.confidence, found.reading) == (0.95, Reading())
+    assert found.interval == "asymmetric"
 
 
 def test_the_example_on_the_page_is_one() -> None:
@@ -108,6 +111,7 @@ BAD = [
     ("[[check]]\nmesure = 1", 2, "there is no key 'mesure' of a check", "'measure'"),
     ("[[check]]\n\nzzz = 1", 3, "there is no key 'zzz' of a check", "a check may have: name, m"),
     ("[[check]]\nitems_at_least = 1\nconfidence = 0.9", 3, "'confidence' is not of one", "above"),
+    ('interval = "wald"\n[[check]]', 1, "there is no interval 'wald'", "one of: asymmetric, t"),
     ("confidence = 95\n[[check]]", 1, "confidence is 95", "between 0 and 1"),
     ("confidence = 1.0\n[[check]]", 1, "confidence is 1.0", "between 0 and 1"),
     ("confidence = true\n[[check]]", 1, "confidence is True, not a number", "between 0 and 1"),

@@ -59,16 +59,16 @@ def near(value: float | None, tolerance: float = CLOSE) -> Any:
 
 @cache
 def computed(case: str, key: str) -> Coefficient:
-    """The figure of that name, as the program computes it."""
+    """The figure of that name, with the interval that irrCAC gives."""
     loaded = load(case)
     name, _, suffix = key.partition(".")
     if name == "cohen":
-        return cohen_kappa(next(iter(loaded.tables.values()), {}))
+        return cohen_kappa(next(iter(loaded.tables.values()), {}), interval="t")
     if name == "alpha":
         how = {"scale": SET_DISTANCES.get(key, suffix)}
     else:
         how = {"weighting": suffix or "identity"}
-    return loaded.estimate(NAMES[name], **loaded.reading, **how).coefficient()
+    return loaded.estimate(NAMES[name], **loaded.reading, **how).coefficient(interval="t")
 
 
 def test_no_figure_of_a_measure_is_passed_over() -> None:

@@ -28,8 +28,14 @@ tables = st.dictionaries(st.tuples(one_category, one_category), st.integers(1, 9
 def test_annotators_p_and_q_of_the_turk_experiment_are_at_chance_level() -> None:
     kappa = cohen_kappa({(P, P): 1, (N, P): 3})
     assert (kappa.observed, kappa.expected, kappa.value) == (0.25, 0.25, 0.0)
-    # One of them never varied: the error is 0 and supports no bounds.
-    assert (kappa.standard_error, kappa.ci_low, kappa.ci_high) == (0.0, None, None)
+    # One of them never varied: the error is 0 and supports no t bounds.
+    assert kappa.standard_error == 0.0
+    t = cohen_kappa({(P, P): 1, (N, P): 3}, interval="t")
+    assert (t.ci_low, t.ci_high, t.method) == (None, None, None)
+    assert kappa.method == "posterior"
+    assert kappa.ci_low is not None
+    assert kappa.ci_high is not None
+    assert -1 <= kappa.ci_low < 0 < kappa.ci_high < 1
 
 
 def test_one_item_has_no_error() -> None:

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import pytest
 from hypothesis import given
+from scipy.stats import beta
 
 from tests.measures.oracles import load
 from tests.measures.strategies import Rows, one_category, projects, several_categories, tally
@@ -80,15 +81,19 @@ def test_bounds_hold_the_rate(rows: Rows) -> None:
 
 
 def test_perfect_category_has_wilson_bounds_on_its_items_not_on_its_pairs() -> None:
-    (rate,) = category_rates(tally([[(0,)] * 5] * 4 + [[(1,)] * 5] * 6), [0])
+    (rate,) = category_rates(tally([[(0,)] * 5] * 4 + [[(1,)] * 5] * 6), [0], interval="t")
     assert (rate.rate, rate.standard_error, rate.potential_agreements) == (1.0, 0.0, 40)
     assert (rate.ci_low, rate.ci_high) == wilson(1.0, 4, 0.95)
 
 
 def test_one_item_has_no_error_but_wide_bounds() -> None:
-    (rate,) = category_rates(tally([[(0,), (0,)]]), [0])
+    (rate,) = category_rates(tally([[(0,), (0,)]]), [0], interval="t")
     assert rate.standard_error is None
     assert rate.ci_low == pytest.approx(0.2065, abs=1e-4)
+    (rate,) = category_rates(tally([[(0,), (0,)]]), [0])
+    assert rate.ci_high == 1
+    # Of a beta distribution of 3/2 and 1/2, to the precision of its draws.
+    assert rate.ci_low == pytest.approx(beta.ppf(0.025, 1.5, 0.5), abs=0.01)
 
 
 def test_unused_category_keeps_its_place() -> None:
@@ -119,7 +124,7 @@ def test_a_level_outside_0_to_1_is_refused() -> None:
 def test_bounds_are_wilsons_on_the_effective_number_of_items_with_their_own_freedom() -> None:
     # Four items where category 0 could agree, of ten; t has three degrees of freedom.
     rows: Rows = [[(0,)] * 3] * 3 + [[(0,), (1,), (1,)]] + [[(1,)] * 3] * 6
-    (rate,) = category_rates(tally(rows), [0])
+    (rate,) = category_rates(tally(rows), [0], interval="t")
     assert rate.rate == pytest.approx(9 / 11)
     # Residuals a - R p are 6/11 three times and -18/11 once; n / (n - 1) of the ten compared.
     variance = 10 / 9 * (3 * (6 / 11) ** 2 + (18 / 11) ** 2) / 11**2

@@ -365,4 +365,6 @@ def test_category_rates_are_those_of_items_where_a_span_is_an_item() -> None:
     patterns = ItemPatterns(
         Counter(make_pattern((1,) if one else () for one in row) for row in marks)
     )
-    assert span_rates(tally(given_documents), [1, 2]) == category_rates(patterns, [1, 2])
+    assert span_rates(tally(given_documents), [1, 2]) == category_rates(
+        patterns, [1, 2], interval="t"
+    )

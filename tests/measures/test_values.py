@@ -10,7 +10,8 @@ import pytest
 
 from tracker.errors import InvalidOption
 from tracker.measures import MEASURES
-from tracker.measures.coefficient import NO_OVERLAP, Coefficient, Parts, bounds
+from tracker.measures.bounds import INTERVALS, Spread, bounds
+from tracker.measures.coefficient import NO_OVERLAP, Coefficient, Parts
 from tracker.measures.conventions import krippendorff_reading, landis_koch
 from tracker.measures.intervals import interval, wilson
 from tracker.measures.sources import SOURCES
@@ -64,8 +65,9 @@ def test_wilson_1927_interval_from_the_formula() -> None:
 
 def test_perfect_agreement_with_hardly_any_variation_supports_little() -> None:
     parts = Parts(observed=1.0, expected=0.98)
-    found = bounds(1.0, 0.0, parts, items=50, compared=50, confidence=0.95)
-    assert (found.low, found.high, found.method) == (-1.0, 1.0, "one-sided exact")
+    for how in INTERVALS:
+        found = bounds(Spread("fleiss_kappa", 1.0, 0.0, parts, 50, 50), 0.95, how)
+        assert (found.low, found.high, found.method) == (-1.0, 1.0, "one-sided exact")
 
 
 @pytest.mark.parametrize(
@@ -76,8 +78,9 @@ def test_perfect_agreement_with_hardly_any_variation_supports_little() -> None:
     ],
 )
 def test_an_error_of_0_bounds_no_other_figure(value: float, parts: Parts) -> None:
-    found = bounds(value, 0.0, parts, items=9, compared=9, confidence=0.95)
-    assert (found.low, found.high, found.method) == (None, None, None)
+    for how in INTERVALS:
+        found = bounds(Spread("krippendorff_alpha", value, 0.0, parts, 9, 9), 0.95, how)
+        assert (found.low, found.high, found.method) == (None, None, None)
 
 
 # -- words ---------------------------------------------------------------------------------

@@ -45,20 +45,25 @@ def by_cluster(
     patterns = [pattern for pattern, items in counted.patterns if items]
     place = {pattern: n for n, pattern in enumerate(patterns)}
     rows = counting.item_patterns_by_cluster(counted.connection, counted.selection, attribute)
-    squares, clusters = np.zeros(len(influences)), np.zeros(len(influences), dtype=np.int64)
+    squares, fourths = np.zeros(len(influences)), np.zeros(len(influences))
+    clusters = np.zeros(len(influences), dtype=np.int64)
     numbered = ((cluster, place[pattern], items) for cluster, pattern, items in rows)
     for part, number in _parts(numbered):
         sums, entered = _summed(part, number, influences)
         squares += (sums**2).sum(axis=1)
+        fourths += (sums**4).sum(axis=1)
         clusters += entered
-    told = list(zip(squares.tolist(), clusters.tolist(), strict=True))
+    powers = zip(squares.tolist(), fourths.tolist(), strict=True)
+    told = list(zip(powers, clusters.tolist(), strict=True))
     of = dict(zip(wanted, told, strict=False))
+    how = counted.question.interval
     agreeable = clusters[len(wanted) + len(rates) :].tolist()
     return [
-        clustered(one, *of[one.measure], attribute) if one.measure in of else one for one in found
+        clustered(one, *of[one.measure], attribute, how) if one.measure in of else one
+        for one in found
     ], [
-        clustered_rate(rate, *one, number)
-        for rate, one, number in zip(rates, told[len(wanted) :], agreeable, strict=False)
+        clustered_rate(rate, one[0], number, could)
+        for rate, (one, number), could in zip(rates, told[len(wanted) :], agreeable, strict=False)
     ]
 
 

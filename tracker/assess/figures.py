@@ -15,6 +15,7 @@ from tracker.catalogue.projects import ProjectInfo
 from tracker.counting import Selection
 from tracker.errors import InvalidOption
 from tracker.measures import MEASURES
+from tracker.measures.bounds import ASYMMETRIC
 from tracker.measures.by_name import conger_error, light_error, light_kappa
 from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
 from tracker.measures.estimate import Estimate, undefined
@@ -53,9 +54,11 @@ class Pairs:
     annotators: list[tuple[int, int]]
     cells: Cells
 
-    def kappas(self, of: Sample, confidence: float = 0.95) -> list[Coefficient]:
+    def kappas(
+        self, of: Sample, confidence: float = 0.95, interval: str = ASYMMETRIC
+    ) -> list[Coefficient]:
         """Cohen's kappa of each pair."""
-        return list(cohen_kappas(self.cells, confidence, of.weighting))
+        return list(cohen_kappas(self.cells, confidence, of.weighting, interval))
 
 
 def check_measures(
@@ -101,14 +104,18 @@ def count_pairs(connection: Connection, selection: Selection, of: Sample) -> Pai
 
 
 def coefficients(
-    wanted: Sequence[str], of: Sample, pairs: Pairs | None, confidence: float
+    wanted: Sequence[str],
+    of: Sample,
+    pairs: Pairs | None,
+    confidence: float,
+    interval: str = ASYMMETRIC,
 ) -> dict[str, Estimate | Coefficient]:
     """Each measure's figure from the tallies; those of pairs without ``pairs`` are undefined."""
-    return {name: _figure(name, of, pairs, confidence) for name in wanted}
+    return {name: _figure(name, of, pairs, confidence, interval) for name in wanted}
 
 
 def _figure(
-    name: str, of: Sample, pairs: Pairs | None, confidence: float
+    name: str, of: Sample, pairs: Pairs | None, confidence: float, interval: str
 ) -> Estimate | Coefficient:
     function = MEASURES[name].function
     if function is not None:
@@ -118,9 +125,10 @@ def _figure(
             return undefined(name, of.why_not, reading=of.reading)
         if of.annotators != 2 or pairs is None:
             return undefined(name, NOT_APPLICABLE, reading=of.reading)
-        kappas = pairs.kappas(of, confidence)
+        kappas = pairs.kappas(of, confidence, interval)
         return kappas[0] if kappas else undefined(name, "no_overlap", reading=of.reading)
-    return light_kappa(of, pairs.kappas(of) if pairs is not None else [])
+    # Of the pairs' kappas only the values count here, and t bounds cost least.
+    return light_kappa(of, pairs.kappas(of, interval="t") if pairs is not None else [])
 
 
 def with_errors(
@@ -131,6 +139,7 @@ def with_errors(
     found: Mapping[str, Estimate | Coefficient],
     exact: Container[str],
     confidence: float,
+    interval: str = ASYMMETRIC,
 ) -> list[Coefficient]:
     """The figures finished; of ``exact`` ones Conger's and Light's get their errors, too.
 
@@ -146,13 +155,15 @@ def with_errors(
     if isinstance(light, Estimate) and light.value is not None and pairs is not None:
         joint = counting.joint_patterns(connection, selection)
         finished["light_kappa"] = light_error(of, light, pairs.cells, pairs.annotators, joint)
-    return finish(finished, confidence)
+    return finish(finished, confidence, interval)
 
 
-def finish(found: Mapping[str, Estimate | Coefficient], confidence: float) -> list[Coefficient]:
+def finish(
+    found: Mapping[str, Estimate | Coefficient], confidence: float, interval: str = ASYMMETRIC
+) -> list[Coefficient]:
     """Estimates with their intervals."""
     return [
-        one.coefficient(confidence)
+        one.coefficient(confidence, interval)
         if isinstance(one, Estimate)
         else replace(one, confidence=confidence)
         for one in found.values()

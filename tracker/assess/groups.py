@@ -69,13 +69,13 @@ def by_attribute(
         number = annotators[value].number
         of = sample(project, names, patterns[value], number, question.reading)
         pair = Pairs([(0, 1)], cells_of([tables.get(value, {})], of.table.answers))
-        figures = coefficients(wanted, of, pair, question.confidence)
+        figures = coefficients(wanted, of, pair, question.confidence, question.interval)
         found = assessment_of(
             project,
             of,
             patterns[value],
             names,
-            finish(figures, question.confidence),
+            finish(figures, question.confidence, question.interval),
             question,
         )
         groups.append((value, found))

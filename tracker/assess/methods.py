@@ -25,6 +25,12 @@ _DISTANCES: Final = {
 }
 _INTERVALS: Final = {
     "t": "a standard error linearised over items and Student's t [@gwet2014]",
+    "log": "a standard error linearised over items and Student's t on the logarithm of one less "
+    "the figure [@gwet2014]",
+    "posterior": "the posterior of the shares of items of each kind, two items supposed "
+    "beforehand [@rubin1981]",
+    "Wilson": "a standard error linearised over items and the effective number of items that it "
+    "amounts to [@wilson1927]",
     "one-sided exact": "the exact one-sided bound, there being no disagreement",
     "bootstrap": "percentiles of a bootstrap over items [@efron1979]",
     "jackknife over annotators": "a jackknife over annotators and Student's t [@gwet2014]",
@@ -110,7 +116,7 @@ def _value(figure: Coefficient) -> str:
     if figure.ci_low is None or figure.ci_high is None:
         return text
     method = figure.method or ""
-    how = _INTERVALS.get(method, f"a standard error {method} and Student's t")
+    how = _INTERVALS.get(method, f"a standard error {method}")
     return (
         f"{text}, {100 * figure.confidence:.12g}% confidence interval [{figure.ci_low:.3f}, "
         f"{figure.ci_high:.3f}] from {how} (n = {figure.items:,} items)"

@@ -79,7 +79,9 @@ def by_pair(
         for one, other, kappa in (
             (names[a], names[b], kappa)
             for (a, b), kappa in zip(
-                pairs.annotators, pairs.kappas(of, asked.confidence), strict=True
+                pairs.annotators,
+                pairs.kappas(of, asked.confidence, asked.interval),
+                strict=True,
             )
         )
     ]

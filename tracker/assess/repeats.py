@@ -124,11 +124,11 @@ def _figures(
     of = sample(project, categories, ItemPatterns(patterns), 2, asked.reading)
     pair = Pairs([(0, 1)], cells_of([table], of.table.answers))
     timed = sum(row.timed for row in rows)
-    found = coefficients(wanted, of, pair, asked.confidence)
+    found = coefficients(wanted, of, pair, asked.confidence, asked.interval)
     return SelfAgreement(
         sum(row.times for row in rows),
         sum(row.days for row in rows) / timed if timed else None,
-        tuple(finish(found, asked.confidence)),
+        tuple(finish(found, asked.confidence, asked.interval)),
     )
 
 

@@ -23,6 +23,7 @@ from tracker.catalogue.projects import ProjectInfo
 from tracker.counting import EVERYTHING, Choice, Selection
 from tracker.errors import InvalidOption
 from tracker.measures import MEASURES
+from tracker.measures.bounds import ASYMMETRIC, check_interval
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.estimate import Estimate
 from tracker.measures.sample import Sample
@@ -40,12 +41,20 @@ class Question:
         confidence: the level of the intervals, in (0, 1).
         reading: what counts as agreement.
         choice: whose answers to which items.
+        interval: how the intervals are made, see `tracker.measures.bounds`.
+
+    Raises:
+        InvalidOption: there is no such interval.
     """
 
     measures: Sequence[str] = ()
     confidence: float = 0.95
     reading: Reading = AS_DECLARED
     choice: Choice = EVERYTHING
+    interval: str = ASYMMETRIC
+
+    def __post_init__(self) -> None:
+        check_interval(self.interval)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +121,10 @@ class Study:
     @cached_property
     def estimates(self) -> dict[str, Estimate | Coefficient]:
         """Each measure's value with the influence of the items."""
-        confidence = self.question.confidence
-        return coefficients(self.wanted, self.full_sample, self.pairs, confidence)
+        asked = self.question
+        return coefficients(
+            self.wanted, self.full_sample, self.pairs, asked.confidence, asked.interval
+        )
 
     def figures(self) -> list[Coefficient]:
         """Each measure's figure, its error linearised over items.
@@ -132,6 +143,7 @@ class Study:
             self.estimates,
             exact,
             self.question.confidence,
+            self.question.interval,
         )
 
 

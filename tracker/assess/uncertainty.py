@@ -75,8 +75,8 @@ def uncertain(counted: Study, how: Uncertainty) -> tuple[list[Coefficient], list
     """
     how.check()
     found = counted.figures()
-    categories, confidence = list(counted.names), counted.question.confidence
-    rates = category_rates(counted.patterns, categories, confidence)
+    asked = counted.question
+    rates = category_rates(counted.patterns, list(counted.names), asked.confidence, asked.interval)
     if how.replicates is not None and counted.sample.items:
         of, times, seed = counted.sample, how.replicates, how.seed
         return (

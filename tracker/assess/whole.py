@@ -89,7 +89,7 @@ def assessment_of(
     whether each category's own coefficients are wanted.
     """
     if rates is None:
-        rates = category_rates(patterns, list(names), question.confidence)
+        rates = category_rates(patterns, list(names), question.confidence, question.interval)
     return Assessment(
         project=project.name,
         scale=question.reading.scale_of(project),
@@ -105,7 +105,9 @@ def assessment_of(
         categories=names,
         gold=None,
         patterns=patterns,
-        binary=binary_coefficients(of, list(names), question.confidence) if binary else {},
+        binary=binary_coefficients(of, list(names), question.confidence, question.interval)
+        if binary
+        else {},
     )
 
 

@@ -28,7 +28,7 @@ from tracker.cli.asking import (
     only_one,
     refuse_unused,
 )
-from tracker.cli.context import AsCsv, AsJson, Confidence, Measures, opened_ledger
+from tracker.cli.context import AsCsv, AsJson, Confidence, Interval, Measures, opened_ledger
 from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.selecting import (
     Annotators,
@@ -68,6 +68,7 @@ def agreement(
     ] = None,
     measures: Measures = None,
     confidence: Confidence = 0.95,
+    interval: Interval = "asymmetric",
     weights: Weights = None,
     scale: ReadAs = None,
     distance: Distance = None,
@@ -127,7 +128,13 @@ def agreement(
     asked = Asked(
         opened_ledger(context),
         project,
-        Question(measures or (), confidence, Reading(weights, scale, distance), choose(**chosen)),
+        Question(
+            measures or (),
+            confidence,
+            Reading(weights, scale, distance),
+            choose(**chosen),
+            interval,
+        ),
         Uncertainty(bootstrap, seed, resample, cluster),
         as_json,
         as_csv,

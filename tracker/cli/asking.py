@@ -126,9 +126,12 @@ Against = Annotated[
 
 _READINGS: Final = ("--weights", "--scale", "--distance")
 _NOT_USED: Final = {
-    "--gold": ("--measure", *_READINGS),
-    "--by annotator": ("--measure", *_READINGS),
-    "--by item": ("--measure", *_READINGS),
+    "--gold": ("--measure", *_READINGS, "--interval"),
+    "--by annotator": ("--measure", *_READINGS, "--interval"),
+    "--by item": ("--measure", *_READINGS, "--interval"),
+    "--influence": ("--interval",),
+    "--best-merges": ("--interval",),
+    "--against": ("--interval",),
     "--explain": ("--measure",),
 }
 
@@ -141,6 +144,7 @@ def refuse_unused(way: str, question: Question) -> None:
         "--weights": reading.weights,
         "--scale": reading.scale,
         "--distance": reading.distance,
+        "--interval": question.interval != type(question).interval,
     }
     for option in _NOT_USED.get(way, ()):
         if given[option]:

@@ -27,6 +27,7 @@ __all__ = [
     "AsCsv",
     "AsJson",
     "Confidence",
+    "Interval",
     "Measures",
     "ProjectOption",
     "SomeProject",
@@ -59,6 +60,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print rows as CSV.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
 Confidence = Annotated[float, typer.Option(help="The level of the intervals.", show_default=True)]
+Interval = Annotated[
+    str,
+    typer.Option(
+        metavar="asymmetric|t",
+        help="How the intervals are made: so that they hold for few items, too, or Student's t.",
+    ),
+]
 Measures = Annotated[
     list[str] | None,
     typer.Option("--measure", metavar="NAME", help="Only this measure (repeatable)."),

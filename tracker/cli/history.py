@@ -13,6 +13,7 @@ from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.over_time import (
     Every,
     From,
+    Intervals,
     Last,
     Shown,
     To,
@@ -62,6 +63,7 @@ class _Asked:
     measures: list[str]
     last: int
     chosen: Selecting
+    interval: str | None
     as_json: bool
     as_csv: bool
 
@@ -72,7 +74,13 @@ class _Asked:
     def found(self) -> History | Curve:
         """All of the history that was asked for."""
         return history_of(
-            self.ledger, self.project, self.every, self.window, self.measures, self.chosen
+            self.ledger,
+            self.project,
+            self.every,
+            self.window,
+            self.measures,
+            self.chosen,
+            self.interval,
         )
 
 
@@ -83,6 +91,7 @@ def history(
     window: Window = "all",
     measure: Shown = None,
     last: Last = 40,
+    interval: Intervals = None,
     trend: Trend = False,
     watch_for: WatchFor = None,
     annotator: Annotators = None,
@@ -114,7 +123,16 @@ def history(
     )
     measures = list(dict.fromkeys(measure or []))
     asked = _Asked(
-        opened_ledger(context), project, every, window, measures, last, chosen, as_json, as_csv
+        opened_ledger(context),
+        project,
+        every,
+        window,
+        measures,
+        last,
+        chosen,
+        interval,
+        as_json,
+        as_csv,
     )
     watched = _watched(asked, trend, watch_for) if trend or watch_for is not None else None
     if asked.every is None:
@@ -157,7 +175,7 @@ def _recorded(asked: _Asked, watched: Watched | None) -> None:
     if not asked.for_people:
         _print(asked, asked.found(), watched)
         return
-    check_recorded_alone(asked.window, choose(**asked.chosen))
+    check_recorded_alone(asked.window, choose(**asked.chosen), asked.interval)
     with asked.ledger.reading(asked.project) as (connection, project):
         found = overview(connection, project, asked.measures, asked.last or None)
     show(None, view=[*history_view(found), *_sentences(watched)])
@@ -175,6 +193,7 @@ def _recorded(asked: _Asked, watched: Watched | None) -> None:
 def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
     """The curve from the labels' own times."""
     from tracker.history.overview import MEASURES_SHOWN
+    from tracker.measures.bounds import ASYMMETRIC
     from tracker.report.history import curve_view
 
     if not asked.for_people:
@@ -182,7 +201,12 @@ def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
         return
     measures = asked.measures or MEASURES_SHOWN
     found = asked.ledger.history(
-        asked.project, every, window=asked.window, measures=measures, **asked.chosen
+        asked.project,
+        every,
+        window=asked.window,
+        measures=measures,
+        interval=asked.interval or ASYMMETRIC,
+        **asked.chosen,
     )
     show(None, view=[*curve_view(found, measures, asked.last), *_sentences(watched)])
     total, quoted = len(found.points), shlex.quote(asked.project)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Every",
     "From",
+    "Intervals",
     "Last",
     "Shown",
     "To",
@@ -55,6 +56,14 @@ From = Annotated[
 To = Annotated[
     str | None, typer.Option("--until", metavar="WHEN", help="With --every: the curve's end.")
 ]
+Intervals = Annotated[
+    str | None,
+    typer.Option(
+        "--interval",
+        metavar="asymmetric|t",
+        help="With --every: how the intervals are made, as in tracker agreement.",
+    ),
+]
 Trend = Annotated[
     bool,
     typer.Option(
@@ -76,12 +85,17 @@ def history_of(
     window: str,
     measures: list[str],
     chosen: Selecting,
+    interval: str | None = None,
 ) -> History | Curve:
     """The recorded snapshots, or with ``every`` the curve; raises InvalidOption."""
     from tracker.counting import choose
     from tracker.history.curve import check_recorded_alone
+    from tracker.measures.bounds import ASYMMETRIC
 
     if every is not None:
-        return ledger.history(project, every, window=window, measures=measures, **chosen)
-    check_recorded_alone(window, choose(**chosen))
+        how = interval or ASYMMETRIC
+        return ledger.history(
+            project, every, window=window, measures=measures, interval=how, **chosen
+        )
+    check_recorded_alone(window, choose(**chosen), interval)
     return ledger.history(project, measures=measures)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tracker.cli.asking import Distance, ReadAs, Weights
-from tracker.cli.context import AsJson, Confidence, hint, opened_ledger, say, show
+from tracker.cli.context import AsJson, Confidence, Interval, hint, opened_ledger, say, show
 from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.selecting import (
     Annotators,
@@ -43,6 +43,7 @@ def snapshot(
     as_of: AsOf = None,
     known_at: KnownAt = None,
     confidence: Confidence = 0.95,
+    interval: Interval = "asymmetric",
     weights: Weights = None,
     scale: ReadAs = None,
     distance: Distance = None,
@@ -77,7 +78,9 @@ def snapshot(
     chosen = selecting(
         annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
     )
-    question = Question((), confidence, Reading(weights, scale, distance), choose(**chosen))
+    question = Question(
+        (), confidence, Reading(weights, scale, distance), choose(**chosen), interval
+    )
     taken = opened_ledger(context).record_snapshot(
         project,
         question,

@@ -24,7 +24,8 @@ from tracker.schema import Snapshot
 __all__ = ["State", "find_state", "find_states", "refuse_unlike"]
 
 _BETWEEN = ".."
-_OF_TIME = {"as_of", "known_at", "since", "until"}
+# What may differ: times, which are compared, and intervals, which no difference rests on.
+_MAY_DIFFER = {"as_of", "known_at", "since", "until", "interval"}
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ def refuse_unlike(one: State, other: State) -> None:
     if one.project.id != other.project.id:
         for told in (first, second):  # numbers of annotators mean nothing across projects
             told.update(left_out=None, only=None)
-    unlike = [key for key in first if key not in _OF_TIME and first[key] != second[key]]
+    unlike = [key for key in first if key not in _MAY_DIFFER and first[key] != second[key]]
     if unlike:
         words = {"left_out": "annotators left out", "only": "annotators chosen"}
         raise InvalidOption(

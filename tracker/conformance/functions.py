@@ -110,15 +110,16 @@ def _coefficient(tallies: _Tallies, figure: Figure) -> Coefficient:
         found = function(sample)
         if name == "conger_kappa":
             found = conger_error(sample, found, tallies.joint)
-        return found.coefficient()
+        return found.coefficient(interval="t")
     cells = cells_of(list(tallies.tables.values()), sample.table.answers)
-    kappas = list(cohen_kappas(cells, weighting=sample.weighting))
+    kappas = list(cohen_kappas(cells, weighting=sample.weighting, interval="t"))
     if name == "cohen_kappa":
         if sample.annotators != 2:
             return Coefficient(name, None, NOT_APPLICABLE)
         return kappas[0] if kappas else Coefficient(name, None, sample.why_not)
     light = light_kappa(sample, kappas)
-    return light_error(sample, light, cells, list(tallies.tables), tallies.joint).coefficient()
+    found = light_error(sample, light, cells, list(tallies.tables), tallies.joint)
+    return found.coefficient(interval="t")
 
 
 def _of_spans(case: Case, measure: str) -> Coefficient:

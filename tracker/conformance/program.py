@@ -52,6 +52,7 @@ class Program:
         if key not in self._told:
             found = self.ledger.agreement(
                 self.case.name,
+                interval="t",  # as the published ones are
                 weights=reading.get("weights"),
                 scale=reading.get("scale"),
                 distance=reading.get("distance"),

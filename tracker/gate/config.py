@@ -25,6 +25,7 @@ from tracker.gate.wanted import (
     OverlapAtLeast,
 )
 from tracker.measures import MEASURES
+from tracker.measures.bounds import ASYMMETRIC, INTERVALS
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 
 __all__ = ["ANY", "DEFAULT_CONFIG", "parse_config", "read_config"]
@@ -34,7 +35,7 @@ DEFAULT_CONFIG = "gate.toml"
 ANY = "any"
 """What stands for every kind of finding."""
 
-_TOP = ("check", "confidence", "scale", "weights", "distance")
+_TOP = ("check", "confidence", "interval", "scale", "weights", "distance")
 # What a check is about, and the keys that go with it, besides its name.
 _ABOUT = {
     "measure": {"at_least", "on", "max_drop", "since"},
@@ -93,10 +94,11 @@ def parse_config(text: str, source: str) -> GateConfig:
         top.word("distance", DISTANCES, "distance"),
     )
     confidence = top.number("confidence", 0, 1, open_=True) if "confidence" in told else 0.95
+    interval = top.word("interval", INTERVALS, "interval") or ASYMMETRIC
     # Tables written in one line, check = [{…}], have no header of their own.
     where = tables if len(tables) == len(found) else [Place(place.of("check"))] * len(found)
     checks = (_check(Table(source, one, at), reading) for one, at in zip(found, where, strict=True))
-    return GateConfig(source, place, tuple(checks), confidence, reading)
+    return GateConfig(source, place, tuple(checks), confidence, reading, interval)
 
 
 def _toml(text: str, source: str) -> dict[str, Any]:

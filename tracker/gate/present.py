@@ -105,6 +105,7 @@ class Present:
             self.config.confidence,
             self.config.reading,
             self.choice,
+            self.config.interval,
         )
         return assess(self.connection, self.project, question)
 

@@ -31,6 +31,7 @@ _HEAD = """\
 {choice}
 # How the figures are read; left out, as the project says.
 # confidence = 0.95
+# interval = "t"
 # scale = "ordinal"
 # weights = "linear"
 """

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from tracker.assess.reading import AS_DECLARED, Reading
 from tracker.gate.lines import Place
+from tracker.measures.bounds import ASYMMETRIC
 
 __all__ = [
     "EVERY",
@@ -99,3 +100,4 @@ class GateConfig:
     checks: tuple[Check, ...]
     confidence: float = 0.95
     reading: Reading = AS_DECLARED
+    interval: str = ASYMMETRIC

@@ -80,17 +80,20 @@ def count(
     selection = counting.select_answers(connection, project, question.choice)
     settings = settings_text(question, selection)
     base = find_base(connection, project, settings, question.choice.as_of, texts)
-    unset = base is None or not set_since(connection, project.id, base.header.through_change)
+    comparable = (
+        base is not None
+        and base.header.settings == settings
+        and not set_since(connection, project.id, base.header.through_change)
+    )
     if project.answers == "spans":
         found = assess(connection, project, question)
-        same = (
-            unset and base is not None and _figures_of(connection, project, base) == found.figures()
-        )
+        before = None if base is None else _figures_of(connection, project, base)
+        same = comparable and before == found.figures()
         return Counted(selection, settings, found, None, base, same)
     of_now = question.choice.as_of is None and question.choice.known_at is None
     follows = base if of_now and touches_items_alone(settings) else None
     tallied = _tally(connection, project, selection, follows, how)
-    same = unset and base is not None and _same(connection, project, base, tallied)
+    same = comparable and base is not None and _same(connection, project, base, tallied)
     counted = study(
         connection, project, question, (selection, tallied.annotators, tallied.patterns)
     )

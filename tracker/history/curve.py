@@ -92,6 +92,7 @@ class Curve:
 class Asked(Selecting, total=False):
     """The keyword arguments that ask for a curve: a window, measures, and a choice of answers."""
 
+    interval: str
     window: str
     measures: Sequence[str]
 
@@ -115,8 +116,13 @@ def parse_window(text: str) -> Window:
     return Window(days=number * (7 if found[2].lower().startswith("w") else 1))
 
 
-def check_recorded_alone(window: str, choice: Choice) -> None:
-    """Raise InvalidOption for a choice or a window, which recorded snapshots cannot have now."""
+def check_recorded_alone(window: str, choice: Choice, interval: str | None = None) -> None:
+    """Raise InvalidOption for a choice, a window or intervals: snapshots cannot have them now."""
+    if interval is not None:
+        raise InvalidOption(
+            "recorded snapshots have the intervals that they were taken with",
+            "for others rebuild the curve from the labels: add --every week",
+        )
     if choice != EVERYTHING or window != "all":
         raise InvalidOption(
             "recorded snapshots are of the answers that were chosen when they were taken",

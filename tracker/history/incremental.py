@@ -22,6 +22,7 @@ from tracker.history.parts import (
     read_parts,
     standing_in,
 )
+from tracker.history.settings import alike
 from tracker.history.tallied import Tallied, answers_by_annotator, patterns_in
 from tracker.past import NOW, Moment, erased_since, only_items, some_items
 from tracker.schema import Item, Snapshot, SnapshotAnnotator, Tombstone, Touched
@@ -69,6 +70,8 @@ def find_base(
 ) -> Base | None:
     """The base of a snapshot of these settings; None without one whose digest is right.
 
+    Intervals may be made in another way: what is counted is the same.
+
     ``as_of`` is the moment that is meant, None for all labels, and the base's is the same;
     ``texts`` are the project's patterns as JSON, by number.
     """
@@ -78,7 +81,7 @@ def find_base(
         select(_snapshots)
         .where(
             ours,
-            _snapshots.c.settings == settings,
+            _snapshots.c.settings.in_(alike(settings)),
             _snapshots.c.as_of.is_(None) if as_of is None else _snapshots.c.as_of == as_of,
             _snapshots.c.id.not_in(gone),
         )

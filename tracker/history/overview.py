@@ -12,7 +12,7 @@ from tracker.catalogue.notes import NoteInfo, list_notes
 from tracker.catalogue.projects import ProjectInfo
 from tracker.history.read import check_recorded, records, thinned_out
 from tracker.history.record import SnapshotRecord
-from tracker.history.settings import is_usual
+from tracker.history.settings import alike, is_usual
 from tracker.schema import Snapshot, SnapshotMeasure, Tombstone
 
 __all__ = ["MEASURES_SHOWN", "Overview", "overview"]
@@ -78,8 +78,8 @@ def overview(
         .group_by(_snapshots.c.settings)
     ).all()
     total = sum(kind.number for kind in kinds)
-    settings = max(kinds, key=_standing).settings if kinds else ""
-    moments, values = _curve(connection, ours & (_snapshots.c.settings == settings), measures)
+    settings = alike(max(_curves(kinds), key=_standing).settings) if kinds else []
+    moments, values = _curve(connection, ours & _snapshots.c.settings.in_(settings), measures)
     numbers = select(_snapshots.c.id).where(ours).order_by(_snapshots.c.id.desc())
     first = 1
     if last is not None and last < total:
@@ -97,7 +97,32 @@ def overview(
     )
 
 
-def _standing(kind: Any) -> tuple[bool, bool, bool, int]:
+@dataclass(frozen=True)
+class _Kind:
+    """Snapshots of the same settings but for their intervals: how many, the last, of everybody."""
+
+    settings: str
+    number: int
+    last: int
+    whole: int
+
+
+def _curves(kinds: Sequence[Any]) -> list[_Kind]:
+    """The snapshots of each settings, put together where only their intervals differ."""
+    found: dict[str, _Kind] = {}
+    for kind in kinds:
+        key = alike(kind.settings)[0]
+        one = found.get(key, _Kind(kind.settings, 0, 0, 0))
+        found[key] = _Kind(
+            one.settings,
+            one.number + kind.number,
+            max(one.last, kind.last),
+            one.whole + kind.whole,
+        )
+    return list(found.values())
+
+
+def _standing(kind: _Kind) -> tuple[bool, bool, bool, int]:
     """What makes one kind of settings the curve's: two points, as usual, of everybody, the last."""
     return kind.number > 1, is_usual(kind.settings), kind.whole > 0, kind.last
 

@@ -16,6 +16,7 @@ from tracker.flags.listing import list_flags
 from tracker.history.parts import read_parts, standing_in
 from tracker.history.read import find_snapshot
 from tracker.history.record import SnapshotRecord
+from tracker.history.settings import interval_of
 from tracker.schema import Change
 from tracker.tally import Answer
 
@@ -84,7 +85,7 @@ def _settings(text: str, names: Mapping[int, str]) -> dict[str, Any]:
     for moment in ("since", "until"):
         if told[moment] is not None:
             told[moment] = clock.iso(told[moment])
-    return told | {"where": dict(told["where"])}
+    return told | {"where": dict(told["where"]), "interval": interval_of(told)}
 
 
 def _change(connection: Connection, project: ProjectInfo, number: int) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption
 from tracker.history.digest import digest_of_parts
 from tracker.history.parts import PARTS, each_with_parts
+from tracker.history.settings import alike
 from tracker.schema import Snapshot, SnapshotAnnotator, Tombstone
 
 __all__ = ["Fate", "Keep", "parse_keep", "plan", "prune"]
@@ -94,8 +95,9 @@ def plan(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) -> 
     ).all()
     rows = sorted(rows, key=lambda row: (_moment(row), row.id), reverse=True)
     kept: dict[int, str] = {}
-    for settings in {row.settings for row in rows}:
-        for number, why in _kept([row for row in rows if row.settings == settings], keep):
+    kinds = {row.id: alike(row.settings)[0] for row in rows}
+    for kind in set(kinds.values()):
+        for number, why in _kept([row for row in rows if kinds[row.id] == kind], keep):
             kept.setdefault(number, why)
     return [
         Fate(row.id, row.name, _moment(row), kept.get(row.id))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tracker.assess import Question, Reading
 from tracker.catalogue.projects import ProjectInfo
 from tracker.counting import Selection
+from tracker.measures.bounds import INTERVALS
 
 __all__ = [
+    "alike",
     "chosen_by_attributes",
+    "interval_of",
     "is_usual",
     "question_of",
     "selection_of",
@@ -26,22 +30,34 @@ def settings_text(question: Question, selection: Selection) -> str:
     The moment is not among them: snapshots of several moments are points of one curve.
     """
     reading = question.reading
-    return json.dumps(
+    return _canonical(
         {
             "scale": reading.scale,
             "weights": reading.weights,
             "distance": reading.distance,
             "confidence": question.confidence,
+            "interval": question.interval,
             "left_out": sorted(selection.left_out),
             "only": None if selection.only is None else sorted(selection.only),
             "since": selection.since,
             "until": selection.until,
             "where": selection.where,
-        },
-        ensure_ascii=False,
-        sort_keys=True,
-        separators=(",", ":"),
+        }
     )
+
+
+def _canonical(told: Mapping[str, Any]) -> str:
+    return json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def alike(settings: str) -> list[str]:
+    """The settings of all snapshots with the same values, however their intervals are made.
+
+    Those of one curve; the first text is the same for all of them.
+    """
+    told = json.loads(settings)
+    told.pop("interval", None)  # as snapshots had none when there was but one way
+    return [_canonical(told), *(_canonical(told | {"interval": name}) for name in INTERVALS)]
 
 
 def question_of(settings: str) -> Question:
@@ -50,7 +66,14 @@ def question_of(settings: str) -> Question:
     return Question(
         confidence=told["confidence"],
         reading=Reading(told["weights"], told["scale"], told["distance"]),
+        interval=interval_of(told),
     )
+
+
+def interval_of(told: Mapping[str, Any]) -> str:
+    """How the intervals of a snapshot of these settings are made."""
+    name: str = told.get("interval", "t")
+    return name
 
 
 def selection_of(project: ProjectInfo, settings: str) -> Selection:
@@ -70,7 +93,7 @@ def is_usual(settings: str) -> bool:
     """Whether nothing was asked but the figures: as they are read by themselves, of everybody."""
     told = json.loads(settings)
     chosen = (told["only"], told["since"], told["until"]) != (None, None, None) or told["where"]
-    return not chosen and question_of(settings) == Question()
+    return not chosen and replace(question_of(settings), interval=Question.interval) == Question()
 
 
 def chosen_by_attributes(settings: str) -> bool:

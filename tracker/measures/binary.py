@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from tracker.measures.bounds import ASYMMETRIC
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.krippendorff import krippendorff_alpha
 from tracker.measures.patterns import fleiss_kappa
@@ -19,7 +20,10 @@ _ANSWERS = ((0,), (1,))  # without the category, with it
 
 
 def binary_coefficients(
-    sample: Sample, categories: Sequence[int], confidence: float = 0.95
+    sample: Sample,
+    categories: Sequence[int],
+    confidence: float = 0.95,
+    interval: str = ASYMMETRIC,
 ) -> dict[int, tuple[Coefficient, Coefficient]]:
     """Fleiss' kappa and Krippendorff's alpha of each category against all others.
 
@@ -28,6 +32,7 @@ def binary_coefficients(
             or has it not. An answer of several categories counts once for each.
         categories: which, by id.
         confidence: the level of the bounds, in (0, 1).
+        interval: how the bounds are made, see `tracker.measures.bounds`.
 
     Returns:
         ``{category: (fleiss_kappa, krippendorff_alpha)}``, undefined as those are: with
@@ -46,8 +51,8 @@ def binary_coefficients(
             weights("identity", _ANSWERS),
         )
         found[category] = (
-            fleiss_kappa(split).coefficient(confidence),
-            krippendorff_alpha(split).coefficient(confidence),
+            fleiss_kappa(split).coefficient(confidence, interval),
+            krippendorff_alpha(split).coefficient(confidence, interval),
         )
     return found
 

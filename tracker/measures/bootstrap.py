@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +10,9 @@ from numpy.typing import NDArray
 
 from tracker.errors import InvalidOption
 from tracker.measures.coefficient import NO_SPREAD, Coefficient
-from tracker.measures.krippendorff import disagreement
-from tracker.measures.patterns import CHANCES
+from tracker.measures.krippendorff import alpha_again
+from tracker.measures.patterns import corrected_again
+from tracker.measures.posterior import Redrawn
 from tracker.measures.sample import Sample
 
 __all__ = ["BOOTSTRAPPED", "bootstrap", "draws"]
@@ -48,70 +48,18 @@ def draws(sample: Sample, replicates: int, seed: int) -> Iterator[Floats]:
         yield drawn.astype(np.float64)  # products of matrices of integers are slow
 
 
-def _sums(table_entries: Floats, sample: Sample, items: Floats) -> Floats:
-    """Sums over answers of an entry's value times the drawn items, shape (b, A)."""
-    table = sample.table
-    if len(table.answers) * len(table.items) <= _AT_A_TIME:
-        dense = np.zeros((len(table.items), len(table.answers)))
-        dense[table.owner, table.answer] = table_entries
-        return items @ dense
-    from scipy.sparse import csr_array
-
-    shape = (len(table.items), len(table.answers))
-    sparse = csr_array((table_entries, (table.owner, table.answer)), shape)
-    sums: Floats = np.asarray((sparse.T @ items.T).T)
-    return sums
-
-
 def _percent(sample: Sample, items: Floats) -> Floats:
     return sample.mean_agreement(items)
 
 
-def _corrected(chance: str) -> Callable[[Sample, Floats], Floats]:
-    def replicate(sample: Sample, items: Floats) -> Floats:
-        drawn = np.maximum(items.sum(axis=1, keepdims=True), 1)
-        shares = _sums(sample.entry_shares, sample, items) / drawn
-        expected = CHANCES[chance].expected(sample, shares)
-        return _ratio(sample.mean_agreement(items) - expected, 1 - expected)
-
-    return replicate
-
-
-def _alpha(sample: Sample, items: Floats) -> Floats:
-    found = disagreement(sample)
-    kept = items[:, sample.table.sizes > 1]
-    table = found.table
-    totals = _sums(table.count.astype(np.float64), replace(sample, table=table), kept)
-    answers = totals.sum(axis=1)
-    if found.between.name == "ordinal":
-        # Ranks are made of the answers, and so are drawn anew with them.
-        return np.array([_one_alpha(sample, part) for part in items])
-    apart = (totals * found.between.against(totals)).sum(axis=1)
-    expected = _ratio(apart, answers * (answers - 1))  # NaN where no item of two answers is drawn
-    return 1 - _ratio(_ratio(kept @ found.within, answers), expected)
-
-
-def _one_alpha(sample: Sample, items: Floats) -> float:
-    drawn = items > 0
-    if not (drawn & (sample.table.sizes > 1)).any():
-        return math.nan
-    found = disagreement(replace(sample, table=replace(sample.table, items=items.astype(np.int64))))
-    return 1 - found.observed / found.expected if found.expected > 0 else math.nan
-
-
-def _ratio(upper: Floats, lower: Floats) -> Floats:
-    found: Floats = np.divide(upper, lower, out=np.full(upper.shape, np.nan), where=lower > 1e-15)
-    return found
-
-
-BOOTSTRAPPED: Mapping[str, Callable[[Sample, Floats], Floats]] = {
+BOOTSTRAPPED: Mapping[str, Redrawn] = {
     "percent_agreement": _percent,
-    "scott_pi": _corrected("fleiss"),
-    "fleiss_kappa": _corrected("fleiss"),
-    "gwet_ac1": _corrected("gwet"),
-    "gwet_ac2": _corrected("gwet"),
-    "brennan_prediger": _corrected("uniform"),
-    "krippendorff_alpha": _alpha,
+    "scott_pi": corrected_again("fleiss"),
+    "fleiss_kappa": corrected_again("fleiss"),
+    "gwet_ac1": corrected_again("gwet"),
+    "gwet_ac2": corrected_again("gwet"),
+    "brennan_prediger": corrected_again("uniform"),
+    "krippendorff_alpha": alpha_again,
 }
 
 

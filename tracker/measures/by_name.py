@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tracker.measures.coefficient import NO_OVERLAP, Coefficient, Parts
 from tracker.measures.estimate import Estimate, single_category, undefined
 from tracker.measures.pairs import Cells, kappa_influences
+from tracker.measures.patterns import fleiss_kappa
 from tracker.measures.sample import Sample
 from tracker.measures.table import every_two
 from tracker.tally import Answer, JointPattern
@@ -49,6 +50,7 @@ def conger_kappa(sample: Sample) -> Estimate:
         "conger_kappa",
         (sample.observed - expected) / (1 - expected),
         parts=Parts(sample.observed, expected),
+        twin=fleiss_kappa(sample),
         items=sample.items,
         compared=sample.compared,
         reading=sample.reading,
@@ -106,7 +108,7 @@ def conger_error(
     slope = 2 * (met - (own.shares * met).sum(axis=1)[:, None])
     slope /= annotators * (annotators - 1) * own.items[:, None]
     code = {answer: place for place, answer in enumerate(sample.table.answers)}
-    squares = 0.0
+    squares = fourths = 0.0
     for rows, items in _in_parts(joint):
         owner, who, what = _flat(rows, own.place, code)
         by_chance = np.bincount(owner, slope[who, what], len(rows))
@@ -114,7 +116,8 @@ def conger_error(
         apart = np.where(sizes > 1, agreement - sample.observed, 0.0) / sample.compared
         influence = (apart - (1 - found.value) * by_chance) / (1 - found.parts.expected)
         squares += float(items @ influence**2)
-    return replace(found, squares=squares)
+        fourths += float(items @ influence**4)
+    return replace(found, squares=squares, fourths=fourths)
 
 
 def _in_parts(
@@ -176,6 +179,7 @@ def light_kappa(sample: Sample, kappas: Sequence[Coefficient]) -> Estimate:
     return Estimate(
         "light_kappa",
         sum(values) / len(values),
+        twin=fleiss_kappa(sample),
         parts=Parts(
             sum(kappa.observed or 0.0 for kappa in kappas) / len(kappas),
             sum(kappa.expected or 0.0 for kappa in kappas) / len(kappas),
@@ -215,10 +219,11 @@ def light_error(
         )  # fmt: skip
         for pair, one, other, change in rows:
             influence[(*pairs[start + pair], cells.answers[one], cells.answers[other])] = change
-    squares = 0.0
+    squares = fourths = 0.0
     for pattern, items in joint:
         change = sum(
             influence[a, b, one, other] for (a, one), (b, other) in combinations(pattern, 2)
         )
         squares += items * (change / len(pairs)) ** 2
-    return replace(found, squares=squares)
+        fourths += items * (change / len(pairs)) ** 4
+    return replace(found, squares=squares, fourths=fourths)

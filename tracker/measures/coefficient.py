@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from tracker.measures.intervals import bounds_without_spread, check_confidence, interval
+from tracker.measures.intervals import check_confidence
 
 __all__ = [
     "NOT_APPLICABLE",
@@ -18,7 +18,6 @@ __all__ = [
     "Coefficient",
     "Detail",
     "Parts",
-    "bounds",
 ]
 
 NO_OVERLAP: Final = "no_overlap"  # no item has two answers, so there is nothing to compare
@@ -66,8 +65,9 @@ class Coefficient:
         ci_high: upper confidence bound, likewise.
         confidence: the level of the bounds, in (0, 1).
         items: the items that entered the value.
-        method: how the bounds came to be: "t", "one-sided exact" (a perfect figure, whose error
-            of 0 says nothing), "bootstrap", …; None where there are none.
+        method: how the bounds came to be: "Wilson", "posterior", "log" or "t" (see
+            `tracker.measures.bounds`), "one-sided exact" (a perfect figure, whose error of 0 says
+            nothing), "bootstrap", …; None where there are none.
         details: what else belongs to the figure: ``weights``, alpha's ``scale`` or ``distance``
             with ``observed_disagreement`` and ``expected_disagreement`` in its unit, the
             ``true_positives``, ``precision`` and ``recall`` of spans.
@@ -111,54 +111,3 @@ class Coefficient:
             "method": self.method,
             **self.details,
         }
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """An interval and how it came to be."""
-
-    low: float | None
-    high: float | None
-    method: str | None
-
-
-def bounds(
-    value: float,
-    error: float,
-    parts: Parts,
-    *,
-    items: int,
-    compared: int,
-    confidence: float,
-) -> Bounds:
-    """The bounds that an error over items supports.
-
-    Args:
-        value: the coefficient.
-        error: its standard error.
-        parts: its parts; without an expected agreement ``value`` is a share in [0, 1].
-        items: items that entered the value; t has one degree of freedom less.
-        compared: those of them with two answers or more.
-        confidence: in (0, 1).
-
-    Returns:
-        Below two items compared: none. An error of 0: those of `bounds_without_spread` for a
-        plain agreement; for a perfect figure corrected for chance the same bound of the
-        observed agreement with the expected one held; otherwise none. Else Student's t.
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
-    """
-    if compared < 2:
-        return Bounds(None, None, None)
-    plain = parts.expected is None and parts.expected_disagreement is None
-    if error >= NO_SPREAD:
-        low, high = interval(value, error, items, confidence, low=0.0 if plain else -1.0)
-        return Bounds(low, high, "t")
-    if plain:
-        return Bounds(*bounds_without_spread(value, compared, confidence), "one-sided exact")
-    if parts.observed == 1 and parts.expected is not None:
-        lowest, _ = bounds_without_spread(1.0, compared, confidence)
-        corrected = (lowest - parts.expected) / (1 - parts.expected)
-        return Bounds(max(-1.0, corrected), 1.0, "one-sided exact")
-    return Bounds(None, None, None)

@@ -9,8 +9,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.measures.coefficient import SINGLE_CATEGORY, Coefficient, Detail, Parts, bounds
-from tracker.measures.intervals import check_confidence
+from tracker.measures.bounds import ASYMMETRIC, Spread, bounds, check_interval
+from tracker.measures.coefficient import NO_SPREAD, SINGLE_CATEGORY, Coefficient, Detail, Parts
+from tracker.measures.intervals import check_confidence, degrees_of_freedom
+from tracker.measures.posterior import Redrawn, likely
+from tracker.measures.sample import Sample
 
 __all__ = ["Estimate", "Floats", "single_category", "undefined"]
 
@@ -34,6 +37,12 @@ class Estimate:
             section 6.4). None where no error can be had.
         counts: items of each pattern, (P,).
         squares: the sum of the squared influences where they were not kept one by one.
+        fourths: the sum of their fourth powers, likewise.
+        sample: the answers, where the posterior of the value can be drawn from them.
+        redrawn: the value in samples drawn anew, likewise.
+        twin: Fleiss' kappa of the same items, for a kappa that tells annotators apart: its
+            posterior needs nothing but patterns, and theirs is as far below and above on the
+            scale of ``1 - value``.
         items: items that enter the value, whose number less one are the degrees of freedom.
         compared: those of two answers or more.
         reading: what else names the figure: ``weights``, ``scale`` or ``distance``.
@@ -47,6 +56,10 @@ class Estimate:
     influence: Floats | None = None
     counts: NDArray[np.int64] | None = None
     squares: float | None = None
+    fourths: float | None = None
+    sample: Sample | None = field(default=None, repr=False)
+    redrawn: Redrawn | None = None
+    twin: Estimate | None = field(default=None, repr=False)
     items: int = 0
     compared: int = 0
     reading: dict[str, str] = field(default_factory=dict)
@@ -57,11 +70,41 @@ class Estimate:
         """The linearised error over items; None below two items compared."""
         if self.compared < 2:
             return None
-        squares, total = self.squares, self.items
-        if self.influence is not None and self.counts is not None:
-            squares = float(self.counts @ (self.influence * self.influence))
-            total = int(self.counts.sum())
+        squares, total = self._summed(2)
         return None if squares is None else math.sqrt(squares * total / (total - 1))
+
+    def _summed(self, power: int) -> tuple[float | None, int]:
+        """The sum over items of a power of their influences, and how many items there are."""
+        if self.influence is not None and self.counts is not None:
+            return float(self.counts @ self.influence**power), int(self.counts.sum())
+        return self.squares if power == 2 else self.fourths, self.items
+
+    @property
+    def freedom(self) -> float | None:
+        """The degrees of freedom of the error; None where it has none of its own."""
+        (squares, total), (fourths, _) = self._summed(2), self._summed(4)
+        if not squares or fourths is None or math.sqrt(squares) < NO_SPREAD:
+            return None
+        sums = (np.array([float(x)]) for x in (total, squares, fourths))
+        return float(degrees_of_freedom(*sums)[0])
+
+    def likely(self, confidence: float) -> tuple[float, float] | None:
+        """The bounds of the posterior, widened to hold the value; None where there is none."""
+        if self.value is None:
+            return None
+        found = self._posterior(self.value, confidence)
+        return None if found is None else (min(found[0], self.value), max(found[1], self.value))
+
+    def _posterior(self, value: float, confidence: float) -> tuple[float, float] | None:
+        if self.twin is None or self.twin.value is None:
+            if self.sample is None or self.redrawn is None:
+                return None
+            return likely(self.sample, self.redrawn, confidence)
+        found, room = self.twin.likely(confidence), 1 - self.twin.value
+        if found is None or room < NO_SPREAD:
+            return found
+        low, high = (1 - (1 - value) * (1 - bound) / room for bound in found)
+        return max(min(-1.0, value), low), high
 
     @property
     def details(self) -> dict[str, Detail]:
@@ -72,9 +115,13 @@ class Estimate:
             found["expected_disagreement"] = self.parts.expected_disagreement
         return found | self.more
 
-    def coefficient(self, confidence: float = 0.95) -> Coefficient:
-        """The figure with its error and bounds; raises InvalidOption for a bad confidence."""
+    def coefficient(self, confidence: float = 0.95, interval: str = ASYMMETRIC) -> Coefficient:
+        """The figure with its error and bounds, see `tracker.measures.bounds`.
+
+        Raises InvalidOption for a confidence level outside 0 to 1, or an unknown interval.
+        """
         check_confidence(confidence)
+        check_interval(interval)
         plain = Coefficient(
             self.measure,
             self.value,
@@ -88,14 +135,18 @@ class Estimate:
         error = self.standard_error
         if self.value is None or error is None:
             return plain
-        found = bounds(
+        asymmetric = interval == ASYMMETRIC
+        spread = Spread(
+            self.measure,
             self.value,
             error,
             self.parts,
-            items=self.items,
-            compared=self.compared,
-            confidence=confidence,
+            self.items,
+            self.compared,
+            self.freedom if asymmetric else None,
+            self.likely(confidence) if asymmetric else None,
         )
+        found = bounds(spread, confidence, interval)
         return replace(
             plain,
             standard_error=error,

@@ -1,4 +1,4 @@
-"""Intervals for a figure computed over items: Student, Wilson, and the case of no spread.
+"""Intervals for a figure computed over items: Student, Wilson, logarithmic, and without spread.
 
 Items are the unit everywhere, never the pairs of answers within them, because the pairs of one
 item share its difficulty and are not independent.
@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from tracker.errors import InvalidOption
 
-__all__ = ["bounds_without_spread", "check_confidence", "interval", "intervals", "wilson"]
+__all__ = [
+    "bounds_without_spread",
+    "check_confidence",
+    "degrees_of_freedom",
+    "interval",
+    "intervals",
+    "log_intervals",
+    "wilson",
+]
 
 Bounds = tuple[float, float]
 Floats = NDArray[np.float64]
@@ -100,6 +108,59 @@ def intervals(
     reach = np.array(quantiles)[place] * standard_errors
     low, high = np.minimum(-1.0, values), np.maximum(1.0, values)
     return np.maximum(low, values - reach), np.minimum(high, values + reach)
+
+
+def degrees_of_freedom(items: Floats, squares: Floats, fourths: Floats) -> Floats:
+    """Degrees of freedom of a variance that was estimated from influences, (C,).
+
+    The fewer items carry the variance, the less it is known: 2 n / (k - (n - 3) / (n - 1)), k the
+    kurtosis of the influences; n - 1 where they are normally distributed.
+
+    Args:
+        items: items with an influence, two or more, (C,).
+        squares: the sum of the squared influences, above 0, (C,).
+        fourths: the sum of their fourth powers, (C,).
+
+    Returns:
+        From 1 to n - 1.
+
+    Source:
+        The variance of a variance, Cramér (1946), Mathematical Methods of Statistics, section
+        27.4; equated to a chi square's by Satterthwaite (1946), Biometrics Bull. 2, 110.
+    """
+    kurtosis = items * fourths / squares**2
+    # Never 0 or below: a kurtosis is 1 or more. Rounding may say otherwise.
+    excess = np.maximum(kurtosis - (items - 3) / (items - 1), 2 / (items - 1))
+    found: Floats = np.clip(2 * items / excess, 1.0, items - 1)
+    return found
+
+
+def log_intervals(
+    values: Floats, standard_errors: Floats, freedom: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Student's t on the logarithm of ``1 - value``: of figures of at most 1, from -1 up.
+
+    Args:
+        values: the estimates, below 1, (C,).
+        standard_errors: theirs, above 0, (C,).
+        freedom: degrees of freedom of t, not always whole, (C,).
+        confidence: in (0, 1).
+
+    Returns:
+        The lower bounds and the upper, each (C,). A value below -1 stays inside its bounds.
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1).
+    """
+    from scipy.special import stdtrit
+
+    check_confidence(confidence)
+    room = 1 - values
+    # Where the error is many times the room, the lower bound is -1 whatever it is.
+    reach = np.minimum(stdtrit(freedom, (1 + confidence) / 2) * standard_errors / room, 700.0)
+    low: Floats = np.maximum(np.minimum(-1.0, values), 1 - room * np.exp(reach))
+    high: Floats = 1 - room * np.exp(-reach)
+    return low, high
 
 
 def bounds_without_spread(value: float, items: int, confidence: float) -> Bounds:

@@ -6,8 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tracker.measures.coefficient import NO_SPREAD, Coefficient
-from tracker.measures.intervals import check_confidence, interval
+import numpy as np
+
+from tracker.measures.bounds import ASYMMETRIC, Spread, bounds
+from tracker.measures.coefficient import NO_SPREAD, Coefficient, Parts
+from tracker.measures.intervals import check_confidence, degrees_of_freedom, interval
 from tracker.tally import AnnotatorTallies, Answer, ItemPatterns, Pattern, without
 
 __all__ = ["clustered", "leaving_out_each", "over_annotators"]
@@ -73,17 +76,26 @@ def over_annotators(found: Coefficient, without_each: Sequence[float | None]) ->
     )
 
 
-def clustered(found: Coefficient, squares: float, clusters: int, name: str) -> Coefficient:
+def clustered(
+    found: Coefficient,
+    sums: tuple[float, float],
+    clusters: int,
+    name: str,
+    how: str = ASYMMETRIC,
+) -> Coefficient:
     """A coefficient with the error of items that come in clusters, such as a document's sentences.
 
     Items of one cluster may be alike; clusters are independent. The error is that of the
-    clusters' sums of influences, t has one degree of freedom less than there are clusters.
+    clusters' sums of influences, and clusters stand for items in the bounds; the posterior is
+    not drawn, which takes items for independent.
 
     Args:
         found: the coefficient.
-        squares: the sum over clusters of the squared sum of their items' influences.
+        sums: over clusters, of the second and of the fourth power of the sum of their items'
+            influences.
         clusters: how many there are.
         name: of the attribute that makes them.
+        how: how the bounds are made, see `tracker.measures.bounds`.
 
     Source:
         Liang and Zeger (1986), Biometrika 73, 13, with the correction C / (C - 1).
@@ -92,15 +104,21 @@ def clustered(found: Coefficient, squares: float, clusters: int, name: str) -> C
         return found
     if clusters < 2:
         return replace(found, standard_error=None, ci_low=None, ci_high=None, method=None)
+    squares, fourths = sums
     error = math.sqrt(squares * clusters / (clusters - 1))
     if error < NO_SPREAD:
         return found
-    low = 0.0 if found.measure == "percent_agreement" else -1.0
-    bounds = interval(found.value, error, clusters, found.confidence, low=low)
+    columns = np.array([[float(clusters)], [squares], [fourths]])
+    freedom = float(degrees_of_freedom(*columns)[0])
+    # A coefficient without a chance term is a share; alpha has one, if in another unit.
+    chance = 1.0 if "expected_disagreement" in found.details else None
+    parts = Parts(found.observed, found.expected, None, chance)
+    spread = Spread(found.measure, found.value, error, parts, clusters, clusters, freedom)
+    both = bounds(spread, found.confidence, how)
     return replace(
         found,
         standard_error=error,
-        ci_low=bounds[0],
-        ci_high=bounds[1],
+        ci_low=both.low,
+        ci_high=both.high,
         method=f"clustered by {name}",
     )

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from tracker.measures.coefficient import NOT_APPLICABLE, Parts
 from tracker.measures.estimate import Estimate, single_category, undefined
+from tracker.measures.patterns import ratio
 from tracker.measures.sample import Sample
 from tracker.measures.table import Table
 from tracker.measures.weights import DISTANCES, Weighting, distance
 
-__all__ = ["Disagreement", "disagreement", "krippendorff_alpha"]
+__all__ = ["Disagreement", "alpha_again", "disagreement", "krippendorff_alpha"]
 
 Floats = NDArray[np.float64]
 _LIMITED = {"nominal", "exact", "jaccard", "masi"}  # distances from 0 to 1
@@ -109,10 +110,43 @@ def krippendorff_alpha(sample: Sample) -> Estimate:
         ),
         influence=influence,
         counts=np.where(sample.table.sizes > 1, sample.table.items, 0),
+        sample=sample,
+        redrawn=alpha_again,
         items=sample.compared,
         compared=sample.compared,
         reading=reading,
     )
+
+
+def alpha_again(sample: Sample, items: Floats) -> Floats:
+    """Alpha of samples drawn anew: numbers of items of each pattern, (B, P), to (B,).
+
+    NaN where it is undefined. Ranks are made of the answers, and so are drawn anew with them.
+    """
+    found = disagreement(sample)
+    kept = items[:, sample.table.sizes > 1]
+    table = found.table
+    totals = table.sums(table.count.astype(np.float64), kept)
+    answers = totals.sum(axis=1)
+    if found.between.name == "ordinal":
+        within, apart = _by_ranks_again(table, kept, totals)
+    else:
+        within = kept @ found.within
+        apart = (totals * found.between.against(totals)).sum(axis=1)
+    expected = ratio(apart, answers * (answers - 1))  # NaN where no item of two answers is drawn
+    return 1 - ratio(ratio(within, answers), expected)
+
+
+def _by_ranks_again(table: Table, kept: Floats, totals: Floats) -> tuple[Floats, Floats]:
+    """Sums of the squared gaps between ranks, within items and over all pairs, both (B,)."""
+    ranks = np.cumsum(totals, axis=1) - totals / 2
+    middle = ratio((totals * ranks).sum(axis=1), totals.sum(axis=1))
+    ranks -= np.nan_to_num(middle)[:, None]
+    counts = table.dense(table.count.astype(np.float64)).T
+    sums, squares = ranks @ counts, ranks**2 @ counts
+    within = (kept * 2 * (table.sizes * squares - sums**2) / (table.sizes - 1)).sum(axis=1)
+    apart = 2 * totals.sum(axis=1) * (totals * ranks**2).sum(axis=1)
+    return within, apart
 
 
 def _influence(found: Disagreement) -> Floats:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tracker.measures.bounds import ASYMMETRIC, Spread, bounds, check_interval
 from tracker.measures.coefficient import (
     NO_OVERLAP,
     NO_SPREAD,
@@ -16,14 +19,24 @@ from tracker.measures.coefficient import (
     Coefficient,
     Detail,
     Parts,
-    bounds,
 )
-from tracker.measures.intervals import check_confidence, intervals
-from tracker.measures.table import summed
+from tracker.measures.estimate import Estimate
+from tracker.measures.intervals import (
+    check_confidence,
+    degrees_of_freedom,
+    intervals,
+    log_intervals,
+)
+from tracker.measures.patterns import fleiss_kappa
+from tracker.measures.sample import Sample
+from tracker.measures.table import summed, table_of
 from tracker.measures.weights import Weighting, weights
-from tracker.tally import Answer
+from tracker.tally import Answer, ItemPatterns, Pattern, make_pattern
 
-__all__ = ["Cells", "cells_of", "cohen_kappa", "cohen_kappas"]
+__all__ = ["FEW_PAIRS", "Cells", "cells_of", "cohen_kappa", "cohen_kappas"]
+
+FEW_PAIRS: Final = 100
+"""Up to so many pairs at once each one's posterior is drawn, which takes a millisecond."""
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -61,6 +74,7 @@ class _Kappas:
     expected: Floats
     value: Floats  # NaN where chance agrees perfectly
     error: Floats
+    fourths: Floats
     influence: Floats
 
 
@@ -88,6 +102,7 @@ def cohen_kappa(
     table: Mapping[tuple[Answer, Answer], int],
     confidence: float = 0.95,
     weighting: Weighting | None = None,
+    interval: str = ASYMMETRIC,
 ) -> Coefficient:
     """Cohen's kappa of one pair; see `cohen_kappas`.
 
@@ -98,27 +113,32 @@ def cohen_kappa(
             where several answers go to one item.
         confidence: the level of the bounds, in (0, 1).
         weighting: agreement weights over the answers in ascending order, or over declared ones.
+        interval: how the bounds are made.
     """
-    return next(cohen_kappas(cells_of([table]), confidence, weighting))
+    return next(cohen_kappas(cells_of([table]), confidence, weighting, interval))
 
 
 def cohen_kappas(
-    cells: Cells, confidence: float = 0.95, weighting: Weighting | None = None
+    cells: Cells,
+    confidence: float = 0.95,
+    weighting: Weighting | None = None,
+    interval: str = ASYMMETRIC,
 ) -> Iterator[Coefficient]:
     """Cohen's kappa of each pair, at most 1; 0 is chance level under each one's own shares.
 
     Args:
         cells: the pairs' cross-tables over the items that both answered.
-        confidence: the level of the bounds, in (0, 1); t with one degree of freedom less than
-            there are items.
+        confidence: the level of the bounds, in (0, 1).
         weighting: agreement weights over ``cells.answers``; equal or not by default.
+        interval: how the bounds are made, see `tracker.measures.bounds`; of more than
+            `FEW_PAIRS` pairs no posterior is drawn.
 
     Yields:
         Per pair the coefficient with its observed and expected agreement, or undefined:
         no_overlap (an empty table), single_category (both gave one and the same answer).
 
     Raises:
-        InvalidOption: the confidence level is not in (0, 1).
+        InvalidOption: the confidence level is not in (0, 1), or there is no such interval.
 
     Source:
         Cohen (1960), Educ. Psychol. Meas. 20, 37; weights: Cohen (1968), Psychol. Bull. 70, 213;
@@ -126,23 +146,64 @@ def cohen_kappas(
     """
     weighting = weighting or weights("identity", cells.answers)
     check_confidence(confidence)
+    check_interval(interval)
     told = {"weights": weighting.name}
+    method = "log" if interval == ASYMMETRIC else interval
     for _, part in _parts(cells):
         found = _kappas(part, weighting)
-        low, high = intervals(found.value, found.error, found.items, confidence)
         # Of very many pairs nearly all have an ordinary interval: theirs are made all at once.
         ordinary = (found.items > 1) & (found.error >= NO_SPREAD)
+        low, high = _ordinary(found, ordinary, confidence, interval)
+        few = interval == ASYMMETRIC and cells.pairs <= FEW_PAIRS
         columns = (found.items, found.observed, found.expected, found.value, found.error)
-        for row in zip(*(c.tolist() for c in (ordinary, low, high, *columns)), strict=True):
-            plain, lower, upper, items, observed, expected, value, error = row
-            if plain:
+        rows = zip(*(c.tolist() for c in (ordinary, low, high, *columns)), strict=True)
+        for pair, (plain, lower, upper, items, observed, expected, value, error) in enumerate(rows):
+            drawn = _likely(part, pair, value, weighting, confidence) if few else None
+            if plain and drawn is None:
                 yield Coefficient(
                     "cohen_kappa", value, None, observed, expected, error, lower, upper,
-                    confidence, int(items), "t", told,
+                    confidence, int(items), method, told,
                 )  # fmt: skip
             else:
                 parts = Parts(observed, expected)
-                yield _coefficient(int(items), parts, value, error, told, confidence)
+                spread = Spread(
+                    "cohen_kappa", value, error, parts, int(items), int(items), None, drawn
+                )
+                yield _coefficient(spread, told, confidence, interval)
+
+
+def _ordinary(
+    found: _Kappas, ordinary: NDArray[np.bool_], confidence: float, interval: str
+) -> tuple[Floats, Floats]:
+    """The bounds of pairs with an error, by a formula; NaN for others."""
+    if interval != ASYMMETRIC:
+        return intervals(found.value, found.error, found.items, confidence)
+    low, high = np.full(found.value.shape, np.nan), np.full(found.value.shape, np.nan)
+    value, error, items, fourths = (
+        column[ordinary] for column in (found.value, found.error, found.items, found.fourths)
+    )
+    freedom = degrees_of_freedom(items, error**2, fourths)
+    low[ordinary], high[ordinary] = log_intervals(value, error, freedom, confidence)
+    return low, high
+
+
+def _likely(
+    cells: Cells, pair: int, value: float, weighting: Weighting, confidence: float
+) -> tuple[float, float] | None:
+    """The bounds of one pair's posterior, from that of Fleiss' kappa of the two."""
+    if math.isnan(value):
+        return None
+    patterns: Counter[Pattern] = Counter()
+    rows = slice(*np.searchsorted(cells.pair, [pair, pair + 1]))
+    for one, other, items in zip(
+        cells.first[rows].tolist(), cells.second[rows].tolist(), cells.items[rows].tolist(),
+        strict=True,
+    ):  # fmt: skip
+        patterns[make_pattern([cells.answers[one], cells.answers[other]])] += items
+    if patterns.total() < 2:
+        return None
+    both = Sample(table_of(ItemPatterns(patterns), cells.answers), 2, weighting)
+    return Estimate("cohen_kappa", value, twin=fleiss_kappa(both)).likely(confidence)
 
 
 def kappa_influences(cells: Cells, weighting: Weighting) -> Iterator[tuple[int, _Kappas, Cells]]:
@@ -193,36 +254,32 @@ def _kappas(cells: Cells, weighting: Weighting) -> _Kappas:
         change = (agreement - observed[pair]) - (1 - value[pair]) * (by_chance - 2 * expected[pair])
         influence = change / (items * room)[pair]
     error = np.sqrt(summed(pair, count * influence**2, cells.pairs))
-    return _Kappas(items, observed, expected, value, error, influence)
+    fourths = summed(pair, count * influence**4, cells.pairs)
+    return _Kappas(items, observed, expected, value, error, fourths, influence)
 
 
 def _coefficient(
-    items: int,
-    parts: Parts,
-    value: float,
-    error: float,
-    told: Mapping[str, Detail],
-    confidence: float,
+    of: Spread, told: Mapping[str, Detail], confidence: float, interval: str
 ) -> Coefficient:
-    """A pair that is undefined, or whose error says nothing of its spread."""
-    if not items:
+    """A pair that is undefined, whose error says nothing of its spread, or with a posterior."""
+    if not of.items:
         return Coefficient("cohen_kappa", None, NO_OVERLAP, confidence=confidence, details=told)
-    if math.isnan(value):
+    if math.isnan(of.value):
         return Coefficient(
             "cohen_kappa", None, SINGLE_CATEGORY, 1.0, 1.0,
-            confidence=confidence, items=items, details=told,
+            confidence=confidence, items=of.items, details=told,
         )  # fmt: skip
-    found = bounds(value, error, parts, items=items, compared=items, confidence=confidence)
+    found = bounds(of, confidence, interval)
     return Coefficient(
         "cohen_kappa",
-        value,
-        observed=parts.observed,
-        expected=parts.expected,
-        standard_error=error if items > 1 else None,
+        of.value,
+        observed=of.parts.observed,
+        expected=of.parts.expected,
+        standard_error=of.error if of.items > 1 else None,
         ci_low=found.low,
         ci_high=found.high,
         confidence=confidence,
-        items=items,
+        items=of.items,
         method=found.method,
         details=told,
     )

@@ -8,22 +8,25 @@ project of several categories per answer two answers are equal when they are the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracker.measures.coefficient import NOT_APPLICABLE, Parts
 from tracker.measures.estimate import Estimate, single_category, undefined
+from tracker.measures.posterior import Redrawn
 from tracker.measures.sample import Sample
 
 __all__ = [
     "CHANCES",
     "Chance",
     "brennan_prediger",
+    "corrected_again",
     "fleiss_kappa",
     "gwet_ac1",
     "percent_agreement",
+    "ratio",
     "scott_pi",
 ]
 
@@ -126,7 +129,7 @@ def fleiss_kappa(sample: Sample) -> Estimate:
         answers and for weights is Gwet's (2014, chapters 2 and 3), the error a linearisation of
         the ratio of means.
     """
-    return corrected("fleiss_kappa", sample, CHANCES["fleiss"])
+    return _drawn_anew(corrected("fleiss_kappa", sample, CHANCES["fleiss"]), sample)
 
 
 def scott_pi(sample: Sample) -> Estimate:
@@ -139,7 +142,29 @@ def scott_pi(sample: Sample) -> Estimate:
     """
     if sample.items and sample.annotators > 2:
         return undefined("scott_pi", NOT_APPLICABLE, reading=sample.reading)
-    return corrected("scott_pi", sample, CHANCES["fleiss"])
+    return _drawn_anew(corrected("scott_pi", sample, CHANCES["fleiss"]), sample)
+
+
+def _drawn_anew(found: Estimate, sample: Sample) -> Estimate:
+    return replace(found, sample=sample, redrawn=corrected_again("fleiss"))
+
+
+def corrected_again(chance: str) -> Redrawn:
+    """A coefficient corrected by one of `CHANCES`, of samples drawn anew; NaN if undefined."""
+
+    def values(sample: Sample, items: Floats) -> Floats:
+        drawn = np.maximum(items.sum(axis=1, keepdims=True), 1)
+        shares = sample.table.sums(sample.entry_shares, items) / drawn
+        expected = CHANCES[chance].expected(sample, shares)
+        return ratio(sample.mean_agreement(items) - expected, 1 - expected)
+
+    return values
+
+
+def ratio(upper: Floats, lower: Floats) -> Floats:
+    """The quotients; NaN where the lower number is 0 but for rounding."""
+    found: Floats = np.divide(upper, lower, out=np.full(upper.shape, np.nan), where=lower > 1e-15)
+    return found
 
 
 def gwet_ac1(sample: Sample) -> Estimate:

@@ -12,16 +12,24 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import fmean, median
+from typing import TypeAlias
 
+import numpy as np
+
+from tracker.measures.bounds import ASYMMETRIC, check_interval
 from tracker.measures.coefficient import NO_OVERLAP
 from tracker.measures.intervals import check_confidence, wilson
+from tracker.measures.posterior import FEW, gammas, quantiles, supposed_apart
 from tracker.tally import ItemPatterns, Pattern, answers_in
 
 __all__ = ["CategoryRate", "RateSums", "Summary", "category_rates", "rate_of", "summary"]
+
+Holding: TypeAlias = tuple[int, int]
+"""An item's answers, and how many of them hold a category."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +104,10 @@ class RateSums:
 
 
 def category_rates(
-    patterns: ItemPatterns, categories: Sequence[int], confidence: float = 0.95
+    patterns: ItemPatterns,
+    categories: Sequence[int],
+    confidence: float = 0.95,
+    interval: str = ASYMMETRIC,
 ) -> list[CategoryRate]:
     """The rate of each of ``categories``, in their order, used or not.
 
@@ -104,26 +115,67 @@ def category_rates(
     Wilson's on the effective number of items, R (1 - R) / variance, with t of one degree of
     freedom less than there are items where the category could agree. Where those items do not
     differ (a rate of 0 or 1, or a single item) they are the effective number themselves, with
-    the normal quantile. ``benchmarks/coverage.py`` computes how often nominal 95 % bounds cover
-    the rate of three annotators, for 5 to 200 such items, rates of .08 to .95 and both mild and
-    strong dependence within items: these 90 to 99.7 %; t bounds on the plain error 31 to 95 %, and
-    below 90 % of the time for rates near 0 or 1 even at 50 items; Wilson's on P_j, which takes
-    pairs for independent, 66 to 96 %, and no better with more items. So there is no threshold
-    between two methods: the one serves thin and ample categories alike.
+    the normal quantile. Of fewer than `posterior.FEW` such items the bounds are those of the
+    posterior instead, unless ``interval`` is "t", which here stands for Wilson's always.
+    ``benchmarks/coverage_of_coefficients.py`` measures how often either holds the true rate.
 
     Raises:
-        InvalidOption: the confidence level is not in (0, 1).
+        InvalidOption: the confidence level is not in (0, 1), or there is no such interval.
     """
     check_confidence(confidence)
-    sums: dict[int, RateSums] = {category: RateSums() for category in categories}
+    check_interval(interval)
+    holdings: dict[int, Counter[Holding]] = {category: Counter() for category in categories}
     compared = 0
     for pattern, items in patterns:
         answers, holding = _holding(pattern)
         compared += items if answers > 1 else 0
         for category, count in holding:
-            if category in sums:
-                sums[category].add_answers(answers, count, items)
-    return [rate_of(category, sums[category], compared, confidence) for category in categories]
+            if category in holdings:
+                holdings[category][answers, count] += items
+    return [
+        _rate(category, holdings[category], compared, confidence, interval)
+        for category in categories
+    ]
+
+
+def _rate(
+    category: int, held: Mapping[Holding, int], compared: int, confidence: float, interval: str
+) -> CategoryRate:
+    sums = RateSums()
+    for (answers, holding), items in held.items():
+        sums.add_answers(answers, holding, items)
+    found = rate_of(category, sums, compared, confidence)
+    if interval != ASYMMETRIC or found.rate is None or sums.items >= FEW:
+        return found
+    likely = _likely(held, confidence)
+    if likely is None:
+        return found
+    low, high = min(likely[0], found.rate), max(likely[1], found.rate)
+    return replace(found, ci_low=low, ci_high=high)
+
+
+def _likely(held: Mapping[Holding, int], confidence: float) -> tuple[float, float] | None:
+    """The bounds of a rate's posterior, see `tracker.measures.posterior`.
+
+    What is unknown is how many of an item's annotators hold the category, given that one does.
+    """
+    items = {one: float(number) for one, number in held.items() if one[0] > 1}
+    sizes: Counter[int] = Counter()
+    for (answers, _), number in items.items():
+        sizes[answers] += round(number)
+    size = max(sizes, key=lambda answers: (sizes[answers], answers))
+    splits, each = supposed_apart(size)
+    for holding, supposed in [*((split, each) for split in splits), (size, 0.5)]:
+        items[size, holding] = items.get((size, holding), 0.0) + supposed
+    ordered = sorted(items)
+    drawn = gammas(tuple(items[one] for one in ordered), confidence)
+    pairs = []
+    for answers, holding in ordered:
+        sums = RateSums()
+        sums.add_answers(answers, holding, 1)
+        pairs.append((sums.agreements, sums.potential))
+    agreeing, potential = (drawn @ np.array(pairs, dtype=np.float64)).T
+    return quantiles(agreeing / potential, confidence)
 
 
 @lru_cache(maxsize=4096)  # a curve has the same patterns at each of its points

@@ -118,10 +118,21 @@ SOURCES: Final[dict[str, _Entry]] = {
             "year": "2006",
         },
     ),
+    "rubin1981": _article(
+        "Rubin, Donald B.",
+        "The Bayesian bootstrap",
+        "The Annals of Statistics", 1981, 9, "130-134", "10.1214/aos/1176345338",
+    ),
     "scott1955": _article(
         "Scott, William A.",
         "Reliability of content analysis: The case of nominal scale coding",
         "Public Opinion Quarterly", 1955, 19, "321-325", "10.1086/266577",
+    ),
+    "wilson1927": _article(
+        "Wilson, Edwin B.",
+        "Probable inference, the law of succession, and statistical inference",
+        "Journal of the American Statistical Association", 1927, 22, "209-212",
+        "10.1080/01621459.1927.10502953",
     ),
 }  # fmt: skip
 

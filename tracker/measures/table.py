@@ -17,6 +17,8 @@ __all__ = ["Floats", "Integers", "Table", "every_two", "summed", "table_of"]
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
+_DENSE = 4_000_000  # cells of a matrix: 32 MB
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -71,6 +73,23 @@ class Table:
     def over_answers(self, entries: Floats | Integers) -> Floats:
         """The sum of a value per entry over each answer, (A,)."""
         return summed(self.answer, entries, len(self.answers))
+
+    def dense(self, entries: Floats) -> Floats:
+        """A value per entry as a matrix of patterns and answers, (P, A)."""
+        matrix = np.zeros((len(self.items), len(self.answers)))
+        matrix[self.owner, self.answer] = entries
+        return matrix
+
+    def sums(self, entries: Floats, items: Floats) -> Floats:
+        """Sums over answers of a value per entry times other numbers of items, (B, P): (B, A)."""
+        if len(self.answers) * len(self.items) <= _DENSE:
+            return items @ self.dense(entries)
+        from scipy.sparse import csr_array
+
+        shape = (len(self.items), len(self.answers))
+        sparse = csr_array((entries, (self.owner, self.answer)), shape)
+        found: Floats = np.asarray((sparse.T @ items.T).T)
+        return found
 
     def pairs(self, weighting: Weighting) -> Floats:
         """Per pattern the sum of a weight over all ordered pairs of answers, (P,).

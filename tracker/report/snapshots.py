@@ -14,6 +14,7 @@ from tracker.history.page import SnapshotPage
 from tracker.history.prune import Fate
 from tracker.history.record import SnapshotRecord
 from tracker.history.verify import Fault, Verified
+from tracker.measures.bounds import ASYMMETRIC
 from tracker.report.agreement import agreement_view
 from tracker.report.cells import Text, count, level, many, table
 from tracker.report.history import figure_cells, figure_titles, minute
@@ -101,7 +102,8 @@ def _read(settings: Mapping[str, Any], scale: str) -> str:
     parts = [f"on the {scale} scale"]
     parts += [f"with {settings['weights']} weights"] if settings["weights"] else []
     parts += [f"by the {settings['distance']} distance"] if settings["distance"] else []
-    return ", ".join([*parts, f"intervals of {level(settings['confidence'])}"])
+    how = "" if settings["interval"] == ASYMMETRIC else f" by {settings['interval']}"
+    return ", ".join([*parts, f"intervals of {level(settings['confidence'])}{how}"])
 
 
 def verified_view(found: Verified, *, chain_only: bool) -> Iterator[RenderableType]:
