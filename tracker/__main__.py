@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+
 __all__ = ["main"]
+
+_ALLOCATIONS = 100_000  # between collections; importing alone makes as many, all of them to stay
 
 
 def main() -> None:
     """Run the command line; an interrupt is heard from the first moment on."""
+    gc.set_threshold(_ALLOCATIONS, *gc.get_threshold()[1:])
     try:
         from tracker.cli.app import main as run
     except KeyboardInterrupt:
