@@ -26,6 +26,7 @@ ORDER = (
     "audit",
     "simulate",
     "schema",
+    "bulk",
     "dialect",
     "faults",
     "database",
@@ -60,6 +61,7 @@ ONLY: dict[str, set[str]] = {
     "trend": {"errors", "clock", "measures"},
     "audit": {"errors", "clock", "tally"},
     "simulate": {"errors"},
+    "bulk": set(),
     "demo": {"simulate"},
 }
 
@@ -69,13 +71,13 @@ LIBRARIES = {
                    "counting", "assess", "auditing", "flags", "history", "compare", "gate",
                    "progress", "integrity", "export", "handle", "ledger"},
     "alembic": {"database"},
-    "numpy": {"measures", "trend", "compare", "audit", "counting", "assess"},
+    "numpy": {"measures", "trend", "compare", "audit", "counting", "assess", "ingest"},
     "scipy": {"measures", "trend", "audit"},
     "pandas": {"assess", "auditing", "history", "compare", "gate", "ledger"},
     "rich": {"report", "cli"},
     "typer": {"cli"},
     "psycopg": set(),  # the driver is SQLAlchemy's to import
-    "pyarrow": set(),
+    "pyarrow": {"bulk", "ingest"},
 }  # fmt: skip
 LAZY = {"alembic", "pandas", "pyarrow", "scipy"}
 LAZY_IN = {"cli": {"rich", "tracker.ledger"}, "__init__": {"tracker.ledger"}}

@@ -213,9 +213,9 @@ def store_parts(connection: Connection, project_id: int, snapshot_id: int, parts
     """Insert the rows of a snapshot, one statement a table."""
     for table, rows in parts.items():
         if rows:
-            columns = [*_KEY, *rows[0]]
-            values = ((project_id, snapshot_id, *row.values()) for row in rows)
-            dialect.bulk_insert(connection, table, columns, values)
+            key = dict(zip(_KEY, (project_id, snapshot_id), strict=True))
+            columns = {name: [row[name] for row in rows] for name in rows[0]}
+            dialect.bulk_insert(connection, table, key | columns)
 
 
 def read_parts(connection: Connection, project_id: int, first: int, last: int) -> dict[int, Parts]:

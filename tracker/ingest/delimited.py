@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tracker.errors import Refused
 from tracker.ingest.columns import Layout, Mapped, find_columns
-from tracker.ingest.records import Batch, Rejections
+from tracker.ingest.plain import plain_columns
+from tracker.ingest.records import Batch, Cells, Numbers, Rejections
 from tracker.ingest.source import SourceFile
 
 if TYPE_CHECKING:
@@ -18,8 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["read_delimited"]
 
 _DELIMITERS = (",", "\t", ";", "|")
-_ROWS_PER_BATCH = 5000  # larger ones are slower: they leave the processor's cache
+_ROWS_AT_ONCE = 5000  # more as Python's lists are slower: they leave the processor's cache
+_ENOUGH = 24 * 1024 * 1024  # bytes for a batch: names that come again are looked up once a batch
+_FEW_DIFFER = {"annotator", "category", "pass", "gold", "kind"}
 _LARGEST_CELL = 16 * 1024 * 1024
+Table = tuple[Numbers, dict[int, Cells]]
+"""The lines on which rows start, and the cells by the column's position in the header."""
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
 def read_delimited(source: SourceFile, mapped: Mapped, rejections: Rejections) -> Iterator[Batch]:
@@ -27,35 +39,105 @@ def read_delimited(source: SourceFile, mapped: Mapped, rejections: Rejections) -
 
     Raises Refused where the file cannot be read as one.
     """
-    lines = source.lines()
-    head = _head(lines, source)
-    delimiter = _delimiter(head[-1], source)
-    csv.field_size_limit(_LARGEST_CELL)
-    rows = _Rows(csv.reader(chain(head, lines), delimiter=delimiter, strict=True), source)
-    _, found = rows.take(len(head))
-    header = next((row for row in found if any(cell.strip() for cell in row)), [])
-    layout = find_columns(header, mapped, source.name)
+    blocks = source.blocks()
+    first, blanks, head, body = _head(blocks, source)
+    delimiter = _delimiter(first, source)
+    rejected_before = rejections.count
+    if '"' in first:  # the header may go on over several lines
+        rows = _Rows(chain([head], blocks), delimiter, blanks, source)
+        _, found = rows.take(1)
+        header = found[0]
+        layout = find_columns(header, mapped, source.name)
+        tables = rows.tables(_wanted(layout), len(header), rejections)
+    else:
+        header = first.rstrip("\r\n").split(delimiter)
+        layout = find_columns(header, mapped, source.name)
+        tables = _tables(
+            chain([body], blocks), delimiter, layout, len(header), source, rejections, blanks + 1
+        )
     empty = True
-    while rows.more:
-        starts, cells = _of_width(*rows.take(_ROWS_PER_BATCH), len(header), source, rejections)
-        empty = empty and not cells and not rejections.count
-        if cells:
-            yield _wide(starts, cells, layout) if layout.wide else _long(starts, cells, layout)
-    if empty:
+    for batch in map(partial(_wide if layout.wide else _long, layout), tables):
+        empty = False
+        yield batch
+        del batch
+    if empty and rejections.count == rejected_before:
         raise Refused(f"{source.name} has a header and no row below it")
 
 
-def _head(lines: Iterator[str], source: SourceFile) -> list[str]:
-    """The lines down to the first that is not blank, which is the header or begins it."""
-    head: list[str] = []
-    try:
-        while not head or not head[-1].strip():
-            head.append(next(lines))
-    except UnicodeDecodeError as error:
-        raise source.undecodable(error, len(head)) from None
-    except StopIteration:
-        raise Refused(f"{source.name} is empty") from None
-    return head
+def _head(blocks: Iterator[bytes], source: SourceFile) -> tuple[str, int, bytes, bytes]:
+    """The first line that is not blank, how many come before it, the block from it on, and after.
+
+    It is the header or begins it.
+    """
+    blanks = 0
+    for block in blocks:
+        for match in _LINE.finditer(block):
+            line = source.decoded(match[0], blanks)
+            if line.strip():
+                return line, blanks, block[match.start() :], block[match.end() :]
+            blanks += 1
+    raise Refused(f"{source.name} is empty")
+
+
+def _wanted(layout: Layout) -> dict[int, bool]:
+    """Where the columns are that are needed, the item's first; and of which few cells differ."""
+    roles = {n: role in _FEW_DIFFER for role, n in layout.roles.items()}
+    return {layout.roles["item"]: False} | roles | dict.fromkeys(layout.annotators.values(), True)
+
+
+class _Gathering:
+    """Rows on their way to a table, until they are enough for one."""
+
+    def __init__(self, wanted: Iterable[int]) -> None:
+        self.wanted = list(wanted)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lines: list[Numbers] = []
+        self._chunks: dict[int, list[Any]] = {n: [] for n in self.wanted}
+        self._size = 0
+
+    def add(self, lines: Numbers, chunks: Mapping[int, Any]) -> None:
+        """Append rows: the lines on which they start, and Arrow arrays by position."""
+        self._lines.append(lines)
+        for n in self.wanted:
+            self._chunks[n].append(chunks[n])
+            self._size += chunks[n].nbytes
+
+    def table(self, *, at_least: int = 1) -> Iterator[Table]:
+        """The rows as a table, if they take so many bytes."""
+        if self._lines and self._size >= at_least:
+            lines, chunks = self._lines, self._chunks
+            self._begin()
+            yield np.concatenate(lines), {n: Cells.of(chunks.pop(n)) for n in self.wanted}
+
+
+def _tables(
+    blocks: Iterator[bytes],
+    delimiter: str,
+    layout: Layout,
+    width: int,
+    source: SourceFile,
+    rejections: Rejections,
+    lines_before: int,
+) -> Iterator[Table]:
+    """The blocks as tables, up to the first that is not plain, and the rest row by row."""
+    wanted = _wanted(layout)
+    gathered = _Gathering(wanted)
+    for block in blocks:
+        if not block:
+            continue
+        chunks = plain_columns(block, delimiter, width, wanted)
+        if chunks is None:
+            yield from gathered.table()
+            rows = _Rows(chain([block], blocks), delimiter, lines_before, source)
+            yield from rows.tables(wanted, width, rejections)
+            return
+        number = len(next(iter(chunks.values())))
+        gathered.add(np.arange(lines_before + 1, lines_before + 1 + number, dtype=np.int32), chunks)
+        lines_before += number
+        yield from gathered.table(at_least=_ENOUGH)
+    yield from gathered.table()
 
 
 def _delimiter(first: str, source: SourceFile) -> str:
@@ -68,12 +150,43 @@ def _delimiter(first: str, source: SourceFile) -> str:
 
 
 class _Rows:
-    """The rows of a file some at a time, each with the line on which it starts."""
+    """The rows of delimited text by Python's reader, each with the line on which it starts."""
 
-    def __init__(self, reader: _csv.Reader, source: SourceFile) -> None:
+    def __init__(
+        self, blocks: Iterable[bytes], delimiter: str, lines_before: int, source: SourceFile
+    ) -> None:
+        csv.field_size_limit(_LARGEST_CELL)
         self.more = True
-        self._reader = reader
         self._source = source
+        self._before = lines_before
+        lines = self._lines(blocks, lines_before)
+        self._reader: _csv.Reader = csv.reader(lines, delimiter=delimiter, strict=True)
+
+    def _lines(self, blocks: Iterable[bytes], before: int) -> Iterator[str]:
+        for block in blocks:
+            lines = io.StringIO(self._source.decoded(block, before), newline="")
+            for line in lines:
+                before += 1
+                yield line
+
+    def tables(
+        self, wanted: Mapping[int, bool], width: int, rejections: Rejections
+    ) -> Iterator[Table]:
+        """The rows left, many at a time; those that are ragged are rejected."""
+        import pyarrow as pa
+
+        gathered = _Gathering(wanted)
+        while self.more:
+            starts, rows = _of_width(*self.take(_ROWS_AT_ONCE), width, self._source, rejections)
+            if rows:
+                cells = list(zip(*rows, strict=True))
+                arrays = {n: pa.array(cells[n], pa.string()) for n in wanted}
+                gathered.add(
+                    np.asarray(starts, np.int32),
+                    {n: a.dictionary_encode() if wanted[n] else a for n, a in arrays.items()},
+                )
+                yield from gathered.table(at_least=_ENOUGH)
+        yield from gathered.table()
 
     def take(self, number: int) -> tuple[Sequence[int], list[list[str]]]:
         """The lines and the cells of so many rows, blank ones left out; all there are left."""
@@ -81,17 +194,16 @@ class _Rows:
         rows: list[list[str]] = []
         try:
             rows.extend(islice(self._reader, number))
-        except UnicodeDecodeError as error:
-            raise self._source.undecodable(error, self._reader.line_num) from None
         except csv.Error as error:
             # The rows before the bad one are in the list, and tell on which line it starts.
-            start = 1 + before + sum(map(_lines_of, rows))
+            start = 1 + self._before + before + sum(map(_lines_of, rows))
             raise _unreadable(error, start, self._source) from None
         self.more = len(rows) == number
+        first = 1 + self._before + before
         if self._reader.line_num - before == len(rows):
-            starts: Sequence[int] = range(before + 1, before + 1 + len(rows))
+            starts: Sequence[int] = range(first, first + len(rows))
         else:
-            starts = list(accumulate(map(_lines_of, rows[:-1]), initial=before + 1))[: len(rows)]
+            starts = list(accumulate(map(_lines_of, rows[:-1]), initial=first))[: len(rows)]
         if all(rows):
             return starts, rows
         kept = [(start, row) for start, row in zip(starts, rows, strict=True) if row]
@@ -135,24 +247,33 @@ def _of_width(
     return [line for line, _ in kept], [row for _, row in kept]
 
 
-def _long(starts: Sequence[int], rows: list[list[str]], layout: Layout) -> Batch:
-    columns = list(zip(*rows, strict=True))
-    return Batch(starts, {role: columns[n] for role, n in layout.roles.items()})
+def _long(layout: Layout, table: Table) -> Batch:
+    lines, cells = table
+    return Batch(lines, {role: cells[n] for role, n in layout.roles.items()})
 
 
-def _wide(starts: Sequence[int], rows: list[list[str]], layout: Layout) -> Batch:
-    """One record per filled cell of an annotator; an empty cell says nothing."""
-    answers = [
-        (line, row, name, row[n])
-        for line, row in zip(starts, rows, strict=True)
-        for name, n in layout.annotators.items()
-        if row[n].strip()
-    ]
-    columns: dict[str, Sequence[str]] = {
-        role: [row[n] for _, row, _, _ in answers]
+def _wide(layout: Layout, table: Table) -> Batch:
+    """One record per filled cell of an annotator, row by row; an empty cell says nothing."""
+    import pyarrow as pa
+
+    lines, cells = table
+    number, names = len(lines), list(layout.annotators)
+    answers = Cells.of(
+        [
+            pa.DictionaryArray.from_arrays(cells[n].codes, cells[n].distinct)
+            for n in layout.annotators.values()
+        ]
+    )
+    by_row = answers.take(np.arange(number * len(names)).reshape(len(names), number).T.ravel())
+    filled = np.flatnonzero(by_row.holds(str.strip))
+    rows = filled // len(names)
+    columns = {
+        role: cells[n].take(rows)
         for role, n in layout.roles.items()
         if role not in {"annotator", "category"}
     }
-    columns["annotator"] = [name for _, _, name, _ in answers]
-    columns["category"] = [cell for _, _, _, cell in answers]
-    return Batch([line for line, _, _, _ in answers], columns)
+    columns["annotator"] = Cells(np.arange(len(names)), pa.array(names, pa.string())).take(
+        filled % len(names)
+    )
+    columns["category"] = by_row.take(filled)
+    return Batch(lines[rows], columns)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from sqlalchemy import Connection
 
 from tracker.catalogue.facts import hold_kinds, say_of_annotators, say_of_categories
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
 from tracker.ingest import values
+from tracker.ingest.held import NOT_TIMED
 from tracker.ingest.items import ItemIds
 from tracker.ingest.kinds import take_kinds
 from tracker.ingest.names import BAD, AnnotatorIds, CategoryIds
-from tracker.ingest.records import KEEP, Batch, Rejections
+from tracker.ingest.records import KEEP, Batch, Cells, Numbers, Rejections
 from tracker.ingest.staging import Staging
 from tracker.schema import NO_SPAN, NONE_APPLIES, SKIPPED
 
@@ -25,7 +28,7 @@ GOLD = "gold"
 
 _MOST_GOLD_REMEMBERED = 500_000
 
-Rows = dict[str, Sequence[Any]]
+Rows = dict[str, npt.NDArray[Any]]
 
 
 class Intake:
@@ -79,17 +82,23 @@ class Intake:
         if "annotator" in columns:
             self._answers(rows, batch, name, bad)
         for n in sorted(bad):
-            self.rejections.add(name, batch.lines[n], bad[n])
+            self.rejections.add(name, int(batch.lines[n]), bad[n])
         if "annotator" not in columns:
             self.truth_files.add(source)
-            return sum(1 for n, gold in enumerate(columns["gold"]) if gold.strip() or n in bad)
+            counts = columns["gold"].holds(str.strip)
+            counts[list(bad)] = True
+            return int(counts.sum())
         self._stage(rows, source, bad)
         return len(batch.lines)
 
     def _fits(self, batch: Batch, name: str) -> None:
         spans = "start" in batch.columns
-        cells = (cell for role in ("start", "end") for cell in batch.columns.get(role, ()))
-        filled = any(cell.strip() for cell in cells)
+        filled = any(
+            text.strip()
+            for role in ("start", "end")
+            if role in batch.columns
+            for text in batch.columns[role].texts
+        )
         if filled and self.project.answers != "spans":
             raise Refused(
                 f"{name} holds spans, and {self.project.name!r} is a project of "
@@ -101,11 +110,12 @@ class Intake:
 
     def _refuse_nul(self, batch: Batch, name: str) -> None:
         """Names are looked at one by one; this is for texts, which Postgres would refuse."""
-        for role, texts in batch.columns.items():
+        for role, column in batch.columns.items():
             if role == "text" or role.startswith(KEEP):
-                for line, cell in zip(batch.lines, texts, strict=True):
-                    if "\0" in cell:
-                        raise Refused(f"{name}, line {line}: a text holds a NUL character")
+                found = column.holds(lambda text: "\0" in text)
+                if found.any():
+                    line = batch.lines[found.argmax()]
+                    raise Refused(f"{name}, line {line}: a text holds a NUL character")
 
     def _named(
         self,
@@ -113,13 +123,11 @@ class Intake:
         role: str,
         batch: Batch,
         bad: dict[int, str],
-    ) -> list[int]:
-        raws = batch.columns[role]
-        numbers = ids.of(raws, batch.columns)
-        if BAD in numbers:
-            for n, number in enumerate(numbers):
-                if number == BAD:
-                    bad.setdefault(n, ids.reason(raws[n]))
+    ) -> Numbers:
+        column = batch.columns[role]
+        numbers = ids.of(column, batch)[column.codes]
+        for n in np.flatnonzero(numbers == BAD).tolist():
+            bad.setdefault(n, ids.reason(column[n]))
         return numbers
 
     def _answers(self, rows: Rows, batch: Batch, name: str, bad: dict[int, str]) -> None:
@@ -134,74 +142,75 @@ class Intake:
         rows["category_id"] = self._named(self.categories, "category", batch, bad)
         if "labelled_at" in columns:
             read = values.moment(self.recorded_at)
-            moments = values.read_column(columns["labelled_at"], read, None, bad)
-            rows["timed"] = [moment is not None for moment in moments]
-            rows["labelled_at"] = [
-                self.recorded_at if moment is None else moment for moment in moments
-            ]
+            rows["labelled_at"] = values.read_column(
+                columns["labelled_at"], read, self.recorded_at, bad
+            )
+            rows["timed"] = columns["labelled_at"].holds(str.strip)
         if "seconds" in columns:
-            rows["spent_ms"] = values.read_column(columns["seconds"], values.millisecond, None, bad)
+            rows["spent_ms"] = values.read_column(
+                columns["seconds"], values.millisecond, NOT_TIMED, bad
+            )
         if "pass" in columns:
             rows["pass"] = values.read_column(columns["pass"], values.pass_number, 1, bad)
         if "start" in columns and self.project.answers == "spans":
             self._spans(rows, columns, bad)
 
-    def _spans(self, rows: Rows, columns: Mapping[str, Sequence[str]], bad: dict[int, str]) -> None:
-        starts = values.read_column(columns["start"], values.offset, NO_SPAN, bad)
-        ends = values.read_column(columns["end"], values.offset, NO_SPAN, bad)
-        lengths = values.read_column(
-            columns.get("n_tokens", [""] * len(starts)), values.offset, NO_SPAN, bad
+    def _spans(self, rows: Rows, columns: Mapping[str, Cells], bad: dict[int, str]) -> None:
+        starts, ends = (
+            values.read_column(columns[role], values.offset, NO_SPAN, bad)
+            for role in ("start", "end")
         )
-        for n, (start, end, length) in enumerate(zip(starts, ends, lengths, strict=True)):
-            if rows["category_id"][n] == NONE_APPLIES:
-                if (start, end) != (NO_SPAN, NO_SPAN):
-                    bad.setdefault(n, f"the span {start} to {end} has no category")
+        lengths = np.full_like(starts, NO_SPAN)
+        if "n_tokens" in columns:
+            lengths = values.read_column(columns["n_tokens"], values.offset, NO_SPAN, bad)
+        marked = (starts != NO_SPAN) & (ends > starts) & ((lengths == NO_SPAN) | (ends <= lengths))
+        nothing = (starts == NO_SPAN) & (ends == NO_SPAN)
+        none_applies = rows["category_id"] == NONE_APPLIES
+        for n in np.flatnonzero(~np.where(none_applies, nothing, marked)).tolist():
+            start, end = int(starts[n]), int(ends[n])
+            if none_applies[n]:
+                bad.setdefault(n, f"the span {start} to {end} has no category")
             elif NO_SPAN in {start, end}:
                 bad.setdefault(n, "the start or the end of the span is missing")
             elif end <= start:
                 bad.setdefault(n, f"the span ends at {end}, not after its start at {start}")
-            elif length != NO_SPAN and end > length:
-                bad.setdefault(n, f"the span ends at {end}, past the document's end at {length}")
+            else:
+                last = int(lengths[n])
+                bad.setdefault(n, f"the span ends at {end}, past the document's end at {last}")
         rows["span_start"], rows["span_end"] = starts, ends
 
-    def _take_gold(
-        self, batch: Batch, items: Sequence[int], source: int, bad: dict[int, str]
-    ) -> None:
+    def _take_gold(self, batch: Batch, items: Numbers, source: int, bad: dict[int, str]) -> None:
         """Stage the truths of a batch, each item's once however many rows repeat it."""
         golds = batch.columns["gold"]
-        truths = [gold if gold.strip() else "" for gold in golds]
-        fresh = [
-            n
-            for n, truth in enumerate(truths)
-            if truth and items[n] != BAD and (items[n], truth) not in self._gold_seen
-        ]
-        first: dict[tuple[int, str], int] = {}
-        for n in fresh:
-            first.setdefault((items[n], truths[n]), n)
+        told = np.flatnonzero(golds.holds(str.strip) & (items != BAD))
+        pairs = items[told] * len(golds.distinct) + golds.codes[told]
+        first = np.sort(told[np.unique(pairs, return_index=True)[1]])
+        truths = list(zip(items[first].tolist(), golds.at(first), strict=True))
+        fresh = [n for n, truth in enumerate(truths) if truth not in self._gold_seen]
         if len(self._gold_seen) > _MOST_GOLD_REMEMBERED:
             self._gold_seen.clear()
-        self._gold_seen.update(first)
-        taken = list(first.values())
-        if not taken:
+        self._gold_seen.update(truths)
+        taken = first[fresh]
+        if not len(taken):
             return
         if self.gold is None:
             self.gold = self.annotators.reference(GOLD)
-        numbers = self.categories.of([truths[n] for n in taken], {})
-        for n, number in zip(taken, numbers, strict=True):
-            if number == BAD:
-                bad.setdefault(n, f"the gold: {self.categories.reason(truths[n])}")
+        numbers = np.array(self.categories.of_texts(golds.at(taken)), np.int64)
+        for n in taken[numbers == BAD].tolist():
+            bad.setdefault(n, f"the gold: {self.categories.reason(golds[n])}")
         rows: Rows = {
-            "line": [batch.lines[n] for n in taken],
-            "item_id": [items[n] for n in taken],
-            "annotator_id": [self.gold] * len(taken),
+            "line": batch.lines[taken],
+            "item_id": items[taken],
+            "annotator_id": np.full(len(taken), self.gold),
             "category_id": numbers,
         }
-        self._stage(rows, source, {n: "" for n, number in enumerate(numbers) if number == BAD})
+        self._stage(rows, source, np.flatnonzero(numbers == BAD).tolist())
 
-    def _stage(self, rows: Rows, source: int, bad: Mapping[int, str]) -> None:
+    def _stage(self, rows: Rows, source: int, bad: Collection[int]) -> None:
         if bad:
-            kept = [n for n in range(len(rows["line"])) if n not in bad]
-            rows = {name: [column[n] for n in kept] for name, column in rows.items()}
+            good = np.ones(len(rows["line"]), bool)
+            good[list(bad)] = False
+            rows = {name: column[good] for name, column in rows.items()}
         if source > 1:
-            rows["source"] = [source] * len(rows["line"])
+            rows["source"] = np.full(len(rows["line"]), source)
         self.staging.add(rows)

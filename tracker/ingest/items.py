@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 from typing import Any, cast
 
+import numpy as np
 from sqlalchemy import (
     Column,
     Connection,
@@ -17,10 +18,11 @@ from sqlalchemy import (
 
 from tracker import dialect
 from tracker.catalogue.facts import ATTRIBUTE, LENGTH, TEXT
+from tracker.catalogue.names import LONGEST_NAME
 from tracker.catalogue.projects import ProjectInfo
 from tracker.ingest import values
-from tracker.ingest.names import MOST_REMEMBERED, Ids
-from tracker.ingest.records import KEEP
+from tracker.ingest.names import BAD, Ids
+from tracker.ingest.records import KEEP, Batch, Cells, Flags, Numbers
 from tracker.ingest.told import Fact, Told
 from tracker.schema import Item
 
@@ -30,19 +32,30 @@ _items = cast("Table", Item.__table__)
 _wanted = Table("wanted_items", MetaData(), Column("name", Text), prefixes=["TEMPORARY"])
 _DETAILS = {"text": TEXT, "n_tokens": LENGTH}
 """What a file may tell of an item: the column of ``items`` by role."""
+_MOST_REMEMBERED = 5_000_000  # names in memory, some 20 bytes each; the rest is looked up again
+_SPACE = "".join(mark for mark in map(chr, range(0x3001)) if mark.isspace())
+"""What Python takes for space around a text, as it does for other names."""
 
 
 class ItemIds(Ids):
-    """The numbers of items; what a file tells of one is stored where it first comes."""
+    """The numbers of items; what a file tells of one is stored where it first comes.
+
+    Names stay in Arrow's arrays, in a tenth of the memory that Python's objects would take.
+    """
 
     what = "item"
 
     def __init__(self, connection: Connection, project: ProjectInfo, change: int) -> None:
+        import pyarrow as pa
+
         super().__init__(connection, project)
         self.told = Told(connection, project.id, change)
         highest = select(func.max(Item.id)).where(Item.project_id == project.id)
         self.next = (connection.scalar(highest) or 0) + 1
         self.may_be_stored = self.next > 1
+        self._nothing = pa.array([], pa.string())
+        self._names = self._nothing  # those met, and their numbers beside them
+        self._ids = np.zeros(0, np.int64)
         _wanted.create(connection)
 
     def close(self) -> None:
@@ -51,44 +64,58 @@ class ItemIds(Ids):
         self.told.close()
         _wanted.drop(self.connection)
 
-    def of(self, raws: Sequence[str], columns: Mapping[str, Sequence[str]]) -> list[int]:
-        """The number of each raw name, `BAD` where it was refused."""
-        try:
-            return super().of(raws, columns)
-        except KeyError:  # the memory was cleared on the way: look all of these up again
-            return super().of(raws, columns)
+    def of(self, column: Cells, batch: Batch) -> Numbers:
+        """The number of each different text of a column, `BAD` if it was refused."""
+        names, bad = self._fit(column)
+        places = _places(names, self._names)
+        numbers = np.where(bad, BAD, np.append(self._ids, BAD)[places])
+        unknown = (places < 0) & ~bad
+        if unknown.any():
+            fresh = names.filter(unknown)
+            among = np.where(unknown, np.cumsum(unknown) - 1, -1)
+            if not names.equals(column.distinct):  # without their spaces some may be the same
+                fresh = fresh.unique()
+                among = _places(names, fresh)
+            made = self._learn_items(fresh, _first_records(column, among), batch)
+            numbers[unknown] = made[among[unknown]]
+        return numbers
 
-    def _learn(
-        self, new: Sequence[str], raws: Sequence[str], columns: Mapping[str, Sequence[str]]
-    ) -> None:
-        if len(self.known) > MOST_REMEMBERED:
-            self.known.clear()
-            self.reasons.clear()
+    def reason(self, raw: str) -> str:
+        """Why a name was refused."""
+        return str(self._objection(raw.strip()))
+
+    def _fit(self, column: Cells) -> tuple[Any, Flags]:
+        """The names less surrounding space, and which of them cannot be one."""
+        import pyarrow.compute as pc
+
+        names = pc.utf8_trim(column.distinct, characters=_SPACE)
+        length = pc.binary_length(names).to_numpy(zero_copy_only=False)
+        nul = pc.match_substring(names, "\0").to_numpy(zero_copy_only=False)
+        return names, (length == 0) | (length > LONGEST_NAME) | nul
+
+    def _learn_items(self, fresh: Any, rows: Numbers, batch: Batch) -> Numbers:
+        """The numbers of names that were not met before; each first comes in that row."""
+        import pyarrow as pa
+
+        numbers = np.zeros(len(fresh), np.int64)
+        is_new = np.ones(len(fresh), bool)
+        if self.may_be_stored:
+            stored = self._stored(fresh)
+            for place, name in enumerate(fresh.to_pylist()):
+                if name in stored:
+                    is_new[place], numbers[place] = False, stored[name]
+        numbers[is_new] = self.next + np.arange(is_new.sum())
+        self.next += int(is_new.sum())
+        self._tell(fresh, numbers, is_new, rows, batch)
+        if len(self._names) > _MOST_REMEMBERED:
+            self._names, self._ids = self._nothing, self._ids[:0]
             self.may_be_stored = True
-        super()._learn(new, raws, columns)
+        self._names = pa.concat_arrays([self._names, fresh])
+        self._ids = np.concatenate([self._ids, numbers])
+        return numbers
 
-    def _numbers(
-        self,
-        named: Mapping[str, str],
-        raws: Sequence[str],
-        columns: Mapping[str, Sequence[str]],
-    ) -> dict[str, int]:
-        names = dict.fromkeys(named.values())
-        stored = self._stored(names) if self.may_be_stored else {}
-        new = [name for name in names if name not in stored]
-        made = {name: self.next + n for n, name in enumerate(new)}
-        self.next += len(made)
-        told = {role: columns[role] for role in _DETAILS if role in columns}
-        kept = {role: texts for role, texts in columns.items() if role.startswith(KEEP)}
-        rows = _first_rows(named, raws) if told or kept else {}
-        self._insert(made, rows, told)
-        if rows:
-            self.told.of_new(_facts(made, rows, told | kept))
-            self.told.of_known(_facts(stored, rows, told | kept))
-        return stored | made
-
-    def _stored(self, names: Iterable[str]) -> dict[str, int]:
-        dialect.bulk_insert(self.connection, _wanted, ["name"], [(name,) for name in names])
+    def _stored(self, names: Any) -> dict[str, int]:
+        dialect.bulk_insert(self.connection, _wanted, {"name": names})
         found = self.connection.execute(
             select(Item.name, Item.id)
             .join(_wanted, _wanted.c.name == Item.name)
@@ -98,34 +125,34 @@ class ItemIds(Ids):
         self.connection.execute(_wanted.delete())
         return stored
 
-    def _insert(
-        self,
-        made: Mapping[str, int],
-        rows: Mapping[str, int],
-        told: Mapping[str, Sequence[str]],
+    def _tell(
+        self, names: Any, numbers: Numbers, is_new: Flags, rows: Numbers, batch: Batch
     ) -> None:
-        project = self.project.id
-        dialect.bulk_insert(
-            self.connection,
-            _items,
-            ["project_id", "id", "name", *(_DETAILS[role] for role in told)],
-            [
-                (project, n, name, *(_detail(role, told[role][rows[name]]) for role in told))
-                for name, n in made.items()
-            ],
-        )
-
-
-def _facts(
-    numbers: Mapping[str, int], rows: Mapping[str, int], told: Mapping[str, Sequence[str]]
-) -> list[Fact]:
-    """What the columns of some roles say of items; an empty cell says nothing of a detail."""
-    return [
-        Fact(number, *_meaning(role), str(value))
-        for role, texts in told.items()
-        for name, number in numbers.items()
-        if (value := _detail(role, texts[rows[name]])) is not None
-    ]
+        """Store the new items, and of all of them what their rows say."""
+        said = {
+            role: [_detail(role, raw) for raw in cells.at(rows)]
+            for role, cells in batch.columns.items()
+            if role in _DETAILS or role.startswith(KEEP)
+        }
+        if is_new.any():
+            made = {"project_id": self.project.id, "id": numbers[is_new]}
+            made["name"] = names.filter(is_new)
+            made |= {
+                _DETAILS[role]: list(compress(cells, is_new))
+                for role, cells in said.items()
+                if role in _DETAILS
+            }
+            dialect.bulk_insert(self.connection, _items, made)
+        for which, tell in ((is_new, self.told.of_new), (~is_new, self.told.of_known)):
+            of = np.flatnonzero(which).tolist() if said else []
+            tell(
+                [
+                    Fact(int(numbers[n]), *_meaning(role), str(cells[n]))
+                    for role, cells in said.items()
+                    for n in of
+                    if cells[n] is not None
+                ]
+            )
 
 
 def _meaning(role: str) -> tuple[str, str]:
@@ -133,9 +160,21 @@ def _meaning(role: str) -> tuple[str, str]:
     return (ATTRIBUTE, role.removeprefix(KEEP)) if role.startswith(KEEP) else (_DETAILS[role], "")
 
 
-def _first_rows(named: Mapping[str, str], raws: Sequence[str]) -> dict[str, int]:
-    """In which row each name comes first."""
-    return {named[raw]: n for n, raw in reversed(list(enumerate(raws))) if raw in named}
+def _places(names: Any, among: Any) -> Numbers:
+    """Where each name is among others, -1 if it is not."""
+    import pyarrow.compute as pc
+
+    places: Numbers = pc.index_in(names, value_set=among).fill_null(-1).to_numpy()
+    return places
+
+
+def _first_records(column: Cells, places: Numbers) -> Numbers:
+    """The first record of each place that a column's different texts have; -1 is none."""
+    of_records = places[column.codes]
+    backwards = np.flatnonzero(of_records >= 0)[::-1]
+    first = np.zeros(int(places.max(initial=-1)) + 1, np.int64)
+    first[of_records[backwards]] = backwards
+    return first
 
 
 def _detail(role: str, raw: str) -> Any:

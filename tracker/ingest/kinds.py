@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import numpy as np
 
 from tracker.errors import Refused
 from tracker.ingest.names import BAD, AnnotatorIds
+from tracker.ingest.records import Cells, Numbers
 from tracker.schema import KINDS
 
 __all__ = ["take_kinds"]
@@ -13,31 +14,32 @@ __all__ = ["take_kinds"]
 
 def take_kinds(
     annotators: AnnotatorIds,
-    given: Sequence[int],
-    raws: Sequence[str],
-    lines: Sequence[int],
+    given: Numbers,
+    kinds: Cells,
+    lines: Numbers,
     source: str,
 ) -> None:
     """Note the kinds that a file gives to annotators; an empty cell gives none.
 
-    ``given`` and ``raws`` hold each row's annotator by number and the cell of its kind. Raises
+    ``given`` and ``kinds`` hold each row's annotator by number and the cell of its kind. Raises
     Refused, with the line, for a word that is no kind, and for a kind that contradicts another
     line or what was said of the annotator before.
     """
-    for number, raw in dict.fromkeys(zip(given, raws, strict=True)):
+    pairs = given * len(kinds.distinct) + kinds.codes
+    for n in np.sort(np.unique(pairs, return_index=True)[1]).tolist():
+        number, raw = int(given[n]), kinds[n]
         kind = raw.strip().casefold()
         if number == BAD or not kind:
             continue
         if kind not in KINDS:
             raise Refused(
-                f"{_place(given, raws, lines, source, number, raw)}: {raw.strip()!r} is no kind of "
-                "annotator",
+                f"{source}, line {lines[n]}: {raw.strip()!r} is no kind of annotator",
                 f"write one of: {', '.join(KINDS)}; or, if the column means something else: "
                 "--map kind=",
             )
         owner = annotators.aliases.get(number, number)
         name = annotators.name_of(owner)
-        place = f"{_place(given, raws, lines, source, number, raw)}: {name!r} is a {kind} here"
+        place = f"{source}, line {lines[n]}: {name!r} is a {kind} here"
         told = annotators.told.setdefault(owner, kind)
         if told != kind:
             raise Refused(f"{place}, and a {told} on another line", "an annotator has one kind")
@@ -50,11 +52,3 @@ def take_kinds(
                 "--map kind=",
             )
         annotators.kinds[name] = kind
-
-
-def _place(
-    given: Sequence[int], raws: Sequence[str], lines: Sequence[int], source: str, who: int, raw: str
-) -> str:
-    """Where a file first says so."""
-    n = next(n for n, row in enumerate(zip(given, raws, strict=True)) if row == (who, raw))
-    return f"{source}, line {lines[n]}"

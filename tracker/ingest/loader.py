@@ -16,12 +16,14 @@ from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
 from tracker.ingest.columns import Mapped
 from tracker.ingest.delimited import read_delimited
+from tracker.ingest.fates import FATES
+from tracker.ingest.held import all_inserted
 from tracker.ingest.intake import Intake
 from tracker.ingest.records import Rejection, Rejections
 from tracker.ingest.settle import Settlement
 from tracker.ingest.soundness import Contradiction, check_references, contradictions, past_the_end
 from tracker.ingest.source import SourceFile
-from tracker.ingest.staging import FATES, staging
+from tracker.ingest.staging import staging
 from tracker.ingest.touch import touch, touch_range
 from tracker.schema import Annotator, Category, Import, Item, ItemAttribute, Label, Source
 
@@ -96,23 +98,26 @@ def load(
         intake = Intake(connection, project, staged, rejections, (change, recorded_at))
         rows = _read_all(sources, mapped, intake, rejections, progress)
         intake.close()
-        staged.filled()
         check_references(connection, staged.extremes, project.id)
-        incoming, single = staged.table, project.answers == "one"
-        settlement = Settlement(connection, incoming, project.id, change)
+        settlement = Settlement(connection, staged.table, project.id, change)
         digests = {number: source.digest for number, source in enumerate(sources, 1)}
-        if not empty_before:
-            settlement.date_known_sources(digests)
-        repeats = settlement.any_repeats()
-        if repeats:
-            found = contradictions(connection, incoming, project.id, single=single)
-            _reject_contradictions(found, intake.gold, names, rejections)
-        if project.answers == "spans":
-            found = past_the_end(connection, incoming, project.id)
-            _reject_contradictions(found, intake.gold, names, rejections)
+        at_once, repeats = None, False
+        if empty_before and project.answers != "spans":
+            at_once = staged.all_at_once(single=project.answers == "one")
+        if at_once is None:
+            staged.store()
+            if not empty_before:
+                settlement.date_known_sources(digests)
+            repeats = settlement.any_repeats()
+            _examine(connection, project, staged.table, intake.gold, names, rejections, repeats)
         if rejections.count and not skip_invalid:
             raise Rejected(_result(None, project, rows, {}, None, rejections))
-        settlement.run(repeats=repeats, empty_before=empty_before)
+        if at_once is None:
+            settlement.run(repeats=repeats, empty_before=empty_before)
+            fates, gold = settlement.fates(intake.gold, intake.truth_files)
+        else:
+            settlement.insert_all(at_once)
+            fates, gold = all_inserted(at_once, intake.gold, intake.truth_files)
         if "item_id" in staged.extremes:
             if empty_before:
                 touch_range(connection, project.id, change, *staged.extremes["item_id"])
@@ -120,7 +125,6 @@ def load(
                 touch(connection, project.id, change, settlement.changed_items())
         filled = (Item, ItemAttribute, Annotator, Category, Label)
         dialect.rows_added(connection, rows, [cast("Table", one.__table__) for one in filled])
-        fates, gold = settlement.fates(intake.gold, intake.truth_files)
     # What is not staged any more only repeated another row of its file.
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count
     number = _record(connection, project, change, rows, fates, rejections.count)
@@ -146,18 +150,32 @@ def _read_all(
     total = None if None in sizes else sum(size or 0 for size in sizes)
     rows = before = 0
     for number, source in enumerate(sources, 1):
+        if progress is not None:
+            source.watch(lambda read, before=before: progress(before + read, total))  # type: ignore[misc]
         for batch in read_delimited(source, mapped, rejections):
             rows += intake.take(batch, number, source.name)
-            if progress is not None:
-                progress(before + source.bytes_read, total)
+            del batch  # before the next is read: they are large
         source.drain()
         before += source.bytes_read
     return rows + rejections.ragged
 
 
-def _reject_contradictions(
-    found: Sequence[Contradiction], gold: int | None, names: Sequence[str], rejections: Rejections
+def _examine(
+    connection: Connection,
+    project: ProjectInfo,
+    incoming: Table,
+    gold: int | None,
+    names: Sequence[str],
+    rejections: Rejections,
+    repeats: bool,
 ) -> None:
+    """Reject the staged rows that contradict others, or what is known of their item."""
+    found: list[Contradiction] = []
+    if repeats:
+        single = project.answers == "one"
+        found += contradictions(connection, incoming, project.id, single=single)
+    if project.answers == "spans":
+        found += past_the_end(connection, incoming, project.id)
     for row in found:
         if row.annotator_id == gold:
             raise Refused(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
 from sqlalchemy import Connection, func, insert, select
 
 from tracker.catalogue.annotators import live_aliases
@@ -12,14 +13,14 @@ from tracker.catalogue.facts import standing_annotators, told_kinds
 from tracker.catalogue.names import LONGEST_NAME, near, unfit_for
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
+from tracker.ingest.records import Batch, Cells, Numbers
 from tracker.schema import Annotator, Category
 
-__all__ = ["BAD", "MOST_REMEMBERED", "AnnotatorIds", "CategoryIds", "Ids"]
+__all__ = ["BAD", "AnnotatorIds", "CategoryIds", "Ids"]
 
 BAD = -9
 """The number of a name that was refused; the reason is in ``reasons``."""
 
-MOST_REMEMBERED = 500_000  # names in memory, about 100 MB; the rest is looked up again
 _MOST_LEARNT = 10_000  # categories; a project that needs more can declare them
 
 
@@ -34,14 +35,17 @@ class Ids:
         self.known: dict[str, int] = {}
         self.reasons: dict[str, str] = {}
 
-    def of(self, raws: Sequence[str], columns: Mapping[str, Sequence[str]]) -> list[int]:
-        """The number of each raw name, `BAD` where it was refused."""
+    def of(self, column: Cells, _batch: Batch) -> Numbers:
+        """The number of each different text of a column, `BAD` if it was refused."""
+        return np.array(self.of_texts(column.texts), np.int64)
+
+    def of_texts(self, raws: Sequence[str]) -> list[int]:
+        """The number of each raw name, `BAD` if it was refused."""
         known = self.known
-        try:
-            return list(map(known.__getitem__, raws))
-        except KeyError:
-            self._learn([raw for raw in dict.fromkeys(raws) if raw not in known], raws, columns)
-            return list(map(known.__getitem__, raws))
+        new = [raw for raw in raws if raw not in known]
+        if new:
+            self._learn(new)
+        return [known[raw] for raw in raws]
 
     @property
     def met(self) -> set[int]:
@@ -52,19 +56,16 @@ class Ids:
         """Why a name was refused."""
         return self.reasons[raw]
 
-    def _learn(
-        self, new: Sequence[str], raws: Sequence[str], columns: Mapping[str, Sequence[str]]
-    ) -> None:
-        """Number the raw names that were not met before; ``raws`` is the whole column."""
+    def _learn(self, new: Sequence[str]) -> None:
+        """Number the raw names that were not met before."""
         named = {raw: raw.strip() for raw in new}
         bad = {raw: reason for raw in new if (reason := self._objection(named[raw]))}
         for raw in bad:
             del named[raw]
-        numbers = self._numbers(named, raws, columns)
+        numbers = self._numbers(dict.fromkeys(named.values()))
         self.known.update({raw: numbers[name] for raw, name in named.items()})
         self.known.update(dict.fromkeys(bad, BAD))
-        if len(self.reasons) < MOST_REMEMBERED:
-            self.reasons.update(bad)
+        self.reasons.update(bad)
 
     def _objection(self, name: str) -> str | None:
         if not name:
@@ -75,13 +76,8 @@ class Ids:
             return f"the {self.what}'s name holds a NUL character"
         return None
 
-    def _numbers(
-        self,
-        named: Mapping[str, str],
-        raws: Sequence[str],
-        columns: Mapping[str, Sequence[str]],
-    ) -> dict[str, int]:
-        """The number of each name, made where it is new; ``named`` holds names by raw form."""
+    def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
+        """The number of each name, made if it is new."""
         raise NotImplementedError
 
 
@@ -108,13 +104,7 @@ class CategoryIds(Ids):
         unfit = unfit_for(self.project.scale, name)
         return None if unfit is None else f"{name!r} {unfit}"
 
-    def _numbers(
-        self,
-        named: Mapping[str, str],
-        raws: Sequence[str],
-        columns: Mapping[str, Sequence[str]],
-    ) -> dict[str, int]:
-        names = dict.fromkeys(named.values())
+    def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
         new = [name for name in names if name and name not in self.names]
         if len(self.names) + len(new) >= _MOST_LEARNT:
             raise Refused(
@@ -160,9 +150,12 @@ class AnnotatorIds(Ids):
         """The name of an annotator."""
         return next(str(name) for name, known in self.names.items() if known == number)
 
-    def canonical(self, given: Sequence[int]) -> Sequence[int]:
+    def canonical(self, given: Numbers) -> Numbers:
         """The annotators that the names stand for."""
-        return [self.aliases.get(number, number) for number in given]
+        owners = given.copy()
+        for alias, owner in self.aliases.items():
+            owners[given == alias] = owner
+        return owners
 
     def reference(self, name: str) -> int:
         """The number of the reference annotator of that name, made where there is none.
@@ -198,13 +191,7 @@ class AnnotatorIds(Ids):
             ],
         )
 
-    def _numbers(
-        self,
-        named: Mapping[str, str],
-        raws: Sequence[str],
-        columns: Mapping[str, Sequence[str]],
-    ) -> dict[str, int]:
-        names = dict.fromkeys(named.values())
+    def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
         new = [name for name in names if name not in self.names]
         if new:
             self._make(new, "human")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-__all__ = ["KEEP", "ROLES", "Batch", "Rejection"]
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["KEEP", "ROLES", "Batch", "Cells", "Flags", "Numbers", "Rejection", "Rejections"]
 
 ROLES = (
     "item",
@@ -27,17 +31,80 @@ ROLES = (
 KEEP = "keep:"
 """Before the name of a column that is kept as an attribute of the item."""
 
+Numbers = npt.NDArray[np.integer[Any]]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one column, each different text held once.
+
+    ``codes``, with shape (records,), says for each record where in ``distinct`` (Arrow strings,
+    none missing) its text is. Every text is some record's; they are in the order of their first.
+    """
+
+    codes: Numbers
+    distinct: Any
+
+    @classmethod
+    def of(cls, chunks: Sequence[Any]) -> Cells:
+        """The column made of Arrow arrays of strings, one after the other."""
+        import pyarrow as pa
+
+        column = pa.chunked_array(chunks)
+        if pa.types.is_dictionary(column.type):
+            column = column.unify_dictionaries()
+        else:
+            column = column.dictionary_encode()
+        encoded = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        return cls(encoded.indices.to_numpy(), encoded.dictionary)
+
+    @classmethod
+    def of_texts(cls, texts: Sequence[str]) -> Cells:
+        """The column of these cells."""
+        import pyarrow as pa
+
+        return cls.of([pa.array(texts, pa.string())])
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The different texts."""
+        return list(self.distinct.to_pylist())
+
+    def __getitem__(self, record: int) -> str:
+        return self.texts[int(self.codes[record])]
+
+    def at(self, records: Numbers) -> list[str]:
+        """The cells of these records."""
+        texts = self.texts
+        return [texts[code] for code in self.codes[records].tolist()]
+
+    def take(self, records: Numbers) -> Cells:
+        """The column of these records."""
+        codes = self.codes[records]
+        first = np.full(len(self.distinct), len(codes))
+        first[codes[::-1]] = np.arange(len(codes))[::-1]
+        used = np.argsort(first)[: np.count_nonzero(first < len(codes))]
+        places = np.zeros(len(first), np.int64)
+        places[used] = np.arange(len(used))
+        return Cells(places[codes], self.distinct.take(used))
+
+    def holds(self, test: Callable[[str], Any]) -> Flags:
+        """Whether the cell of each record passes the test, which is made once for each text."""
+        passed = np.fromiter((bool(test(text)) for text in self.texts), bool, len(self.texts))
+        return passed[self.codes] if len(passed) else np.zeros(len(self.codes), bool)
+
 
 @dataclass(frozen=True)
 class Batch:
     """Some records of one source, column by column.
 
-    ``lines`` holds the line on which each record starts; every sequence in ``columns`` is as
-    long, its texts as they stood in the file, by role (see `ROLES`, `KEEP`).
+    ``lines`` holds the line on which each record starts; every column is as long, its texts as
+    they stood in the file, by role (see `ROLES`, `KEEP`).
     """
 
-    lines: Sequence[int]
-    columns: Mapping[str, Sequence[str]]
+    lines: Numbers
+    columns: Mapping[str, Cells]
 
 
 @dataclass(frozen=True)

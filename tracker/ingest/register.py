@@ -17,7 +17,7 @@ from tracker import clock
 from tracker.catalogue.changes import lock_project, record_change
 from tracker.catalogue.facts import hold_kinds
 from tracker.errors import InvalidOption, NotFound
-from tracker.ingest.staging import FATES
+from tracker.ingest.fates import FATES
 from tracker.ingest.standing import restore, retire
 from tracker.ingest.told import take_back_facts
 from tracker.ingest.touch import touch

@@ -8,9 +8,10 @@ import never was.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
+import numpy as np
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -29,16 +30,15 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.selectable import FromClause
 
+from tracker import dialect
+from tracker.ingest.fates import CHANGED, FATES, INSERTED, OLDER, UNCHANGED
+from tracker.ingest.held import with_missing
 from tracker.ingest.staging import (
     ANSWER,
     ASSERTION,
-    CHANGED,
-    FATES,
-    INSERTED,
     LABEL,
-    OLDER,
+    OWN_NAME,
     RECORD,
-    UNCHANGED,
     given_as,
     same,
 )
@@ -89,6 +89,16 @@ class Settlement:
                     .where(self.incoming.c.source == number, self.incoming.c.timed.is_(False))
                     .values(labelled_at=earlier)
                 )
+
+    def insert_all(self, rows: Mapping[str, Any]) -> None:
+        """Put all rows of an import where they stand, given that nothing is to settle."""
+        given = rows["given_as"]
+        if not isinstance(given, int):
+            given = np.where(given == OWN_NAME, rows["annotator_id"], given)
+        columns = {name: rows[name] for name in (*ASSERTION, *LABEL, "timed", "spent_ms")}
+        columns["given_as"] = rows["annotator_id"] if isinstance(given, int) else given
+        keys = {"project_id": self.project_id, "change_id": self.change_id}
+        dialect.bulk_insert(self.connection, _labels, keys | with_missing(columns))
 
     def run(self, *, repeats: bool, empty_before: bool) -> None:
         """Settle every staged row, and drop those that only repeat another of their file.

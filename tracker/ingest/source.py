@@ -1,22 +1,27 @@
-"""The bytes of a source: opened, unpacked, digested, decoded line by line."""
+"""The bytes of a source: opened, unpacked, digested, cut at the ends of lines."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
 import io
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from tracker.errors import Refused
 
-__all__ = ["STDIN", "SourceFile"]
+__all__ = ["LONGEST_LINE", "STDIN", "SourceFile", "line_ends"]
 
 STDIN = "-"
+LONGEST_LINE = 64 * 1024 * 1024
+"""Bytes of a line; so that a small packed file cannot fill the memory with one."""
 _PEEK = 4096
+_BLOCK = 1024 * 1024  # larger ones leave the processor's cache as they are read
 
 
 class _Digested(io.RawIOBase):
@@ -26,6 +31,7 @@ class _Digested(io.RawIOBase):
         self._stream: Any = stream
         self.sha256 = hashlib.sha256()
         self.bytes_read = 0
+        self.watch: Callable[[int], None] = lambda _: None
 
     def readable(self) -> bool:
         return True
@@ -36,6 +42,7 @@ class _Digested(io.RawIOBase):
         buffer[: len(data)] = data
         self.sha256.update(data)
         self.bytes_read += len(data)
+        self.watch(self.bytes_read)
         return len(data)
 
 
@@ -81,6 +88,10 @@ class SourceFile:
         """Bytes taken from the file so far."""
         return self._digested.bytes_read
 
+    def watch(self, told: Callable[[int], None]) -> None:
+        """Tell someone the bytes taken from the file so far, each time."""
+        self._digested.watch = told
+
     def drain(self) -> None:
         """Read to the end, so that the digest is of the whole."""
         while self._stream.read(1 << 20):
@@ -91,51 +102,83 @@ class SourceFile:
         if self.path != STDIN:
             self._opened.close()
 
-    def lines(self) -> Iterator[str]:
-        """The text line by line, line ends kept.
+    def blocks(self) -> Iterator[bytes]:
+        """The text as UTF-8, many whole lines at a time; the last may lack its end.
 
-        Raises Refused where it is empty, binary or damaged. Iterating raises
-        UnicodeDecodeError where the bytes are not the text they claim: see `undecodable`.
+        Raises Refused for a file that is empty, binary or damaged, or that has a line longer
+        than `LONGEST_LINE`. UTF-8 is taken as it comes: see `decoded`.
         """
-        head = self._stream.peek(_PEEK)
-        if not head:
-            raise Refused(f"{self.name} is empty")
-        if head[:2] == b"\x1f\x8b":
-            return self._unpacked()
-        return self._decoded(self._stream, head)
-
-    def _unpacked(self) -> Iterator[str]:
+        stream = self._stream
+        if stream.peek(2)[:2] == b"\x1f\x8b":
+            stream = io.BufferedReader(gzip.GzipFile(fileobj=stream))
         try:
-            unpacked: io.BufferedReader[Any] = io.BufferedReader(
-                gzip.GzipFile(fileobj=self._stream)
-            )
-            head = unpacked.peek(_PEEK)
+            head = stream.peek(_PEEK)[:_PEEK]
             if not head:
                 raise Refused(f"{self.name} is empty")
-            yield from self._decoded(unpacked, head)
+            if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+                yield from self._whole_lines(self._transcoded(_pieces(stream)))
+                return
+            if b"\0" in head:
+                raise Refused(f"{self.name} is a binary file, not text")
+            if head[:3] == codecs.BOM_UTF8:
+                stream.read(3)
+            yield from self._whole_lines(_pieces(stream))
         except (EOFError, OSError, zlib.error):
             raise Refused(f"{self.name} is damaged: it does not unpack") from None
 
-    def _decoded(self, stream: io.BufferedReader[Any], head: bytes) -> Iterator[str]:
-        encoding = "utf-8-sig"
-        if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-            encoding = "utf-16"
-        elif b"\0" in head[:_PEEK]:
-            raise Refused(f"{self.name} is a binary file, not text")
-        # Kept, for a wrapper that is forgotten closes what it wraps.
-        self._text = io.TextIOWrapper(stream, encoding, newline="")
-        return self._text
+    def _whole_lines(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        lines, rest = 0, b""
+        for piece in pieces:
+            block = rest + piece
+            # A return at the very end may be the first half of a line's end.
+            end = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1
+            rest = block[end:]
+            if len(rest) > LONGEST_LINE:
+                raise Refused(
+                    f"{self.name}, line {lines + line_ends(block[:end]) + 1}: "
+                    f"the line is longer than {LONGEST_LINE >> 20} MB",
+                    "is that a table of text, one answer a line?",
+                )
+            if end:
+                yield block[:end]
+                lines += line_ends(block[:end])
+        if rest:
+            yield rest
 
-    def undecodable(self, error: UnicodeDecodeError, lines_before: int) -> Refused:
-        """What to say of bytes that are not text, met after so many whole lines.
+    def _transcoded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        lines, decoder = 0, codecs.getincrementaldecoder("utf-16")()
+        for piece in chain(pieces, [b""]):
+            try:
+                text = decoder.decode(piece, final=not piece)
+            except UnicodeDecodeError as error:
+                raise self._undecodable(error, lines) from None
+            block = text.encode()
+            yield block
+            lines += line_ends(block)
 
-        The decoder met them in a block of which the lines before are not counted yet.
-        """
-        block = error.object[: error.start].decode(error.encoding, "replace")
-        ends = block.count("\n") + block.count("\r") - block.count("\r\n")
+    def decoded(self, block: bytes, lines_before: int) -> str:
+        """The text of a block that so many lines precede; raises Refused if it is not UTF-8."""
+        try:
+            return block.decode()
+        except UnicodeDecodeError as error:
+            raise self._undecodable(error, lines_before) from None
+
+    def _undecodable(self, error: UnicodeDecodeError, lines_before: int) -> Refused:
+        lines = line_ends(error.object[: error.start].decode(error.encoding, "replace").encode())
         byte = error.object[error.start]
         return Refused(
-            f"{self.name}, line {lines_before + ends + 1}: "
+            f"{self.name}, line {lines_before + lines + 1}: "
             f"the byte 0x{byte:02x} is not {error.encoding.upper()}",
             "save the file as UTF-8",
         )
+
+
+def line_ends(block: bytes) -> int:
+    """How many lines end in a block of text."""
+    returns = block.count(b"\r")
+    return block.count(b"\n") + (returns and returns - block.count(b"\r\n"))
+
+
+def _pieces(stream: io.BufferedReader[Any]) -> Iterator[bytes]:
+    while piece := stream.read(_BLOCK):
+        yield piece

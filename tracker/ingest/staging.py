@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,13 +23,15 @@ from sqlalchemy import (
 from sqlalchemy.sql.selectable import FromClause
 
 from tracker import dialect
+from tracker.ingest.fates import INSERTED
+from tracker.ingest.held import NOT_TIMED, Held, to_settle, with_missing
+from tracker.ingest.records import Numbers
 from tracker.past import ANSWER
 from tracker.schema import NO_SPAN
 
 __all__ = [
     "ANSWER",
     "ASSERTION",
-    "FATES",
     "LABEL",
     "OWN_NAME",
     "RECORD",
@@ -50,16 +52,28 @@ LABEL = ("category_id", "span_start", "span_end")
 REFERENCES = {"item_id", "annotator_id", "given_as", "category_id"}
 """The columns that refer to a row of another table."""
 
-INSERTED, CHANGED, UNCHANGED, OLDER = range(4)
+MOST_HELD = 4_000_000
+"""Rows that are held as arrays, 20 to 40 bytes each."""
+
+_DEFAULTS = {
+    "pass": 1,
+    "source": 1,
+    "span_start": NO_SPAN,
+    "span_end": NO_SPAN,
+    "given_as": 0,
+    "timed": 0,
+    "spent_ms": NOT_TIMED,
+}
+"""What a row has that is not told of it; as the table below, for rows that do not lie in it."""
+
 OWN_NAME = 0
 """In ``given_as``: the answer came under the annotator's own name."""
-FATES = ("inserted", "changed", "unchanged", "older")
-"""What became of a row, by its number in the column ``fate``."""
 
 
 class Staging:
     """The rows of one import on their way in; one row is one label, its names resolved.
 
+    They are held as arrays, and lie in ``table`` once they are too many to hold or are `stored`.
     ``wave`` numbers the records of one answer within the import, oldest first. ``extremes``
     holds the least and the greatest number of each column of `REFERENCES`.
     """
@@ -67,22 +81,45 @@ class Staging:
     def __init__(self, connection: Connection, recorded_at: int) -> None:
         self.connection = connection
         self.table = _INCOMING
+        self._spilled = False
+        self._held = Held({**_DEFAULTS, "labelled_at": recorded_at})
         _table(recorded_at).create(connection)
         self.extremes: dict[str, tuple[int, int]] = {}
 
-    def add(self, columns: Mapping[str, Sequence[Any]]) -> None:
+    def add(self, columns: Mapping[str, Numbers]) -> None:
         """Append rows given column by column; what is left out takes its default."""
+        if not len(columns["line"]):
+            return
         for name in REFERENCES & columns.keys():
-            numbers = [*columns[name], *self.extremes.get(name, ())]
-            if numbers:
-                self.extremes[name] = (min(numbers), max(numbers))
-        dialect.bulk_insert(
-            self.connection, self.table, list(columns), zip(*columns.values(), strict=True)
-        )
+            known = self.extremes.get(name, ())
+            ends = (*known, int(columns[name].min()), int(columns[name].max()))
+            self.extremes[name] = (min(ends), max(ends))
+        self._held.add(columns)
+        if self._held.rows > MOST_HELD:
+            self._spill()
 
-    def filled(self) -> None:
-        """Say that all rows are in."""
+    def all_at_once(self, *, single: bool) -> Mapping[str, Any] | None:
+        """All rows in the order of labels' keys, if nothing is to settle; else None.
+
+        A column that no row was told of is its default. Something is to settle if an answer has
+        several records, or rows that repeat or contradict each other; or if the rows were too
+        many to hold. With ``single`` an answer is one category.
+        """
+        if self._spilled or not self._held.rows:
+            return None
+        rows: dict[str, Any] = {**self._held.defaults, **self._held.sorted()}
+        return None if to_settle(rows, single=single) else rows
+
+    def store(self) -> None:
+        """Let all rows be in the table."""
+        self._spill()
         dialect.refresh_statistics(self.connection, self.table)
+
+    def _spill(self) -> None:
+        if self._held.rows:
+            dialect.bulk_insert(self.connection, self.table, with_missing(self._held.sorted()))
+            self._held.clear()
+            self._spilled = True
 
 
 def same(columns: tuple[str, ...], left: FromClause, right: FromClause) -> ColumnElement[bool]:

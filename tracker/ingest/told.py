@@ -7,7 +7,7 @@ until all files are read; undoing an import finds there what the imports left sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import (
     Column,
@@ -73,26 +73,21 @@ class Told:
 
     def of_new(self, facts: Sequence[Fact]) -> None:
         """Record what is said of items that this import made."""
-        project = self.project_id
-        dialect.bulk_insert(
-            self.connection,
-            _facts,
-            ["project_id", "change_id", *_THING, "value"],
-            ((project, self.change, *fact) for fact in facts),
-        )
-        dialect.bulk_insert(
-            self.connection,
-            _attributes,
-            ["project_id", "item_id", "name", "value"],
-            ((project, one.item, one.name, one.value) for one in facts if one.role == ATTRIBUTE),
-        )
+        attributes = [fact for fact in facts if fact.role == ATTRIBUTE]
+        key = {"project_id": self.project_id, "change_id": self.change}
+        if facts:
+            dialect.bulk_insert(self.connection, _facts, key | _columns(facts))
+        if attributes:
+            columns = {"project_id": self.project_id} | _columns(attributes)
+            del columns["role"]
+            dialect.bulk_insert(self.connection, _attributes, columns)
 
     def of_known(self, facts: Sequence[Fact]) -> None:
         """Take what is said of items that were there; of one thing the first word holds."""
-        rows = [(*fact[:3], n, fact.value) for n, fact in enumerate(facts, self._waiting)]
-        self._waiting += len(rows)
-        columns = [*_THING, "number", "value"]
-        dialect.bulk_insert(self.connection, _told, columns, rows)
+        numbers = list(range(self._waiting, self._waiting + len(facts)))
+        self._waiting += len(facts)
+        if facts:
+            dialect.bulk_insert(self.connection, _told, _columns(facts) | {"number": numbers})
 
     def settle(self) -> None:
         """Record what waits, and let it hold."""
@@ -147,6 +142,11 @@ class Told:
                 ),
             )
         )
+
+
+def _columns(facts: Sequence[Fact]) -> dict[str, Any]:
+    cells = (list(column) for column in zip(*facts, strict=True))
+    return dict(zip((*_THING, "value"), cells, strict=True))
 
 
 def take_back_facts(connection: Connection, project_id: int, change: int) -> None:

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable
+
+import numpy as np
 
 from tracker import clock
+from tracker.ingest.records import Cells, Numbers
 
 __all__ = ["millisecond", "moment", "offset", "pass_number", "read_column"]
 
-Value = TypeVar("Value")
 _MOST_MS = 2**31 - 1  # 24 days
 
 
 def read_column(
-    texts: Sequence[str], read: Callable[[str], Value], default: Value, bad: dict[int, str]
-) -> list[Value]:
-    """Each cell's value, the default where it is empty; reasons go into ``bad``, by position."""
-    values = []
-    for n, raw in enumerate(texts):
+    column: Cells, read: Callable[[str], int], default: int, bad: dict[int, str]
+) -> Numbers:
+    """The value of each record, the default if its cell is empty; reasons go into ``bad``."""
+    values, reasons = [], {}
+    for n, raw in enumerate(column.texts):
         text = raw.strip()
         value = default
         if text:
             try:
                 value = read(text)
             except ValueError as error:
-                bad.setdefault(n, str(error))
+                reasons[n] = str(error)
         values.append(value)
-    return values
+    if reasons:
+        for n in np.flatnonzero(np.isin(column.codes, list(reasons))).tolist():
+            bad.setdefault(n, reasons[int(column.codes[n])])
+    return np.array(values, np.int64)[column.codes]
 
 
-def moment(latest: int) -> Callable[[str], int | None]:
+def moment(latest: int) -> Callable[[str], int]:
     """A reader of times that refuses those after ``latest``, by more than the clocks' skew."""
 
-    def read(text: str) -> int | None:
+    def read(text: str) -> int:
         value = clock.parse_labelled_at(text)
         if value > latest + clock.SKEW:
             raise ValueError(f"the labelled_at {text!r} lies in the future")
@@ -42,7 +46,7 @@ def moment(latest: int) -> Callable[[str], int | None]:
     return read
 
 
-def millisecond(text: str) -> int | None:
+def millisecond(text: str) -> int:
     """Seconds spent, as whole milliseconds; raises ValueError."""
     try:
         value = round(float(text) * 1000)

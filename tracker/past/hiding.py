@@ -42,7 +42,7 @@ def some_items(connection: Connection, items: Iterable[int]) -> Iterator[Select[
     """A statement that gives the numbers of these items, for `only_items`."""
     wanted = _wanted_items(dialect.temporary_schema(connection))
     wanted.create(connection)
-    dialect.bulk_insert(connection, wanted, ["item_id"], ([item] for item in items))
+    dialect.bulk_insert(connection, wanted, {"item_id": list(items)})
     dialect.refresh_statistics(connection, wanted)
     yield select(wanted.c.item_id)
     wanted.drop(connection)
