@@ -56,6 +56,10 @@ IN_MEMORY = "sqlite://"
 
 _WRITE_OPTION = "tracker_write"
 _BULK_OPTION = "tracker_bulk"
+# Kibibytes of SQLite's page cache. What is grouped is sorted in parts of that size, too: parts that
+# fit into a processor's own cache are sorted in two thirds of the time. A writer keeps changed
+# pages in it; what is loaded in bulk comes in the order of keys, and its memory is the loader's.
+_READERS_CACHE, _WRITERS_CACHE, _LOADERS_CACHE = 1024, 65536, 32768
 _MIGRATION_LOCK = 0x7472_6163_6B65  # any number that no other program is likely to choose
 _MANY = 500  # rows that it matters to plan for: what joins them takes their number squared
 _FEW = 10  # times fewer than there are: the planner need not be told of so many more
@@ -180,8 +184,7 @@ def _prepare_sqlite(dbapi_connection: sqlite3.Connection, _record: object) -> No
     dbapi_connection.isolation_level = None
     for pragma in (
         "recursive_triggers = ON",  # or INSERT OR REPLACE goes round the delete triggers
-        "cache_size = -65536",  # kibibytes
-        "temp.cache_size = -65536",
+        f"temp.cache_size = -{_WRITERS_CACHE}",
         "threads = 2",  # to sort what is grouped by anything but the stored order
     ):
         dbapi_connection.execute(f"PRAGMA {pragma}")
@@ -189,11 +192,11 @@ def _prepare_sqlite(dbapi_connection: sqlite3.Connection, _record: object) -> No
 
 def _begin_sqlite(connection: Connection) -> None:
     options = connection.get_execution_options()
-    bulk = options.get(_BULK_OPTION)
+    bulk, write = options.get(_BULK_OPTION), options.get(_WRITE_OPTION)
     connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if bulk else 'ON'}")
-    if bulk:  # it comes in the order of keys, and its memory is the loader's
-        connection.exec_driver_sql("PRAGMA cache_size = -32768")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get(_WRITE_OPTION) else "BEGIN")
+    cache = _LOADERS_CACHE if bulk else _WRITERS_CACHE if write else _READERS_CACHE
+    connection.exec_driver_sql(f"PRAGMA cache_size = -{cache}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
 def bulk_insert(connection: Connection, table: Table, columns: Mapping[str, Any]) -> None:
