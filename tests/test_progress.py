@@ -21,12 +21,13 @@ def test_coverage_of_the_wanted_answers(ledger: Ledger, write: Write) -> None:
     file = write("item,annotator,category\n i,A,x\n i,B,x\n i,C,y\n j,A,x\n k,A,\n k,B,x\n l,A,")
     number = ledger.import_file(file, "p", options=WANTED).id
     told = ledger.status("p").to_dict()
-    assert told["items"] == 3  # l was skipped by everyone
+    assert told["items"] == 4
+    assert told["items_unanswered"] == 1  # l was skipped by everyone
     assert told["answers"] == 5
     assert told["annotators"] == 3
-    assert told["answers_per_item"] == {"1": 2, "3": 1}
-    assert (told["wanted"], told["items_complete"], told["answers_missing"]) == (2, 1, 2)
-    assert told["coverage"] == pytest.approx(1 / 3)
+    assert told["answers_per_item"] == {"0": 1, "1": 2, "3": 1}
+    assert (told["wanted"], told["items_complete"], told["answers_missing"]) == (2, 1, 4)
+    assert told["coverage"] == pytest.approx(1 / 4)
     assert told["last_import"]["import"] == number
     assert told["open_flags"] == 0
     assert told["archived"] is False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -65,3 +65,34 @@ class Handle:
         """A connection in one transaction, and the project (None: the only one)."""
         with self.database.write() as connection:
             yield connection, find_project(connection, project)
+
+    # -- what is stored, changed ---------------------------------------------------------
+
+    def set_project(
+        self,
+        project: str,
+        *,
+        wanted: int | None = None,
+        scale: str | None = None,
+        categories: Sequence[str] | None = None,
+        opened: bool = False,
+    ) -> ProjectInfo:
+        """Change a project's settings; see `catalogue.settings.set_project`."""
+        from tracker.catalogue.settings import set_project
+
+        with self.writing(project) as (connection, found):
+            return set_project(
+                connection,
+                found,
+                wanted=wanted,
+                scale=scale,
+                categories=categories,
+                opened=opened,
+            )
+
+    def order_categories(self, project: str, names: Sequence[str]) -> list[str]:
+        """Put all categories of a project in an order, by which ordinal scales rank them."""
+        from tracker.catalogue.settings import order_categories
+
+        with self.writing(project) as (connection, found):
+            return order_categories(connection, found, names)

@@ -14,9 +14,8 @@ from tracker.assess import Assessment, Question, Reading, Study, Uncertainty, as
 from tracker.audit.floors import DEFAULT_FLOORS, Floors
 from tracker.auditing import Audit, AuditQuestion, audit_project, question_of
 from tracker.catalogue.changes import lock_project
-from tracker.catalogue.projects import ProjectInfo, ProjectOptions, find_project, project_for_import
+from tracker.catalogue.projects import ProjectOptions, find_project, project_for_import
 from tracker.catalogue.pseudonyms import pseudonyms
-from tracker.catalogue.settings import order_categories, set_project
 from tracker.compare import StateComparison, compare_states, find_states, refuse_unlike
 from tracker.counting import EVERYTHING, Choice, Selecting, choose
 from tracker.errors import InvalidOption
@@ -29,6 +28,7 @@ from tracker.history.curve import Asked, Curve, check_recorded_alone, rebuilt
 from tracker.history.prune import Fate, parse_keep, plan, prune
 from tracker.history.verify import Verified, verify
 from tracker.ingest.columns import parse_map
+from tracker.ingest.item_list import load_items
 from tracker.ingest.loader import ImportResult, Progress, load
 from tracker.ingest.source import STDIN, SourceFile
 from tracker.measures.bounds import ASYMMETRIC
@@ -100,6 +100,28 @@ class Ledger(Handle):
                 progress=progress,
             )
 
+    def import_items(
+        self,
+        path: str | Path | Sequence[str | Path],
+        project: str,
+        *,
+        options: ProjectOptions | None = None,
+        columns: Sequence[str] = (),
+        keep: Sequence[str] = (),
+        create: bool = True,
+        skip_invalid: bool = False,
+        dry_run: bool = False,
+    ) -> ImportResult:
+        """Register the items of one or more files, which need no answers; as `import_file`."""
+        paths = [path] if isinstance(path, str | Path) else list(path)
+        mapped = parse_map(columns, keep=keep, items=True)
+        with ExitStack() as opened:
+            sources = [opened.enter_context(closing(SourceFile(str(one)))) for one in paths]
+            connection = opened.enter_context(self.database.write(keep=not dry_run, bulk=True))
+            asked = options or ProjectOptions()
+            found = project_for_import(connection, project, asked, create=create)
+            return load_items(connection, found, sources, mapped, skip_invalid=skip_invalid)
+
     def import_frame(
         self,
         frame: pd.DataFrame,
@@ -153,31 +175,6 @@ class Ledger(Handle):
             return load(
                 connection, project, sources, mapped, skip_invalid=skip_invalid, progress=progress
             )
-
-    def set_project(
-        self,
-        project: str,
-        *,
-        wanted: int | None = None,
-        scale: str | None = None,
-        categories: Sequence[str] | None = None,
-        opened: bool = False,
-    ) -> ProjectInfo:
-        """Change a project's settings; see `catalogue.settings.set_project`."""
-        with self.writing(project) as (connection, found):
-            return set_project(
-                connection,
-                found,
-                wanted=wanted,
-                scale=scale,
-                categories=categories,
-                opened=opened,
-            )
-
-    def order_categories(self, project: str, names: Sequence[str]) -> list[str]:
-        """Put all categories of a project in an order, by which ordinal scales rank them."""
-        with self.writing(project) as (connection, found):
-            return order_categories(connection, found, names)
 
     # -- out ---------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import clock, counting
+from tracker.catalogue.items import count_items
 from tracker.catalogue.projects import ProjectInfo
 from tracker.flags import count_flags
 from tracker.ingest.register import list_imports
@@ -38,8 +39,13 @@ class Status:
 
     @property
     def items(self) -> int:
-        """Items with an answer."""
+        """Items, with an answer or without."""
         return sum(self.answers_per_item.values())
+
+    @property
+    def unanswered(self) -> int:
+        """Items without an answer that counts."""
+        return self.answers_per_item.get(0, 0)
 
     @property
     def answers(self) -> int:
@@ -76,6 +82,7 @@ class Status:
         return {
             "project": self.project.name,
             "items": self.items,
+            "items_unanswered": self.unanswered,
             "answers": self.answers,
             "annotators": self.annotators,
             "wanted": self.project.wanted,
@@ -104,10 +111,12 @@ def project_status(connection: Connection, project: ProjectInfo) -> Status:
         # Less than a day of answers tells of no daily pace.
         if newest - oldest >= _DAY:
             per_day = number / ((newest - oldest) / _DAY)
+    answered = counting.answers_per_item(connection, selection)
+    unanswered = count_items(connection, project) - sum(answered.values())
     return Status(
         project=project,
         annotators=len(counting.annotators_with_answers(connection, selection)),
-        answers_per_item=counting.answers_per_item(connection, selection),
+        answers_per_item=({0: unanswered} if unanswered > 0 else {}) | answered,
         last_import=imports[-1].to_dict() if imports else None,
         flags=count_flags(connection, project),
         per_day=per_day,

@@ -54,6 +54,15 @@ def without_clash(found: list[Row], *, gold: bool) -> list[Row]:
     ]
 
 
+def rounded(told: Any) -> Any:
+    """Figures without their last digits: sums run in the order of the categories' numbers."""
+    if isinstance(told, dict):
+        return {key: rounded(value) for key, value in told.items()}
+    if isinstance(told, list | tuple):
+        return [rounded(value) for value in told]
+    return round(told, 9) if isinstance(told, float) else told
+
+
 def seen(ledger: Ledger, name: str) -> dict[str, Any]:
     """All that users see of a project."""
     with ledger.reading(name) as (connection, project):
@@ -85,7 +94,7 @@ def seen(ledger: Ledger, name: str) -> dict[str, Any]:
             held[value] = (of_some["counts"], of_some["measures"], of_some["gold"])
         except InvalidOption as error:
             held[value] = str(error).replace(name, "p")
-    return held
+    return {key: rounded(value) for key, value in held.items()}
 
 
 def follow(ledger: Ledger, write: Write, script: Any) -> None:

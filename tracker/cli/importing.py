@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tracker.ingest.loader import ImportResult, Progress
 
-__all__ = ["register"]
+__all__ = ["register", "say_result", "show_rejections"]
 
 imports = typer.Typer(help="List, show and undo imports.", no_args_is_help=True)
 
@@ -102,15 +102,16 @@ def import_files(
                 progress=progress,
             )
     except Rejected as error:
-        _show_rejections(error.result, as_json=as_json)
+        show_rejections(error.result, as_json=as_json)
         raise
     if as_json:
         show(result.to_dict(), as_json=True)
         return
-    _say(result, dry_run=dry_run)
+    say_result(result, dry_run=dry_run)
 
 
-def _say(result: ImportResult, *, dry_run: bool) -> None:
+def say_result(result: ImportResult, *, dry_run: bool) -> None:
+    """Say what an import did."""
     counts = ", ".join(
         f"{getattr(result, fate):,} {fate}"
         for fate in ("inserted", "changed", "unchanged", "older", "rejected")
@@ -122,7 +123,7 @@ def _say(result: ImportResult, *, dry_run: bool) -> None:
         told = ", ".join(f"{number:,} {fate}" for fate, number in result.gold.items() if number)
         say(f"truths: {told or 'nothing'}")
     if result.rejected:
-        _show_rejections(result, as_json=False)
+        show_rejections(result, as_json=False)
     if not dry_run:
         hint(f"next: tracker agreement {_quoted(result.project)}")
 
@@ -133,7 +134,8 @@ def _quoted(name: str) -> str:
     return shlex.quote(name)
 
 
-def _show_rejections(result: ImportResult, *, as_json: bool) -> None:
+def show_rejections(result: ImportResult, *, as_json: bool) -> None:
+    """Show the rows that were refused, the first of many."""
     if as_json:
         show(result.to_dict(), as_json=True)
         return

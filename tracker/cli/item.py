@@ -10,6 +10,7 @@ from tracker.cli.context import (
     AsCsv,
     AsJson,
     opened,
+    opened_ledger,
     show,
     warn,
 )
@@ -17,7 +18,9 @@ from tracker.cli.naming import ProjectArgument, about_project
 
 __all__ = ["register"]
 
-items = typer.Typer(help="List items, and show what was said of one.", no_args_is_help=True)
+items = typer.Typer(
+    help="List and register items; show what was said of one.", no_args_is_help=True
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -50,6 +53,62 @@ def list_(
     )
     if len(rows) == limit:
         warn(f"the first {limit}; for all: --limit 0")
+
+
+@items.command("import")
+def import_(
+    context: typer.Context,
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="CSV or TSV, also .gz; - for stdin.")
+    ],
+    project: Annotated[
+        str, typer.Option("--project", "-p", help="The project; made if it is not there.")
+    ],
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="ROLE=COLUMN", help="Which column is the item or the text."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Keep a column as an attribute of the item."),
+    ] = None,
+    create: Annotated[
+        bool, typer.Option("--create/--no-create", help="Make a project that is not there.")
+    ] = True,
+    skip_invalid: Annotated[
+        bool, typer.Option("--skip-invalid", help="Leave bad rows out instead of refusing all.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would happen; store nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Register items that have no answers yet, as one import that can be taken back.
+
+    Status and coverage count them. Importing the list again changes nothing.
+
+    Examples: `tracker item import items.csv -p reviews --keep source`
+    """
+    from tracker.cli.importing import say_result, show_rejections
+    from tracker.ingest.loader import Rejected
+
+    try:
+        result = opened_ledger(context).import_items(
+            files,
+            project,
+            columns=columns or (),
+            keep=keep or (),
+            create=create,
+            skip_invalid=skip_invalid,
+            dry_run=dry_run,
+        )
+    except Rejected as error:
+        show_rejections(error.result, as_json=as_json)
+        raise
+    if as_json:
+        show(result.to_dict(), as_json=True)
+    else:
+        say_result(result, dry_run=dry_run)
 
 
 @about_project(items, "show")

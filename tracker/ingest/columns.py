@@ -35,6 +35,8 @@ _NAMES = {
 _OF_ONE = {"annotator", "category", "kind"}
 """What a row of a file in wide form does not have one of."""
 
+_OF_ITEMS = {"item", "text", "n_tokens"}
+"""What a list of items has."""
 _OPTIONAL = {*ROLES} - {"item", "annotator", "category"}
 
 _SPELLINGS = {"labeled_at": "labelled_at"}
@@ -51,6 +53,7 @@ class Mapped:
     annotators: tuple[str, ...] = ()
     wide: bool = False
     keep: tuple[str, ...] = ()
+    items: bool = False  # the files list items, and hold no answers
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,9 @@ class Layout:
         return bool(self.annotators)
 
 
-def parse_map(pairs: Sequence[str], *, wide: bool = False, keep: Sequence[str] = ()) -> Mapped:
+def parse_map(
+    pairs: Sequence[str], *, wide: bool = False, keep: Sequence[str] = (), items: bool = False
+) -> Mapped:
     """What ``--map ROLE=COLUMN`` says; raises InvalidOption where it says nothing sensible.
 
     An optional role without a column, ``ROLE=``, is one that no column has.
@@ -87,7 +92,11 @@ def parse_map(pairs: Sequence[str], *, wide: bool = False, keep: Sequence[str] =
                 f"--map {pair!r}: {role!r} is no role of a column",
                 near(role, ROLES) or f"one of: {', '.join(ROLES)}, annotators",
             )
-    return Mapped(roles, annotators, wide or bool(annotators), tuple(keep))
+    if items and (answered := [*(roles.keys() - _OF_ITEMS), *annotators]):
+        raise InvalidOption(
+            f"a list of items has no {answered[0]}", "answers are read by: tracker import"
+        )
+    return Mapped(roles, annotators, wide or bool(annotators), tuple(keep), items)
 
 
 def find_columns(header: Sequence[str], mapped: Mapped, source: str) -> Layout:
@@ -102,7 +111,7 @@ def find_columns(header: Sequence[str], mapped: Mapped, source: str) -> Layout:
         if column
     }
     for role in ROLES:
-        if role not in mapped.roles and not (mapped.wide and role in _OF_ONE):
+        if role not in mapped.roles and role not in _not_looked_for(mapped):
             found = _recognise(names, role, set(roles.values()), source)
             if found is not None:
                 roles[role] = found
@@ -112,8 +121,14 @@ def find_columns(header: Sequence[str], mapped: Mapped, source: str) -> Layout:
     }
     annotators = _annotator_columns(names, mapped, set(roles.values()), source)
     layout = Layout(roles, annotators)
-    _require(layout, names, source)
+    _require(layout, mapped, names, source)
     return layout
+
+
+def _not_looked_for(mapped: Mapped) -> set[str]:
+    if mapped.items:
+        return {*ROLES} - _OF_ITEMS
+    return _OF_ONE if mapped.wide else set()
 
 
 def _position(names: Sequence[str], column: str, flag: str, source: str) -> int:
@@ -155,9 +170,13 @@ def _annotator_columns(
     return {name: n for n, name in enumerate(names) if n not in taken and name}
 
 
-def _require(layout: Layout, names: Sequence[str], source: str) -> None:
+def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) -> None:
     needed = ["item"]
-    if not layout.wide and not ("gold" in layout.roles and not _has_answers(layout)):
+    if (
+        not layout.wide
+        and not mapped.items
+        and not ("gold" in layout.roles and not _has_answers(layout))
+    ):
         needed += ["annotator", "category"]
     missing = [role for role in needed if role not in layout.roles]
     if missing:
@@ -165,7 +184,8 @@ def _require(layout: Layout, names: Sequence[str], source: str) -> None:
         raise Refused(
             f"{source} has no column for the {' or the '.join(missing)}; "
             f"its columns are: {_listed(names)}",
-            f"say which: {asked}, or --wide for a column per annotator",
+            f"say which: {asked}"
+            + ("" if mapped.items else ", or --wide for a column per annotator"),
         )
     if ("start" in layout.roles) != ("end" in layout.roles):
         raise Refused(

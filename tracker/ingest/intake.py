@@ -21,7 +21,7 @@ from tracker.ingest.records import KEEP, Batch, Cells, Numbers, Rejections
 from tracker.ingest.staging import Staging
 from tracker.schema import NO_SPAN, NONE_APPLIES, SKIPPED
 
-__all__ = ["GOLD", "Intake"]
+__all__ = ["GOLD", "Intake", "refuse_nul"]
 
 GOLD = "gold"
 """The reference annotator whose answers a gold column holds."""
@@ -74,7 +74,7 @@ class Intake:
         """
         self._fits(batch, name)
         columns = batch.columns
-        self._refuse_nul(batch, name)
+        refuse_nul(batch, name)
         bad: dict[int, str] = {}
         rows: Rows = {"line": batch.lines, "item_id": self._named(self.items, "item", batch, bad)}
         if "gold" in columns:
@@ -107,15 +107,6 @@ class Intake:
             )
         if self.project.answers == "spans" and not spans and "annotator" in batch.columns:
             raise Refused(f"{name} has no start and end of spans", "--map start=… --map end=…")
-
-    def _refuse_nul(self, batch: Batch, name: str) -> None:
-        """Names are looked at one by one; this is for texts, which Postgres would refuse."""
-        for role, column in batch.columns.items():
-            if role == "text" or role.startswith(KEEP):
-                found = column.holds(lambda text: "\0" in text)
-                if found.any():
-                    line = batch.lines[found.argmax()]
-                    raise Refused(f"{name}, line {line}: a text holds a NUL character")
 
     def _named(
         self,
@@ -214,3 +205,13 @@ class Intake:
         if source > 1:
             rows["source"] = np.full(len(rows["line"]), source)
         self.staging.add(rows)
+
+
+def refuse_nul(batch: Batch, name: str) -> None:
+    """Refuse texts that Postgres would refuse; names are looked at one by one."""
+    for role, column in batch.columns.items():
+        if role == "text" or role.startswith(KEEP):
+            found = column.holds(lambda text: "\0" in text)
+            if found.any():
+                line = batch.lines[found.argmax()]
+                raise Refused(f"{name}, line {line}: a text holds a NUL character")

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 
 from tracker import dialect
-from tracker.catalogue.facts import ATTRIBUTE, LENGTH, TEXT
+from tracker.catalogue.facts import ATTRIBUTE, ITEM, LENGTH, TEXT
 from tracker.catalogue.names import LONGEST_NAME
 from tracker.catalogue.projects import ProjectInfo
 from tracker.ingest import values
@@ -45,10 +45,14 @@ class ItemIds(Ids):
 
     what = "item"
 
-    def __init__(self, connection: Connection, project: ProjectInfo, change: int) -> None:
+    def __init__(
+        self, connection: Connection, project: ProjectInfo, change: int, *, listed: bool = False
+    ) -> None:
+        """``listed`` says that items are to be known without an answer, too."""
         import pyarrow as pa
 
         super().__init__(connection, project)
+        self.listed = listed
         self.told = Told(connection, project.id, change)
         highest = select(func.max(Item.id)).where(Item.project_id == project.id)
         self.next = (connection.scalar(highest) or 0) + 1
@@ -144,9 +148,11 @@ class ItemIds(Ids):
             }
             dialect.bulk_insert(self.connection, _items, made)
         for which, tell in ((is_new, self.told.of_new), (~is_new, self.told.of_known)):
-            of = np.flatnonzero(which).tolist() if said else []
+            of = np.flatnonzero(which).tolist() if said or self.listed else []
+            listed = [Fact(int(numbers[n]), ITEM, "", "") for n in of if self.listed]
             tell(
-                [
+                listed
+                + [
                     Fact(int(numbers[n]), *_meaning(role), str(cells[n]))
                     for role, cells in said.items()
                     for n in of

@@ -27,7 +27,7 @@ from tracker.ingest.staging import staging
 from tracker.ingest.touch import touch, touch_range
 from tracker.schema import Annotator, Category, Import, Item, ItemAttribute, Label, Source
 
-__all__ = ["ImportResult", "Progress", "load"]
+__all__ = ["ImportResult", "Progress", "Rejected", "load", "record_import", "result_of"]
 
 Progress = Callable[[int, int | None], None]
 """Told the bytes read so far and the bytes there are, None where unknown."""
@@ -111,7 +111,7 @@ def load(
             repeats = settlement.any_repeats()
             _examine(connection, project, staged.table, intake.gold, names, rejections, repeats)
         if rejections.count and not skip_invalid:
-            raise Rejected(_result(None, project, rows, {}, None, rejections))
+            raise Rejected(result_of(None, project, rows, {}, None, rejections))
         if at_once is None:
             settlement.run(repeats=repeats, empty_before=empty_before)
             fates, gold = settlement.fates(intake.gold, intake.truth_files)
@@ -127,16 +127,9 @@ def load(
         dialect.rows_added(connection, rows, [cast("Table", one.__table__) for one in filled])
     # What is not staged any more only repeated another row of its file.
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count
-    number = _record(connection, project, change, rows, fates, rejections.count)
-    connection.execute(
-        insert(Source),
-        [
-            {"import_id": number, "number": n, "name": names[n - 1], "digest": digest}
-            for n, digest in digests.items()
-        ],
-    )
+    number = record_import(connection, project, change, rows, fates, rejections.count, sources)
     told = gold if any(gold.values()) else None
-    return _result(number, project, rows, fates, told, rejections)
+    return result_of(number, project, rows, fates, told, rejections)
 
 
 def _read_all(
@@ -184,23 +177,33 @@ def _examine(
         rejections.add(names[row.source - 1], row.line, row.reason)
 
 
-def _record(
+def record_import(
     connection: Connection,
     project: ProjectInfo,
     change: int,
     rows: int,
     fates: dict[str, int],
     rejected: int,
+    sources: Sequence[SourceFile],
 ) -> int:
+    """Record an import with its files, which were read; returns its number."""
     made = connection.execute(
         insert(Import)
         .values(project_id=project.id, change_id=change, rows=rows, rejected=rejected, **fates)
         .returning(Import.id)
     )
-    return int(made.scalar_one())
+    number = int(made.scalar_one())
+    connection.execute(
+        insert(Source),
+        [
+            {"import_id": number, "number": n, "name": source.name, "digest": source.digest}
+            for n, source in enumerate(sources, 1)
+        ],
+    )
+    return number
 
 
-def _result(
+def result_of(
     number: int | None,
     project: ProjectInfo,
     rows: int,
@@ -208,6 +211,7 @@ def _result(
     gold: dict[str, int] | None,
     rejections: Rejections,
 ) -> ImportResult:
+    """The result of an import with such fates of its rows."""
     return ImportResult(
         id=number,
         project=project.name,

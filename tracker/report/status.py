@@ -23,6 +23,7 @@ def status_view(found: Sequence[Status]) -> RenderableType:
             (
                 status.project.name,
                 count(status.items),
+                count(status.unanswered),
                 count(status.answers),
                 count(status.annotators),
                 f"{bar(told['coverage'], 8)} {share(told['coverage'])}"
@@ -38,6 +39,7 @@ def status_view(found: Sequence[Status]) -> RenderableType:
     columns = (
         "project",
         "items",
+        "unanswered",
         "answers",
         "annotators",
         "complete ",
