@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import shlex
 import shutil
 from pathlib import Path
 
@@ -154,7 +155,7 @@ def test_what_to_do_next_is_a_command(run: Run) -> None:
     told = run("compare", "reviews", "1", "2", "--json").json()
     (line,) = (line for line in done.err.splitlines() if line.startswith("next: "))
     name = told["because"]["annotators"][0]["annotator"]
-    assert line == f'next: tracker annotator show "{name}" -p "reviews"'
+    assert line == f"next: tracker annotator show {shlex.quote(name)} -p reviews"
     assert parse(line.removeprefix("next: ")) == "annotator show"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +203,11 @@ def test_a_snapshot_is_an_element_of_the_history(run: Run, furnished: Path) -> N
 
 
 def test_a_snapshot_prints_its_number(run: Run, furnished: Path) -> None:
-    number = run("snapshot", "reviews").out.strip()
+    told = run("snapshot", "reviews").out
+    alpha = r"alpha [0-9.]{5}"
+    assert re.fullmatch(rf"snapshot 2: {alpha}\n", told)
+    assert re.fullmatch(r"snapshot 2: nothing .*\n", run("snapshot", "reviews", "--if-changed").out)
+    number = run("--quiet", "snapshot", "reviews").out.strip()
     assert number == str(run("history", "reviews", "--json").json()["snapshots"][-1]["snapshot"])
 
 

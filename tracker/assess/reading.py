@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from shlex import quote
 
 from tracker.catalogue.names import is_numeric, near
 from tracker.catalogue.projects import ProjectInfo
@@ -90,7 +91,7 @@ def _check_order(project: ProjectInfo, names: Mapping[int, str], reading: Readin
     if by_order and not _ordered(project, names):
         raise InvalidOption(
             f"the categories of {project.name!r} have no order",
-            f"declare one: tracker category order {project.name} low,middle,high",
+            f"declare one: tracker category order {quote(project.name)} low,middle,high",
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
@@ -105,7 +106,7 @@ def find_annotators(
         if annotator is None:
             raise NotFound(
                 f"there is no annotator {name!r} in {project.name!r}",
-                near(name, known) or f"see: tracker annotator list -p {project.name}",
+                near(name, known) or f"see: tracker annotator list -p {quote(project.name)}",
             )
     return [annotator for annotator in found if annotator is not None]
 
@@ -172,7 +173,7 @@ def add_alias(connection: Connection, project: ProjectInfo, name: str, alias: st
     if alias in annotator_names(connection, project).values():
         raise InvalidOption(
             f"the name {alias!r} is already in use in {project.name!r}",
-            f"see: tracker annotator list -p {project.name}",
+            f"see: tracker annotator list -p {quote(project.name)}",
         )
     _insert_alias(connection, project, alias, annotator, "alias")
     return find_annotator(connection, project, annotator.name)

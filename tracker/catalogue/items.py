@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any, cast
 
 from sqlalchemy import Connection, Table, func, literal, null, select
@@ -109,7 +110,7 @@ def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRe
         known = connection.scalars(alike.limit(1000)).all()
         raise NotFound(
             f"there is no item {name!r} in {project.name!r}",
-            near(name, known) or f"see: tracker item list {project.name}",
+            near(name, known) or f"see: tracker item list {quote(project.name)}",
         )
     attributes = connection.execute(
         select(ItemAttribute.name, ItemAttribute.value).where(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
@@ -103,5 +104,5 @@ def find_note(connection: Connection, project: ProjectInfo, text: str) -> NoteIn
 def _listing(project: ProjectInfo, known: list[NoteInfo]) -> str:
     """Where to look for the notes there are, or how to make one."""
     if known:
-        return f"see: tracker project notes {project.name}"
-    return f'make one: tracker project note {project.name} "what happened"'
+        return f"see: tracker project notes {quote(project.name)}"
+    return f'make one: tracker project note {quote(project.name)} "what happened"'

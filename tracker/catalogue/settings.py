@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
@@ -169,7 +170,8 @@ def _check_complete(connection: Connection, project: ProjectInfo, listed: Sequen
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise Refused(
             f"the list leaves out {missing[0]!r} ({labels:,} labels){more}",
-            f"name it, or first: tracker category merge {project.name} {missing[0]} OTHER",
+            "name it, or first: tracker category merge "
+            f"{quote(project.name)} {quote(missing[0])} OTHER",
         )
 
 

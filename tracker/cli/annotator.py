@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -19,6 +20,7 @@ from tracker.cli.context import (
     show,
 )
 from tracker.cli.naming import ProjectArgument, about_project
+from tracker.cli.options import LARGEST
 from tracker.cli.writing import Force, check_output, write_text
 from tracker.errors import InvalidOption
 
@@ -100,7 +102,10 @@ def show_(
             told["competence"] = competences(connection, found).get(annotator.id)
     told["recorded"] = lives
     show(told, as_json=as_json, view=annotator_view(told, lives))
-    hint(f"for the annotator's own eyes: tracker annotator report {annotator.name} -p {found.name}")
+    hint(
+        "for the annotator's own eyes: "
+        f"tracker annotator report {quote(annotator.name)} -p {quote(found.name)}"
+    )
 
 
 @about_project(annotators, "report")
@@ -114,7 +119,10 @@ def report(
     ] = None,
     force: Force = False,
     suppress_below: Annotated[
-        int, typer.Option("--suppress-below", metavar="N", help="No figure of fewer answers.")
+        int,
+        typer.Option(
+            "--suppress-below", metavar="N", max=LARGEST, help="No figure of fewer answers."
+        ),
     ] = 5,
     as_json: AsJson = False,
 ) -> None:

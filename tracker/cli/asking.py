@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from tracker.cli.options import LARGEST
 from tracker.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ __all__ = [
     "refuse_unused",
 ]
 
+MOST_SAMPLES = 1_000_000
+
 Weights = Annotated[
     str | None,
     typer.Option(
@@ -62,9 +65,13 @@ Distance = Annotated[
 ]
 Bootstrap = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Errors and intervals from N samples of the items."),
+    typer.Option(
+        metavar="N", max=MOST_SAMPLES, help="Errors and intervals from N samples of the items."
+    ),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", help="Of the bootstrap's random numbers.")]
+Seed = Annotated[
+    int, typer.Option(metavar="N", max=LARGEST, help="Of the bootstrap's random numbers.")
+]
 Resample = Annotated[
     str,
     typer.Option(

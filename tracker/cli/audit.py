@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from tracker.cli.context import AsCsv, AsJson, hint, opened_ledger, show, warn
 from tracker.cli.fairness import Pseudonyms, SuppressBelow, fairly
 from tracker.cli.naming import ProjectArgument, about_project
+from tracker.cli.options import LARGEST
 from tracker.cli.selecting import (
     Annotators,
     AsOf,
@@ -44,7 +46,9 @@ Alpha = Annotated[
 ]
 EvidenceItems = Annotated[
     int,
-    typer.Option("--evidence", metavar="N", help="Show N items for each finding that stands up."),
+    typer.Option(
+        "--evidence", metavar="N", max=LARGEST, help="Show N items for each finding that stands up."
+    ),
 ]
 
 
@@ -131,11 +135,11 @@ def audit(
         view=audit_view(found, clear=everything),
     )
     if recorded is not None:
-        hint(f"recorded: {recorded_words(recorded)}; see: tracker flags list {project}")
+        hint(f"recorded: {recorded_words(recorded)}; see: tracker flags list {quote(project)}")
     elif found.flagged():
         hint(
-            f"to see one: tracker annotator show NAME -p {project}; "
-            f"to keep them: tracker audit {project} --record"
+            f"to see one: tracker annotator show NAME -p {quote(project)}; "
+            f"to keep them: tracker audit {quote(project)} --record"
         )
     if fails:
         warn(f"{len(fails)} findings fail the check {fail_on}")

@@ -84,4 +84,5 @@ def compare(
         hint(f"next: tracker status {shlex.quote(project)}")
     elif found.because is not None and found.because.annotators:
         name = next(iter(found.because.annotators))
-        hint(f"next: tracker annotator show {name!r} -p {(other or project)!r}".replace("'", '"'))
+        words = shlex.join([name, "-p", other or project])
+        hint(f"next: tracker annotator show {words}")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracker.cli.options import LARGEST
+
 if TYPE_CHECKING:
     from tracker.auditing import Audit
     from tracker.ledger import Ledger
@@ -21,7 +23,10 @@ Pseudonyms = Annotated[
 SuppressBelow = Annotated[
     int | None,
     typer.Option(
-        "--suppress-below", metavar="N", help="Leave out figures of fewer than N answers."
+        "--suppress-below",
+        metavar="N",
+        max=LARGEST,
+        help="Leave out figures of fewer than N answers.",
     ),
 ]
 

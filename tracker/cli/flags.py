@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +17,7 @@ from tracker.cli.context import (
     warn,
 )
 from tracker.cli.naming import ProjectArgument, about_project
+from tracker.cli.options import LARGEST
 from tracker.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -28,8 +30,10 @@ flags = typer.Typer(
     no_args_is_help=True,
 )
 
-Flag = Annotated[int, typer.Argument(metavar="FLAG", help="The flag's number.")]
-Flags = Annotated[list[int], typer.Argument(metavar="FLAG…", help="The flags' numbers.")]
+Flag = Annotated[int, typer.Argument(metavar="FLAG", max=LARGEST, help="The flag's number.")]
+Flags = Annotated[
+    list[int], typer.Argument(metavar="FLAG…", max=LARGEST, help="The flags' numbers.")
+]
 Note = Annotated[str | None, typer.Option(metavar="TEXT", help="Why; kept with the flag.")]
 By = Annotated[str | None, typer.Option("--by", help="Who does it; the login name if left out.")]
 
@@ -87,11 +91,11 @@ def list_(
         view=flags_view(rows),
     )
     if rows:
-        hint(f"next: tracker flags show {rows[0]['flag']} -p {found.name}")
+        hint(f"next: tracker flags show {rows[0]['flag']} -p {quote(found.name)}")
     elif anything:
-        hint(f"no such flag; for all of them: tracker flags list {found.name} --state all")
+        hint(f"no such flag; for all of them: tracker flags list {quote(found.name)} --state all")
     else:
-        hint(f"none recorded: tracker audit {found.name} --record")
+        hint(f"none recorded: tracker audit {quote(found.name)} --record")
 
 
 @about_project(flags, "show", numbers=True)
@@ -180,7 +184,9 @@ def history(
     project: ProjectArgument,
     flag: Annotated[
         int | None,
-        typer.Argument(metavar="[FLAG]", help="The flag's number; all flags if left out."),
+        typer.Argument(
+            metavar="[FLAG]", max=LARGEST, help="The flag's number; all flags if left out."
+        ),
     ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -202,7 +208,7 @@ def history(
         view=changes_view(rows),
     )
     if not rows:
-        hint(f"none recorded: tracker audit {found.name} --record")
+        hint(f"none recorded: tracker audit {quote(found.name)} --record")
 
 
 def _act(
@@ -231,7 +237,7 @@ def _act(
             say(f"flag {outcome.flag} of {found.name} is {kept} (by {outcome.by})")
     if done:
         listed = "".join(f"{outcome.flag} " for outcome in done)
-        hint(_NEXT[action].format(flags=listed, project=found.name))
+        hint(_NEXT[action].format(flags=listed, project=quote(found.name)))
 
 
 def _login() -> str:

@@ -22,7 +22,15 @@ from tracker.cli.context import (
     show,
     some_project,
 )
-from tracker.cli.options import Answers, Categories, Offsets, Scale, Wanted, project_options
+from tracker.cli.options import (
+    LARGEST,
+    Answers,
+    Categories,
+    Offsets,
+    Scale,
+    Wanted,
+    project_options,
+)
 from tracker.cli.terminal import bars_wanted
 
 if TYPE_CHECKING:
@@ -211,7 +219,9 @@ def _imports_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
 @imports.command("show")
 def show_(
     context: typer.Context,
-    number: Annotated[int, typer.Argument(metavar="IMPORT", help="The import's number.")],
+    number: Annotated[
+        int, typer.Argument(metavar="IMPORT", max=LARGEST, help="The import's number.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Show one import: its files, their digests, and what became of the rows."""
@@ -228,7 +238,9 @@ def show_(
 @imports.command("undo")
 def undo(
     context: typer.Context,
-    number: Annotated[int, typer.Argument(metavar="IMPORT", help="The import's number.")],
+    number: Annotated[
+        int, typer.Argument(metavar="IMPORT", max=LARGEST, help="The import's number.")
+    ],
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:

@@ -15,6 +15,7 @@ from tracker.cli.context import (
     warn,
 )
 from tracker.cli.naming import ProjectArgument, about_project
+from tracker.cli.options import LARGEST
 
 __all__ = ["register"]
 
@@ -32,7 +33,9 @@ def register(app: typer.Typer) -> None:
 def list_(
     context: typer.Context,
     project: ProjectArgument,
-    limit: Annotated[int, typer.Option(metavar="N", help="How many to list; 0 for all.")] = 100,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=0, max=LARGEST, help="How many to list; 0 for all.")
+    ] = 100,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:

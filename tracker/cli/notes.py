@@ -9,6 +9,7 @@ import typer
 
 from tracker.cli.context import AsCsv, AsJson, hint, opened, say, show
 from tracker.cli.naming import ProjectArgument, about_project
+from tracker.cli.options import LARGEST
 
 __all__ = ["register"]
 
@@ -80,7 +81,7 @@ def notes(
 def unnote(
     context: typer.Context,
     project: ProjectArgument,
-    number: Annotated[int, typer.Argument(metavar="NOTE", help="The note's number.")],
+    number: Annotated[int, typer.Argument(metavar="NOTE", max=LARGEST, help="The note's number.")],
 ) -> None:
     """Take a note off the time line; that it was there stays in the record of changes.
 

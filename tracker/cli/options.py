@@ -9,7 +9,7 @@ import typer
 if TYPE_CHECKING:
     from tracker.catalogue.projects import ProjectOptions
 
-__all__ = ["Answers", "Categories", "Offsets", "Scale", "Wanted", "project_options"]
+__all__ = ["Answers", "LARGEST", "Categories", "Offsets", "Scale", "Wanted", "project_options"]
 
 Answers = Annotated[
     str | None, typer.Option(metavar="one|several|spans", help="What an answer holds.")
@@ -21,7 +21,12 @@ Scale = Annotated[
 Categories = Annotated[
     str | None, typer.Option(metavar="A,B,C", help="The only categories, in this order.")
 ]
-Wanted = Annotated[int | None, typer.Option(metavar="N", help="Answers each item should get.")]
+LARGEST = 2**31 - 1
+"""The largest number an option takes: what a column of numbers holds on every database."""
+
+Wanted = Annotated[
+    int | None, typer.Option(metavar="N", max=LARGEST, help="Answers each item should get.")
+]
 Offsets = Annotated[
     str | None, typer.Option(metavar="characters|tokens", help="The unit of spans.")
 ]

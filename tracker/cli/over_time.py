@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracker.cli.options import LARGEST
+
 if TYPE_CHECKING:
     from tracker.counting import Selecting
     from tracker.history import History
@@ -47,7 +49,11 @@ Shown = Annotated[
 Last = Annotated[
     int,
     typer.Option(
-        "--last", metavar="N", min=0, help="Rows in the table, 0 for all; JSON and CSV have all."
+        "--last",
+        metavar="N",
+        min=0,
+        max=LARGEST,
+        help="Rows in the table, 0 for all; JSON and CSV have all.",
     ),
 ]
 From = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -61,7 +62,7 @@ def create(
         show(made.to_dict(), as_json=True)
         return
     say(f"made {made.name}: {made.answers} per item, {made.scale} scale")
-    hint(f"next: tracker import FILE --project {made.name}")
+    hint(f"next: tracker import FILE --project {quote(made.name)}")
 
 
 @projects.command("list")

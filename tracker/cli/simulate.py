@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tracker.cli.context import hint, opened_ledger, say
+from tracker.cli.options import LARGEST
 from tracker.cli.writing import Force, check_output, new_file
 from tracker.errors import InvalidOption
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from tracker.simulate import Row
 
 __all__ = ["register"]
+
+MOST_ITEMS = 100_000_000
 
 
 def register(app: typer.Typer) -> None:
@@ -25,8 +29,10 @@ def register(app: typer.Typer) -> None:
 def simulate(
     context: typer.Context,
     experiment: Annotated[str, typer.Argument(metavar="high|low|mixed|crowd")],
-    items: Annotated[int, typer.Option(metavar="N", help="How many items.")] = 1000,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed, the same rows.")] = 0,
+    items: Annotated[int, typer.Option(metavar="N", max=MOST_ITEMS, help="How many items.")] = 1000,
+    seed: Annotated[
+        int, typer.Option(metavar="N", max=LARGEST, help="The same seed, the same rows.")
+    ] = 0,
     annotators: Annotated[
         str | None,
         typer.Option(
@@ -35,7 +41,7 @@ def simulate(
         ),
     ] = None,
     answers_per_item: Annotated[
-        int, typer.Option(metavar="N", help="Of a crowd: annotators per item.")
+        int, typer.Option(metavar="N", max=LARGEST, help="Of a crowd: annotators per item.")
     ] = 5,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="A CSV file; - for stdout.")
@@ -70,7 +76,6 @@ def simulate(
 
 def _to_file(rows: Iterator[Row], output: str, *, force: bool) -> None:
     import io
-    import shlex
     import sys
     from pathlib import Path
 
@@ -85,10 +90,10 @@ def _to_file(rows: Iterator[Row], output: str, *, force: bool) -> None:
         text = io.TextIOWrapper(file, "utf-8", newline="")
         write_rows(rows, text)
         text.detach()
-    hint(f"next: tracker import {shlex.quote(output)} --project NAME")
+    hint(f"next: tracker import {quote(output)} --project NAME")
 
 
 def _to_project(context: typer.Context, rows: Iterator[Row], project: str) -> None:
     result = opened_ledger(context).import_rows(rows, project)
     say(f"import {result.id}: {result.rows:,} rows into {result.project}")
-    hint(f"next: tracker agreement {project}")
+    hint(f"next: tracker agreement {quote(project)}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -20,8 +21,15 @@ from tracker.cli.selecting import (
     Where,
     selecting,
 )
+from tracker.cli.terminal import is_quiet, warn
+
+if TYPE_CHECKING:
+    from tracker.history import SnapshotRecord
 
 __all__ = ["register"]
+
+_FIRST: Final = "krippendorff_alpha"
+_SHORT: Final = {_FIRST: "alpha"}
 
 
 def register(app: typer.Typer) -> None:
@@ -71,6 +79,8 @@ def snapshot(
     Examples: `tracker snapshot reviews --name "guideline v2"`,
     `tracker snapshot reviews --if-changed`, `tracker snapshot reviews --as-of 2026-03-31`,
     `tracker snapshot reviews --name Dutch --where language=nl --exclude-flagged`
+
+    Prints `snapshot NUMBER: …`; with `--quiet` before the command the number alone.
     """
     from tracker.assess import Question, Reading
     from tracker.counting import choose
@@ -94,12 +104,30 @@ def snapshot(
     found = taken.snapshot
     if as_json:
         show(found.to_dict(), as_json=True)
-    else:
+    elif is_quiet():
         say(str(found.id))
-    if not taken.fresh:
-        unnamed = "" if name is None else f"; none was named {name!r}"
-        hint(f"nothing has changed since snapshot {found.id}{unnamed}")
-    elif taken.before is None:
-        hint(f"next: tracker history {project}")
     else:
-        hint(f"next: tracker compare {project} {taken.before} {found.id}")
+        told = _figure(found) if taken.fresh else "nothing has changed since"
+        say(f"snapshot {found.id}: {told}")
+    if not taken.fresh:
+        if name is not None:
+            warn(f"none was named {name!r}: nothing has changed since snapshot {found.id}")
+    elif taken.before is None:
+        hint(f"next: tracker history {quote(project)}")
+    else:
+        hint(f"next: tracker compare {quote(project)} {taken.before} {found.id}")
+
+
+def _figure(found: SnapshotRecord) -> str:
+    """The first figure that people look for, or why there is none."""
+    from tracker.report.cells import figure
+    from tracker.report.words import reason
+
+    measures = found.assessment.measures
+    known = next((one for one in measures if one.measure == _FIRST), measures[0])
+    name = _SHORT.get(known.measure, known.measure.replace("_", " "))
+    return (
+        f"{name} {figure(known.value)}"
+        if known.value is not None
+        else (f"{name} undefined: {reason(known.undefined)}")
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from shlex import quote
 
 from sqlalchemy import Connection
 
@@ -54,7 +55,7 @@ def compare_states(connection: Connection, one: State, other: State) -> StateCom
         if state.project.answers == "spans":
             raise InvalidOption(
                 f"{state.project.name!r} is a project of spans, whose states cannot be compared",
-                f"see: tracker history {state.project.name}",
+                f"see: tracker history {quote(state.project.name)}",
             )
     if one.project.answers != other.project.answers:
         raise InvalidOption("the projects have different kinds of answers")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -129,7 +130,7 @@ def _end(project: ProjectInfo, text: str, notes: list[NoteInfo], *, end_of_day: 
         known = [note.text for note in notes]
         raise NotFound(
             f"{text!r} is neither a time nor a note of {project.name!r}",
-            near(text, known) or f"see: tracker project notes {project.name}",
+            near(text, known) or f"see: tracker project notes {quote(project.name)}",
         )
     return moment
 
@@ -158,7 +159,7 @@ def _unknown(
     known = [str(name) for row in rows for name in row if name] + [note.text for note in notes]
     return NotFound(
         f"{text!r} is no snapshot, time or note of {project.name!r}",
-        near(text, known) or f"see: tracker snapshots list {project.name}",
+        near(text, known) or f"see: tracker snapshots list {quote(project.name)}",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from shlex import quote
 from typing import TypeAlias
 
 from sqlalchemy import Connection, func, select
@@ -106,9 +107,9 @@ def named_flag(project: ProjectInfo, states: dict[int, FlagState], number: int) 
     if number in states:
         return states[number]
     there = (
-        f"there are {min(states)} to {max(states)}; see: tracker flags list {project.name}"
+        f"there are {min(states)} to {max(states)}; see: tracker flags list {quote(project.name)}"
         if states
-        else f"none is recorded: tracker audit {project.name} --record"
+        else f"none is recorded: tracker audit {quote(project.name)} --record"
     )
     raise NotFound(f"there is no flag {number} in {project.name!r}", there)
 

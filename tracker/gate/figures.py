@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from shlex import quote
 from typing import Final
 
 from tracker.gate.present import Present, Standing, standings
@@ -100,5 +101,5 @@ def _drop(check: MaxDrop, figure: Standing, now: Present) -> CheckResult:
 
 def _no_snapshot(now: Present) -> str:
     if now.selection is None:
-        return f"There is no snapshot of all answers: tracker snapshot {now.project.name}."
+        return f"There is no snapshot of all answers: tracker snapshot {quote(now.project.name)}."
     return "There is no snapshot of the same answers; another can be named by since."

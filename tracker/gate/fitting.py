@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from shlex import quote
 
 from tracker.assess.figures import check_measures
 from tracker.assess.reading import check_reading
@@ -53,7 +54,7 @@ def _fitted(config: GateConfig, check: Check, project: ProjectInfo, names: list[
 
 def _there(project: ProjectInfo, names: list[str]) -> str:
     if not names:
-        return f"it has none yet: tracker import FILE --project {project.name}"
+        return f"it has none yet: tracker import FILE --project {quote(project.name)}"
     more = ", …" if len(names) > _MOST_NAMES else ""
     return f"it has: {', '.join(names[:_MOST_NAMES])}{more}"
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from shlex import quote
 
 from sqlalchemy import Connection
 
@@ -74,7 +75,7 @@ def starting_config(
     if not found.counts.items_compared:
         raise InvalidOption(
             f"no item of {project.name!r} has two answers: there is no figure to start from",
-            f"import answers first: tracker import FILE --project {project.name}",
+            f"import answers first: tracker import FILE --project {quote(project.name)}",
         )
     blocks = list(_blocks(found, measures))
     tried = parse_config("\n".join(block.text for block in blocks), DEFAULT_CONFIG)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
@@ -152,7 +153,7 @@ def rebuilt(
     if project.answers == "spans":
         raise InvalidOption(
             f"{project.name!r} is a project of spans, whose curve cannot be rebuilt",
-            f"record it: tracker snapshot {project.name}",
+            f"record it: tracker snapshot {quote(project.name)}",
         )
     names = category_names(connection, project)
     measures = measures_of_patterns(project, names, question)

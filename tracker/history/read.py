@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
+from shlex import quote
 from typing import Any, cast, overload
 
 from sqlalchemy import ColumnElement, Connection, Table, func, select
@@ -79,7 +80,7 @@ def snapshot_number(connection: Connection, project: ProjectInfo, which: int | s
     if number in thinned:
         raise NotFound(
             f"snapshot {wanted} was thinned out: its figures are gone",
-            f"see: tracker snapshots list {project.name}",
+            f"see: tracker snapshots list {quote(project.name)}",
         )
     left = [row for row in rows if row.id not in thinned]
     last = _LAST.fullmatch(wanted)
@@ -87,10 +88,10 @@ def snapshot_number(connection: Connection, project: ProjectInfo, which: int | s
         return int(left[-1 - int(last[1] or 0)].id)
     if number is None:
         known = [str(name) for row in left for name in (row.name, row.id) if name]
-        mend = near(wanted, known) if left else f"take one: tracker snapshot {project.name}"
+        mend = near(wanted, known) if left else f"take one: tracker snapshot {quote(project.name)}"
         raise NotFound(
             f"{project.name!r} has no snapshot {wanted!r}",
-            mend or f"see: tracker snapshots list {project.name}",
+            mend or f"see: tracker snapshots list {quote(project.name)}",
         )
     return int(number)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 import numpy as np
 
 from tracker.errors import Refused
@@ -48,7 +50,7 @@ def take_kinds(
             project = annotators.project.name
             raise Refused(
                 f"{place}, and a {stated} in {project!r}",
-                f"run: tracker annotator kind {name} {kind} -p {project}, or ignore the column: "
-                "--map kind=",
+                f"run: tracker annotator kind {quote(name)} {kind} -p {quote(project)}, "
+                "or ignore the column: --map kind=",
             )
         annotators.kinds[name] = kind

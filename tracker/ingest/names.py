@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from shlex import quote
 
 import numpy as np
 from sqlalchemy import Connection, func, insert, select
@@ -165,7 +166,8 @@ class AnnotatorIds(Ids):
         if self.kinds.get(name, "reference") != "reference":
             raise Refused(
                 f"there is a gold column, and {name!r} is an annotator of kind {self.kinds[name]}",
-                f"run: tracker annotator kind {name} reference -p {self.project.name}",
+                f"run: tracker annotator kind {quote(name)} reference "
+                f"-p {quote(self.project.name)}",
             )
         if name not in self.names:
             self._make([name], "reference")

@@ -6,6 +6,7 @@ had answered an item, the record that stands is found anew, and the other is kep
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import cast
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, select, update
@@ -45,7 +46,8 @@ def merge_annotators(
     if one.kind != other.kind:
         raise InvalidOption(
             f"{one.name!r} is a {one.kind} annotator, {other.name!r} a {other.kind} one",
-            f"first: tracker annotator kind {one.name} {other.kind} -p {project.name}",
+            f"first: tracker annotator kind {quote(one.name)} {other.kind} "
+            f"-p {quote(project.name)}",
         )
     detail = {"annotator": one.id, "into": other.id}
     change, _ = record_change(connection, project.id, MERGE, detail)
