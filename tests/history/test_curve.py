@@ -12,6 +12,7 @@ import pytest
 
 from tests.helpers import SEVERAL, SPANS, undo
 from tracker import clock
+from tracker.catalogue.annotators import set_kind
 from tracker.catalogue.notes import add_note
 from tracker.catalogue.projects import create_project
 from tracker.counting import Window
@@ -64,6 +65,20 @@ def test_days_have_a_point_each_also_those_without_an_answer(ledger: Ledger, wri
     assert [point.assessment.counts.items for point in alone] == [1, 0, 0, 1]
     assert alone.points[1].assessment.measure("percent_agreement").undefined == "too_few_items"
     assert alone.points[3].assessment.counts.annotators == 2
+
+
+def test_it_is_from_the_first_answer_that_counts_to_the_last(ledger: Ledger, write: Write) -> None:
+    """Truths without a time are labelled as they are recorded, months after the work."""
+    answered_on(ledger, write, "2024-12-09", "2024-12-22")
+    truth = "item,annotator,category,gold,labeled_at\ni2024-12-09,A,x,x,2024-12-09\n"
+    ledger.import_file(write(truth), "p")
+    ledger.import_file(write(HEADER + "i2024-12-09,gpt,x,2023-01-01\nj,gpt,x,2025-06-01"), "p")
+    with ledger.writing("p") as (connection, project):
+        set_kind(connection, project, "gpt", "model")
+    assert dates(ledger.history("p", "week")) == ["2024-12-15", "2024-12-22"]
+    assert dates(ledger.history("p", "week", annotators=["A"])) == ["2024-12-15", "2024-12-22"]
+    everyone = dates(ledger.history("p", "month", annotators=["A", "gpt"]))
+    assert (everyone[0], everyone[-1]) == ("2023-01-31", "2025-06-30")
 
 
 def test_since_and_until_are_from_when_to_when_and_leave_no_answer_out(

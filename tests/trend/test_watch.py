@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.trend.series import at, drawn, weekly
+from tests.trend.series import at, drawn, wandering, weekly
 from tracker.errors import InvalidOption
 from tracker.trend import DIRECTIONS, Point, watch
 
@@ -25,7 +25,7 @@ def test_an_alarm_after_each_change_and_no_other(seed: int) -> None:
     alarms = watch(drawn(seed, 52, LIFTS, unequal=0.2), "change").alarms
     assert [alarm.direction for alarm in alarms] == ["rise", "drop", "rise"]
     for alarm, (week, _) in zip(alarms, LIFTS, strict=True):
-        assert at(week) <= alarm.at <= at(week + 8)
+        assert at(week) <= alarm.at <= at(week + 12)
         assert abs(alarm.since - at(week)) <= at(2) - at(0)
         assert (alarm.after > alarm.before) == (alarm.direction == "rise")
 
@@ -72,12 +72,57 @@ def test_on_a_steady_project_alarms_are_as_rare_as_stated(
 ) -> None:
     series = [drawn(seed, 250, unequal=unequal, dispersion=dispersion) for seed in range(70)]
     alarms = [watch(points, direction, 50).alarms for points in series]
-    # Three errors of the simulation on either side.
-    assert 50 * 0.83 <= 70 * 250 / sum(map(len, alarms)) <= 50 * 1.17 * rarer
+    # Three errors of the simulation on either side; that weeks might depend on each other
+    # makes alarms a little rarer.
+    assert 50 * 0.83 <= 70 * 250 / sum(map(len, alarms)) <= 50 * 1.3 * rarer
     # The first score is that of the third point.
     first = [found[0].at if found else at(249) for found in alarms]
     waited = sum((moment - at(1)) / (at(1) - at(0)) for moment in first)
-    assert 50 * 0.65 <= waited / sum(map(bool, alarms)) <= 50 * 1.35 * rarer
+    assert 50 * 0.65 <= waited / sum(map(bool, alarms)) <= 50 * 1.6 * rarer
+
+
+@pytest.mark.parametrize("autocorrelation", [0.3, 0.5, 0.8])
+@pytest.mark.parametrize("dispersion", [1.0, 2.25])
+def test_weeks_that_depend_on_each_other_raise_few_more(
+    autocorrelation: float, dispersion: float
+) -> None:
+    """Taken for independent they raised 16 and 33 in 1,000 weeks with .5 and .8, of 2 stated."""
+    series = [wandering(seed, 100, autocorrelation, dispersion=dispersion) for seed in range(50)]
+    number = sum(len(watch(points, "change").alarms) for points in series)
+    assert number <= 25
+    said = [watch(points, "change").autocorrelation for points in series[:20]]
+    assert np.mean([one.value for one in said if one is not None]) > autocorrelation / 3
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "agreement"), [(10, 10, 0.9), (10, 30, 0.8), (10, 30, 0.9)]
+)
+def test_shares_of_few_items_raise_no_more_than_stated(
+    least: int, most: int, agreement: float
+) -> None:
+    """Taken as they are, 3.1 to 3.5 drops and 0.3 to 1.4 rises in 1,000 weeks."""
+    number = {"drop": 0, "rise": 0}
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        items = random.integers(least, most + 1, 250)
+        shares = random.binomial(items, agreement) / items
+        errors = np.sqrt(shares * (1 - shares) / (items - 1))
+        points = [
+            Point(at(week), float(v), float(e), int(n))
+            for week, (v, e, n) in enumerate(zip(shares, errors, items, strict=True))
+        ]
+        for direction in number:
+            number[direction] += len(watch(points, direction, bounds=(0.0, 1.0)).alarms)
+    # 15 are stated; three of their errors more is 26.
+    assert number["drop"] <= 23
+    assert 4 <= number["rise"] <= 26
+
+
+def test_levels_are_of_the_figure_though_angles_are_judged() -> None:
+    values = [0.80, 0.82, 0.81, 0.79, 0.80, 0.81, 0.79, 0.80, 0.70, 0.70, 0.70]
+    points = [Point(p.at, p.value, p.error, 400) for p in weekly(values, 0.01)]
+    (alarm,) = watch(points, "drop", 50, bounds=(0.0, 1.0)).alarms
+    assert (alarm.before, alarm.after) == pytest.approx((0.8025, 0.70))
 
 
 def test_weeks_in_which_all_agree_raise_no_alarm_when_one_disagrees() -> None:
@@ -176,6 +221,7 @@ def test_as_json() -> None:
     found = json.loads(json.dumps(watch(drawn(0, 52, LIFTS), "change").to_dict()))
     assert list(found) == [
         "direction", "run_length", "limit", "method", "n", "alarms", "undefined",
+        "autocorrelation",
     ]  # fmt: skip
     assert list(found["alarms"][0])[:3] == ["at", "since", "direction"]
     assert found["alarms"][0]["since"] == "2025-05-07T00:00:00Z"

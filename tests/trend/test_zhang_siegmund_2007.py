@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.trend.series import at, drawn, weekly
+from tests.trend.series import at, drawn, wandering, weekly
 from tracker.trend import Point, change_points
 from tracker.trend.changes import spread_of_neighbours
 from tracker.trend.partition import partition
@@ -91,7 +91,8 @@ def test_it_is_the_ratio_of_what_is_seen_to_what_errors_say() -> None:
 def test_where_neighbours_are_alike_by_chance_the_levels_tell_the_dispersion() -> None:
     found = change_points(weekly([0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0], 0.4))
     assert len(found.levels) == 1
-    assert found.dispersion == pytest.approx(np.var([0] * 8 + [1] * 6, ddof=1) / 0.16)
+    # Neighbours are a little more alike than not, which makes it a little more.
+    assert found.dispersion == pytest.approx(np.var([0] * 8 + [1] * 6, ddof=1) / 0.16, rel=0.01)
     assert found.dispersion > 1
 
 
@@ -135,7 +136,18 @@ def test_what_a_change_says() -> None:
 def test_of_steady_series_few_show_a_change(dispersion: float, weeks: int, most: float) -> None:
     found = [
         bool(change_points(drawn(seed, weeks, unequal=0.3, dispersion=dispersion)).changes)
-        for seed in range(200)
+        for seed in range(60)
+    ]
+    assert np.mean(found) <= most + 0.03
+
+
+@pytest.mark.parametrize(("autocorrelation", "most"), [(0.5, 0.09), (0.8, 0.05)])
+def test_weeks_that_depend_on_each_other_are_no_changes(
+    autocorrelation: float, most: float
+) -> None:
+    """Taken for independent, 33 and 58 of 100 show a change."""
+    found = [
+        bool(change_points(wandering(seed, 52, autocorrelation)).changes) for seed in range(60)
     ]
     assert np.mean(found) <= most
 
@@ -144,7 +156,7 @@ def test_shares_of_few_items_show_no_changes_of_their_own() -> None:
     # Of 10 to 80 items, with the error that each share gives itself.
     random = np.random.default_rng(4)
     found = []
-    for _ in range(150):
+    for _ in range(50):
         items = random.integers(10, 80, 52)
         shares = random.binomial(items, 0.8) / items
         errors = np.sqrt(shares * (1 - shares) / items)
@@ -180,7 +192,7 @@ def test_without_errors_the_spread_of_the_points_is_all_there_is() -> None:
     assert [change.at for change in found.changes] == [at(3)]
     assert found.dispersion is None
     steps, random = np.repeat([0, 5], 20), np.random.default_rng(1)
-    noisy = [change_points(weekly(steps + random.normal(0, 1, 40), 0.0)) for _ in range(100)]
+    noisy = [change_points(weekly(steps + random.normal(0, 1, 40), 0.0)) for _ in range(40)]
     assert np.mean([[change.at for change in one.changes] == [at(19)] for one in noisy]) > 0.85
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from tracker.counting.pieces import DAY, NEVER, Window, pieces
-from tracker.counting.selection import Selection, labels, stream
+from tracker.counting.selection import Selection, chosen, labels, stream
 from tracker.counting.steps import ADDED, REMOVED, Coding, codings
 from tracker.schema import PastLabel
 from tracker.tally import ItemPatterns, Pattern
@@ -41,7 +41,7 @@ class Timeline:
     """What changed on each day.
 
     Attributes:
-        first: the first day with an answer, in days since 1970; None for no answer at all.
+        first: the first day with an answer of those who count, in days since 1970; None for none.
         last: the last one.
         codes: per day, how many items more have each code, an item without answers included.
         annotators: per day, how many answers more of each annotator count; where answers only
@@ -114,8 +114,30 @@ def timeline(connection: Connection, selection: Selection, window: Window) -> Ti
     for coding in codings(connection, selection, span):
         codes = _codes(connection, coding, events)
         if codes is not None:
-            return Timeline(first, last, codes, annotators, cache(coding.decode))
+            begin, end = _extent(connection, selection, first, last)
+            return Timeline(begin, end, codes, annotators, cache(coding.decode))
     raise AssertionError("the last coding holds whatever there is")
+
+
+def _extent(
+    connection: Connection, selection: Selection, first: int, last: int
+) -> tuple[int | None, int | None]:
+    """The first and the last day with an answer of those whose answers count.
+
+    Truths, and answers of models, are often recorded without a time, long after the work.
+    """
+    if not selection.left_out and selection.only is None:
+        return first, last
+    days: list[int] = []
+    everywhere = replace(selection, where=())
+    for of in (labels, PastLabel.__table__):
+        ends = select(func.min(of.c.labelled_at), func.max(of.c.labelled_at)).where(
+            of.c.project_id == selection.project.id, *chosen(everywhere, of)
+        )
+        if of is not labels:
+            ends = ends.where(of.c.taken_back_by.is_(None))
+        days += [end // DAY for end in connection.execute(ends).one() if end is not None]
+    return (min(days), max(days)) if days else (None, None)
 
 
 def _codes(

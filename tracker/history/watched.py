@@ -16,11 +16,17 @@ from tracker.catalogue.projects import ProjectInfo
 from tracker.counting import DAY
 from tracker.errors import InvalidOption
 from tracker.history.curve import Curve, rebuilt
+from tracker.measures import MEASURES
 
 __all__ = ["Watched", "watched"]
 
 _DAYS: Final = {"day": 1, "week": 7}
 _SUNDAY: Final = 6
+
+_SHARES: Final = {"percent_agreement", *(name for name in MEASURES if "f1" in name)}
+"""Measures from 0 to 1; the others have chance at 0, and 1 as their greatest."""
+_SHARE: Final = (0.0, 1.0)
+_COEFFICIENT: Final = (-1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,9 @@ def watched(
         len(figures) - len(points),
         trend.slope(points) if trends else None,
         trend.change_points(points) if trends else None,
-        None if watch_for is None else trend.watch(points, watch_for),
+        None
+        if watch_for is None
+        else trend.watch(points, watch_for, bounds=_SHARE if measure in _SHARES else _COEFFICIENT),
         curve.notes,
     )
 
@@ -146,7 +154,7 @@ def _figures(curve: Curve, question: Question) -> Iterator[trend.Point | None]:
         if value is None or error is None:
             yield None
         else:
-            yield trend.Point(point.moment, value, error)
+            yield trend.Point(point.moment, value, error, found.items)
 
 
 def _is_whole(moment: int, every: str) -> bool:

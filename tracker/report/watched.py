@@ -10,7 +10,7 @@ from tracker.history.watched import Watched
 from tracker.measures import MEASURES
 from tracker.report.cells import Text, figure, interval, level, many
 from tracker.report.plot import day_of
-from tracker.trend import Alarm, Change, Slope
+from tracker.trend import FEW_PERIODS, Alarm, Autocorrelation, Change, Slope
 
 __all__ = ["days_around", "watched_view"]
 
@@ -27,6 +27,8 @@ def watched_view(found: Watched) -> Iterator[Text]:
     )
     if found.slope is not None:
         yield _slope(found, found.slope)
+        if found.slope.autocorrelation is not None:
+            yield _dependence(found, found.slope.autocorrelation)
     if found.changes is not None:
         yield from _changes(found)
     if found.watch is not None:
@@ -56,6 +58,21 @@ def _slope(found: Watched, slope: Slope) -> Text:
     p = "p < .001" if slope.p_value < 0.001 else f"p = {slope.p_value:.3f}"
     bounds = interval(slope.ci_low, slope.ci_high)
     return Text(f"{moved} ({level(slope.confidence)} interval {bounds}, {p}): {words}.")
+
+
+def _dependence(found: Watched, of: Autocorrelation) -> Text:
+    """How much neighbouring periods depend on each other, or that it is not known."""
+    if len(found.points) < FEW_PERIODS:
+        words = (
+            f"{FEW_PERIODS} {found.every}s or more are needed to estimate how much neighbouring "
+            f"{found.every}s depend on each other; what is said here allows for it in part."
+        )
+    else:
+        words = (
+            f"Autocorrelation of neighbouring {found.every}s {figure(of.value)} "
+            f"({figure(of.ci_low)} to {figure(of.ci_high)}), taken into account."
+        )
+    return Text(words, style="dim")
 
 
 def _changes(found: Watched) -> Iterator[Text]:
@@ -91,6 +108,8 @@ def _alarms(found: Watched) -> Iterator[Text]:
         yield Text(f"No alarm: {_WORDS[watch.direction]} was watched for.")
     for alarm in watch.alarms:
         yield Text(_alarm(found, alarm), style="bold red")
+    if found.slope is None and watch.autocorrelation is not None:
+        yield _dependence(found, watch.autocorrelation)
     yield Text(watch.method, style="dim")
 
 

@@ -11,13 +11,16 @@ is wrong.
 from __future__ import annotations
 
 from tracker.trend.changes import Change, ChangePoints, Level, change_points
+from tracker.trend.dependence import FEW_PERIODS, Autocorrelation
 from tracker.trend.points import Point
 from tracker.trend.slope import Slope, slope
 from tracker.trend.watch import DIRECTIONS, Alarm, Watch, watch
 
 __all__ = [
     "DIRECTIONS",
+    "FEW_PERIODS",
     "Alarm",
+    "Autocorrelation",
     "Change",
     "ChangePoints",
     "Level",

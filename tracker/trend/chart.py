@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
-from tracker.trend.points import Series
+from tracker.trend.dependence import GRID, PRIOR, averaged
+from tracker.trend.points import FloatArray, Series
 from tracker.trend.run_length import REFERENCE
 
 __all__ = ["Known", "Sum", "first_after"]
 
 # Below this a probability's normal score is lost to rounding; it is -37.
 _LEAST_PROBABILITY: Final = 1e-300
+
+# A dispersion of less than this share of the greatest is the rounding of a zero.
+_ZERO: Final = 1e-12
 
 # Sampling alone makes the dispersion 1. One far below it is no calm but periods that are alike
 # because nearly all their answers agree; the first period with an ordinary disagreement would
@@ -28,60 +31,75 @@ _OF_THE_CHOSEN: Final = 0.5
 
 @dataclass
 class Known:
-    """What is known of the present level, one point after another.
+    """What is known of the present level, one point after another, for each autocorrelation.
+
+    Columns are of shape (20,), one place for each autocorrelation of the `GRID`. A point is judged
+    by what it has beyond what its predecessor lets one expect.
 
     Attributes:
         start: the place of its first point.
         floor: the least dispersion.
+        belief: what is believed of each autocorrelation, as a logarithm.
         weight: the points' weights, 1 / error^2, summed.
         mean: their weighted mean.
         squares: their recursive residuals squared, summed.
         freedom: how many residuals that is.
+        last: the last point's value and 1, both over its error.
     """
 
     start: int
     floor: float
-    weight: float = 0.0
-    mean: float = 0.0
-    squares: float = 0.0
+    belief: FloatArray = field(default_factory=PRIOR.copy)
+    weight: FloatArray = field(default_factory=lambda: np.zeros_like(GRID))
+    mean: FloatArray = field(default_factory=lambda: np.zeros_like(GRID))
+    squares: FloatArray = field(default_factory=lambda: np.zeros_like(GRID))
     freedom: int = 0
+    last: tuple[float, float] | None = None
 
     @classmethod
-    def of(cls, series: Series, start: int, stop: int) -> Known:
+    def of(cls, series: Series, start: int, stop: int, belief: FloatArray) -> Known:
         """What the points from ``start`` up to, without, ``stop`` say, taken for half."""
-        known = cls(start, _LEAST_DISPERSION if series.known else 0.0)
+        known = cls(start, _LEAST_DISPERSION if series.known else 0.0, belief)
         for value, error in zip(series.values[start:stop], series.errors[start:stop], strict=True):
-            known.take(float(value), float(error))
+            known.scored(float(value), float(error))
         known.weight *= _OF_THE_CHOSEN
         return known
 
-    def take(self, value: float, error: float) -> float:
+    def take(self, value: float, error: float) -> tuple[FloatArray, FloatArray]:
         """Take in one more point.
 
         Returns:
             Its recursive residual: how far it lies from the mean of those before, over the error
             of that; 0 for the first. On a level the residuals are independent of each other,
-            with the dispersion as their common variance.
+            with the dispersion as their common variance. And that error over the point's own.
 
         Source:
             Brown, Durbin and Evans (1975), J. R. Stat. Soc. B 37, 149, section 2.
         """
-        residual = 0.0
-        if self.weight > 0:
-            residual = (value - self.mean) / math.sqrt(error**2 + 1 / self.weight)
-            self.squares += residual**2
+        row = (value / error, 1 / error)
+        if self.last is None:
+            whole = np.sqrt(1 - GRID**2)
+            own, one = whole * row[0], whole * row[1]
+            residual, wider = np.zeros_like(GRID), np.ones_like(GRID)
+        else:
+            own, one = (now - GRID * before for now, before in zip(row, self.last, strict=True))
+            wider = np.sqrt(1 + one**2 / self.weight)
+            residual = (own - one * self.mean) / wider
+            self.squares = self.squares + residual**2
             self.freedom += 1
-        self.weight += 1 / error**2
-        self.mean += (value - self.mean) / (error**2 * self.weight)
-        return residual
+        self.last = row
+        self.weight = self.weight + one**2
+        self.mean = self.mean + (own - one * self.mean) * one / self.weight
+        return residual, wider
 
     def scored(self, value: float, error: float) -> float:
         """Take in one more point, and judge it by those before.
 
         Returns:
             The standard normal score of its residual over the root mean square of those before,
-            which is t with as many degrees of freedom as there are; 0 while there is none, or
-            while all points without errors are the same.
+            which is t with as many degrees of freedom as there are, averaged over what is
+            believed of the autocorrelation; 0 while there is none, or while all points without
+            errors are the same.
 
         Source:
             Hawkins (1987), The Statistician 36, 299; also Hawkins and Olwell (1998), Cumulative
@@ -90,13 +108,18 @@ class Known:
         # Imported here, because scipy costs more than the rest of the program's start.
         from scipy.special import ndtri, stdtr
 
-        freedom, squares = self.freedom, self.squares
-        residual = self.take(value, error)
-        dispersion = max(squares / freedom, self.floor) if freedom else 0.0
-        if dispersion == 0:
+        freedom, squares, believed = self.freedom, self.squares, averaged(self.belief)
+        residual, wider = self.take(value, error)
+        dispersion = np.maximum(squares / freedom, self.floor) if freedom else squares
+        if dispersion.max() == 0:
             return 0.0
-        beyond = float(stdtr(freedom, -abs(residual) / math.sqrt(dispersion)))
-        return math.copysign(float(ndtri(max(beyond, _LEAST_PROBABILITY))), residual)
+        dispersion = np.maximum(dispersion, dispersion.max() * _ZERO)
+        t = residual / np.sqrt(dispersion)
+        likelihood = (freedom + 1) * np.log1p(t**2 / freedom) + np.log(dispersion * wider**2)
+        self.belief = self.belief - likelihood / 2
+        below, above = (float(believed @ stdtr(freedom, side)) for side in (t, -t))
+        score = float(ndtri(max(min(below, above), _LEAST_PROBABILITY)))
+        return score if below < above else -score
 
 
 @dataclass

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from bisect import insort
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TOO_FEW_POINTS", "FloatArray", "Point", "Series", "laid_out"]
+__all__ = ["TOO_FEW_POINTS", "FloatArray", "Point", "Series", "as_angles", "laid_out"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -30,11 +30,13 @@ class Point:
         at: the period's end, microseconds since 1970.
         value: the figure.
         error: its standard error, 0 or more, in the figure's unit.
+        items: the items that it rests on; 0 if that is not known.
     """
 
     at: int
     value: float
     error: float
+    items: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,11 @@ class Series:
     def weights(self) -> FloatArray:
         """One over the squared error of each, (n,)."""
         return 1.0 / self.errors**2
+
+    def part(self, start: int, stop: int) -> Series:
+        """The points from place ``start`` up to, without, ``stop``."""
+        some = slice(start, stop)
+        return Series(self.at[some], self.values[some], self.errors[some], self.known)
 
     def mean(self, start: int, stop: int) -> float:
         """The weighted mean of the points from place ``start`` up to, without, ``stop``."""
@@ -102,6 +109,36 @@ def laid_out(points: Sequence[Point], *, so_far: bool = False) -> Series:
         errors if known else np.ones_like(errors),
         known,
     )
+
+
+def as_angles(points: Sequence[Point], bounds: tuple[float, float]) -> list[Point]:
+    """The points on a scale on which the spread does not depend on the level.
+
+    A share of few items leans towards the middle, and so does a coefficient near its bounds: of
+    20 items that agree with 0.9 a low share is likelier than a high one that is as far away.
+    The arcsine of a share has the same spread at any level, and nearly no lean once three eighths
+    of an item are added to either side.
+
+    Args:
+        points: figures, errors and the items of each.
+        bounds: the least and the greatest value of the figure; what lies beyond counts as these.
+
+    Returns:
+        The angles and their errors, in radians.
+
+    Source:
+        Anscombe (1948), Biometrika 35, 246.
+    """
+    low, high = bounds
+    found = []
+    for point in points:
+        share = min(max((point.value - low) / (high - low), 0.0), 1.0)
+        if point.items:
+            share = (share * point.items + 3 / 8) / (point.items + 3 / 4)
+        steepness = math.sqrt(share * (1 - share))
+        error = point.error / (high - low) / steepness if steepness > _ZERO else 0.0
+        found.append(replace(point, value=math.asin(2 * share - 1), error=error))
+    return found
 
 
 def _medians(errors: FloatArray) -> FloatArray:

@@ -9,7 +9,8 @@ from typing import Any, Final
 from tracker.clock import iso
 from tracker.errors import InvalidOption
 from tracker.trend.chart import Known, Sum, first_after
-from tracker.trend.points import TOO_FEW_POINTS, Point, Series, laid_out
+from tracker.trend.dependence import PRIOR, Autocorrelation
+from tracker.trend.points import TOO_FEW_POINTS, FloatArray, Point, Series, as_angles, laid_out
 from tracker.trend.run_length import REFERENCE, limit_for
 
 __all__ = ["DIRECTIONS", "Alarm", "Watch", "watch"]
@@ -60,6 +61,8 @@ class Watch:
         n: the points.
         alarms: in order of time.
         undefined: too_few_points below 4; else None.
+        autocorrelation: of neighbouring points, by what was known at the end; None where
+            undefined.
     """
 
     direction: str
@@ -69,13 +72,19 @@ class Watch:
     n: int
     alarms: tuple[Alarm, ...] = ()
     undefined: str | None = None
+    autocorrelation: Autocorrelation | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The watch as JSON has it, key order included."""
         return asdict(self) | {"alarms": [alarm.to_dict() for alarm in self.alarms]}
 
 
-def watch(points: Sequence[Point], direction: str = "drop", run_length: int = 500) -> Watch:
+def watch(
+    points: Sequence[Point],
+    direction: str = "drop",
+    run_length: int = 500,
+    bounds: tuple[float, float] | None = None,
+) -> Watch:
     """Raise an alarm where the figure leaves its level, using earlier points alone.
 
     Each point is judged by those before it: by their mean, because nobody says what the level
@@ -85,10 +94,13 @@ def watch(points: Sequence[Point], direction: str = "drop", run_length: int = 50
     less 0.5. When one passes the limit the level begins anew at the estimated change; it does so
     after a rise, too, where drops are watched for, because a drop is one from the present level.
 
-    Where figures are normal and errors right up to one factor, the wait until a sum first passes
-    its limit is as stated; after that a level begun anew by chance costs or saves a little: of a
-    stated 500, one alarm in 470 to 530 was measured. Shares near 1 lean downwards: at 0.98 of 20
-    to 80 items a drop was reported once in 300 periods instead, and a rise hardly ever.
+    Neighbouring points may depend on each other. A score is averaged over what may be the
+    autocorrelation, by what the points before say of it, independence with one half beforehand.
+    What a change of level said of it is forgotten with the level.
+
+    The wait until a sum first passes its limit is as stated if figures are normal, errors right
+    up to one factor, and points independent; `benchmarks/alarms.py` prints how often alarms are
+    false otherwise.
 
     Args:
         points: in order of time; no answer is in two of them.
@@ -96,6 +108,8 @@ def watch(points: Sequence[Point], direction: str = "drop", run_length: int = 50
         run_length: periods from 2 to 1 000 000 until an alarm on a steady project, on average.
             For "change" each sum has twice that, because rates add up: 1 / ARL =
             1 / ARL(up) + 1 / ARL(down). A single sum's is 3.24 at least.
+        bounds: the least and the greatest value that the figure can have; then points are judged
+            by their angles, see `tracker.trend.points.as_angles`.
 
     Returns:
         The alarms; those of a series' beginning are the same whatever follows, once any error in
@@ -118,7 +132,9 @@ def watch(points: Sequence[Point], direction: str = "drop", run_length: int = 50
         )
     limit = limit_for(run_length * len(signs))
     series = laid_out(points, so_far=True)
+    judged = series if bounds is None else laid_out(as_angles(points, bounds), so_far=True)
     few = len(points) < _FEWEST
+    alarms, belief = ([], None) if few else _alarms(series, judged, signs, limit)
     return Watch(
         direction,
         run_length,
@@ -126,8 +142,9 @@ def watch(points: Sequence[Point], direction: str = "drop", run_length: int = 50
         f"Self-starting cumulative sum (Page 1954, Hawkins 1987), reference value {REFERENCE}, "
         f"limit {limit:.2f}: one alarm in about {run_length} periods on a steady project.",
         len(points),
-        () if few else tuple(_alarms(series, signs, limit)),
+        tuple(alarms),
         TOO_FEW_POINTS if few else None,
+        None if belief is None else Autocorrelation.of(belief),
     )
 
 
@@ -140,21 +157,25 @@ def _signs(direction: str) -> tuple[int, ...]:
     return DIRECTIONS[direction]
 
 
-def _alarms(series: Series, signs: tuple[int, ...], limit: float) -> list[Alarm]:
-    """The alarms of the sums with the given signs."""
+def _alarms(
+    series: Series, judged: Series, signs: tuple[int, ...], limit: float
+) -> tuple[list[Alarm], FloatArray]:
+    """The alarms of the sums with the given signs, and what is believed of the autocorrelation."""
     found = []
-    known, sums = Known.of(series, 0, 0), (Sum(-1), Sum(1))
-    for place, (value, error) in enumerate(zip(series.values, series.errors, strict=True)):
+    known, sums = Known.of(judged, 0, 0, PRIOR), (Sum(-1), Sum(1))
+    beliefs = []
+    for place, (value, error) in enumerate(zip(judged.values, judged.errors, strict=True)):
+        beliefs.append(known.belief)
         score = known.scored(float(value), float(error))
         over = [one for one in sums if one.add(score, place) > limit]
         for one in over:  # never both: a score that lets one grow lets the other shrink
-            since = first_after(series, known.start, one.zero, place, one.sign)
+            since = first_after(judged, known.start, one.zero, place, one.sign)
             if one.sign in signs:
                 found.append(_alarm(series, known.start, since, place, one))
-            known = Known.of(series, since, place + 1)
+            known = Known.of(judged, since, place + 1, beliefs[since])
         if over:
             sums = (Sum(-1, place), Sum(1, place))
-    return found
+    return found, known.belief
 
 
 def _alarm(series: Series, start: int, since: int, place: int, one: Sum) -> Alarm:
