@@ -8,7 +8,8 @@ from tracker.schema import Base
 
 def migrate(opened):
     # Two programs may find an empty database at once: the second waits, and finds it migrated.
-    connection = dialect.writing(opened, bulk=False)
+    # SQLite drops a table that others refer to, to make it anew, only if it need not look.
+    connection = dialect.writing(opened, bulk=True)
     dialect.hold_migrations(connection)
     context.configure(
         connection=connection,

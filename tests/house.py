@@ -29,6 +29,7 @@ ORDER = (
     "bulk",
     "dialect",
     "faults",
+    "sealing",
     "database",
     "catalogue",
     "past",
@@ -67,11 +68,11 @@ ONLY: dict[str, set[str]] = {
 
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
-    "sqlalchemy": {"schema", "dialect", "faults", "database", "catalogue", "past", "ingest",
-                   "counting", "assess", "auditing", "flags", "history", "compare", "gate",
-                   "progress", "integrity", "export", "handle", "ledger"},
+    "sqlalchemy": {"schema", "dialect", "faults", "sealing", "database", "catalogue", "past",
+                   "ingest", "counting", "assess", "auditing", "flags", "history", "compare",
+                   "gate", "progress", "integrity", "export", "handle", "ledger"},
     "alembic": {"database"},
-    "numpy": {"measures", "trend", "compare", "audit", "counting", "assess", "ingest"},
+    "numpy": {"measures", "trend", "compare", "audit", "counting", "assess", "ingest", "sealing"},
     "scipy": {"measures", "trend", "audit"},
     "pandas": {"assess", "auditing", "history", "compare", "gate", "ledger"},
     "rich": {"report", "cli"},

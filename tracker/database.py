@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, Inspector, inspect, text
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from tracker import dialect
+from tracker import dialect, sealing
 from tracker.errors import DatabaseUnusable, InvalidOption
 from tracker.faults import explain, is_missing_table
 from tracker.schema import Base
@@ -89,9 +89,9 @@ class Database:
     def write(self, *, keep: bool = True, bulk: bool = False) -> Iterator[Connection]:
         """A connection in one transaction, committed at the end, rolled back on any error.
 
-        Without ``keep`` it is rolled back in any case; ``bulk`` is the loader's (see
-        `dialect.writing`). A database without tables is given them first. Raises
-        DatabaseUnusable as `read` does.
+        What it changed is sealed (see `sealing`). Without ``keep`` it is rolled back in any case;
+        ``bulk`` is the loader's (see `dialect.writing`). A database without tables is given them
+        first. Raises DatabaseUnusable as `read` does.
         """
         with self._explained(), ExitStack() as stack:
             opened = stack.enter_context(self._at_head())
@@ -101,8 +101,11 @@ class Database:
                 opened = stack.enter_context((self.engine if keep else _empty()).connect())
             connection = dialect.writing(opened, bulk=bulk)
             with connection.begin() as transaction:
+                sealing.start(connection)
                 yield connection
-                if not keep:
+                if keep:
+                    sealing.finish(connection)
+                else:
                     transaction.rollback()
                     return
                 with _uninterrupted():

@@ -24,7 +24,7 @@ from sqlalchemy.pool import NullPool, StaticPool
 
 from tracker.bulk import as_csv, insert_many
 from tracker.errors import DatabaseUnusable
-from tracker.schema import Base
+from tracker.schema import ERASED, Base
 
 __all__ = [
     "CLUSTERED",
@@ -183,6 +183,7 @@ def _prepare_sqlite(dbapi_connection: sqlite3.Connection, _record: object) -> No
     # The driver's own transactions start too late and stop at DDL; `begin` below does it.
     dbapi_connection.isolation_level = None
     for pragma in (
+        "main.secure_delete = ON",  # or what was erased stays in the file
         "recursive_triggers = ON",  # or INSERT OR REPLACE goes round the delete triggers
         f"temp.cache_size = -{_WRITERS_CACHE}",
         "threads = 2",  # to sort what is grouped by anything but the stored order
@@ -260,7 +261,8 @@ def triggers(backend: str) -> dict[str, str]:
     """What each trigger is made of, by the trigger's name, as `stored_triggers` reads it.
 
     They refuse UPDATE, DELETE and a replacing INSERT on append-only tables. A DELETE passes
-    once the project has its tombstone in ``purges``, or the snapshot its own in ``tombstones``.
+    once the project has its tombstone in ``purges``, or the snapshot its own in ``tombstones``,
+    an UPDATE if it only erases a text that may be.
     """
     tables = [table for table in Base.metadata.sorted_tables if table.info.get("append_only")]
     make = _sqlite_triggers if backend == "sqlite" else _postgres_triggers
@@ -278,8 +280,17 @@ def _sqlite_triggers(table: Table) -> dict[str, str]:
     name = table.name
     key = " AND ".join(f"{c.name} = NEW.{c.name}" for c in table.primary_key.columns)
     thinned = f" AND NOT {_LET_GO['tombstones']}" if table.info.get("thinned") else ""
+    erasable = table.info.get("erasable", ())
+    kept = [
+        f"NEW.{c.name} IS OLD.{c.name}"
+        if c.name not in erasable
+        else f"(NEW.{c.name} IS OLD.{c.name} OR NEW.{c.name} = '{ERASED}')"
+        for c in table.columns
+    ]
+    erased = " OR ".join(f"NEW.{one} IS NOT OLD.{one}" for one in erasable)
     events = {
-        "no_update": "BEFORE UPDATE ON {name}",
+        "no_update": "BEFORE UPDATE ON {name}"
+        + (f" WHEN NOT ({' AND '.join(kept)} AND ({erased}))" if erasable else ""),
         "no_delete": f"BEFORE DELETE ON {{name}} WHEN NOT {_LET_GO['purges']}{thinned}",
         "no_replace": "BEFORE INSERT ON {name} WHEN EXISTS (SELECT 1 FROM {name} WHERE {key})",
     }
@@ -295,13 +306,22 @@ def _postgres_triggers(table: Table) -> dict[str, str]:
     function, let_go = "refuse_on_append_only", _LET_GO["purges"]
     if table.info.get("thinned"):
         function, let_go = "refuse_unless_thinned", f"{let_go} OR {_LET_GO['tombstones']}"
+    erasable, erased = table.info.get("erasable", ()), ""
+    if erasable:
+        function, less = "refuse_unless_erased", "".join(f" - '{one}'" for one in erasable)
+        kept = f"to_jsonb(NEW){less} = to_jsonb(OLD){less} AND to_jsonb(NEW) <> to_jsonb(OLD)"
+        kept += "".join(
+            f" AND (NEW.{one} IS NOT DISTINCT FROM OLD.{one} OR NEW.{one} = '{ERASED}')"
+            for one in erasable
+        )
+        erased = f"IF TG_OP = 'UPDATE' THEN IF {kept} THEN RETURN NEW; END IF; END IF; "
     events = {
         "no_change": "BEFORE DELETE OR UPDATE ON {name} FOR EACH ROW",
         "no_truncate": "BEFORE TRUNCATE ON {name} FOR EACH STATEMENT",
     }
     body = (
         f"BEGIN IF TG_OP = 'DELETE' THEN IF {let_go} THEN RETURN OLD; END IF; END IF; "
-        "RAISE EXCEPTION '% are append-only', TG_TABLE_NAME; END"
+        f"{erased}RAISE EXCEPTION '% are append-only', TG_TABLE_NAME; END"
     )
     return {
         f"{name}_{short}": f"CREATE TRIGGER {name}_{short} {event.format(name=name)} "

@@ -26,7 +26,7 @@ from tracker.handle import Handle
 from tracker.history import History, SnapshotRecord, Taken, Taking, history, take_snapshot
 from tracker.history.curve import Asked, Curve, check_recorded_alone, rebuilt
 from tracker.history.prune import Fate, parse_keep, plan, prune
-from tracker.history.verify import Verified, verify
+from tracker.history.verify import Verified, verify_in_turn
 from tracker.ingest.columns import parse_map
 from tracker.ingest.item_list import load_items
 from tracker.ingest.loader import ImportResult, Progress, load
@@ -310,11 +310,17 @@ class Ledger(Handle):
             return rebuilt(connection, found, every, window, question)
 
     def verify(
-        self, project: str, *, chain_only: bool = False, progress: Progress | None = None
+        self,
+        project: str,
+        *,
+        chain_only: bool = False,
+        expect: str | None = None,
+        progress: Progress | None = None,
     ) -> Verified:
-        """What is wrong with the project's snapshots; see `history.verify`."""
-        with self.reading(project) as (connection, found):
-            return verify(connection, found, chain_only=chain_only, progress=progress)
+        """What is wrong with the project's ledger and snapshots; see `history.verify_in_turn`."""
+        return verify_in_turn(
+            lambda: self.reading(project), chain_only=chain_only, expect=expect, progress=progress
+        )
 
     def prune(self, project: str, keep: str, *, dry_run: bool = False) -> list[Fate]:
         """Thin out the snapshots that no rule of ``keep``, such as daily:30, keeps."""

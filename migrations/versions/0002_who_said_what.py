@@ -1,4 +1,7 @@
-"""Who said what: of items, annotators and categories, by which change."""
+"""Who said what, of items, annotators and categories, by which change; and seals of it all.
+
+Names that may be erased, numbers that are given once.
+"""
 
 import json
 
@@ -13,14 +16,24 @@ down_revision = "0001"
 CLUSTERED = {"sqlite_with_rowid": False}
 
 
+def on_sqlite():
+    return op.get_bind().dialect.name == "sqlite"
+
+
 def upgrade():
     make_facts()
     make_merges()
     tell_facts()
+    make_seals()
+    let_names_be_erased()
+    number_imports_once()
+    keep_texts_of_notes_once()
 
 
 def downgrade():
+    refuse_erasure()
     for table in (
+        "seals",
         "merged_labels",
         "category_merges",
         "category_facts",
@@ -322,3 +335,196 @@ def tell_of_annotators():
             ],
         )
     op.execute("DROP TABLE told")
+
+
+# -- seals ---------------------------------------------------------------------------------
+
+PURGED = "EXISTS (SELECT 1 FROM purges WHERE project_id = OLD.project_id)"
+
+
+def make_seals():
+    op.create_table(
+        "seals",
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("through_change", sa.Integer(), nullable=False),
+        sa.Column("sealed_at", sa.BigInteger(), nullable=False),
+        sa.Column("found", sa.Text(), nullable=False),
+        sa.Column("added", sa.Text(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id", "through_change"],
+            ["changes.project_id", "changes.id"],
+            name=op.f("fk_seals_project_id_through_change_changes"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_seals_project_id_projects")
+        ),
+        sa.PrimaryKeyConstraint("project_id", "id", name=op.f("pk_seals")),
+        info={"append_only": True},
+    )
+    events = {
+        "no_change": "BEFORE UPDATE OR DELETE ON seals FOR EACH ROW",
+        "no_truncate": "BEFORE TRUNCATE ON seals FOR EACH STATEMENT",
+    }
+    does = "EXECUTE FUNCTION refuse_on_append_only()"
+    if on_sqlite():
+        events = {
+            "no_update": "BEFORE UPDATE ON seals",
+            "no_delete": f"BEFORE DELETE ON seals WHEN NOT {PURGED}",
+            "no_replace": "BEFORE INSERT ON seals WHEN EXISTS "
+            "(SELECT 1 FROM seals WHERE project_id = NEW.project_id AND id = NEW.id)",
+        }
+        does = "BEGIN SELECT RAISE(ABORT, 'seals are append-only'); END"
+    for short, event in events.items():
+        op.execute(f"CREATE TRIGGER seals_{short} {event} {does}")
+
+
+# -- names that are erased -------------------------------------------------------------------
+
+KEPT = (
+    "project_id",
+    "flag_id",
+    "number",
+    "state",
+    "action",
+    "made_at",
+    "made_by",
+    "note",
+    "informative",
+)
+ERASABLE = ("made_by", "note")
+
+
+def sqlite_refusal(erasable):
+    kept = " AND ".join(
+        f"(NEW.{one} IS OLD.{one} OR NEW.{one} = '(erased)')"
+        if one in ERASABLE
+        else f"NEW.{one} IS OLD.{one}"
+        for one in KEPT
+    )
+    erased = "(NEW.made_by IS NOT OLD.made_by OR NEW.note IS NOT OLD.note)"
+    unless = f" WHEN NOT ({kept} AND {erased})" if erasable else ""
+    return (
+        f"CREATE TRIGGER flag_changes_no_update BEFORE UPDATE ON flag_changes{unless} "
+        "BEGIN SELECT RAISE(ABORT, 'flag_changes are append-only'); END"
+    )
+
+
+def let_names_be_erased():
+    if on_sqlite():
+        op.execute("DROP TRIGGER flag_changes_no_update")
+        op.execute(sqlite_refusal(erasable=True))
+        return
+    less = " - 'made_by' - 'note'"
+    erased = "to_jsonb(NEW) <> to_jsonb(OLD)" + "".join(
+        f" AND (NEW.{one} IS NOT DISTINCT FROM OLD.{one} OR NEW.{one} = '(erased)')"
+        for one in ERASABLE
+    )
+    op.execute(
+        f"""
+        CREATE FUNCTION refuse_unless_erased() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            IF TG_OP = 'DELETE' THEN
+                IF {PURGED} THEN
+                    RETURN OLD;
+                END IF;
+            END IF;
+            IF TG_OP = 'UPDATE' THEN
+                IF to_jsonb(NEW){less} = to_jsonb(OLD){less} AND {erased} THEN
+                    RETURN NEW;
+                END IF;
+            END IF;
+            RAISE EXCEPTION '% are append-only', TG_TABLE_NAME;
+        END $$
+        """
+    )
+    postgres_refusals("refuse_unless_erased")
+
+
+def postgres_refusals(function):
+    for short, event in {
+        "no_change": "BEFORE UPDATE OR DELETE ON flag_changes FOR EACH ROW",
+        "no_truncate": "BEFORE TRUNCATE ON flag_changes FOR EACH STATEMENT",
+    }.items():
+        op.execute(f"DROP TRIGGER flag_changes_{short} ON flag_changes")
+        op.execute(f"CREATE TRIGGER flag_changes_{short} {event} EXECUTE FUNCTION {function}()")
+
+
+def refuse_erasure():
+    if on_sqlite():
+        op.execute("DROP TRIGGER flag_changes_no_update")
+        op.execute(sqlite_refusal(erasable=False))
+        return
+    postgres_refusals("refuse_on_append_only")
+    op.execute("DROP FUNCTION refuse_unless_erased")
+
+
+# -- numbers that are given once -------------------------------------------------------------
+
+
+def number_imports_once():
+    """Let SQLite never give an import's number again; Postgres never does."""
+    if not on_sqlite():
+        return
+    made = op.get_bind().scalar(sa.text("SELECT sql FROM sqlite_master WHERE name = 'imports'"))
+    if "AUTOINCREMENT" in made:  # a downgrade leaves it
+        return
+    counts = ("rows", "inserted", "changed", "unchanged", "older", "rejected")
+    op.create_table(
+        "imports_anew",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("project_id", sa.Integer(), nullable=False),
+        sa.Column("change_id", sa.Integer(), nullable=False),
+        *(sa.Column(name, sa.Integer(), nullable=False) for name in counts),
+        sa.Column("undone_by", sa.Integer(), nullable=True),
+        sa.CheckConstraint(
+            "rows = inserted + changed + unchanged + older + rejected",
+            name=op.f("ck_imports_every_row_has_a_fate"),
+        ),
+        *(
+            sa.ForeignKeyConstraint(
+                ["project_id", column],
+                ["changes.project_id", "changes.id"],
+                name=op.f(f"fk_imports_project_id_{column}_changes"),
+            )
+            for column in ("change_id", "undone_by")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_imports")),
+        sa.UniqueConstraint(
+            "project_id", "change_id", name=op.f("uq_imports_project_id_change_id")
+        ),
+        sqlite_autoincrement=True,
+    )
+    op.execute("INSERT INTO imports_anew SELECT * FROM imports")
+    op.drop_table("imports")
+    op.rename_table("imports_anew", "imports")
+
+
+# -- texts of notes --------------------------------------------------------------------------
+
+
+def keep_texts_of_notes_once():
+    """Take the texts of notes out of the change log, where no erasure could reach them."""
+    drop = "DROP TRIGGER changes_no_update"
+    if not on_sqlite():
+        drop = "ALTER TABLE changes DISABLE TRIGGER changes_no_change"
+    op.execute(drop)
+    op.execute(
+        """
+        UPDATE changes SET detail = (
+            SELECT '{"note": ' || notes.id || '}' FROM notes
+            WHERE notes.project_id = changes.project_id AND notes.change_id = changes.id
+        ) WHERE kind = 'note' AND EXISTS (
+            SELECT 1 FROM notes
+            WHERE notes.project_id = changes.project_id AND notes.change_id = changes.id
+        )
+        """
+    )
+    op.execute(
+        "CREATE TRIGGER changes_no_update BEFORE UPDATE ON changes "
+        "BEGIN SELECT RAISE(ABORT, 'changes are append-only'); END"
+        if on_sqlite()
+        else "ALTER TABLE changes ENABLE TRIGGER changes_no_change"
+    )

@@ -176,17 +176,24 @@ def test_a_project_that_is_not_there(run: Run, words: list[str]) -> None:
 
 def test_a_sound_record(run: Run) -> None:
     done = run("snapshots", "verify", "reviews")
-    assert done.out == (
+    first, second = done.out.splitlines()
+    assert first == (
         "reviews  3 snapshots: digests and seals made again, "
-        "3 snapshots counted again from the ledger: sound\n"
+        "3 snapshots counted again from the ledger: sound"
     )
     assert done.err == ""
-    done = run("snapshots", "verify", "reviews", "--chain-only")
-    assert done.out == "reviews  3 snapshots: digests and seals made again: sound\n"
+    digest = second.rpartition(" ")[2]
+    done = run("snapshots", "verify", "reviews", "--chain-only", "--expect", digest)
+    assert done.out.startswith("reviews  3 snapshots: digests and seals made again: sound\n")
+    other = digest[::-1]
+    failed = run("snapshots", "verify", "reviews", "--expect", other, code=1)
+    assert f"nothing has the digest {other}" in failed.out
+    run("snapshots", "verify", "reviews", "--expect", "abc", code=2)
     assert next_step(done.err) == "snapshots verify"
     told = run("snapshots", "verify", "reviews", "--json").json()
     assert (told["passed"], told["snapshots"], told["recomputed"]) == (True, 3, 3)
-    assert (told["faults"], told["notes"]) == ([], [])
+    assert (told["faults"], told["notes"], told["ledger"]) == ([], [], [])
+    assert (told["digest"], told["seals"]) == (digest, 6)
     assert next_step(run("snapshots", "verify", "sandwich").err) == "snapshot"
 
 

@@ -13,6 +13,7 @@ APPEND_ONLY = [
     "flag_sightings",
     "flags",
     "patterns",
+    "seals",
     "snapshot_annotators",
     "snapshot_categories",
     "snapshot_flags",
@@ -127,6 +128,11 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             p
             | {"merge_id": 3, "item_id": 1, "given_as": 2, "pass": 1, "change_id": 2, "source": 1}
             | {"labelled_at": 5, "span_start": -1, "span_end": -1, "beside": False}
+        ],
+        "seals": [
+            p
+            | {"id": 1, "through_change": 3, "sealed_at": 9, "found": "{}", "added": "{}"}
+            | {"state": "{}", "digest": "00"}
         ],
     }
     return samples[revision]

@@ -122,20 +122,26 @@ def test_spans_and_other_readings_are_verified(ledger: Ledger, write: Write) -> 
 
 def test_how_far_it_is_is_told(sqlite_ledger: Ledger, write: Write) -> None:
     sqlite_ledger.import_file(write(HEADER + "i,A,x"), "p")
-    assert found(sqlite_ledger).to_dict() == {
+    empty = found(sqlite_ledger)
+    assert empty.to_dict() == {
         "project": "p",
         "passed": True,
         "snapshots": 0,
         "thinned": 0,
         "recomputed": 0,
+        "seals": 1,
+        "digest": empty.digest,
+        "ledger": [],
         "faults": [],
         "notes": [],
     }
     for _ in range(3):
         sqlite_ledger.snapshot("p")
     told: list[tuple[int, int]] = []
-    found(sqlite_ledger, chain_only=True, progress=lambda *far: told.append(far))
+    found(sqlite_ledger, progress=lambda *far: told.append(far))
     assert told == [(1, 3), (2, 3), (3, 3)]
+    found(sqlite_ledger, chain_only=True, progress=lambda *far: told.append(far))
+    assert told[3:] == [(3, 3)]
 
 
 # -- the record changed --------------------------------------------------------------------

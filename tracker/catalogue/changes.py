@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from tracker import clock
+from tracker import clock, sealing
 from tracker.errors import NotFound
 from tracker.schema import Change, Project
 
@@ -17,11 +17,12 @@ __all__ = ["lock_project", "record_change"]
 def lock_project(connection: Connection, project_id: int) -> None:
     """Wait for, then hold off, every other change to the project until the transaction ends.
 
-    Raises NotFound where it was deleted while we waited.
+    Raises NotFound where the project was deleted meanwhile.
     """
-    locked = select(Project.id).where(Project.id == project_id).with_for_update()
-    if connection.scalar(locked) is None:
+    ours = select(Project.id).where(Project.id == project_id).with_for_update()
+    if connection.scalar(ours) is None:
         raise NotFound("the project was deleted meanwhile", "see: tracker project list")
+    sealing.begin(connection, project_id)
 
 
 def record_change(
@@ -30,7 +31,7 @@ def record_change(
     """Add a row to the project's change log; returns its number and its moment.
 
     The moment never lies before the last change's, whatever the machine's clock says. The
-    caller holds the project's lock.
+    caller holds the project's lock, or has just made the project.
     """
     last = connection.execute(
         select(Change.id, Change.recorded_at)
@@ -41,6 +42,8 @@ def record_change(
     number, recorded_at = (
         (1, clock.now()) if last is None else (last.id + 1, max(clock.now(), last.recorded_at + 1))
     )
+    if last is None:
+        sealing.begin(connection, project_id, made=True)
     connection.execute(
         insert(Change).values(
             project_id=project_id,

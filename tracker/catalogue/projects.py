@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from tracker import clock
+from tracker import clock, sealing
 from tracker.catalogue.changes import lock_project, record_change
 from tracker.catalogue.facts import say_of_categories
 from tracker.catalogue.names import check_name, near, unfit_for
@@ -239,3 +239,4 @@ def purge_project(connection: Connection, project: ProjectInfo) -> None:
         if table.name not in {"projects", "purges"} and "project_id" in table.c:
             connection.execute(table.delete().where(table.c.project_id == project.id))
     connection.execute(delete(Project).where(Project.id == project.id))
+    sealing.forget(connection, project.id)

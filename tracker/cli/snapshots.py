@@ -105,20 +105,30 @@ def verify(
         bool,
         typer.Option("--chain-only", help="Digests and seals; count nothing again (quick)."),
     ] = False,
+    expect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIGEST", help="Fail unless the ledger once had this digest, noted down before."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Verify that the record is as it was made, and that the ledger still leads to it.
 
-    The digest and the seal of each snapshot are made again from what is stored and the snapshot
-    before; then all is counted again from the ledger as it was known. Exits with 1 where
-    something differs, and names the first bad snapshot.
+    Every change seals the ledger with a digest, which is printed: note it down elsewhere, and give
+    it as `--expect` later. The digest and the seal of each snapshot are made again from what is
+    stored and the snapshot before; then all is counted again from the ledger as it was known.
+    Exits with 1 where something differs, and names the first bad snapshot.
 
-    Examples: `tracker snapshots verify reviews`, `tracker snapshots verify reviews --chain-only`
+    Examples: `tracker snapshots verify reviews`, `tracker snapshots verify reviews --chain-only`,
+    `tracker snapshots verify reviews --expect 3f0c…`
     """
     from tracker.report.snapshots import verified_view
 
     with _progress_bar() as progress:
-        found = opened_ledger(context).verify(project, chain_only=chain_only, progress=progress)
+        found = opened_ledger(context).verify(
+            project, chain_only=chain_only, expect=expect, progress=progress
+        )
     show(found.to_dict(), as_json=as_json, view=verified_view(found, chain_only=chain_only))
     if found.faults:
         first = found.faults[0].snapshot
@@ -126,6 +136,7 @@ def verify(
             f"the first bad snapshot is {first}; see: "
             f"tracker snapshots show {shlex.quote(project)} {first}"
         )
+    if not found.passed:
         raise typer.Exit(1)
     if not found.snapshots:
         hint(f"no snapshot yet: tracker snapshot {shlex.quote(project)}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -12,6 +14,7 @@ from sqlalchemy import Connection, Table, select
 from tracker.assess import Assessment, assess, study
 from tracker.catalogue.projects import ProjectInfo
 from tracker.catalogue.settings import project_then
+from tracker.errors import InvalidOption
 from tracker.history.digest import digest_of, digest_of_parts, seal_of
 from tracker.history.parts import (
     Parts,
@@ -25,11 +28,14 @@ from tracker.history.settings import chosen_by_attributes, question_of, selectio
 from tracker.history.tallied import Tallied, count_all, recorded_assessment
 from tracker.past import Moment, as_it_was, erased_since
 from tracker.schema import Snapshot, Tombstone
+from tracker.sealing import verify_seals
 from tracker.tally import AnnotatorTallies
 
-__all__ = ["Fault", "Verified", "verify"]
+__all__ = ["Fault", "Verified", "verify", "verify_in_turn"]
 
 _snapshots = cast("Table", Snapshot.__table__)
+_AT_ONCE = 100  # snapshots of which only the chain is verified
+_DIGEST = re.compile("[0-9a-f]{64}")
 _TOLERANCE = 1e-9  # other machines and versions of libraries round sums otherwise
 
 Progress = Callable[[int, int], None]
@@ -50,15 +56,18 @@ class Fault:
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found: how many snapshots were checked, in which ways, and the faults in order.
+    """What was found: how much was checked, in which ways, and the faults in order.
 
     Attributes:
         project: its name.
         snapshots: rows in the chain.
         thinned: those of which only the row is left.
         recomputed: those counted again from the ledger.
-        faults: what is wrong; the first is the first bad link.
-        notes: why some could not be counted again.
+        faults: what is wrong with snapshots; the first is the first bad link.
+        seals: how often the ledger was sealed; see `sealing`.
+        digest: of the last seal, which stands for everything; None before there is one.
+        ledger: what is wrong with the ledger by its seals, a sentence each.
+        notes: why some snapshots could not be counted again.
     """
 
     project: str
@@ -66,69 +75,128 @@ class Verified:
     thinned: int
     recomputed: int
     faults: tuple[Fault, ...]
+    seals: int = 0
+    digest: str | None = None
+    ledger: tuple[str, ...] = ()
     notes: tuple[Fault, ...] = field(default=())
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults and not self.ledger
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON."""
         return {
             "project": self.project,
-            "passed": not self.faults,
+            "passed": self.passed,
             "snapshots": self.snapshots,
             "thinned": self.thinned,
             "recomputed": self.recomputed,
+            "seals": self.seals,
+            "digest": self.digest,
+            "ledger": list(self.ledger),
             "faults": [fault.to_dict() for fault in self.faults],
             "notes": [note.to_dict() for note in self.notes],
         }
 
 
-def verify(
-    connection: Connection,
-    project: ProjectInfo,
+Opened = Callable[[], AbstractContextManager[tuple[Connection, ProjectInfo]]]
+"""A way to a connection in a transaction, and the project."""
+
+
+def verify(connection: Connection, project: ProjectInfo, **how: Any) -> Verified:
+    """As `verify_in_turn`, all in one transaction."""
+    return verify_in_turn(lambda: nullcontext((connection, project)), **how)
+
+
+def verify_in_turn(
+    opened: Opened,
     *,
     chain_only: bool = False,
+    expect: str | None = None,
     progress: Progress | None = None,
 ) -> Verified:
-    """Verify all snapshots of a project.
+    """Verify the ledger of a project by its seals, and all its snapshots.
 
-    The digest and the seal of each are made again from what is stored and those before. Then,
-    unless ``chain_only``, the tallies are counted again from the ledger as it was known, and
-    the figures made from them: the same, or the record does not tell what was.
+    The digest and the seal of each snapshot are made again from what is stored and those before.
+    Then, unless ``chain_only``, the tallies are counted again from the ledger as it was known, and
+    the figures made from them: the same, or the record does not tell what was. Each snapshot has
+    a transaction of its own, so that nobody who writes has to wait for long.
+
+    ``expect`` is the digest that the ledger, or a snapshot, once had: without it, it is not what
+    it was. Raises InvalidOption where that is no digest.
     """
-    ours = _snapshots.c.project_id == project.id
-    headers = connection.execute(select(_snapshots).where(ours).order_by(_snapshots.c.id)).all()
-    thinned = {
-        row.snapshot_id: row.parts
-        for row in connection.execute(
-            select(Tombstone.snapshot_id, Tombstone.parts).where(Tombstone.project_id == project.id)
+    if expect is not None and not _DIGEST.fullmatch(expect):
+        raise InvalidOption(f"{expect!r} is no digest", "it has 64 letters and digits: 0-9, a-f")
+    with opened() as (connection, project):
+        ours = _snapshots.c.project_id == project.id
+        statement = select(_snapshots).where(ours).order_by(_snapshots.c.id)
+        headers = [row._asdict() for row in connection.execute(statement)]
+        sealed = verify_seals(connection, project.id, chain_only=chain_only)
+        found = _Verifying(pattern_texts(connection, project.id), chain_only=chain_only)
+    ledger = list(sealed.faults)
+    digests = {row[name] for row in headers for name in ("digest", "seal")} | {*sealed.digests}
+    if expect is not None and expect not in digests:
+        ledger.insert(
+            0, f"nothing has the digest {expect}: what it stood for was changed or removed"
         )
-    }
-    faults: list[Fault] = []
-    notes: list[Fault] = []
-    recomputed = 0
-    sums = _Sums()
-    before = ("", "")
-    texts = pattern_texts(connection, project.id)
-    every = each_with_parts(connection, project.id, [header.id for header in headers])
-    for done, (header, (_, parts)) in enumerate(zip(headers, every, strict=True), 1):
-        row = header._asdict()
-        wrong = list(_chain(row, parts, texts, before, thinned))
-        before = (header.digest, header.seal)
-        try:
-            whole = sums.add(row, annotator_tallies_in(parts, texts))
-            if header.id not in thinned and not chain_only:
-                found, note = _recount(connection, project, row, parts, texts, whole)
-                wrong += found
-                recomputed += note is None
-                notes += [] if note is None else [Fault(header.id, note)]
-        except (KeyError, ValueError):
-            wrong.append("what is stored of it cannot be read")
-        faults += [Fault(header.id, why) for why in wrong]
+    at_once = _AT_ONCE if chain_only else 1
+    for start in range(0, len(headers), at_once):
+        some = headers[start : start + at_once]
+        with opened() as (connection, project):
+            found.check(connection, project, some)
         if progress is not None:
-            progress(done, len(headers))
-    faults.sort(key=lambda fault: fault.snapshot)
+            progress(start + len(some), len(headers))
     return Verified(
-        project.name, len(headers), len(thinned), recomputed, tuple(faults), tuple(notes)
+        project.name,
+        len(headers),
+        found.thinned,
+        found.recomputed,
+        tuple(found.faults),
+        len(sealed.digests),
+        sealed.digest,
+        tuple(ledger),
+        tuple(found.notes),
     )
+
+
+class _Verifying:
+    """Snapshots verified in their order, some at once."""
+
+    def __init__(self, texts: Mapping[int, str], *, chain_only: bool) -> None:
+        self.texts = texts
+        self.chain_only = chain_only
+        self.faults: list[Fault] = []
+        self.notes: list[Fault] = []
+        self.thinned = self.recomputed = 0
+        self._sums = _Sums()
+        self._before = ("", "")
+
+    def check(
+        self, connection: Connection, project: ProjectInfo, headers: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Verify the next snapshots, by their rows."""
+        numbers = [header["id"] for header in headers]
+        statement = select(Tombstone.snapshot_id, Tombstone.parts).where(
+            Tombstone.project_id == project.id, Tombstone.snapshot_id.in_(numbers)
+        )
+        thinned = {row.snapshot_id: row.parts for row in connection.execute(statement)}
+        self.thinned += len(thinned)
+        every = each_with_parts(connection, project.id, numbers)
+        for header, (number, parts) in zip(headers, every, strict=True):
+            wrong = list(_chain(header, parts, self.texts, self._before, thinned))
+            self._before = (header["digest"], header["seal"])
+            try:
+                whole = self._sums.add(header, annotator_tallies_in(parts, self.texts))
+                if number not in thinned and not self.chain_only:
+                    found, note = _recount(connection, project, header, parts, self.texts, whole)
+                    wrong += found
+                    self.recomputed += note is None
+                    self.notes += [] if note is None else [Fault(number, note)]
+            except (KeyError, ValueError):
+                wrong.append("what is stored of it cannot be read")
+            self.faults += [Fault(number, why) for why in wrong]
 
 
 class _Sums:

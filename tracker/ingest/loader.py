@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Table, insert, select
 
-from tracker import dialect
+from tracker import dialect, sealing
 from tracker.catalogue.changes import lock_project, record_change
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
@@ -23,7 +23,7 @@ from tracker.ingest.records import Rejection, Rejections
 from tracker.ingest.settle import Settlement
 from tracker.ingest.soundness import Contradiction, check_references, contradictions, past_the_end
 from tracker.ingest.source import SourceFile
-from tracker.ingest.staging import staging
+from tracker.ingest.staging import given_as, staging
 from tracker.ingest.touch import touch, touch_range
 from tracker.schema import Annotator, Category, Import, Item, ItemAttribute, Label, Source
 
@@ -123,6 +123,16 @@ def load(
                 touch_range(connection, project.id, change, *staged.extremes["item_id"])
             else:
                 touch(connection, project.id, change, settlement.changed_items())
+        sealing.new_labels(
+            connection,
+            project.id,
+            change,
+            sealing.staged_sums(connection, staged.table, given_as(staged.table))
+            if at_once is None
+            else sealing.held_sums(at_once),
+        )
+        if mapped.keep:
+            sealing.changed(connection, project.id)
         filled = (Item, ItemAttribute, Annotator, Category, Label)
         dialect.rows_added(connection, rows, [cast("Table", one.__table__) for one in filled])
     # What is not staged any more only repeated another row of its file.

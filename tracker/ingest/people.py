@@ -11,6 +11,7 @@ from typing import cast
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, select, update
 
+from tracker import sealing
 from tracker.catalogue.annotators import (
     AnnotatorInfo,
     annotator_names,
@@ -108,8 +109,9 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
     ]
     stood = select(_labels.c.item_id).where(ours[0]).subquery("stood")
     touch(connection, project.id, change, select(stood.c.item_id))
-    labels = connection.execute(delete(_labels).where(ours[0])).rowcount
-    connection.execute(delete(_past).where(ours[1]))
+    with sealing.moved_labels(connection, project.id, "annotator_id", [annotator.id]):
+        labels = connection.execute(delete(_labels).where(ours[0])).rowcount
+        connection.execute(delete(_past).where(ours[1]))
     taken = set(annotator_names(connection, project).values())
     for number in names:
         name = f"erased {number}"

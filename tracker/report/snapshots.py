@@ -112,12 +112,21 @@ def verified_view(found: Verified, *, chain_only: bool) -> Iterator[RenderableTy
     if not chain_only:
         checked += f", {many(found.recomputed, 'snapshot')} counted again from the ledger"
     thinned = f" ({found.thinned:,} thinned out)" if found.thinned else ""
-    result = many(len(found.faults), "fault") if found.faults else "sound"
+    wrong = len(found.faults) + len(found.ledger)
+    result = "sound" if found.passed else many(wrong, "fault")
     yield Text.assemble(
         (found.project, "bold"),
         f"  {many(found.snapshots, 'snapshot')}{thinned}: {checked}: ",
-        (result, "bold red" if found.faults else "green"),
+        (result, "green" if found.passed else "bold red"),
     )
+    if found.digest is None:
+        yield Text("the ledger is not sealed yet: the next change will seal it", style="dim")
+    else:
+        yield Text(f"ledger sealed {found.seals:,} times; its digest: {found.digest}")
+    for why in found.ledger[:_MOST_FAULTS]:
+        yield Text(f"ledger: {why}", style="red")
+    if len(found.ledger) > _MOST_FAULTS:
+        yield Text(f"… and {len(found.ledger) - _MOST_FAULTS:,} more", style="red")
     yield from _listed(found.faults, "red")
     yield from _listed(found.notes, "dim")
 

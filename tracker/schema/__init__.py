@@ -7,11 +7,13 @@ Moments are microseconds since 1970 (see `clock`).
 A table whose ``info`` says ``clustered`` is stored in the order of its primary key where the
 database can; the numbers of a ``never_renumbered`` one are not given again after a deletion;
 ``append_only`` ones refuse UPDATE and DELETE other than a project's purge, and, where they are
-``thinned``, that of a snapshot's parts once it has its tombstone.
+``thinned``, that of a snapshot's parts once it has its tombstone; of a column that is ``erasable``
+they let the text be erased.
 """
 
 from tracker.schema.base import (
     ANSWERS,
+    ERASED,
     KINDS,
     NO_SPAN,
     NONE_APPLIES,
@@ -46,6 +48,7 @@ from tracker.schema.labels import Label, PastLabel
 from tracker.schema.record import (
     KnownPattern,
     Note,
+    Seal,
     Snapshot,
     SnapshotAnnotator,
     SnapshotCategory,
@@ -58,6 +61,7 @@ from tracker.schema.record import (
 
 __all__ = [
     "ANSWERS",
+    "ERASED",
     "FLAG_STATES",
     "KINDS",
     "NONE_APPLIES",
@@ -89,6 +93,7 @@ __all__ = [
     "Project",
     "PseudonymKey",
     "Purge",
+    "Seal",
     "Snapshot",
     "SnapshotAnnotator",
     "SnapshotCategory",

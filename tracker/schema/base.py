@@ -8,6 +8,7 @@ from sqlalchemy import Column, FromClause, MetaData, Table
 
 __all__ = [
     "ANSWERS",
+    "ERASED",
     "KINDS",
     "NONE_APPLIES",
     "NO_SPAN",
@@ -29,6 +30,8 @@ NONE_APPLIES = 0
 """The reserved category of an answer that holds no label: seen, and nothing applied."""
 SKIPPED = -1
 """The reserved category of a skipped answer; it enters no tally."""
+ERASED = "(erased)"
+"""What stands for a text that was erased for good."""
 NO_SPAN = -1
 """``span_start`` and ``span_end`` of a label that is not a span."""
 

@@ -91,6 +91,7 @@ class Import(Base):
         CheckConstraint(
             "rows = inserted + changed + unchanged + older + rejected", "every_row_has_a_fate"
         ),
+        {"info": {"never_renumbered": True}},
     )
     id: Mapped[int] = column(Integer, primary_key=True)
     project_id: Mapped[int] = column(Integer)

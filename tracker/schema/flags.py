@@ -97,7 +97,7 @@ class FlagChange(Base):
             f"made_by IS NOT NULL OR {one_of('action', _BY_THE_PROGRAM)}", "people_have_names"
         ),
         CheckConstraint("action <> 'appealed' OR note IS NOT NULL", "appeals_say_why"),
-        {"info": {"append_only": True}},
+        {"info": {"append_only": True, "erasable": ("made_by", "note")}},
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
     flag_id: Mapped[int] = column(Integer, primary_key=True)

@@ -1,4 +1,4 @@
-"""What is recorded of the figures over time: snapshots, and notes beside them."""
+"""What is recorded over time: snapshots of the figures, seals of the ledger, notes."""
 
 from __future__ import annotations
 
@@ -213,6 +213,29 @@ class Tombstone(Base):
     snapshot_id: Mapped[int] = column(Integer, primary_key=True)
     thinned_at: Mapped[int] = column(BigInteger)
     parts: Mapped[str] = column(Text)
+
+
+class Seal(Base):
+    """What the ledger held after a transaction that changed a project, as digests; chained.
+
+    ``found`` are the parts that were not as the seal before left them; see `sealing`.
+    """
+
+    __tablename__ = "seals"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "through_change"], ["changes.project_id", "changes.id"]
+        ),
+        {"info": {"append_only": True}},
+    )
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    through_change: Mapped[int] = column(Integer)
+    sealed_at: Mapped[int] = column(BigInteger)
+    found: Mapped[str] = column(Text)  # a JSON object
+    added: Mapped[str] = column(Text)  # a JSON object: what came since the seal before
+    state: Mapped[str] = column(Text)  # a JSON object: what there is, part by part
+    digest: Mapped[str] = column(Text)  # of all of it and of the digest before
 
 
 class Note(Base):

@@ -1,0 +1,39 @@
+"""A ledger with rows in every part that is sealed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.flags.found import Seen, acted, record
+from tests.helpers import undo
+from tracker.catalogue.annotators import add_alias
+from tracker.catalogue.notes import add_note
+from tracker.catalogue.projects import ProjectOptions
+from tracker.history.prune import parse_keep, prune
+from tracker.ledger import Ledger
+
+ROWS = """item,annotator,category,labeled_at,lang
+ i,A,x,2026-01-01,nl
+ i,B,y,2026-01-02,nl
+ j,A,x,2026-01-03,de
+ j,B,x,2026-01-04,de"""
+
+
+def furnished(ledger: Ledger, write: Callable[..., Path]) -> None:
+    """Fill the project ``p`` by everything that changes one."""
+    options = ProjectOptions(categories=("x", "y", "z"))
+    ledger.import_file(write(ROWS), "p", options=options, keep=["lang"])
+    ledger.snapshot("p", name="first")
+    again = ledger.import_file(write("item,annotator,category\n i,A,y\n k,C,z"), "p")
+    ledger.import_file(write("item,annotator,category\n j,B,y"), "p")
+    undo(ledger, again.id)
+    record(ledger, Seen(1), Seen(2))
+    acted(ledger, "dismiss", 1)
+    ledger.snapshot("p")
+    with ledger.writing("p") as (connection, project):
+        add_alias(connection, project, "A", "Anna")
+        add_note(connection, project, "guideline v2")
+    ledger.snapshot("p")
+    with ledger.writing("p") as (connection, project):
+        prune(connection, project, parse_keep("last:1"))
