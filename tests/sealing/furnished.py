@@ -26,7 +26,7 @@ def furnished(ledger: Ledger, write: Callable[..., Path]) -> None:
     ledger.import_file(write(ROWS), "p", options=options, keep=["lang"])
     ledger.snapshot("p", name="first")
     again = ledger.import_file(write("item,annotator,category\n i,A,y\n k,C,z"), "p")
-    ledger.import_file(write("item,annotator,category\n j,B,y"), "p")
+    ledger.import_file(write("item,annotator,category\n j,B,y\n j,C,x"), "p")
     undo(ledger, again.id)
     record(ledger, Seen(1), Seen(2))
     acted(ledger, "dismiss", 1)

@@ -24,6 +24,8 @@ TAMPERED = {
         "UPDATE categories SET name = 'x' WHERE name = 'y'",
         "UPDATE categories SET name = 'y' WHERE name = 'was x'",
     ],
+    "the order of categories": ["UPDATE category_facts SET value = 9 WHERE category_id = 1"],
+    "what was said of annotators": ["DELETE FROM annotator_facts WHERE annotator_id = 2"],
     "annotators": ["UPDATE annotators SET name = 'Ada' WHERE name = 'A'"],
     "annotators ": ["UPDATE annotators SET kind = 'model' WHERE name = 'B'"],
     "the project's settings": ["UPDATE projects SET scale = 'ordinal'"],

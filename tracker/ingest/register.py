@@ -13,7 +13,7 @@ from sqlalchemy import (
     update,
 )
 
-from tracker import clock
+from tracker import clock, sealing
 from tracker.catalogue.changes import lock_project, record_change
 from tracker.catalogue.facts import hold_kinds
 from tracker.errors import InvalidOption, NotFound
@@ -133,5 +133,6 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
     restore(connection, project_id, taken)
     connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
     take_back_facts(connection, project_id, found.change)
+    sealing.changed(connection, project_id)
     hold_kinds(connection, project_id, found.change)
     return find_import(connection, number)

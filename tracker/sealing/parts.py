@@ -22,7 +22,10 @@ from sqlalchemy import (
 from tracker.schema import (
     Alias,
     Annotator,
+    AnnotatorFact,
     Category,
+    CategoryFact,
+    CategoryMerge,
     Change,
     FlagChange,
     FlagRow,
@@ -90,7 +93,17 @@ _undone = select(Import.change_id, Import.undone_by).order_by(Import.change_id)
 STATE: dict[str, tuple[Any, Any]] = {
     "the project's settings": _columns(Project, key="id"),
     "categories": _columns(Category),
+    "the order of categories": (
+        select(CategoryFact.category_id, CategoryFact.change_id, CategoryFact.value)
+        .where(CategoryFact.role == "position")
+        .order_by(CategoryFact.category_id, CategoryFact.change_id),
+        CategoryFact.project_id,
+    ),
+    "category merges": _columns(CategoryMerge),
     "annotators": _columns(Annotator),
+    "what was said of annotators": _sums(
+        AnnotatorFact, AnnotatorFact.annotator_id * AnnotatorFact.change_id
+    ),
     "aliases of annotators": _columns(Alias),
     "notes": _columns(Note),
     "imports taken back": (_undone.where(Import.undone_by.is_not(None)), Import.project_id),
