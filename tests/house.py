@@ -28,6 +28,7 @@ ORDER = (
     "schema",
     "bulk",
     "dialect",
+    "triggers",
     "faults",
     "sealing",
     "database",
@@ -68,9 +69,10 @@ ONLY: dict[str, set[str]] = {
 
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
-    "sqlalchemy": {"schema", "dialect", "faults", "sealing", "database", "catalogue", "past",
-                   "ingest", "counting", "assess", "auditing", "flags", "history", "compare",
-                   "gate", "progress", "integrity", "export", "handle", "ledger"},
+    "sqlalchemy": {"schema", "dialect", "triggers", "faults", "sealing", "database",
+                   "catalogue", "past", "ingest", "counting", "assess", "auditing", "flags",
+                   "history", "compare", "gate", "progress", "integrity", "export", "handle",
+                   "ledger"},
     "alembic": {"database"},
     "numpy": {"measures", "trend", "compare", "audit", "counting", "assess", "ingest", "sealing"},
     "scipy": {"measures", "trend", "audit"},
@@ -189,7 +191,7 @@ def _loaded(tree: ast.Module) -> ast.Module:
 
 def _names(module: Module) -> Iterator[Fault]:
     """Databases named anywhere but in one room; docstrings and comments may."""
-    if module.room == "dialect":
+    if module.room in {"dialect", "triggers"}:
         return
     docstrings = _docstrings(module.tree)
     for node in ast.walk(module.tree):

@@ -22,6 +22,7 @@ from tracker import dialect, sealing
 from tracker.errors import DatabaseUnusable, InvalidOption
 from tracker.faults import explain, is_missing_table
 from tracker.schema import Base
+from tracker.triggers import stored_triggers, triggers
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -252,8 +253,8 @@ def _misfits(connection: Connection) -> list[str]:
         indexes = {index["name"] for index in inspector.get_indexes(table.name)}
         missing = sorted({str(index.name) for index in table.indexes} - indexes)
         found += [f"the index {name} is missing" for name in missing]
-    stored = dialect.stored_triggers(connection)
-    for name, made in sorted(dialect.triggers(connection.dialect.name).items()):
+    stored = stored_triggers(connection)
+    for name, made in sorted(triggers(connection.dialect.name).items()):
         if name not in stored:
             found.append(f"the trigger {name} is missing")
         elif stored[name] != made:

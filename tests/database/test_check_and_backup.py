@@ -19,12 +19,13 @@ from tracker.database import Database
 from tracker.errors import DatabaseUnusable, InvalidOption
 from tracker.integrity import check_database
 from tracker.ledger import Ledger
+from tracker.triggers import triggers
 
 
 def test_check_finds_a_dropped_trigger(url: str) -> None:
     database = Database(url)
     dropped: list[str] = []
-    for name in dialect.triggers(database.url.get_backend_name()):
+    for name in triggers(database.url.get_backend_name()):
         with database.write() as connection:
             table = name.partition("_no_")[0]
             on = "" if url.startswith("sqlite") else f" ON {table}"
@@ -53,7 +54,7 @@ def test_check_finds_a_trigger_that_was_emptied(url: str) -> None:
             "CREATE OR REPLACE FUNCTION refuse_on_append_only() RETURNS trigger "
             f"LANGUAGE plpgsql AS $$ {body} $$"
         ]
-        made = dialect.triggers("postgresql")
+        made = triggers("postgresql")
         emptied = {name for name, text in made.items() if " refuse_on_append_only()" in text}
     with database.write() as connection:
         for statement in statements:

@@ -17,6 +17,7 @@ from tracker import dialect
 from tracker.database import HEAD, REVISIONS, Database, migrations_folder
 from tracker.ledger import Ledger
 from tracker.schema import Base
+from tracker.triggers import stored_triggers, triggers
 
 
 def squeezed(statement: object) -> str:
@@ -89,11 +90,11 @@ def test_a_revision_makes_what_it_made_whatever_the_models_are_now(empty_url: st
         database.upgrade()
         with database.engine.connect() as connection:
             assert "later" not in inspect(connection).get_table_names()
-            stored = dialect.stored_triggers(connection)
+            stored = stored_triggers(connection)
         database.downgrade("base")
     finally:
         Base.metadata.remove(later)
-    assert stored == dialect.triggers(database.url.get_backend_name())
+    assert stored == triggers(database.url.get_backend_name())
 
 
 def test_no_revision_reads_the_package() -> None:
@@ -144,7 +145,7 @@ def test_downgrade_to_base_leaves_nothing_and_can_be_taken_back(url: str) -> Non
     database.downgrade("base")
     with database.engine.connect() as connection:
         assert set(inspect(connection).get_table_names()) == {"alembic_version"}
-        assert dialect.stored_triggers(connection) == {}
+        assert stored_triggers(connection) == {}
     assert database.revision() is None
     assert stored(Ledger(url)) == {}
     database.upgrade()

@@ -13,11 +13,11 @@ from tracker.catalogue.projects import ProjectOptions
 from tracker.history.prune import parse_keep, prune
 from tracker.ledger import Ledger
 
-ROWS = """item,annotator,category,labeled_at,lang
- i,A,x,2026-01-01,nl
- i,B,y,2026-01-02,nl
- j,A,x,2026-01-03,de
- j,B,x,2026-01-04,de"""
+ROWS = """item,annotator,category,labeled_at,seconds,lang
+ i,A,x,2026-01-01,1.5,nl
+ i,B,y,1969-01-02,,nl
+ j,A,x,2026-01-03,,de
+ j,B,x,2026-01-04,3,de"""
 
 
 def furnished(ledger: Ledger, write: Callable[..., Path]) -> None:

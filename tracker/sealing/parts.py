@@ -258,21 +258,20 @@ def held_sums(rows: Mapping[str, Any]) -> tuple[int, int]:
 
     number, total = len(rows["line"]), 0
     for start in range(0, number, _HELD_AT_ONCE):
-
-        def factor(columns: Mapping[str, int], prime: int, start: int = start) -> Any:
-            found = np.zeros(min(_HELD_AT_ONCE, number - start), np.int64)
-            for name, times in columns.items():
-                column = rows[name]
-                if name == "given_as":
-                    own = rows["annotator_id"]
-                    column = own if isinstance(column, int) else np.where(column == 0, own, column)
-                if not isinstance(column, int):
-                    column = column[start : start + _HELD_AT_ONCE].astype(np.int64)
-                found += column * times
-            return np.fmod(found, prime)  # as databases do it below zero
-
-        who, when = factor(_WHO, _PRIMES[0]), factor(_WHEN, _PRIMES[1])
-        total += int(np.fmod(who * when, _PRIMES[2]).sum())
+        some = {
+            name: column
+            if isinstance(column, int)
+            else column[start : start + _HELD_AT_ONCE].astype(np.int64)
+            for name, column in rows.items()
+            if name in {*_WHO, *_WHEN, "annotator_id"}
+        }
+        some["given_as"] = np.where(some["given_as"] == 0, some["annotator_id"], some["given_as"])
+        # Remainders as databases have them below zero.
+        who, when = (
+            np.fmod(sum(some[name] * times for name, times in columns.items()), prime)
+            for columns, prime in zip((_WHO, _WHEN), _PRIMES, strict=False)
+        )
+        total += int(np.sum(np.fmod(who * when, _PRIMES[2])))
     return number, total
 
 
