@@ -1,6 +1,8 @@
-"""What the audit says of simulated crowds: of honest ones, of bad ones, and how surely.
+"""What the audit says of simulated crowds with all it looks at: of honest ones, and how surely.
 
-python audit_of_crowds.py honest|bad|power|all [--crowds 1000]
+python audit_of_crowds.py honest|power|all [--crowds 1000]
+
+``audit_grid.py`` has crowds of more different makes, with bad annotators, and fewer kinds.
 """
 
 from __future__ import annotations
@@ -34,18 +36,16 @@ KIND_NAMES = [kind.name for kind in KINDS]
 
 def flagged(crowd: Crowd) -> list[Flag]:
     """The findings that stand up."""
-    return [f for f in audit(crowd.regather(), crowd.regather) if f.state == "flagged"]
+    return [f for f in audit(crowd.evidence(), consult=crowd.consult) if f.state == "flagged"]
 
 
-def honest_crowd(seed: int, unequal: float = 0.0) -> Crowd:
+def honest_crowd(seed: int) -> Crowd:
     """5 to 50 annotators of 20 to 200 answers; items unequal, and each one's mix of them too."""
     random = Random(seed)
     number = random.randint(5, 50)
     categories = random.randint(2, 5)
     voices = dict.fromkeys(range(number), honest)
     accuracy = random.uniform(0.65, 0.85)
-    if unequal:
-        voices = {w: skilled(min(0.98, max(0.4, random.gauss(accuracy, unequal)))) for w in voices}
     return make_crowd(
         random,
         voices,
@@ -56,7 +56,7 @@ def honest_crowd(seed: int, unequal: float = 0.0) -> Crowd:
         accuracy=accuracy,
         spread=random.uniform(0.0, 0.15),
         mixed=True,
-        ordinal=not unequal and random.random() < 0.3,
+        ordinal=random.random() < 0.3,
     )
 
 
@@ -84,11 +84,6 @@ def _honest(seed: int) -> tuple[set[str], bool]:
     return {flag.kind for flag in flagged(crowd)}, bool(naive(crowd))
 
 
-def _unequal(seed: int) -> tuple[set[str], bool]:
-    crowd = honest_crowd(seed, 0.07)
-    return {flag.kind for flag in flagged(crowd)}, bool(naive(crowd))
-
-
 def in_parallel(task: Callable[[int], object], seeds: range) -> Iterator:
     """The results of a task for each seed, in their order, on two processes."""
     with ProcessPoolExecutor(2) as pool:
@@ -111,68 +106,6 @@ def of_honest(number: int, task: Callable[[int], object], title: str) -> None:
         print(f"  {name:<20}{kinds[name] / number:7.1%}")
     print(f"  {'any kind':<20}{anything / number:7.1%}")
     print(f"  {'naive test of shares':<20}{by_naive / number:6.1%}")
-
-
-def bad_crowd(seed: int) -> tuple[Crowd, dict[int, str]]:
-    """20 annotators of 40 to 150 answers; one to five of them bad, in different ways."""
-    random = Random(seed)
-    ways = {
-        "constant": lambda: always(random.randrange(3)),
-        "random": lambda: blindly,
-        "leaning": lambda: leans(random.randrange(3), 0.5),
-        "tires": lambda: tires(0.5),
-        "repeats": lambda: repeats_itself(0.6),
-        "careless": lambda: skilled(0.5),
-    }
-    number = random.randint(1, 5)
-    planted = {20 - n - 1: random.choice([*ways]) for n in range(number)}
-    voices = dict.fromkeys(range(20), honest) | {w: ways[way]() for w, way in planted.items()}
-    together = None
-    if random.random() < 0.5:
-        voices[10], planted[10], together = copies(1), "copier", (1, 10)
-    crowd = make_crowd(
-        random,
-        voices,
-        answers=random.randint(40, 150),
-        per_item=random.randint(3, 5),
-        categories=3,
-        accuracy=0.8,
-        spread=0.1,
-        mixed=True,
-        together=together,
-    )
-    return crowd, planted
-
-
-def _bad(seed: int) -> tuple[Counter[str], Counter[str], Counter[tuple[str, bool]]]:
-    crowd, planted = bad_crowd(seed)
-    right: Counter[str] = Counter()
-    wrong: Counter[str] = Counter()
-    caught = set()
-    for flag in flagged(crowd):
-        who = {flag.annotator, flag.other} - {None}
-        if who & planted.keys():
-            right[flag.kind] += 1
-            caught |= who
-        else:
-            wrong[flag.kind] += 1
-    found = Counter((way, who in caught) for who, way in planted.items())
-    return right, wrong, found
-
-
-def of_bad(number: int) -> None:
-    """Share of flags that are on honest annotators, and of bad annotators that are flagged."""
-    right: Counter[str] = Counter()
-    wrong: Counter[str] = Counter()
-    found: Counter[tuple[str, bool]] = Counter()
-    for a, b, c in in_parallel(_bad, range(10_000, 10_000 + number)):
-        right, wrong, found = right + a, wrong + b, found + c
-    total = right.total() + wrong.total()
-    print(f"\ncrowds with bad annotators: {number} crowds, {total} flags")
-    print(f"  on honest annotators: {wrong.total() / max(total, 1):.1%}  {dict(wrong)}")
-    for way in sorted({way for way, _ in found}):
-        share = found[way, True] / (found[way, True] + found[way, False])
-        print(f"  {way:<12} flagged {share:6.1%} of {found[way, True] + found[way, False]}")
 
 
 PLANTED: dict[str, tuple[Callable, str]] = {
@@ -228,16 +161,12 @@ def of_power(number: int, kinds: list[str]) -> None:
 def main() -> None:
     """Print the tables asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["honest", "unequal", "bad", "power", "all"])
+    parser.add_argument("what", choices=["honest", "power", "all"])
     parser.add_argument("--crowds", type=int, default=1000)
     parser.add_argument("--kind", action="append", choices=[*PLANTED])
     given = parser.parse_args()
     if given.what in {"honest", "all"}:
         of_honest(given.crowds, _honest, "honest, of equal skill")
-    if given.what in {"unequal", "all"}:
-        of_honest(given.crowds, _unequal, "honest, skills unequal by .07 (standard deviation)")
-    if given.what in {"bad", "all"}:
-        of_bad(given.crowds)
     if given.what in {"power", "all"}:
         of_power(max(given.crowds // 5, 20), given.kind or [*PLANTED])
 

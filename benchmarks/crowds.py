@@ -16,7 +16,10 @@ from random import Random
 import numpy as np
 
 from tracker.audit import Evidence
+from tracker.audit.finding import Finding
+from tracker.audit.joint import TRUTH, Given, JointAnswers, joint_answers
 from tracker.audit.observed import AnswerTimes, Blocks, PairPatterns
+from tracker.clock import parse_labelled_at
 from tracker.tally import AnnotatorTallies, Answer, Pattern, make_pattern
 
 BLOCKS = 20
@@ -114,9 +117,13 @@ class Crowd:
     categories: int
     bad: set[int] = field(default_factory=set)
 
-    def regather(self, excluded: Collection[int] = ()) -> Evidence:
-        """The evidence, with the answers of some in no one's pattern but their own."""
-        met = [{who: _pattern(answers, who, excluded) for who in answers} for answers in self.items]
+    def evidence(self) -> Evidence:
+        """What an audit looks at."""
+        patterns = [make_pattern((own,) for own in answers.values()) for answers in self.items]
+        met = [
+            dict.fromkeys(answers, pattern)
+            for answers, pattern in zip(self.items, patterns, strict=True)
+        ]
         return Evidence(
             tallies=self._tallies(met),
             points={c: float(c) for c in range(self.categories)} if self.ordinal else None,
@@ -128,6 +135,23 @@ class Crowd:
             skips=self._skips(),
             pairs=self._pairs(),
         )
+
+    def consult(self, findings: Collection[Finding]) -> JointAnswers:
+        """Who gave what, and whether from the moment on that a finding is about."""
+        since = {
+            finding.annotator: parse_labelled_at(str(finding.details["since"]))
+            for finding in findings
+            if "since" in finding.details
+        }
+        joint: list[list[Given]] = [[] for _ in self.items]
+        for who, order in self.order.items():
+            for place, item in enumerate(order):
+                late = int(place * DAY // 10 >= since[who]) if who in since else -1
+                joint[item].append(Given(who, (self.items[item][who],), late))
+        for item, truth in enumerate(self.truths):
+            if truth is not None:
+                joint[item].append(Given(TRUTH, (truth,)))
+        return joint_answers((tuple(given), 1) for given in joint if given)
 
     def _tallies(self, met: list[dict[int, Pattern]]) -> AnnotatorTallies:
         counts: dict[int, Counter[tuple[Answer, Pattern]]] = defaultdict(Counter)
@@ -215,12 +239,6 @@ class Crowd:
         ]
         table = np.array(columns, dtype=np.int64).reshape(-1, 4).T
         return PairPatterns(tuple(pairs), tuple(patterns), answers, *table)
-
-
-def _pattern(answers: dict[int, int], who: int, excluded: Collection[int]) -> Pattern:
-    return make_pattern(
-        (own,) for other, own in answers.items() if other == who or other not in excluded
-    )
 
 
 def make_crowd(

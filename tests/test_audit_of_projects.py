@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from tests.audit.crowds import seeded
 from tests.helpers import SEVERAL, SPANS, standing, stored
 from tracker.catalogue.annotators import set_kind
 from tracker.errors import InvalidOption, NotFound
@@ -121,3 +123,28 @@ def test_nobody_to_compare_with(ledger: Ledger, write: Write) -> None:
     audit = ledger.audit("p")
     assert audit.flagged() == []
     assert [row["agreement_with_peers"] for row in audit.to_dict()["annotators"]] == [None, None]
+
+
+def test_the_strongest_findings_come_first_and_a_lost_yardstick_is_said(ledger: Ledger) -> None:
+    """Two of five always answer a: two fifths of the answers say nothing of the items."""
+    draw = seeded(6)
+    rows = []
+    for item in range(200):
+        truth = draw.choice("abc")
+        for who in "vwxyz":
+            honest = truth if draw.random() < 0.9 else draw.choice("abc")
+            lazy = who == "v" and draw.random() < 0.4
+            rows.append((f"i{item}", who, "a" if who in "yz" else "b" if lazy else honest))
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    found = ledger.audit("p")
+    told = found.to_dict()
+    assert told["yardstick"]["lost"]
+    assert told["yardstick"]["share_flagged"] == pytest.approx(
+        len({one.name for one, _ in found.flagged()}) / 5
+    )
+    ranked = [(one.name, flag.severity) for one, flag in found.by_strength()]
+    assert {name for name, _ in ranked[:2]} == {"y", "z"}
+    order = ["high", "medium", "low", None]
+    places = [order.index(severity) for _, severity in ranked]
+    assert places == sorted(places)
+    assert len({flag.key for _, flag in found.by_strength()}) == len(ranked)

@@ -178,7 +178,7 @@ def test_a_report_shows_an_annotator_nobody_elses_figures(
     assert hidden["figures"]["agreement_with_peers"] is None
     assert hidden["others"]["agreement_with_peers"] is None
     assert hidden["findings"] == []
-    assert "cannot be written" in run(*words, "-o", folder / "no" / "x.md", code=2).err
+    assert "cannot be written" in run(*words, "-o", folder / "no" / "x.md", code=3).err
     run("annotator", "report", "constantly", "-p", "reviews", code=4)
     gold = run("annotator", "report", "gold", "-p", "reviews", code=2)
     assert "no answer of 'gold' enters the figures" in gold.err

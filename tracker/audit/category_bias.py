@@ -84,7 +84,6 @@ def _on_gold(annotator: int, category: int, margin: Margins, evidence: Evidence)
         p_value=margin.p_value,
         notable=_beyond(ratio, evidence.floors.bias_odds_ratio),
         suspicious=False,
-        strength=abs(margin.over - margin.under) / (margin.over + margin.under),
         severity=severity_of_odds(ratio),
         details={"against": "gold", **_told(margin)},
     )

@@ -161,7 +161,8 @@ def consensus_of(joint: JointAnswers) -> Consensus:
     most = int((_MOST_CELLS / max(len(joint.annotators), 1)) ** 0.5)
     joint = joint.at_most(min(_MOST_ANSWERS, max(most, 4)))
     pairs = pairs_of(joint)
-    dependent = identical(pairs)
+    same = identical(joint, pairs)
+    dependent = same
     for _ in range(_ROUNDS):
         fitted = _fitted(joint, pairs, dependent)
         excess, error = alike(joint, pairs, fitted)
@@ -169,7 +170,7 @@ def consensus_of(joint: JointAnswers) -> Consensus:
         if (more == dependent).all():
             break
         dependent = more
-    typical = np.median(fitted.errors, axis=0)
+    typical = _weighted_median(fitted.errors, trust_of(pairs, same, len(joint.annotators)))
     total = typical.sum(axis=1, keepdims=True)
     typical = np.divide(typical, total, out=np.zeros_like(typical), where=total > 0)
     return Consensus(joint, fitted, typical, pairs, excess, error)
@@ -185,6 +186,18 @@ def _fitted(joint: JointAnswers, pairs: Pairs, dependent: BoolArray) -> Fit:
         items=joint.items.astype(np.float64),
         trust=trust_of(pairs, dependent, annotators),
         known=joint.truth,
-        strength=STRENGTH,
         tolerance=_TOLERANCE,
     )
+
+
+def _weighted_median(errors: FloatArray, trust: FloatArray) -> FloatArray:
+    """The median over annotators of each cell of their matrices, shape (q, q).
+
+    Of two values that share the middle it is the mean.
+    """
+    order = np.argsort(errors, axis=0, kind="stable")
+    values = np.take_along_axis(errors, order, axis=0)
+    below = np.cumsum(trust[order], axis=0) / trust.sum()
+    low, high = ((below >= half).argmax(axis=0) for half in (0.5 - 1e-9, 0.5 + 1e-9))
+    middle = [np.take_along_axis(values, place[None], axis=0)[0] for place in (low, high)]
+    return np.asarray((middle[0] + middle[1]) / 2.0)

@@ -171,7 +171,6 @@ def _finding(
         p_value=p_value,
         notable=surely and seen >= LEAST_COPIED and (ratio or 0.0) >= evidence.floors.copied_ratio,
         suspicious=False,
-        strength=max(seen - expected, 0.0) / shared,
         severity=severity_of_size(ratio or 0.0, MEDIUM_RATIO, HIGH_RATIO),
         other=second,
         details={"shared_minority_answers": int(seen), "expected_minority_answers": expected},

@@ -41,8 +41,9 @@ LEAST_SHARED = 20
 LEAST_EXCESS = 0.1
 """Share of their items on which two agree beyond what explains it."""
 
-SURE = 3.0
-"""Standard errors that the excess must be above the median pair's."""
+SURE = 0.05
+"""Probability that so large an excess above the median pair's is seen in any pair at all, if they
+answer independently (Bonferroni's bound)."""
 
 IDENTICAL, APART = 0.98, 0.1
 """Two who agree this often, and with everybody else less often by so much, are one witness."""
@@ -132,18 +133,35 @@ def alike(joint: JointAnswers, pairs: Pairs, fitted: Fit) -> tuple[FloatArray, F
 
 def standing_out(excess: FloatArray, error: FloatArray) -> BoolArray:
     """Return which pairs agree more than explained, surely and by enough; shape (pairs,)."""
-    return np.asarray((excess >= LEAST_EXCESS) & (excess >= SURE * error))
+    from scipy.special import ndtri
+
+    surely = -ndtri(SURE / max(len(excess), 1))
+    return np.asarray((excess >= LEAST_EXCESS) & (excess >= surely * error))
 
 
-def identical(pairs: Pairs) -> BoolArray:
-    """Return which pairs are one witness: identical, and far from everybody else."""
-    found = np.zeros(len(pairs.items), dtype=np.bool_)
-    for place in np.flatnonzero(pairs.agreed >= IDENTICAL).tolist():
-        both = [pairs.first[place], pairs.second[place]]
-        near = np.isin(pairs.first, both) | np.isin(pairs.second, both)
-        others = pairs.agreed[near & (pairs.agreed < IDENTICAL)]
-        found[place] = len(others) > 0 and pairs.agreed[place] - others.max() >= APART
-    return found
+def identical(joint: JointAnswers, pairs: Pairs) -> BoolArray:
+    """Return which pairs are one witness: identical, and far from everybody else.
+
+    Two who always give the same answer whatever the item are not: their shares of it explain that.
+    """
+    shape = (len(joint.annotators), len(joint.answers))
+    counts = np.bincount(
+        joint.annotator * shape[1] + joint.answer, joint.weight, shape[0] * shape[1]
+    ).reshape(shape)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    chance = (shares[pairs.first] * shares[pairs.second]).sum(axis=1)
+    same = (pairs.agreed >= IDENTICAL) & (pairs.agreed - chance >= APART)
+    found = same.copy()
+    for place in np.flatnonzero(same).tolist():
+        # Not held against them: a third who is identical to one of them.
+        circle = [pairs.first[place], pairs.second[place]]
+        for _ in range(2):
+            near = np.isin(pairs.first, circle) | np.isin(pairs.second, circle)
+            circle = np.union1d(pairs.first[near & same], pairs.second[near & same]).tolist()
+        one, other = np.isin(pairs.first, circle), np.isin(pairs.second, circle)
+        apart = pairs.agreed[one != other]
+        found[place] = len(apart) > 0 and pairs.agreed[place] - apart.max() >= APART
+    return np.asarray(found)
 
 
 def witnesses(pairs: Pairs, place: int) -> int:

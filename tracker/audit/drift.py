@@ -81,7 +81,6 @@ def _finding(annotator: int, course: _Course, fall: Fall, blocks: Blocks, floor:
         p_value=fall.p_value if tested else None,
         notable=size >= floor,
         suspicious=False,
-        strength=max(size, 0.0),
         severity=severity_of_size(size, MEDIUM_FALL, HIGH_FALL),
         details={
             "of": course.what,

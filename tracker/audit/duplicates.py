@@ -135,7 +135,8 @@ def _strongest_first(finding: Finding) -> tuple[float, bool, int]:
 
 
 def _furthest_first(finding: Finding) -> tuple[float, bool, int]:
-    return (-round(finding.strength, 9), not finding.over, finding.category or 0)
+    more = ((finding.observed or 0.0) - (finding.expected or 0.0)) * finding.n
+    return (-round(abs(more) / finding.informative, 9), not finding.over, finding.category or 0)
 
 
 def _stands_without(finding: Finding, reported: frozenset[int], evidence: Evidence) -> bool:

@@ -82,7 +82,6 @@ class Finding:
         p_value: None where no test was made.
         notable: whether the effect is large enough to be flagged.
         suspicious: whether to say "insufficient" where no test was made.
-        strength: how far the answers are off, 0 to 1; ranks annotators of a kind in a refit.
         severity: how bad it is if it is flagged.
         other: the other annotator's id where the finding is about a pair.
         details: further figures of the kind, ready for JSON.
@@ -100,7 +99,6 @@ class Finding:
     p_value: float | None
     notable: bool
     suspicious: bool
-    strength: float
     severity: Severity
     other: int | None = None
     details: Mapping[str, object] = field(default_factory=dict)
@@ -183,7 +181,6 @@ def usage_finding(
         p_value=p_value,
         notable=notable,
         suspicious=suspicious,
-        strength=abs(usage.excess),
         severity=severity_of_odds(usage.odds_ratio),
         details=details or {},
     )

@@ -49,7 +49,6 @@ def _finding(alignment: Alignment, tested: bool, notable: bool, gap: float) -> F
         p_value=alignment.tails.lower if tested else None,
         notable=notable,
         suspicious=False,
-        strength=max(-alignment.excess, 0.0) / max(alignment.informative, 1),
         severity=severity_of_gap(gap),
     )
 

@@ -71,7 +71,6 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             p_value=p_value,
             notable=-gap >= evidence.floors.accuracy_gap,
             suspicious=False,
-            strength=max(-gap, 0.0),
             severity=severity_of_gap(-gap),
             details={"right": right, "accuracy_low": low, "accuracy_high": high},
         )

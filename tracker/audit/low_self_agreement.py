@@ -58,7 +58,6 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             p_value=pool.tails.lower if pool and tested else None,
             notable=-gap >= evidence.floors.repeat_gap,
             suspicious=False,
-            strength=max(-gap, 0.0),
             severity=severity_of_gap(-gap),
             details={"same": same},
         )

@@ -54,7 +54,6 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             p_value=alignment.tails.lower if tested else None,
             notable=nothing,
             suspicious=not tested and nothing and alignment.n >= MINIMUM_ANSWERS,
-            strength=max(-alignment.excess, 0.0) / max(alignment.informative, 1),
             severity="high" if bound < _HIGH * others.value else "medium",
         )
 

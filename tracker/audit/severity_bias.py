@@ -13,7 +13,6 @@ from fractions import Fraction
 import numpy as np
 
 from tracker.audit.consult import Consensus, Opinion
-from tracker.audit.entries import FloatArray
 from tracker.audit.evidence import Evidence
 from tracker.audit.exact import Z_95
 from tracker.audit.exchange import Draws, draws_of, sum_tails
@@ -45,7 +44,6 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     own = np.array([points[answer[0]] for answer in entries.answers])[entries.own]
     size = np.array([answers_in(pattern) for pattern in entries.patterns])[entries.pattern]
     mean, variance = draws.mean()[entries.pattern], draws.variance()[entries.pattern]
-    width = _range(draws)[entries.pattern]
     # The mean of the others, one's own answer taken out, is further from it by n / (n - 1).
     difference = (own - mean) * size / (size - 1)
     columns = zip(
@@ -57,11 +55,10 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         entries.total(difference**2).tolist(),
         entries.total(variance * size / (size - 1)).tolist(),
         entries.total(variance > 0).tolist(),
-        entries.total(np.where(variance > 0, width, 0.0)).tolist(),
         strict=True,
     )
     for place, row in enumerate(columns):
-        annotator, n, mine, chance, gap, square, within, informative, widest = row
+        annotator, n, mine, chance, gap, square, within, informative = row
         if not n:
             continue
         rows = entries.rows_of(place)
@@ -90,7 +87,6 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             and n >= MINIMUM_ANSWERS
             and informative >= _LOOK_INFORMATIVE
             and tails.two_sided <= evidence.alpha,
-            strength=abs(mine - chance) / widest if widest else 0.0,
             severity=severity_of_size(size_of_it, MEDIUM_POINTS, HIGH_POINTS),
             details={"standard_deviations": size_of_it},
         )
@@ -109,12 +105,6 @@ def _step(values: Sequence[float]) -> Fraction:
     if not all(value.is_integer() for value in values):
         return Fraction(0)
     return Fraction(math.gcd(*(int(value - values[0]) for value in values)))
-
-
-def _range(draws: Draws) -> FloatArray:
-    possible = draws.chances > 0
-    high = np.where(possible, draws.values, -np.inf).max(axis=1)
-    return np.asarray(high - np.where(possible, draws.values, np.inf).min(axis=1))
 
 
 def why(finding: Finding) -> str:

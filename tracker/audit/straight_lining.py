@@ -71,7 +71,6 @@ def _finding(annotator: int, counts: Counts, n: int, answers: int, evidence: Evi
         p_value=0.5 * math.erfc(excess / math.sqrt(2.0 * variance)) if tested else None,
         notable=more >= evidence.floors.same_again and agreement < 0,
         suspicious=False,
-        strength=max(more, 0.0),
         severity=severity_of_size(more, MEDIUM_EXCESS, HIGH_EXCESS),
     )
 

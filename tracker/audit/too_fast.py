@@ -64,7 +64,6 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             p_value=_p_value(logs[annotator], others) if known and annotator in enough else None,
             notable=ratio <= evidence.floors.time_ratio,
             suspicious=False,
-            strength=0.0,
             # Fast is not careless: never alone grounds for "high".
             severity=severity_of_size(1.0 / ratio, 4.0, math.inf),
             details={"median_seconds": mine.median},

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tracker.audit import Flag
+from tracker.audit import KINDS, Flag
 from tracker.audit.finding import Key
 from tracker.auditing.gather import kinds_of
 from tracker.errors import InvalidOption
@@ -14,7 +14,13 @@ from tracker.errors import InvalidOption
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Audit", "AuditedAnnotator", "failing"]
+__all__ = ["MOST_LOST", "Audit", "AuditedAnnotator", "failing"]
+
+MOST_LOST = 1 / 3
+"""Share of answers by flagged annotators above which what the others are held against is lost."""
+
+_STATES = ("flagged", "insufficient", "clear")
+_SEVERITIES = ("high", "medium", "low")
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,25 @@ class Audit:
             if flag.state == "flagged"
         ]
 
+    @property
+    def lost(self) -> float:
+        """Share of the answers that annotators gave whose answers shift everybody's yardstick.
+
+        They have a flag of their own of a kind that says so. Above `MOST_LOST` the others are
+        held against little else.
+        """
+        spoiling = {kind.name for kind in KINDS if kind.spoils}
+        off = {one.id for one, flag in self.flagged() if flag.kind in spoiling}
+        answers = {one.id: int(one.figures["answers"] or 0) for one in self.annotators}
+        total = sum(answers.values())
+        return sum(answers[one] for one in off) / total if total else 0.0
+
+    def by_strength(self, *, clear: bool = False) -> list[tuple[AuditedAnnotator, Flag]]:
+        """Return each finding once, with one annotator: flagged, by severity, the surest first."""
+        once = {flag.key: (one, flag) for one in reversed(self.annotators) for flag in one.flags}
+        told = [row for row in once.values() if clear or row[1].state != "clear"]
+        return sorted(told, key=lambda row: (*_strength(row[1]), row[0].name))
+
     def to_dict(self, *, clear: bool = False) -> dict[str, Any]:
         """The contract's JSON of ``tracker audit``; ``clear`` findings only on request."""
         return {
@@ -72,6 +97,7 @@ class Audit:
                 }
                 for annotator in self.annotators
             ],
+            "yardstick": {"share_flagged": self.lost, "lost": self.lost > MOST_LOST},
             "not_applicable": [
                 {"kind": kind, "why": why} for kind, why in self.not_applicable.items()
             ],
@@ -102,6 +128,11 @@ class Audit:
     @property
     def _names(self) -> dict[int, str]:
         return {annotator.id: annotator.name for annotator in self.annotators}
+
+
+def _strength(flag: Flag) -> tuple[int, int, float]:
+    severity = _SEVERITIES.index(flag.severity) if flag.severity else len(_SEVERITIES)
+    return _STATES.index(flag.state), severity, 1.0 if flag.p_value is None else flag.p_value
 
 
 def failing(found: Audit, condition: str) -> list[Flag]:

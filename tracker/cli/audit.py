@@ -41,9 +41,7 @@ ExcludedKinds = Annotated[
         help="Look for all but this kind (repeatable); without 'copying' no pairs are counted.",
     ),
 ]
-Alpha = Annotated[
-    float, typer.Option(help="Of what is flagged, at most this share by chance (between 0 and 1).")
-]
+Alpha = Annotated[float, typer.Option(help="False discovery rate, between 0 and 1.")]
 EvidenceItems = Annotated[
     int,
     typer.Option(
@@ -65,6 +63,9 @@ def audit(
     kind: Kinds = None,
     exclude_kind: ExcludedKinds = None,
     evidence: EvidenceItems = 0,
+    limit: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Findings to show as text; 0 for all.")
+    ] = 10,
     config: Annotated[
         Path | None,
         typer.Option(
@@ -93,8 +94,9 @@ def audit(
 ) -> None:
     """Test each annotator's answers against the co-annotators of the same items.
 
-    A finding is flagged where a test that counts for all tests of the audit says so, and the
-    effect is large enough. What a finding means, and what not, is in docs/audit.md.
+    A finding is flagged if it is significant among all tests of the audit, large enough, and
+    confirmed by a consensus of all answers. The strongest are shown first. What a finding means,
+    and what it does not mean, is in docs/audit.md.
 
     Examples: `tracker audit reviews`, `tracker audit reviews --evidence 5`,
     `tracker audit reviews --record --fail-on flagged`,
@@ -132,7 +134,7 @@ def audit(
         as_json=as_json,
         as_csv=as_csv,
         rows=_rows(told),
-        view=audit_view(found, clear=everything),
+        view=audit_view(found, clear=everything, limit=limit or None),
     )
     if recorded is not None:
         hint(f"recorded: {recorded_words(recorded)}; see: tracker flags list {quote(project)}")
@@ -163,7 +165,7 @@ def floors_of(config: Path | None) -> Floors:
 
 def _rows(told: dict[str, Any]) -> list[dict[str, Any]]:
     """One row per annotator and finding, without what has no place in a table."""
-    nested = {"refit", "details", "evidence"}
+    nested = {"refit", "consensus", "details", "evidence"}
     return [
         {"annotator": one["annotator"]}
         | {key: value for key, value in flag.items() if key not in nested}

@@ -17,26 +17,37 @@ __all__ = ["audit_view", "finding_lines", "item_line", "show_annotators"]
 _MOST_SHARES = 6  # categories that have a column
 _MOST_ROWS = 60  # annotators that a person reads through
 
+_LOST = (
+    "Flagged annotators gave {share} of the answers, so the others are held against little else. "
+    "Settle these findings, leave them out (--exclude-annotator), and audit again."
+)
+
 _STYLES = {"flagged": "bold red", "insufficient": "yellow", "clear": "green"}
 
 
-def audit_view(found: Audit, *, clear: bool = False) -> Iterator[RenderableType]:
-    """The parts of the page, in order; findings that are clear only on request."""
+def audit_view(
+    found: Audit, *, clear: bool = False, limit: int | None = None
+) -> Iterator[RenderableType]:
+    """The parts of the page, in order: the strongest findings first, at most ``limit`` of them.
+
+    Findings that are clear are shown only on request.
+    """
     flagged = len({annotator.name for annotator, _ in found.flagged()})
     total = len(found.annotators)
+    has = "has" if flagged == 1 else "have"
     yield Text.assemble(
         (found.project, "bold"),
-        f"  {many(total, 'annotator')}, {count(flagged)} with a finding that stands up",
+        f"  {count(flagged)} of {many(total, 'annotator')} {has} at least one flagged finding",
     )
     yield from selection_line(found.selection)
     told = found.to_dict(clear=clear)
-    seen: set[tuple[Any, ...]] = set()
-    for one in told["annotators"]:
-        for flag in one["flags"]:
-            pair = (flag["kind"], flag["category"], *sorted([one["annotator"], flag["with"] or ""]))
-            if pair not in seen:  # one about a pair is told once
-                seen.add(pair)
-                yield from finding_lines(one["annotator"], flag)
+    findings = found.by_strength(clear=clear)
+    for annotator, flag in findings[:limit]:
+        yield from finding_lines(annotator.name, found.told(annotator, flag))
+    if limit is not None and len(findings) > limit:
+        yield Text(f"{many(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
+    if told["yardstick"]["lost"]:
+        yield Text(_LOST.format(share=share(found.lost)), style="yellow")
     if found.not_applicable:
         yield Text(f"not looked for: {_lacking(found.not_applicable)}", style="dim")
     kinds = {
@@ -57,9 +68,10 @@ def finding_lines(annotator: str, flag: Mapping[str, Any]) -> Iterator[Renderabl
     """One finding: its state and sentence, and the items that show it, where they are given."""
     about = (annotator, flag["category"], flag["with"])
     sentence = flag["why"] or ", ".join(one for one in about if one is not None)
+    severity = f", {flag['severity']}" if flag["severity"] else ""
     yield Text.assemble(
         (f"{flag['state']:<13}", _STYLES[flag["state"]]),
-        (f"{flag['kind']}  ", "bold"),
+        (f"{flag['kind']}{severity}  ", "bold"),
         Text(str(sentence)),
     )
     for row in flag.get("evidence", ()):
