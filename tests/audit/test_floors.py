@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 import pytest
 
 from tracker.audit.floors import DEFAULT_FLOORS, Floors, read_floors
-from tracker.errors import InvalidOption
+from tracker.errors import Refused
 
 
 def test_what_is_named_is_changed_and_all_else_stays():
@@ -21,7 +21,7 @@ def test_every_default_is_in_its_own_range_and_has_two_ends(name):
     value = asdict(DEFAULT_FLOORS)[name]
     assert read_floors(f"[audit]\n{name} = {value}", "f") == DEFAULT_FLOORS
     for outside in ("-0.1", "1e7", "nan", "inf", "-inf"):
-        with pytest.raises(InvalidOption, match=rf"f:2: {name} is "):
+        with pytest.raises(Refused, match=rf"f:2: {name} is "):
             read_floors(f"[audit]\n{name} = {outside}", "f")
 
 
@@ -43,7 +43,7 @@ def test_every_default_is_in_its_own_range_and_has_two_ends(name):
     ],
 )
 def test_what_is_wrong_and_where(text, message, mend):
-    with pytest.raises(InvalidOption) as caught:
+    with pytest.raises(Refused) as caught:
         read_floors(text, "f")
     assert caught.value.message.startswith(message)
     assert mend is None or mend in str(caught.value)

@@ -128,7 +128,13 @@ def test_where_there_is_none_one_is_told_how_to_make_one(ledger: Ledger) -> None
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("", "is empty"), (" \n ", "is empty"), ("a\0b", "no character"), ("\udcff", "no character")],
+    [
+        ("", "is empty"),
+        (" \n ", "is empty"),
+        ("a\0b", "no character"),
+        ("\udcff", "no character"),
+        ("x" * 10_001, "longer than 10,000 bytes"),
+    ],
 )
 def test_what_is_no_text(ledger: Ledger, text: str, told: str) -> None:
     with pytest.raises(InvalidOption, match=told), ledger.database.write() as connection:

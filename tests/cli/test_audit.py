@@ -74,11 +74,11 @@ def test_least_effects_come_from_a_file(run: Run, furnished: Path, folder: Path)
     config.write_text("[audit]\nconstant_share = 1\nbias_odds_ratio = 1000000\n")
     run("audit", "reviews", "--config", config)
     config.write_text("[audit]\n\nbias_odds = 3\n")
-    refused = run("audit", "reviews", "--config", config, code=2)
+    refused = run("audit", "reviews", "--config", config, code=3)
     assert "audit.toml:3: there is no threshold 'bias_odds'" in refused.err
     assert "did you mean 'bias_odds_ratio'?" in refused.err
     config.write_text("[audit]\nagreement_gap = 3\n")
-    assert "audit.toml:2" in run("audit", "reviews", "--config", config, code=2).err
+    assert "audit.toml:2" in run("audit", "reviews", "--config", config, code=3).err
     config.write_bytes(b"\xff\xfe")
     assert "not text" in run("audit", "reviews", "--config", config, code=3).err
     run("audit", "reviews", "--config", folder / "nowhere.toml", code=3)
@@ -182,3 +182,26 @@ def test_a_report_shows_an_annotator_nobody_elses_figures(
     run("annotator", "report", "constantly", "-p", "reviews", code=4)
     gold = run("annotator", "report", "gold", "-p", "reviews", code=2)
     assert "no answer of 'gold' enters the figures" in gold.err
+
+
+def test_pseudonyms_are_in_the_selection_too(run: Run, furnished: Path) -> None:
+    words = ["--annotator", "annotator 01", "--annotator", "constant 1", "--annotator",
+             "annotator 02", "--exclude-annotator", "annotator 03"]  # fmt: skip
+    for way in (["--json"], ["--csv"], []):
+        shown = run("audit", "reviews", "--pseudonyms", "--evidence", 2, *words, *way)
+        for name in ("annotator 0", "constant 1"):
+            assert name not in shown.out + shown.err
+    told = run("audit", "reviews", "--pseudonyms", *words, "--json").json()
+    assert len(told["selection"]["annotators"]) == 3
+    assert len(told["selection"]["excluded"]) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 20_000, "a = " + "9" * 5000, "a = [1", "[audit]\nx"]
+)
+def test_a_file_that_no_parser_reads(run: Run, furnished: Path, text: str) -> None:
+    Path("odd.toml").write_text(text)
+    for words in (["audit", "reviews"], ["gate", "reviews"]):
+        failed = run(*words, "--config", "odd.toml", code=3)
+        assert "not TOML" in failed.err
+        assert len(failed.err) < 2000

@@ -11,8 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from sqlalchemy.engine import RootTransaction
 
 from tests.cli.conftest import Run
+from tracker.catalogue.projects import find_project
+from tracker.database import Database
 
 # A background job of a shell is born deaf to Ctrl-C, and so would its children be.
 HEARING = (
@@ -91,6 +94,38 @@ def test_no_colour_and_no_bar_where_there_is_no_terminal(process: Run, furnished
     done = process("import", "-", "-p", "p", stdin=rows)
     assert done.out == "import 3: 50,000 rows into p: 50,000 inserted\n"
     assert done.err == ""
+
+
+def test_an_interrupt_after_all_is_stored_says_so(run: Run, furnished: Path) -> None:
+    """The signal comes during the commit, whichever command it is that commits."""
+    database = Database("sqlite:///tracker.db")
+    commit = RootTransaction.commit
+
+    def interrupted(self: RootTransaction) -> None:
+        signal.raise_signal(signal.SIGINT)
+        commit(self)
+
+    for words in (["simulate", "high", "-p", "new"], ["project", "rename", "new", "newer"]):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(RootTransaction, "commit", interrupted)
+            done = run(*words)
+        assert done.err == "tracker: interrupted; what was asked is stored\n"
+    with database.read() as connection:
+        assert find_project(connection, "newer").name == "newer"
+
+
+@posix
+@pytest.mark.parametrize("words", [["status"], ["--help"], ["simulate", "high", "-p", "new"]])
+def test_output_that_cannot_be_written(furnished: Path, words: list[str]) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no full device")
+    command = [sys.executable, "-m", "tracker", *words]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 3
+    assert b"cannot be written: No space left on device" in done.stderr
+    assert (b"what was asked is stored" in done.stderr) is (words[0] == "simulate")
+    assert len(done.stderr.splitlines()) <= 2
 
 
 @posix

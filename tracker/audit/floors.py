@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, fields
 
-from tracker.errors import InvalidOption
+from tracker.errors import Refused
 
 __all__ = ["DEFAULT_FLOORS", "Floors", "read_floors"]
 
@@ -58,17 +58,17 @@ def read_floors(text: str, source: str) -> Floors:
         source: its name, for messages.
 
     Raises:
-        InvalidOption: with the line, where the text is not TOML, a threshold is unknown or
+        Refused: with the line, where the text is not TOML, a threshold is unknown or
             outside its range: odds and ratios from 1, shares from 0 to 1, points from 0.
     """
     try:
         told = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidOption(f"{source} is not TOML: {error}", "see: tracker audit --help") from None
+    except (ValueError, RecursionError) as error:  # what is no TOML, too long or nested too deeply
+        raise Refused(f"{source} is not TOML: {error}", "see: tracker audit --help") from None
     table = told.get("audit", {})
     if not isinstance(table, dict) or set(told) - {"audit"}:
         stray = next(iter(set(told) - {"audit"}), "audit")
-        raise InvalidOption(
+        raise Refused(
             f"{source}{_line(text, stray)}: {stray!r} is not the table [audit]",
             "thresholds of an audit are keys of the table [audit]",
         )
@@ -80,12 +80,12 @@ def read_floors(text: str, source: str) -> Floors:
 
             close = get_close_matches(key, names, n=1)
             mend = f"did you mean {close[0]!r}?" if close else f"one of: {', '.join(names)}"
-            raise InvalidOption(f"{where}: there is no threshold {key!r}", mend)
+            raise Refused(f"{where}: there is no threshold {key!r}", mend)
         least, most = _range(key)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InvalidOption(f"{where}: {key} is {value!r}, not a number")
+            raise Refused(f"{where}: {key} is {value!r}, not a number")
         if not least <= value <= most:
-            raise InvalidOption(f"{where}: {key} is {value}", f"give {least:g} to {most:g}")
+            raise Refused(f"{where}: {key} is {value}", f"give {least:g} to {most:g}")
     return Floors(**{key: float(value) for key, value in table.items()})
 
 

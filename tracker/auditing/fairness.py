@@ -29,10 +29,25 @@ _RESTING_ON = {
 _SHARES = {"category_shares": "answers", "peer_shares": "items_shared"}
 
 
-def renamed(found: Audit, names: Mapping[int, str]) -> Audit:
-    """The audit with other names of the annotators, in the order of these."""
+def renamed(found: Audit, names: Mapping[int, str], ids: Mapping[str, int] | None = None) -> Audit:
+    """The audit with other names of the annotators, in the order of these.
+
+    Args:
+        found: the audit.
+        names: the other names, by the annotators' numbers.
+        ids: the numbers of all annotators of the project, also of those left out, by name; without
+            them the selection keeps its names.
+    """
     annotators = (replace(one, name=names[one.id]) for one in found.annotators)
-    return replace(found, annotators=tuple(sorted(annotators, key=lambda one: one.name)))
+    selection = found.selection
+    if selection is not None and ids is not None:
+        others = {
+            key: sorted(names[ids[name]] for name in selection[key] or ())
+            for key in ("annotators", "excluded")
+        }
+        selection = {**selection, **others}
+    ordered = tuple(sorted(annotators, key=lambda one: one.name))
+    return replace(found, annotators=ordered, selection=selection)
 
 
 def suppressed(found: Audit, least: int) -> Audit:

@@ -9,10 +9,21 @@ from typing import Final
 
 from tracker.errors import InvalidOption
 
-__all__ = ["LONGEST_NAME", "check_name", "is_numeric", "near", "unfit_for"]
+__all__ = [
+    "LONGEST_NAME",
+    "LONGEST_TEXT",
+    "check_name",
+    "check_text",
+    "is_numeric",
+    "near",
+    "unfit_for",
+]
 
 LONGEST_NAME = 500
 """Bytes of UTF-8 that a name may have."""
+
+LONGEST_TEXT = 10_000
+"""Bytes of UTF-8 that a note may have."""
 
 # Python would also read "1_000" and the digits of other scripts; a spreadsheet would not.
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -33,6 +44,19 @@ def check_name(name: str, what: str) -> str:
         raise InvalidOption(f"the {what}'s name is longer than {LONGEST_NAME} bytes")
     if "\0" in stripped:
         raise InvalidOption(f"the {what}'s name holds a NUL character")
+    return stripped
+
+
+def check_text(text: str, what: str) -> str:
+    """The text less surrounding space; raises InvalidOption where it cannot be kept."""
+    stripped = text.strip()
+    if not stripped:
+        raise InvalidOption(f"the {what} is empty", "say what happened")
+    # NUL, and bytes of the command line that were not UTF-8.
+    if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in stripped):
+        raise InvalidOption(f"the {what} holds what is no character")
+    if len(stripped.encode()) > LONGEST_TEXT:
+        raise InvalidOption(f"the {what} is longer than {LONGEST_TEXT:,} bytes", "shorten it")
     return stripped
 
 

@@ -10,9 +10,9 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from tracker import clock
 from tracker.catalogue.changes import lock_project, record_change
-from tracker.catalogue.names import near
+from tracker.catalogue.names import check_text, near
 from tracker.catalogue.projects import ProjectInfo
-from tracker.errors import InvalidOption, NotFound
+from tracker.errors import NotFound
 from tracker.schema import Note
 
 __all__ = ["NoteInfo", "add_note", "find_note", "list_notes", "remove_note"]
@@ -35,7 +35,7 @@ def add_note(
     connection: Connection, project: ProjectInfo, text: str, at: int | None = None
 ) -> NoteInfo:
     """Note what happened at a moment, now if left out; raises InvalidOption for an unfit text."""
-    text = _checked(text)
+    text = check_text(text, "note")
     lock_project(connection, project.id)
     highest = select(func.max(Note.id)).where(Note.project_id == project.id)
     number = (connection.scalar(highest) or 0) + 1
@@ -48,17 +48,6 @@ def add_note(
         )
     )
     return made
-
-
-def _checked(text: str) -> str:
-    """The text less surrounding space; raises InvalidOption where no database could hold it."""
-    stripped = text.strip()
-    if not stripped:
-        raise InvalidOption("the note is empty", "say what happened")
-    # NUL, and bytes of the command line that were not UTF-8.
-    if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in stripped):
-        raise InvalidOption("the note holds what is no character")
-    return stripped
 
 
 def list_notes(connection: Connection, project: ProjectInfo) -> list[NoteInfo]:

@@ -34,7 +34,12 @@ SuppressBelow = Annotated[
 def fairly(ledger: Ledger, found: Audit, *, pseudonyms: bool, suppress_below: int | None) -> Audit:
     """The audit as the two options want it."""
     from tracker.auditing.fairness import renamed, suppressed
+    from tracker.catalogue.annotators import list_annotators
 
     if suppress_below is not None:
         found = suppressed(found, suppress_below)
-    return renamed(found, ledger.pseudonyms(found.project)) if pseudonyms else found
+    if not pseudonyms:
+        return found
+    with ledger.reading(found.project) as (connection, project):
+        ids = {one.name: one.id for one in list_annotators(connection, project)}
+    return renamed(found, ledger.pseudonyms(found.project), ids)

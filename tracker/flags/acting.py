@@ -10,6 +10,7 @@ from sqlalchemy import Connection, insert
 
 from tracker import clock
 from tracker.catalogue.changes import lock_project
+from tracker.catalogue.names import check_text
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption
 from tracker.flags.states import FlagState, flag_states, named_flag, next_moment
@@ -68,7 +69,7 @@ def act(
     number, InvalidOption for an act that makes no sense in a flag's state and for an appeal
     without a note.
     """
-    by, note = _text(by, "name in --by"), None if note is None else _text(note, "note")
+    by, note = check_text(by, "name in --by"), None if note is None else check_text(note, "note")
     if action == "appeal" and note is None:
         raise InvalidOption("an appeal needs a note", "say why the finding is wrong: --note TEXT")
     # Whoever comes second waits here, and then sees what the first did.
@@ -107,14 +108,3 @@ def _outcome(state: FlagState, action: Action, by: str, moment: int) -> Acted:
         )
     after = state.state if action == "appeal" else called
     return Acted(state.id, after, True, by, moment, state)
-
-
-def _text(text: str, what: str) -> str:
-    """A text less surrounding space; raises InvalidOption where no database could hold it."""
-    stripped = text.strip()
-    if not stripped:
-        raise InvalidOption(f"the {what} is empty")
-    # NUL, and bytes of the command line that were not UTF-8.
-    if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in stripped):
-        raise InvalidOption(f"the {what} holds what is no character")
-    return stripped

@@ -104,8 +104,9 @@ def parse_config(text: str, source: str) -> GateConfig:
 def _toml(text: str, source: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # what is no TOML, too long or nested too deeply
         message, _, where = str(error).rpartition(" (")
+        message = message or str(error)
         line = re.search(r"line (\d+)", where)
         number = line.group(1) if line else len(text.rstrip().split("\n"))
         raise Refused(

@@ -35,7 +35,7 @@ def places(text: str, name: str) -> tuple[Place, list[Place]]:
         statement += f"{line}\n"
         try:
             told = tomllib.loads(statement)
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             continue  # it goes on in the next line
         if statement.lstrip().startswith("["):
             current = Place(start)

@@ -14,7 +14,7 @@ from tracker.assess import Assessment, Question
 from tracker.catalogue.annotators import annotator_names, with_people
 from tracker.catalogue.changes import lock_project
 from tracker.catalogue.flag_states import settling_changes
-from tracker.catalogue.names import check_name
+from tracker.catalogue.names import check_name, check_text
 from tracker.catalogue.projects import ProjectInfo
 from tracker.catalogue.settings import project_then
 from tracker.errors import InvalidOption
@@ -63,7 +63,8 @@ def take_snapshot(
     """
     question = question or Question()
     lock_project(connection, project.id)
-    name = how.get("name")
+    name, note = how.get("name"), how.get("note")
+    note = check_text(note, "note") if note is not None and note.strip() else None
     if name is not None:
         name = _free_name(connection, project, name)
     moment = moment_of(connection, project.id, question.choice.as_of, question.choice.known_at)
@@ -96,7 +97,7 @@ def take_snapshot(
         "project_id": project.id,
         "id": number,
         "name": name,
-        "note": how.get("note"),
+        "note": note,
         "taken_at": moment_taken(connection, project, last),
         "as_of": question.choice.as_of,
         "through_change": through,

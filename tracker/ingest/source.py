@@ -119,7 +119,11 @@ class SourceFile:
                 yield from self._whole_lines(self._transcoded(_pieces(stream)))
                 return
             if b"\0" in head:
-                raise Refused(f"{self.name} is a binary file, not text")
+                place = head.index(b"\0")
+                raise Refused(
+                    f"{self.name}, line {line_ends(head[:place]) + 1}: byte {place + 1} is NUL: "
+                    "this is a binary file, not text"
+                )
             if head[:3] == codecs.BOM_UTF8:
                 stream.read(3)
             yield from self._whole_lines(_pieces(stream))
