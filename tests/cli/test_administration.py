@@ -21,7 +21,7 @@ def test_a_projects_life(run: Run, folder: Path) -> None:
     assert names() == ["q"]
     assert names("--all") == ["q", "r"]
     assert [one["project"] for one in run("status", "--json").json()["projects"]] == ["q"]
-    assert run("project", "archive", "r", "--restore").out == "r is running again\n"
+    assert run("project", "archive", "r", "--restore").out == "r is active again\n"
     run("project", "delete", "q", "--yes")
     assert names() == ["r"]
 
@@ -85,18 +85,18 @@ def test_the_only_project_needs_no_name(run: Run, answers: Path) -> None:
 def test_a_database_is_made_and_current(run: Run, folder: Path) -> None:
     assert "empty" in run("database", "current").out
     assert run("database", "upgrade").out.startswith("sqlite:///tracker.db: empty → 0")
-    assert run("database", "upgrade").out.endswith("already\n")
+    assert "already at " in run("database", "upgrade").out
     told = run("database", "current", "--json").json()
     assert told["revision"] == told["head"]
     assert told["database"] == "sqlite:///tracker.db"
-    assert run("database", "check").err == "sound\n"
+    assert run("database", "check").err == "no problems found\n"
     assert run("database", "check", "--json").json()["problems"] == []
 
 
 def test_a_backup_is_a_whole_database(run: Run, furnished: Path) -> None:
     assert "copy.db is a copy of sqlite:///tracker.db" in run("database", "backup", "copy.db").out
     at = ("--database", "sqlite:///copy.db")
-    assert run(*at, "database", "check").err == "sound\n"
+    assert run(*at, "database", "check").err == "no problems found\n"
     here = run("agreement", "reviews", "--json").out
     assert run(*at, "agreement", "reviews", "--json").out == here
     run("database", "backup", "copy.db", code=2)

@@ -33,7 +33,7 @@ def test_done_is_0(run: Run, answers: Path) -> None:
 def test_a_failed_check_is_1(run: Run, furnished: Path) -> None:
     failed = run("audit", "reviews", "--fail-on", "flagged", code=1)
     assert "constant 1 gave" in failed.out
-    assert "fail the check flagged" in failed.err
+    assert "findings fail flagged" in failed.err
     run("audit", "reviews", "--fail-on", "flagged:constant_category", code=1)
     run("audit", "sandwich", "--fail-on", "flagged")
 
@@ -62,7 +62,7 @@ def test_a_refused_confirmation_changes_nothing(run: Run, furnished: Path) -> No
     before = run("project", "list", "--csv").out
     for stdin in ("n\n", "\n", ""):
         asked = run("project", "delete", "reviews", stdin=stdin, code=1)
-        assert "Delete reviews" in asked.err
+        assert "delete reviews" in asked.err
         assert asked.out.strip() == ""
         assert "Undo import 1" in run("imports", "undo", 1, stdin=stdin, code=1).err
     assert run("project", "list", "--csv").out == before

@@ -25,7 +25,7 @@ def test_the_view_leads_with_the_weakest_category(run: Run, furnished: Path) -> 
     kappa = next(line for line in shown if line.startswith("Cohen's kappa"))
     assert "0.700   0.655 to 0.744" in kappa
     assert "substantial; tentative" in kappa
-    assert shown[-1].startswith("Readings are conventions: Landis and Koch (1977)")
+    assert shown[-1].startswith("Verbal labels after Landis and Koch (1977)")
 
 
 def test_a_lazy_pair_is_told_at_a_glance(run: Run, folder: Path) -> None:

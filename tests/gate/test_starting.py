@@ -71,7 +71,7 @@ def test_what_it_holds_to(ledger: Ledger, gate: Gate) -> None:
     assert "\n# max_drop = 0.05\n" in text
     assert "There is no snapshot of all answers" in text
     assert '\n# flags = ["constant_category"]\n' in text
-    assert "It finds 1 of the annotators." in text
+    assert "1 annotator is flagged." in text
     assert "constant 1" not in text
     assert "\nitems_at_least = 60\n" in text
     ledger.snapshot("p")

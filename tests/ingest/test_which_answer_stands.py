@@ -117,15 +117,17 @@ def test_contradictory_rows_name_both_lines(ledger: Ledger, write: Write) -> Non
     file = write("item,annotator,category\n j,A,x\n i,A,x\n j,B,x\n i,A,y")
     with pytest.raises(Refused) as caught:
         ledger.import_file(file, "p")
-    assert "line 3: 'A' answers 'i' with 'x', and otherwise on line 5" in str(caught.value)
+    assert "line 3: 'A' has two different answers for item 'i': 'x' here, 'y' on line 5" in str(
+        caught.value
+    )
     assert "--skip-invalid" in str(caught.value)
     assert stored(ledger) == {}
 
     result = ledger.import_file(file, "p", skip_invalid=True)
     assert fates(result) == {"inserted": 2, "rejected": 2}
     assert [(one.line, one.reason) for one in result.rejections] == [
-        (3, "'A' answers 'i' with 'x', and otherwise on line 5"),
-        (5, "'A' answers 'i' with 'y', and otherwise on line 3"),
+        (3, "'A' has two different answers for item 'i': 'x' here, 'y' on line 5"),
+        (5, "'A' has two different answers for item 'i': 'y' here, 'x' on line 3"),
     ]
     assert standing(ledger) == [("j", "A", "x"), ("j", "B", "x")]
 
@@ -135,7 +137,7 @@ def test_contradiction_needs_the_same_time_and_pass(ledger: Ledger, write: Write
     ledger.import_file(write(header + "i,A,x,1,2024-03-01\n i,A,y,2,2024-03-01"), "p")
     assert standing(ledger, "p", "category", "pass") == [("x", 1), ("y", 2)]
     same = header + "i,A,x,2,2024-03-01\n i,A,,2,2024-03-01T00:00:00+00:00"
-    with pytest.raises(Refused, match="'A' answers 'i' with 'x', and otherwise on line 3"):
+    with pytest.raises(Refused, match="for item 'i': 'x' here, nothing on line 3"):
         ledger.import_file(write(same), "p")
 
 
@@ -210,7 +212,7 @@ def test_fewer_labels_are_another_answer(ledger: Ledger, write: Write) -> None:
 
 def test_none_applies_beside_a_label_is_a_contradiction(ledger: Ledger, write: Write) -> None:
     file = write("item,annotator,category\n i,A,x\n i,A,\n i,A,y\n j,A,x")
-    with pytest.raises(Refused, match="line 2: 'A' answers 'i' with 'x', and otherwise on line"):
+    with pytest.raises(Refused, match=r"line 2: 'A' .* item 'i': 'x' here, nothing on line 3"):
         ledger.import_file(file, "p", options=SEVERAL)
     result = ledger.import_file(file, "p", options=SEVERAL, skip_invalid=True)
     assert fates(result) == {"inserted": 1, "rejected": 3}

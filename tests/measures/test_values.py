@@ -106,7 +106,7 @@ def test_landis_and_koch_1977(value: float, word: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "word"),
-    [(-1, "discard"), (0.666, "discard"), (0.667, "tentative"), (0.8, "definite")],
+    [(-1, "too low"), (0.666, "too low"), (0.667, "tentative"), (0.8, "definite")],
 )
 def test_krippendorff_2004(value: float, word: str) -> None:
     assert krippendorff_reading(value) == word

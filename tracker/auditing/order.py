@@ -48,6 +48,6 @@ def _told(flag: Flag, order: tuple[int, int, int]) -> Flag:
         later = "{other}" if first > second else "{annotator}"
         told = f"{later} answered later on {max(first, second)} of {sum(order)} answered alike"
     elif not unknown:
-        told = "now the one, now the other answered first"
+        told = "neither consistently answered first"
     why = (flag.why or "").removesuffix(".")
     return replace(flag, details=details, why=f"{why}; {told}.")

@@ -62,7 +62,7 @@ def agreement(
         str | None,
         typer.Option(
             metavar=_BY_WORDS,
-            help="One row per category, annotator, …, or value of an attribute of the items.",
+            help="One row per category, annotator, pair, item, or value of an item attribute.",
             autocompletion=lambda incomplete: [word for word in _BY if word.startswith(incomplete)],
         ),
     ] = None,
@@ -96,7 +96,7 @@ def agreement(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """How well annotators agree now: the weakest category first, then every coefficient.
+    """Show how well annotators agree: the weakest category first, then every coefficient.
 
     Examples: `tracker agreement reviews`, `tracker agreement reviews --by pair`,
     `tracker agreement reviews --measure krippendorff_alpha --json`,

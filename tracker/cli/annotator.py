@@ -26,7 +26,10 @@ from tracker.errors import InvalidOption
 
 __all__ = ["register"]
 
-annotators = typer.Typer(help="List, show, rename; kinds and other names.", no_args_is_help=True)
+annotators = typer.Typer(
+    help="List, show, rename, merge and erase annotators; set kinds and aliases.",
+    no_args_is_help=True,
+)
 
 Name = Annotated[str, typer.Argument(metavar="ANNOTATOR", help="The annotator's name.")]
 
@@ -79,7 +82,7 @@ def show_(
     competence: Annotated[
         bool,
         typer.Option(
-            "--competence", help="Add the competence that Dawid and Skene's model estimates."
+            "--competence", help="Add the competence estimated by Dawid and Skene's model."
         ),
     ] = False,
     as_json: AsJson = False,
@@ -115,21 +118,24 @@ def report(
     name: Name,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write Markdown, or .json."),
+        typer.Option("--output", "-o", metavar="FILE", help="Markdown file to write, or .json."),
     ] = None,
     force: Force = False,
     suppress_below: Annotated[
         int,
         typer.Option(
-            "--suppress-below", metavar="N", max=LARGEST, help="No figure of fewer answers."
+            "--suppress-below",
+            metavar="N",
+            max=LARGEST,
+            help="Leave out figures based on fewer than N answers.",
         ),
     ] = 5,
     as_json: AsJson = False,
 ) -> None:
-    """Tell an annotator about their own answers, beside the rest without names.
+    """Write a report for an annotator: their own figures beside the others', without names.
 
-    Only that person's figures and findings, and in which range half of the others lie: to be
-    shown to the annotator.
+    It holds only that person's figures and findings, and the range of the middle half of the
+    others.
 
     Example: `tracker annotator report bob -p reviews -o bob.md`
     """
@@ -164,7 +170,7 @@ def rename(
     name: Name,
     new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
-    """Give an annotator another name; exports with the old one still fit."""
+    """Rename an annotator; files with the old name still match."""
     from tracker.catalogue.annotators import rename_annotator
 
     with opened(context).writing(project) as (connection, found):
@@ -179,7 +185,7 @@ def kind(
     name: Name,
     what: Annotated[str, typer.Argument(metavar="human|model|reference")],
 ) -> None:
-    """Say what an annotator is; only humans enter inter-annotator figures.
+    """Set what an annotator is; only humans enter inter-annotator figures.
 
     A reference annotator's answers are the truth that others are compared with.
     """
@@ -187,7 +193,7 @@ def kind(
 
     with opened(context).writing(project) as (connection, found):
         made = set_kind(connection, found, name, what)
-    say(f"{made.name} is {made.kind} in {found.name}")
+    say(f"{made.name} is now a {made.kind} annotator in {found.name}")
 
 
 @about_project(annotators, "alias")
@@ -197,7 +203,7 @@ def alias(
     name: Name,
     other: Annotated[str, typer.Argument(metavar="ALIAS", help="The other name.")],
 ) -> None:
-    """Let answers that come under another name be this annotator's."""
+    """Add another name under which this annotator's answers arrive."""
     from tracker.catalogue.annotators import add_alias
 
     with opened(context).writing(project) as (connection, found):
@@ -210,18 +216,20 @@ def merge(
     context: typer.Context,
     project: ProjectArgument,
     name: Name,
-    into: Annotated[str, typer.Option("--into", metavar="NAME", help="Whose the answers become.")],
+    into: Annotated[
+        str, typer.Option("--into", metavar="NAME", help="Annotator who receives the answers.")
+    ],
     yes: Yes = False,
 ) -> None:
-    """Let all answers of an annotator be those of another: two names of one person.
+    """Merge two annotators who are the same person.
 
-    Where both answered an item, the later answer stands. To take it back: tracker annotator split.
+    If both answered an item, the later answer stands. To undo: tracker annotator split.
 
     Examples: `tracker annotator merge "ann b" --into ann`
     """
     from tracker.ingest.people import merge_annotators
 
-    confirm(f"Let all answers of {name} be {into}'s?", yes=yes)
+    confirm(f"Merge {name} into {into}?", yes=yes)
     with opened(context).writing(project) as (connection, found):
         made = merge_annotators(connection, found, name, into)
     say(f"{made.name} is also known as {', '.join(made.aliases)}")
@@ -231,9 +239,9 @@ def merge(
 def split(
     context: typer.Context,
     project: ProjectArgument,
-    alias_name: Annotated[str, typer.Argument(metavar="ALIAS", help="The name to set free.")],
+    alias_name: Annotated[str, typer.Argument(metavar="ALIAS", help="The alias to separate.")],
 ) -> None:
-    """Let the answers given under an alias be those of an annotator of that name again.
+    """Separate an alias: its answers belong to an annotator of that name again.
 
     Examples: `tracker annotator split "ann b"`
     """
@@ -246,16 +254,16 @@ def split(
 
 @about_project(annotators, "erase", guess=False)
 def erase(context: typer.Context, project: ProjectArgument, name: Name, yes: Yes = False) -> None:
-    """Delete an annotator's answers and names for good, as the law may ask.
+    """Permanently delete an annotator's answers and names, as data protection law may require.
 
-    Snapshots stay as they are: they hold numbers. Those from before can no longer be counted
-    again from the labels.
+    Snapshots stay as they are: they hold numbers. Those taken before can no longer be recounted
+    from the labels.
 
     Examples: `tracker annotator erase ann -p reviews`
     """
     from tracker.ingest.people import erase_annotator
 
-    confirm(f"Delete all answers of {name}, and the name, for good?", yes=yes)
+    confirm(f"Permanently delete all answers of {name}, and the name?", yes=yes)
     with opened(context).writing(project) as (connection, found):
         answers = erase_annotator(connection, found, name)
     say(f"{answers:,} labels are gone from {found.name}")

@@ -154,8 +154,8 @@ def options(
         str | None,
         typer.Option(
             metavar="URL",
-            help="sqlite:///FILE or postgresql://… "
-            "(else TRACKER_DATABASE_URL, else sqlite:///tracker.db).",
+            help="sqlite:///FILE or postgresql://… Default: TRACKER_DATABASE_URL, "
+            "else sqlite:///tracker.db.",
         ),
     ] = None,
     quiet: Annotated[

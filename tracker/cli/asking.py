@@ -45,8 +45,8 @@ Weights = Annotated[
     str | None,
     typer.Option(
         metavar="identity|linear|quadratic|ordinal",
-        help="How much two categories agree in part: by their numbers or, on an ordinal scale, "
-        "their ranks.",
+        help="Weights for partial agreement: by the categories' numbers or, on an "
+        "ordinal scale, their ranks.",
     ),
 ]
 ReadAs = Annotated[
@@ -54,24 +54,25 @@ ReadAs = Annotated[
     typer.Option(
         "--scale",
         metavar="nominal|ordinal|interval|ratio",
-        help="Read the categories on another scale than the project's.",
+        help="Treat the categories as being on this scale.",
     ),
 ]
 Distance = Annotated[
     str | None,
     typer.Option(
-        metavar="exact|jaccard|masi", help="How alpha compares sets of categories. Default: exact."
+        metavar="exact|jaccard|masi",
+        help="Distance between sets of categories, for alpha. Default: exact.",
     ),
 ]
 Bootstrap = Annotated[
     int | None,
     typer.Option(
-        metavar="N", max=MOST_SAMPLES, help="Errors and intervals from N samples of the items."
+        metavar="N",
+        max=MOST_SAMPLES,
+        help="Errors and intervals from N bootstrap samples of the items.",
     ),
 ]
-Seed = Annotated[
-    int, typer.Option(metavar="N", max=LARGEST, help="Of the bootstrap's random numbers.")
-]
+Seed = Annotated[int, typer.Option(metavar="N", max=LARGEST, help="Random seed for the bootstrap.")]
 Resample = Annotated[
     str,
     typer.Option(
@@ -83,50 +84,56 @@ Cluster = Annotated[
     str | None,
     typer.Option(
         metavar="ATTRIBUTE",
-        help="Errors for items that are alike within each value of this attribute, such as a "
-        "document.",
+        help="Attribute that groups similar items, such as a document; errors "
+        "allow for the groups.",
     ),
 ]
 Merges = Annotated[
     list[str] | None,
     typer.Option(
-        "--merge", metavar="A+B", help="The figures as if these categories were one (repeatable)."
+        "--merge", metavar="A+B", help="Figures with these categories merged (repeatable)."
     ),
 ]
 BestMerges = Annotated[
-    bool, typer.Option("--best-merges", help="Which two categories are hardest to tell apart.")
+    bool,
+    typer.Option("--best-merges", help="Find the two categories that are hardest to tell apart."),
 ]
 InfluenceOf = Annotated[
     str | None,
     typer.Option(
         "--influence",
         metavar="annotator|item|category",
-        help="How the coefficient moves without each one.",
+        help="Show how the coefficient changes without each one.",
     ),
 ]
 Explain = Annotated[
     str | None,
     typer.Option(
-        metavar="MEASURE", help="What went into a figure, what was left out, and the formula."
+        metavar="MEASURE",
+        help="Show what a figure is computed from, what was left out, and the formula.",
     ),
 ]
 Methods = Annotated[
-    bool, typer.Option("--methods", help="The sentences that a paper needs, with citation keys.")
+    bool,
+    typer.Option("--methods", help="Print the methods sentences for a paper, with citation keys."),
 ]
-Bibtex = Annotated[bool, typer.Option("--bibtex", help="With --methods: the BibTeX entries.")]
+Bibtex = Annotated[bool, typer.Option("--bibtex", help="With --methods: print the BibTeX entries.")]
 Self = Annotated[
     bool,
-    typer.Option("--self", help="Each annotator against the own earlier pass over an item."),
+    typer.Option(
+        "--self", help="Compare each annotator with their own earlier pass over the same items."
+    ),
 ]
 Gold = Annotated[
-    bool, typer.Option("--gold", help="Each annotator against the reference: accuracy, confusion.")
+    bool,
+    typer.Option("--gold", help="Compare each annotator with the reference: accuracy, confusion."),
 ]
 Against = Annotated[
     str | None,
     typer.Option(
         metavar="OTHER",
-        help="Is the difference to another project, or to other answers of this one, more than "
-        "chance? Such as: pilot, 'annotator=ann annotator=bob', 'until=2026-03-01'.",
+        help="Test the difference to another project, or to other answers of this "
+        "one: pilot, 'annotator=ann annotator=bob', 'until=2026-03-01'.",
     ),
 ]
 

@@ -38,14 +38,14 @@ ExcludedKinds = Annotated[
     typer.Option(
         "--exclude-kind",
         metavar="KIND",
-        help="Look for all but this kind (repeatable); without 'copying' no pairs are counted.",
+        help="Skip this kind (repeatable); without 'copying' no pairs are counted.",
     ),
 ]
 Alpha = Annotated[float, typer.Option(help="False discovery rate, between 0 and 1.")]
 EvidenceItems = Annotated[
     int,
     typer.Option(
-        "--evidence", metavar="N", max=LARGEST, help="Show N items for each finding that stands up."
+        "--evidence", metavar="N", max=LARGEST, help="Show N items for each flagged finding."
     ),
 ]
 
@@ -58,7 +58,7 @@ def register(app: typer.Typer) -> None:
 def audit(
     context: typer.Context,
     project: ProjectArgument,
-    everything: Annotated[bool, typer.Option("--all", help="Show what is clear, too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also show what is clear.")] = False,
     alpha: Alpha = 0.05,
     kind: Kinds = None,
     exclude_kind: ExcludedKinds = None,
@@ -69,15 +69,13 @@ def audit(
     config: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Least effects of a flag: the table [audit] of a TOML file."
+            metavar="FILE", help="Smallest effects worth a flag: the table [audit] of a TOML file."
         ),
     ] = None,
-    record: Annotated[
-        bool, typer.Option("--record", help="Store the findings that stand up.")
-    ] = False,
+    record: Annotated[bool, typer.Option("--record", help="Record the flagged findings.")] = False,
     fail_on: Annotated[
         str | None,
-        typer.Option(metavar="flagged[:KIND]", help="Exit with 1 where there is such a finding."),
+        typer.Option(metavar="flagged[:KIND]", help="Exit with 1 if there is such a finding."),
     ] = None,
     pseudonyms: Pseudonyms = False,
     suppress_below: SuppressBelow = None,
@@ -92,7 +90,7 @@ def audit(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Test each annotator's answers against the co-annotators of the same items.
+    """Test each annotator against the co-annotators of the same items.
 
     A finding is flagged if it is significant among all tests of the audit, large enough, and
     confirmed by a consensus of all answers. The strongest are shown first. What a finding means,
@@ -144,7 +142,9 @@ def audit(
             f"to keep them: tracker audit {quote(project)} --record"
         )
     if fails:
-        warn(f"{len(fails)} findings fail the check {fail_on}")
+        from tracker.report.cells import many
+
+        warn(f"{many(len(fails), 'finding')} {'fails' if len(fails) == 1 else 'fail'} {fail_on}")
         raise typer.Exit(1)
 
 

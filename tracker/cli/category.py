@@ -32,7 +32,7 @@ def list_(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List a project's categories in their order, with the labels that stand."""
+    """List a project's categories in order, with the number of labels that stand."""
     from tracker.catalogue.categories import labels_by_category
     from tracker.report.cells import count, table
 
@@ -56,7 +56,7 @@ def order(
     names: Annotated[str, typer.Argument(metavar="A,B,C", help="Every category, in order.")],
     as_json: AsJson = False,
 ) -> None:
-    """Put the categories in an order, by which ordinal scales rank them.
+    """Set the order of the categories, by which ordinal scales rank them.
 
     Example: `tracker category order reviews negative,neutral,positive`
     """
@@ -78,7 +78,7 @@ def rename(
     old: Annotated[str, typer.Argument(metavar="CATEGORY")],
     new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
-    """Give a category another name; its labels stay its labels."""
+    """Rename a category; its labels follow."""
     from tracker.catalogue.categories import rename_category
 
     with opened(context).writing(project) as (connection, found):

@@ -21,8 +21,8 @@ from tracker.cli.naming import ProjectArgument, about_project
 __all__ = ["register"]
 
 _WHICH = (
-    "A snapshot (number, name, last, last~2), a time or date, a note, or FROM..TO for the answers "
-    "given between two times or notes."
+    "Snapshot (number, name, last, last~2), time or date, note, or FROM..TO for "
+    "the answers given between two times or notes."
 )
 
 
@@ -35,14 +35,14 @@ def compare(
     context: typer.Context,
     project: ProjectArgument,
     before: Annotated[str, typer.Argument(metavar="A", help=_WHICH)],
-    after: Annotated[str, typer.Argument(metavar="B", help="The same; what changed since A.")],
+    after: Annotated[str, typer.Argument(metavar="B", help="The same; the change is from A to B.")],
     other: Annotated[
         str | None,
-        typer.Option("--with", metavar="PROJECT", help="B is of another project."),
+        typer.Option("--with", metavar="PROJECT", help="Take B from this project."),
     ] = None,
     anyway: Annotated[
         bool,
-        typer.Option("--anyway", help="Compare figures of other settings or selections, too."),
+        typer.Option("--anyway", help="Compare even if settings or selections differ."),
     ] = False,
     confidence: Confidence = 0.95,
     weights: Weights = None,
@@ -51,7 +51,7 @@ def compare(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """What changed between two states, whether by more than chance, and because of what.
+    """Compare two states: what changed, whether by more than chance, and why.
 
     The difference is shared out among new items, further answers, revisions and answers taken
     away (of two periods that do not overlap: between other items and the same ones), and again

@@ -51,20 +51,23 @@ _WIDTH = 140  # of tables that go to a file or a pipe
 
 SomeProject = Annotated[
     str | None,
-    typer.Argument(metavar="[PROJECT]", help="The project's name; all if left out."),
+    typer.Argument(metavar="[PROJECT]", help="Project name; all projects if left out."),
 ]
 ProjectOption = Annotated[
-    str | None, typer.Option("--project", "-p", metavar="PROJECT", help="The same, as an option.")
+    str | None,
+    typer.Option("--project", "-p", metavar="PROJECT", help="Project name, as an option."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print rows as CSV.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
-Confidence = Annotated[float, typer.Option(help="The level of the intervals.", show_default=True)]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Confidence = Annotated[
+    float, typer.Option(help="Confidence level of the intervals.", show_default=True)
+]
 Interval = Annotated[
     str,
     typer.Option(
         metavar="asymmetric|t",
-        help="How the intervals are made: so that they hold for few items, too, or Student's t.",
+        help="Interval method: asymmetric (also reliable for few items) or Student's t.",
     ),
 ]
 Measures = Annotated[

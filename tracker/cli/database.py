@@ -21,18 +21,22 @@ def register(app: typer.Typer) -> None:
 
 @databases.command("upgrade")
 def upgrade(context: typer.Context) -> None:
-    """Bring the schema to this program's revision, making the database where there is none."""
+    """Upgrade the schema to this program's revision; create the database if there is none."""
     from tracker.database import HEAD
 
     database = opened(context).database
     before = database.require_known()
     database.upgrade()
-    say(f"{database}: {before or 'empty'} → {HEAD}" if before != HEAD else f"{HEAD} already")
+    say(
+        f"{database}: {before or 'empty'} → {HEAD}"
+        if before != HEAD
+        else f"{database}: already at {HEAD}"
+    )
 
 
 @databases.command("current")
 def current(context: typer.Context, as_json: AsJson = False) -> None:
-    """Print the schema's revision, and the one that this program needs."""
+    """Print the schema's revision and the one this program needs."""
     from tracker.database import HEAD
 
     database = opened(context).database
@@ -54,7 +58,7 @@ def check(context: typer.Context, as_json: AsJson = False) -> None:
         for problem in problems:
             say(problem)
         if not problems:
-            hint("sound")
+            hint("no problems found")
         else:
             warn(f"{len(problems)} problems")
     if problems:
@@ -64,7 +68,7 @@ def check(context: typer.Context, as_json: AsJson = False) -> None:
 @databases.command("backup")
 def backup(
     context: typer.Context,
-    target: Annotated[str, typer.Argument(metavar="FILE", help="A file that does not exist.")],
+    target: Annotated[str, typer.Argument(metavar="FILE", help="New file to write.")],
 ) -> None:
     """Copy the database while it is in use (SQLite; for Postgres: pg_dump)."""
     database = opened(context).database

@@ -27,18 +27,18 @@ def demo(
     context: typer.Context,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="The SQLite file to make."),
+        typer.Option("--output", "-o", metavar="FILE", help="SQLite file to create."),
     ] = None,
     year: Annotated[
         bool,
         typer.Option(
             "--year",
-            help="A scripted year of a project instead, in half a minute; where --database is "
-            "given, there.",
+            help="Show a scripted year of a project instead (half a minute); uses "
+            "--database if given.",
         ),
     ] = False,
 ) -> None:
-    """A tour in a few seconds: published examples imported, assessed, recorded, audited.
+    """Take a tour in a few seconds: import, assess, record and audit published examples.
 
     Examples: `tracker demo`, `tracker demo --year`
     """

@@ -50,10 +50,10 @@ def labels(
     as_of: AsOf = None,
     known_at: KnownAt = None,
 ) -> None:
-    """Write every label that stands, or stood: one row each, of all passes and annotators.
+    """Write every label that stands (or stood): one row each, for all passes and annotators.
 
-    Models and references are among them. What is not known is an empty cell, or null. The rows
-    can be imported again. A file that is there is left alone, unless --force is given.
+    Models and references are included. An unknown value is an empty cell, or null. The rows can be
+    imported again. An existing file is kept unless --force is given.
 
     Examples: `tracker export labels reviews -o labels.csv`,
     `tracker export labels reviews -o march.parquet --as-of 2026-03-31 --force`,
@@ -97,10 +97,9 @@ def history(
     as_of: AsOf = None,
     known_at: KnownAt = None,
 ) -> None:
-    """Write the figures over time: one row per snapshot, or period, and measure.
+    """Write the figures over time: one row per measure and snapshot, or period.
 
-    Options that choose answers go with --every. A file that is there is left alone, unless --force
-    is given.
+    Options that choose answers need --every. An existing file is kept unless --force is given.
 
     Examples: `tracker export history reviews -o history.csv`,
     `tracker export history reviews -o weeks.jsonl --every week --window 7d --force`

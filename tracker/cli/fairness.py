@@ -17,7 +17,9 @@ __all__ = ["Pseudonyms", "SuppressBelow", "fairly"]
 Pseudonyms = Annotated[
     bool,
     typer.Option(
-        "--pseudonyms", help="In place of names: the same in this database, a riddle outside it."
+        "--pseudonyms",
+        help="Replace names with pseudonyms that are stable in this database "
+        "and meaningless elsewhere.",
     ),
 ]
 SuppressBelow = Annotated[
@@ -26,7 +28,7 @@ SuppressBelow = Annotated[
         "--suppress-below",
         metavar="N",
         max=LARGEST,
-        help="Leave out figures of fewer than N answers.",
+        help="Leave out figures based on fewer than N answers.",
     ),
 ]
 

@@ -28,7 +28,7 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="FILE.csv, FILE.jsonl or FILE.parquet; - for CSV on standard output.",
+        help="FILE.csv, FILE.jsonl or FILE.parquet; - writes CSV to standard output.",
     ),
 ]
 

@@ -26,16 +26,14 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 flags = typer.Typer(
-    help="The findings that audits recorded: list, acknowledge, dismiss, resolve, appeal.",
+    help="List recorded findings; acknowledge, dismiss, resolve or appeal them.",
     no_args_is_help=True,
 )
 
-Flag = Annotated[int, typer.Argument(metavar="FLAG", max=LARGEST, help="The flag's number.")]
-Flags = Annotated[
-    list[int], typer.Argument(metavar="FLAG…", max=LARGEST, help="The flags' numbers.")
-]
-Note = Annotated[str | None, typer.Option(metavar="TEXT", help="Why; kept with the flag.")]
-By = Annotated[str | None, typer.Option("--by", help="Who does it; the login name if left out.")]
+Flag = Annotated[int, typer.Argument(metavar="FLAG", max=LARGEST, help="Flag number.")]
+Flags = Annotated[list[int], typer.Argument(metavar="FLAG…", max=LARGEST, help="Flag numbers.")]
+Note = Annotated[str | None, typer.Option(metavar="TEXT", help="Reason; kept with the flag.")]
+By = Annotated[str | None, typer.Option("--by", help="Who decided. Default: your login name.")]
 
 _NEXT: dict[Action, str] = {
     "acknowledge": "when it is dealt with: tracker flags resolve {flags}-p {project}",
@@ -59,17 +57,17 @@ def list_(
         list[str] | None,
         typer.Option(
             metavar="open|acknowledged|dismissed|resolved|all",
-            help="Flags in this state (repeatable); open and acknowledged if left out.",
+            help="Only flags in this state (repeatable). Default: open and acknowledged.",
         ),
     ] = None,
     annotator: Annotated[
-        str | None, typer.Option(help="Flags of this annotator, alone or in a pair.")
+        str | None, typer.Option(help="Only flags of this annotator, alone or in a pair.")
     ] = None,
-    kind: Annotated[str | None, typer.Option(help="Flags of this kind.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only flags of this kind.")] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List the recorded findings of a project: those to look at, or all.
+    """List a project's recorded findings: those that need attention, or all.
 
     Examples: `tracker flags list reviews`, `tracker flags list reviews --state all --csv`,
     `tracker flags list reviews --annotator ada --kind category_bias`
@@ -102,7 +100,7 @@ def list_(
 def show_(
     context: typer.Context, project: ProjectArgument, flag: Flag, as_json: AsJson = False
 ) -> None:
-    """Show one finding: its evidence when last seen, what was done about it, each sighting.
+    """Show one finding: the latest evidence, what was done about it, every sighting.
 
     Example: `tracker flags show 3 -p reviews`
     """
@@ -123,7 +121,7 @@ def acknowledge(
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say that open findings are being dealt with.
+    """Mark open findings as being dealt with.
 
     Example: `tracker flags acknowledge 3 4 -p reviews --note "will talk to ada"`
     """
@@ -139,7 +137,7 @@ def dismiss(
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say that findings are no trouble; they are opened again if the evidence grows by half.
+    """Mark findings as harmless; they reopen if the evidence grows by half.
 
     Example: `tracker flags dismiss 3 -p reviews --note "only had the easy batch"`
     """
@@ -155,7 +153,7 @@ def resolve(
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say that findings were dealt with; they are opened again if an audit finds them again.
+    """Mark findings as dealt with; they reopen if an audit finds them again.
 
     Example: `tracker flags resolve 3 -p reviews --note "answers given anew" --by bo`
     """
@@ -167,11 +165,11 @@ def appeal(
     context: typer.Context,
     project: ProjectArgument,
     flag: Flag,
-    note: Annotated[str, typer.Option(metavar="TEXT", help="What speaks against it.")],
+    note: Annotated[str, typer.Option(metavar="TEXT", help="The annotator's objection.")],
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep what an annotator says against a finding; its state stays as it is.
+    """Record an annotator's objection to a finding; its state does not change.
 
     Example: `tracker flags appeal 3 -p reviews --note "the guideline says so" --by ada`
     """
@@ -184,14 +182,12 @@ def history(
     project: ProjectArgument,
     flag: Annotated[
         int | None,
-        typer.Argument(
-            metavar="[FLAG]", max=LARGEST, help="The flag's number; all flags if left out."
-        ),
+        typer.Argument(metavar="[FLAG]", max=LARGEST, help="Flag number; all flags if left out."),
     ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show what was done about a finding, or about all of a project, by whom and why.
+    """Show what was done about a finding, or about all of a project's, by whom and why.
 
     Examples: `tracker flags history 3 -p reviews`, `tracker flags history -p reviews --csv`
     """

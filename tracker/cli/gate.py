@@ -48,19 +48,19 @@ _FAILED, _UNKNOWN = 1, 6  # exit codes
 DEFAULT = Path("gate.toml")
 
 Config = Annotated[
-    Path, typer.Option(metavar="FILE", help="The checks: tables [[check]] of a TOML file.")
+    Path, typer.Option(metavar="FILE", help="TOML file of checks (tables [[check]]).")
 ]
 Init = Annotated[
     bool,
-    typer.Option("--init", help="Write that file from the project's present figures instead."),
+    typer.Option("--init", help="Write that file from the current figures instead."),
 ]
 Format = Annotated[
     str | None,
-    typer.Option("--format", metavar=_FORMAT_WORDS, help="How to tell the result, else as text."),
+    typer.Option("--format", metavar=_FORMAT_WORDS, help="Output format (default: text)."),
 ]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write the result there, not out."),
+    typer.Option("--output", "-o", metavar="FILE", help="Write the result to FILE."),
 ]
 
 
@@ -87,10 +87,10 @@ def gate(
     known_at: KnownAt = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold the project to thresholds: for a pipeline that must stop where labels are not good.
+    """Check the project against thresholds; a pipeline stops if its labels are not good enough.
 
-    Ends with 0 where every check passes, 1 where one fails, else 6 where one cannot be computed.
-    What can be checked is in docs/gate.md.
+    Exits with 0 if every check passes, 1 if one fails, else 6 if one cannot be computed.
+    docs/gate.md lists what can be checked.
 
     Examples: `tracker gate reviews --init`, `tracker gate reviews`,
     `tracker gate reviews --config strict.toml --since 7d --json`,

@@ -105,11 +105,11 @@ def history(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """The recorded snapshots with their curve; or the curve rebuilt from the labels.
+    """Show the curve of the recorded snapshots, or rebuild it from the labels.
 
-    Snapshots are of what was chosen when they were taken, so options that choose answers go with
-    --every. The curve joins snapshots of the same settings. What a trend and an alarm rest on, and
-    how often one is false, is in docs/history.md.
+    A snapshot keeps the selection it was taken with, so options that choose answers need --every.
+    The curve joins snapshots with the same settings. docs/history.md explains trends and alarms,
+    and how often they are false.
 
     Examples: `tracker history reviews`, `tracker history reviews --every week`,
     `tracker history reviews --every day --window 7d --since 2026-03-01 --json`,

@@ -55,18 +55,24 @@ def import_files(
         list[str], typer.Argument(metavar="FILE…", help="CSV or TSV, also .gz; - for stdin.")
     ],
     project: Annotated[
-        str, typer.Option("--project", "-p", help="The project; made if it is not there.")
+        str, typer.Option("--project", "-p", help="Project to import into; created if missing.")
     ],
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--map", metavar="ROLE=COLUMN", help="Which column is the item, … (repeatable)."
+            "--map",
+            metavar="ROLE=COLUMN",
+            help="Column that holds a role: item, annotator, category, … (repeatable).",
         ),
     ] = None,
-    wide: Annotated[bool, typer.Option("--wide", help="One column per annotator.")] = False,
+    wide: Annotated[
+        bool, typer.Option("--wide", help="The file has one column per annotator.")
+    ] = False,
     keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="Keep a column as an attribute of the item."),
+        typer.Option(
+            metavar="COLUMN", help="Keep a column as an attribute of its items (repeatable)."
+        ),
     ] = None,
     answers: Answers = None,
     scale: Scale = None,
@@ -74,20 +80,22 @@ def import_files(
     wanted: Wanted = None,
     offsets: Offsets = None,
     create: Annotated[
-        bool, typer.Option("--create/--no-create", help="Make a project that is not there.")
+        bool, typer.Option("--create/--no-create", help="Create the project if it does not exist.")
     ] = True,
     skip_invalid: Annotated[
-        bool, typer.Option("--skip-invalid", help="Leave bad rows out instead of refusing all.")
+        bool,
+        typer.Option(
+            "--skip-invalid", help="Skip invalid rows instead of refusing the whole import."
+        ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would happen; store nothing.")
+        bool, typer.Option("--dry-run", help="Show what would happen; store nothing.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Import answers from files into a project, as one unit that can be taken back.
+    """Import answers from files into a project, as one unit that can be undone.
 
-    Importing a file again changes nothing; a corrected answer supersedes the old one, which
-    is kept.
+    Importing a file again changes nothing. A corrected answer replaces the old one, which is kept.
 
     Examples: `tracker import answers.csv -p reviews`,
     `tracker import wide.csv -p reviews --wide --map item=document`
@@ -224,7 +232,7 @@ def show_(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Show one import: its files, their digests, and what became of the rows."""
+    """Show one import: its files, their digests, and the outcome of its rows."""
     from tracker.ingest.register import find_import
     from tracker.report.cells import table
 
@@ -244,7 +252,7 @@ def undo(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take an import back as if it had never been; what it superseded stands again."""
+    """Undo an import as if it had never happened; the answers it replaced stand again."""
     from tracker.ingest.register import find_import, undo_import
 
     ledger = opened(context)

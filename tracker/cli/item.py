@@ -19,9 +19,7 @@ from tracker.cli.options import LARGEST
 
 __all__ = ["register"]
 
-items = typer.Typer(
-    help="List and register items; show what was said of one.", no_args_is_help=True
-)
+items = typer.Typer(help="List and register items; show the answers to one.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -34,12 +32,13 @@ def list_(
     context: typer.Context,
     project: ProjectArgument,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=0, max=LARGEST, help="How many to list; 0 for all.")
+        int,
+        typer.Option(metavar="N", min=0, max=LARGEST, help="Maximum number of items; 0 for all."),
     ] = 100,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List a project's items in the order of their import, with their annotators' number."""
+    """List a project's items in import order, with the number of their annotators."""
     from tracker.catalogue.items import list_items
     from tracker.report.cells import count, table
 
@@ -65,7 +64,7 @@ def import_(
         list[str], typer.Argument(metavar="FILE…", help="CSV or TSV, also .gz; - for stdin.")
     ],
     project: Annotated[
-        str, typer.Option("--project", "-p", help="The project; made if it is not there.")
+        str, typer.Option("--project", "-p", help="Project to import into; created if missing.")
     ],
     columns: Annotated[
         list[str] | None,
@@ -73,16 +72,21 @@ def import_(
     ] = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="Keep a column as an attribute of the item."),
+        typer.Option(
+            metavar="COLUMN", help="Keep a column as an attribute of its items (repeatable)."
+        ),
     ] = None,
     create: Annotated[
-        bool, typer.Option("--create/--no-create", help="Make a project that is not there.")
+        bool, typer.Option("--create/--no-create", help="Create the project if it does not exist.")
     ] = True,
     skip_invalid: Annotated[
-        bool, typer.Option("--skip-invalid", help="Leave bad rows out instead of refusing all.")
+        bool,
+        typer.Option(
+            "--skip-invalid", help="Skip invalid rows instead of refusing the whole import."
+        ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would happen; store nothing.")
+        bool, typer.Option("--dry-run", help="Show what would happen; store nothing.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -122,7 +126,7 @@ def show_(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show who said what of an item, when, and what was superseded or taken back."""
+    """Show who said what about an item, when, and what was superseded or undone."""
     from tracker.catalogue.items import find_item
     from tracker.report.items import item_view
 

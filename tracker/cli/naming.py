@@ -18,15 +18,15 @@ __all__ = ["ProjectArgument", "about_project"]
 ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's name.")]
 _Only = Annotated[
     str | None,
-    typer.Argument(metavar="[PROJECT]", help="The project's name; the only one if left out."),
+    typer.Argument(metavar="[PROJECT]", help="Project name; the only one if left out."),
 ]
 _Must = Annotated[
     str | None,
-    typer.Argument(metavar="[PROJECT]", help="The project's name; never guessed."),
+    typer.Argument(metavar="[PROJECT]", help="Project name; never guessed."),
 ]
 _Option = Annotated[
     str | None,
-    typer.Option("--project", "-p", metavar="PROJECT", help="The same, as an option."),
+    typer.Option("--project", "-p", metavar="PROJECT", help="Project name, as an option."),
 ]
 
 _Function = TypeVar("_Function", bound=Callable[..., None])

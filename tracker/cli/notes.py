@@ -29,13 +29,13 @@ def note(
         str | None,
         typer.Option(
             metavar="WHEN",
-            help="When, if not now: 2026-03-01T14:30 (UTC), 2026-03-01 (the end of that day), 7d, "
-            "'3 weeks ago'.",
+            help="Time of the event (default: now): 2026-03-01T14:30 (UTC), "
+            "2026-03-01 (the end of that day), 7d, '3 weeks ago'.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Note what happened at a moment, such as a new guideline; curves show it.
+    """Note an event, such as a new guideline; curves show it.
 
     Examples: `tracker project note reviews "guideline v2"`,
     `tracker project note reviews "two annotators joined" --at 2026-03-01`
@@ -57,7 +57,7 @@ def note(
 def notes(
     context: typer.Context, project: ProjectArgument, as_json: AsJson = False, as_csv: AsCsv = False
 ) -> None:
-    """List the notes of a project, by the moments they are about.
+    """List a project's notes in the order of their events.
 
     Example: `tracker project notes reviews`
     """
@@ -83,7 +83,7 @@ def unnote(
     project: ProjectArgument,
     number: Annotated[int, typer.Argument(metavar="NOTE", max=LARGEST, help="The note's number.")],
 ) -> None:
-    """Take a note off the time line; that it was there stays in the record of changes.
+    """Remove a note from the time line; the record of changes keeps it.
 
     Example: `tracker project unnote reviews 2`
     """

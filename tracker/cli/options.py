@@ -12,23 +12,26 @@ if TYPE_CHECKING:
 __all__ = ["Answers", "LARGEST", "Categories", "Offsets", "Scale", "Wanted", "project_options"]
 
 Answers = Annotated[
-    str | None, typer.Option(metavar="one|several|spans", help="What an answer holds.")
+    str | None,
+    typer.Option(
+        metavar="one|several|spans", help="Kind of answer: one category, several, or spans."
+    ),
 ]
 Scale = Annotated[
     str | None,
-    typer.Option(metavar="nominal|ordinal|interval|ratio", help="How categories compare."),
+    typer.Option(metavar="nominal|ordinal|interval|ratio", help="Scale of the categories."),
 ]
 Categories = Annotated[
-    str | None, typer.Option(metavar="A,B,C", help="The only categories, in this order.")
+    str | None, typer.Option(metavar="A,B,C", help="Closed list of categories, in order.")
 ]
 LARGEST = 2**31 - 1
 """The largest number an option takes: what a column of numbers holds on every database."""
 
 Wanted = Annotated[
-    int | None, typer.Option(metavar="N", max=LARGEST, help="Answers each item should get.")
+    int | None, typer.Option(metavar="N", max=LARGEST, help="Target number of answers per item.")
 ]
 Offsets = Annotated[
-    str | None, typer.Option(metavar="characters|tokens", help="The unit of spans.")
+    str | None, typer.Option(metavar="characters|tokens", help="Unit of span offsets.")
 ]
 
 

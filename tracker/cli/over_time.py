@@ -31,15 +31,17 @@ Every = Annotated[
     str | None,
     typer.Option(
         metavar="day|week|month",
-        help="Rebuild the curve from the labels' own times, with a point at the end of each.",
+        help="Rebuild the curve from the labels' own times, with a point at the "
+        "end of each period.",
     ),
 ]
 Window = Annotated[
     str,
     typer.Option(
         metavar="all|7d|last-500-items",
-        help="With --every: each point is of all answers up to it, of those of the last days, or "
-        "of the items that got a second answer last.",
+        help="With --every: the answers behind each point: all up to it, those of "
+        "the last days, or those of the items that most recently got a "
+        "second answer.",
     ),
 ]
 Shown = Annotated[
@@ -53,34 +55,35 @@ Last = Annotated[
         metavar="N",
         min=0,
         max=LARGEST,
-        help="Rows in the table, 0 for all; JSON and CSV have all.",
+        help="Number of rows in the table, 0 for all; JSON and CSV always have all.",
     ),
 ]
 From = Annotated[
-    str | None, typer.Option("--since", metavar="WHEN", help="With --every: the curve's beginning.")
+    str | None, typer.Option("--since", metavar="WHEN", help="With --every: start of the curve.")
 ]
 To = Annotated[
-    str | None, typer.Option("--until", metavar="WHEN", help="With --every: the curve's end.")
+    str | None, typer.Option("--until", metavar="WHEN", help="With --every: end of the curve.")
 ]
 Intervals = Annotated[
     str | None,
     typer.Option(
         "--interval",
         metavar="asymmetric|t",
-        help="With --every: how the intervals are made, as in tracker agreement.",
+        help="With --every: interval method, as in tracker agreement.",
     ),
 ]
 Trend = Annotated[
     bool,
     typer.Option(
         "--trend",
-        help="Whether the first --measure (or alpha) rises or falls, and when its level changed: "
-        "by weeks, or as --every says, each of its own answers.",
+        help="Report whether the first --measure (default: alpha) rises or falls "
+        "and when its level changed, from each week's own answers, or each "
+        "period's of --every.",
     ),
 ]
 WatchFor = Annotated[
     str | None,
-    typer.Option(metavar="drop|rise|change", help="Likewise: alarms where its level changed so."),
+    typer.Option(metavar="drop|rise|change", help="Report alarms for this change of its level."),
 ]
 
 

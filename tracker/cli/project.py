@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 projects = typer.Typer(
-    help="Make, set, list, show, rename, archive, delete; note what happened.", no_args_is_help=True
+    help="Create, set, list, show, rename, archive and delete projects; note events.",
+    no_args_is_help=True,
 )
 
 
@@ -49,7 +50,7 @@ def create(
     offsets: Offsets = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a project; `import` makes one too, with the same options.
+    """Create a project; `import` creates one too, with the same options.
 
     Example: `tracker project create reviews --categories negative,neutral,positive --wanted 3`
     """
@@ -68,7 +69,7 @@ def create(
 @projects.command("list")
 def list_(
     context: typer.Context,
-    everything: Annotated[bool, typer.Option("--all", help="The archived ones too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include archived projects.")] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -109,8 +110,15 @@ def show_(context: typer.Context, project: ProjectArgument, as_json: AsJson = Fa
         names = list(category_names(connection, found).values())
     told = found.to_dict() | {"categories": names}
     rows = [
-        (key, ", ".join(value) if key == "categories" else str(value))
-        for key, value in told.items()
+        ("project", found.name),
+        ("answers", f"{found.answers} per item"),
+        *([("offsets", found.offsets)] if found.answers == "spans" else []),
+        ("scale", found.scale),
+        ("categories", ", ".join(names) or "none yet"),
+        ("other categories", "refused" if found.closed else "accepted"),
+        ("wanted", "-" if found.wanted is None else f"{found.wanted} answers per item"),
+        ("made", told["created_at"][:10]),
+        ("archived", (told["archived_at"] or "no")[:10]),
     ]
     show(told, as_json=as_json, view=[table(("", " "), rows)])
 
@@ -164,7 +172,7 @@ def rename(
     project: ProjectArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
-    """Give a project another name."""
+    """Rename a project."""
     from tracker.catalogue.projects import rename_project
 
     with opened(context).writing(project) as (connection, found):
@@ -176,25 +184,27 @@ def rename(
 def archive(
     context: typer.Context,
     project: ProjectArgument,
-    restore: Annotated[bool, typer.Option("--restore", help="Put it back on the list.")] = False,
+    restore: Annotated[
+        bool, typer.Option("--restore", help="Put the project back on the list.")
+    ] = False,
 ) -> None:
-    """Take a project off the list of running ones; nothing is deleted."""
+    """Take a project off the list of active ones; nothing is deleted."""
     from tracker.catalogue.projects import archive_project
 
     with opened(context).writing(project) as (connection, found):
         archive_project(connection, found, archived=not restore)
-    say(f"{found.name} is {'running again' if restore else 'archived'}")
+    say(f"{found.name} is {'active again' if restore else 'archived'}")
 
 
 @about_project(projects, "delete", guess=False)
 def delete(context: typer.Context, project: ProjectArgument, yes: Yes = False) -> None:
-    """Delete a project with its answers, snapshots and flags, for good."""
+    """Permanently delete a project with its answers, snapshots and flags."""
     from tracker.catalogue.projects import purge_project
 
     ledger = opened(context)
     with ledger.reading(project) as (_, found):
         pass
-    confirm(f"Delete {found.name} with everything in it, for good?", yes=yes)
+    confirm(f"Permanently delete {found.name} with everything in it?", yes=yes)
     with ledger.writing(project) as (connection, found):
         purge_project(connection, found)
     say(f"{found.name} is deleted")

@@ -28,29 +28,27 @@ Annotators = Annotated[
     typer.Option(
         "--annotator",
         metavar="NAME",
-        help="Only this annotator (repeatable); a model or reference named here is compared, too.",
+        help="Only this annotator (repeatable); a model or reference named here is included.",
     ),
 ]
 ExcludedAnnotators = Annotated[
     list[str] | None,
     typer.Option(
-        "--exclude-annotator", metavar="NAME", help="All but this annotator (repeatable)."
+        "--exclude-annotator", metavar="NAME", help="Exclude this annotator (repeatable)."
     ),
 ]
 ExcludeFlagged = Annotated[
     bool,
-    typer.Option(
-        "--exclude-flagged", help="All but annotators with an open or acknowledged finding."
-    ),
+    typer.Option("--exclude-flagged", help="Exclude annotators with an open or acknowledged flag."),
 ]
 Since = Annotated[
     str | None,
     typer.Option(
         "--since",
         metavar="WHEN",
-        help="Only answers labelled then or later: 2026-03-01T14:30 (UTC), 2026-03-01 (the start "
-        "of that day), 7d, '3 weeks ago'. An answer without a time counts as labelled when it was "
-        "recorded.",
+        help="Only answers labelled at this time or later: 2026-03-01T14:30 "
+        "(UTC), 2026-03-01 (the start of that day), 7d, '3 weeks ago'. "
+        "Answers without a time count from when they were recorded.",
     ),
 ]
 Until = Annotated[
@@ -58,7 +56,7 @@ Until = Annotated[
     typer.Option(
         "--until",
         metavar="WHEN",
-        help="Only answers labelled then or earlier; a date is the end of that day.",
+        help="Only answers labelled at this time or earlier; a date is the end of that day.",
     ),
 ]
 Where = Annotated[
@@ -66,8 +64,9 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="ATTRIBUTE=VALUE",
-        help="Only items with this attribute, kept by import --keep (repeatable: one of the "
-        "values of an attribute, and all of the attributes).",
+        help="Only items with this attribute, kept by import --keep. Repeatable: "
+        "values of one attribute are alternatives; different attributes must "
+        "all match.",
     ),
 ]
 
@@ -77,8 +76,9 @@ AsOf = Annotated[
     typer.Option(
         "--as-of",
         metavar="WHEN",
-        help="The labels as they stood then, by when they were given; a date is the end of that "
-        "day. An answer without a time counts from when it was recorded.",
+        help="Labels as they stood at this time, by when they were given; a date "
+        "is the end of that day. Answers without a time count from when they "
+        "were recorded.",
     ),
 ]
 KnownAt = Annotated[
@@ -86,7 +86,8 @@ KnownAt = Annotated[
     typer.Option(
         "--known-at",
         metavar="WHEN",
-        help="What the ledger knew then, by when it was recorded: before later imports and undos.",
+        help="What the ledger knew at this time, by when it was recorded: before "
+        "later imports and undos.",
     ),
 ]
 

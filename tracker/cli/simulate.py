@@ -29,29 +29,37 @@ def register(app: typer.Typer) -> None:
 def simulate(
     context: typer.Context,
     experiment: Annotated[str, typer.Argument(metavar="high|low|mixed|crowd")],
-    items: Annotated[int, typer.Option(metavar="N", max=MOST_ITEMS, help="How many items.")] = 1000,
+    items: Annotated[
+        int, typer.Option(metavar="N", max=MOST_ITEMS, help="Number of items.")
+    ] = 1000,
     seed: Annotated[
-        int, typer.Option(metavar="N", max=LARGEST, help="The same seed, the same rows.")
+        int,
+        typer.Option(
+            metavar="N", max=LARGEST, help="Random seed; the same seed gives the same rows."
+        ),
     ] = 0,
     annotators: Annotated[
         str | None,
         typer.Option(
             metavar="KIND=N,…",
-            help="Of a crowd: honest, constant, random, copier, lazy.",
+            help="For a crowd: how many honest, constant, random, copier and lazy annotators.",
         ),
     ] = None,
     answers_per_item: Annotated[
-        int, typer.Option(metavar="N", max=LARGEST, help="Of a crowd: annotators per item.")
+        int, typer.Option(metavar="N", max=LARGEST, help="For a crowd: annotators per item.")
     ] = 5,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="A CSV file; - for stdout.")
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="CSV file to write; - for standard output."
+        ),
     ] = None,
     force: Force = False,
     project: Annotated[
-        str | None, typer.Option("--project", "-p", help="Straight into a project.")
+        str | None, typer.Option("--project", "-p", help="Project to import into.")
     ] = None,
 ) -> None:
-    """Make answers whose agreement is known: to a file, or straight into a project.
+    """Generate answers with a known agreement, into a file or straight into a project.
 
     Examples: `tracker simulate mixed -p mixed`,
     `tracker simulate crowd --annotators honest=20,constant=1,random=2 -o crowd.csv`

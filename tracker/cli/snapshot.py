@@ -40,8 +40,10 @@ def register(app: typer.Typer) -> None:
 def snapshot(
     context: typer.Context,
     project: ProjectArgument,
-    name: Annotated[str | None, typer.Option(help="A name to find it by.")] = None,
-    note: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it was taken.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the snapshot.")] = None,
+    note: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Why the snapshot is taken.")
+    ] = None,
     annotator: Annotators = None,
     exclude_annotator: ExcludedAnnotators = None,
     exclude_flagged: ExcludeFlagged = False,
@@ -57,24 +59,27 @@ def snapshot(
     distance: Distance = None,
     if_changed: Annotated[
         bool,
-        typer.Option("--if-changed", help="None, where the last one of its kind says the same."),
+        typer.Option(
+            "--if-changed",
+            help="Skip if nothing has changed since the last snapshot with these settings.",
+        ),
     ] = False,
     pairs: Annotated[
-        bool, typer.Option("--pairs", help="Keep the cross-table of each pair of annotators, too.")
+        bool, typer.Option("--pairs", help="Also keep the cross-table of each pair of annotators.")
     ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Read all labels, not only those of changed items.")
     ] = False,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Count both ways; exit with 1 where they differ."),
+        typer.Option("--check", help="Count both ways; exit with 1 if they differ."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Record the project's figures and tallies as they are now; a record never changes.
+    """Record the project's current figures and tallies; a record never changes.
 
-    What was asked and which answers were chosen is recorded with them. Only items that changed
-    since the last snapshot of the same options are read, where that is quicker.
+    The options and the selection of answers are recorded with them. Only items that changed since
+    the last snapshot with the same options are read, if that is faster.
 
     Examples: `tracker snapshot reviews --name "guideline v2"`,
     `tracker snapshot reviews --if-changed`, `tracker snapshot reviews --as-of 2026-03-31`,

@@ -46,7 +46,7 @@ def list_(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List the snapshots of a project, oldest first: what was counted, chosen and noted.
+    """List a project's snapshots, oldest first, with their counts, selections and notes.
 
     Examples: `tracker snapshots list reviews`, `tracker snapshots list reviews --last 0`
     """
@@ -76,11 +76,13 @@ def show_(
     project: ProjectArgument,
     which: Annotated[
         str,
-        typer.Argument(metavar="SNAPSHOT", help="Its number or name; last; last~2, two before it."),
+        typer.Argument(
+            metavar="SNAPSHOT", help="Number or name; last; last~2 is two before the last."
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Show everything about one snapshot: figures, settings, what it knew, which flags stood.
+    """Show everything about one snapshot: figures, settings, what was known, open flags.
 
     Examples: `tracker snapshots show reviews last`,
     `tracker snapshots show reviews "guideline v2" --json`
@@ -103,7 +105,7 @@ def verify(
     project: ProjectArgument,
     chain_only: Annotated[
         bool,
-        typer.Option("--chain-only", help="Digests and seals; count nothing again (quick)."),
+        typer.Option("--chain-only", help="Check digests and seals only; do not recount (fast)."),
     ] = False,
     expect: Annotated[
         str | None,
@@ -113,7 +115,7 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Verify that the record is as it was made, and that the ledger still leads to it.
+    """Verify that the record is unchanged and that the ledger still produces it.
 
     Every change seals the ledger with a digest, which is printed: note it down elsewhere, and give
     it as `--expect` later. The digest and the seal of each snapshot are made again from what is
@@ -180,20 +182,20 @@ def prune(
         str,
         typer.Option(
             metavar="daily:30,weekly:52",
-            help="Keep the newest of each of so many hours, days, weeks, months, years "
-            "(hourly:N, …, yearly:N), and the last N themselves (last:N).",
+            help="Keep the newest snapshot of each of N hours, days, weeks, months "
+            "or years (hourly:N, …, yearly:N), and the last N (last:N).",
         ),
     ],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would happen; change nothing.")
+        bool, typer.Option("--dry-run", help="Show what would happen; change nothing.")
     ] = False,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Thin out snapshots: figures and tallies go for good; rows and the chain of digests stay.
+    """Thin out snapshots: figures and tallies are deleted; rows and the chain of digests stay.
 
-    Snapshots with a name are kept, and so is the last of each kind of settings; the rules hold
-    for each kind by itself.
+    Named snapshots are kept, and so is the last one of each combination of settings; the rules
+    apply to each combination separately.
 
     Examples: `tracker snapshots prune reviews --keep daily:30,weekly:52 --dry-run`,
     `tracker snapshots prune reviews --keep last:10,monthly:24 --yes`

@@ -25,7 +25,7 @@ def status(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """How far a project is, or all that are running: items, answers, coverage, pace, flags.
+    """Show the progress of a project, or of all active ones: items, answers, coverage, pace, flags.
 
     Examples: `tracker status`, `tracker status reviews --as-of 2026-03-31`
     """

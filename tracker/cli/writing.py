@@ -19,9 +19,7 @@ from tracker.errors import InvalidOption, Refused
 
 __all__ = ["Force", "check_output", "new_file", "write_text"]
 
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace a file that is there; else it is left alone.")
-]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 _DATABASE: Final = b"SQLite format 3\0"
 _BESIDE_A_DATABASE: Final = ("-wal", "-shm", "-journal")

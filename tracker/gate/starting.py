@@ -59,7 +59,7 @@ class _Block:
         """The check in the file, or put into comments where it does not hold now."""
         if why_not is None:
             return f"# {self.about}\n{self.text}"
-        said = f"{self.about}\nLeft out, because now it would not pass: {why_not}\n{self.text}"
+        said = f"{self.about}\nCommented out because it would fail today: {why_not}\n{self.text}"
         return "".join(f"# {line}\n" for line in said.removesuffix("\n").split("\n"))
 
 
@@ -96,7 +96,9 @@ def starting_config(
 def _why_not(result: CheckResult) -> str:
     """Why a check does not pass; the file, which others read, names no annotator."""
     found = result.details.get("annotators")
-    return f"It finds {len(found):,} of the annotators." if found else result.why
+    if not found:
+        return result.why
+    return f"{len(found):,} annotator{' is' if len(found) == 1 else 's are'} flagged."
 
 
 def _blocks(found: Assessment, measures: tuple[str, ...]) -> Iterator[_Block]:

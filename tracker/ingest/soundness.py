@@ -78,14 +78,20 @@ def contradictions(
             .having(low < high if single else and_(low < 1, high > 0))
         )
         connection.execute(delete(incoming).where(group.correlate(incoming).exists()))
+    said = {
+        (row.source, row.line, row.annotator_id): "nothing"
+        if row.category is None
+        else repr(row.category)
+        for row in rows
+    }
     return [
         Contradiction(
             row.source,
             row.line,
             row.annotator_id,
-            f"{row.annotator!r} answers {row.item!r} with "
-            f"{'nothing' if row.category is None else repr(row.category)}, "
-            f"and otherwise on line {row.other}",
+            f"{row.annotator!r} has two different answers for item {row.item!r}: "
+            f"{said[row.source, row.line, row.annotator_id]} here, "
+            f"{said[row.source, row.other, row.annotator_id]} on line {row.other}",
         )
         for row in rows
     ]

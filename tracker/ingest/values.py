@@ -40,7 +40,7 @@ def moment(latest: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         value = clock.parse_labelled_at(text)
         if value > latest + clock.SKEW:
-            raise ValueError(f"the labelled_at {text!r} lies in the future")
+            raise ValueError(f"the labeled_at {text!r} lies in the future")
         return value
 
     return read

@@ -81,7 +81,7 @@ _ALL: Final = (
     ReadingScale(
         "krippendorff",
         KRIPPENDORFF,
-        ((0.8, "definite"), (0.667, "tentative"), (-math.inf, "discard")),
+        ((0.8, "definite"), (0.667, "tentative"), (-math.inf, "too low")),
     ),
 )
 
@@ -98,7 +98,7 @@ def landis_koch(value: float) -> str:
 
 
 def krippendorff_reading(value: float) -> str:
-    """What alpha allows for: "discard" below .667, "tentative" below .8, else "definite"."""
+    """What alpha allows for: conclusions that are definite or tentative, or "too low" for any."""
     return SCALES["krippendorff"].word(value)
 
 
