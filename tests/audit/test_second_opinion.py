@@ -186,3 +186,12 @@ def test_a_finding_that_the_consensus_cannot_test_is_insufficient():
     mine = [f for f in flags if f.annotator == 0 and f.kind == "constant_category"]
     assert [f.state for f in mine if f.category == 1] == ["insufficient"]
     assert "too few" in next(f.why for f in mine if f.category == 1)
+
+
+def test_with_few_answers_an_annotator_is_taken_to_be_like_the_others():
+    crowd = simulate(seeded(1), dict.fromkeys(range(6), mostly_right(0.8)), items=200, per_item=4)
+    crowd.items[0][9] = (2,)
+    consensus = consensus_of(crowd.consult())
+    (place,) = (consensus.joint.annotators == 9).nonzero()[0]
+    usual = consensus.typical.diagonal()
+    assert (abs(consensus.fitted.errors[place].diagonal() - usual) < 0.2).all()

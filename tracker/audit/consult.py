@@ -12,7 +12,6 @@ annotators'. Two who answer too much alike count as one (``tracker.audit.depende
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +28,6 @@ from tracker.audit.dependence import (
 )
 from tracker.audit.entries import FloatArray, IntArray
 from tracker.audit.joint import JointAnswers
-from tracker.tally import Answer
 
 __all__ = ["Consensus", "Opinion", "Share", "consensus_of"]
 
@@ -134,11 +132,6 @@ class Consensus:
     excess: FloatArray
     error: FloatArray
 
-    @property
-    def place(self) -> Mapping[Answer, int]:
-        """The place of each answer."""
-        return {answer: n for n, answer in enumerate(self.joint.answers)}
-
     def of(self, annotator: int) -> Share | None:
         """Return the answers of one annotator by id; None without any."""
         rows = np.flatnonzero(self.joint.annotators[self.joint.annotator] == annotator)
@@ -186,6 +179,7 @@ def _fitted(joint: JointAnswers, pairs: Pairs, dependent: BoolArray) -> Fit:
         items=joint.items.astype(np.float64),
         trust=trust_of(pairs, dependent, annotators),
         known=joint.truth,
+        strength=STRENGTH,
         tolerance=_TOLERANCE,
     )
 
