@@ -76,7 +76,7 @@ LIBRARIES = {
     "alembic": {"database"},
     "numpy": {"measures", "trend", "compare", "audit", "counting", "assess", "ingest", "sealing"},
     "scipy": {"measures", "trend", "audit"},
-    "pandas": {"assess", "auditing", "history", "compare", "gate", "ledger"},
+    "pandas": {"ingest", "assess", "auditing", "history", "compare", "gate", "ledger"},
     "rich": {"report", "cli"},
     "typer": {"cli"},
     "psycopg": set(),  # the driver is SQLAlchemy's to import

@@ -61,7 +61,7 @@ def test_the_contributors_picture_shows_the_same_order() -> None:
         ("measures", "import sqlalchemy.orm", "measures imports sqlalchemy"),
         ("cli", "from sqlalchemy import select", "cli imports sqlalchemy"),
         ("audit", "from tracker.schema import Label", "audit imports schema"),
-        ("ingest", "import pandas as pd", "ingest imports pandas"),
+        ("counting", "import pandas as pd", "counting imports pandas"),
         ("ledger", "import pandas as pd", "pandas is imported as the module is loaded"),
         ("measures", "from scipy.special import x", "scipy.special is imported as the module is"),
         ("database", "try:\n    import alembic\nexcept E:\n    pass", "alembic is imported as"),

@@ -16,6 +16,9 @@ _AGO = re.compile(
 )
 _MINUTES = {"minute": 1, "hour": 60, "h": 60, "day": 1440, "d": 1440, "week": 10080, "w": 10080}
 
+_LEAST_MS = 1e11
+"""The least number that is taken for epoch milliseconds; as seconds it lies in the year 5138."""
+
 SKEW = 5 * 60 * 1_000_000
 """How far ahead of ours another tool's clock may run before a time counts as the future."""
 
@@ -31,15 +34,18 @@ def iso(moment: int) -> str:
 
 
 def parse_labelled_at(text: str) -> int:
-    """The moment that a data file means: ISO 8601 (no zone is UTC) or epoch seconds.
+    """The moment that a data file means: ISO 8601 (no zone is UTC), epoch seconds or milliseconds.
 
-    Raises ValueError where it is neither. Eight digits are a date, as ISO 8601 has it.
+    Raises ValueError where it is none. Eight digits are a date, as ISO 8601 has it; a number
+    too large for seconds before the year 5000 is one of milliseconds.
     """
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         try:
-            value = round(float(text) * 1_000_000)
+            number = float(text)
+            unit = 1_000 if _LEAST_MS <= abs(number) < 1_000 * _LEAST_MS else 1_000_000
+            value = round(number * unit)
         except (ValueError, OverflowError):
             raise ValueError(f"{text!r} is neither ISO 8601 nor epoch seconds") from None
     else:

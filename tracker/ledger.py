@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import date
@@ -30,10 +28,12 @@ from tracker.history.verify import Verified, verify_in_turn
 from tracker.ingest.columns import parse_map
 from tracker.ingest.item_list import load_items
 from tracker.ingest.loader import ImportResult, Progress, load
+from tracker.ingest.memory import FrameSource, RowsSource
+from tracker.ingest.readers import Source
 from tracker.ingest.source import STDIN, SourceFile
 from tracker.measures.bounds import ASYMMETRIC
 from tracker.progress import Status, project_status
-from tracker.simulate import Row, write_rows
+from tracker.simulate import Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,10 +133,13 @@ class Ledger(Handle):
         keep: Sequence[str] = (),
         skip_invalid: bool = False,
     ) -> ImportResult:
-        """Import a data frame as if it were a file with these columns."""
-        text = frame.to_csv(index=False).encode()
+        """Import a data frame: its columns are those of a file, missing values empty cells.
+
+        A whole number is written without a point, also if a gap made its column one of floats.
+        In a project of several categories an answer a cell may hold a list of them.
+        """
         return self._import(
-            [SourceFile(STDIN, io.BytesIO(text), name="frame")],
+            [FrameSource(frame)],
             project,
             options or ProjectOptions(),
             columns=columns,
@@ -146,18 +149,12 @@ class Ledger(Handle):
         )
 
     def import_rows(self, rows: Iterable[Row], project: str) -> ImportResult:
-        """Import simulated rows; they pass through a temporary file, not through memory."""
-        with tempfile.TemporaryFile() as file:
-            text = io.TextIOWrapper(file, "utf-8", newline="")
-            write_rows(rows, text)
-            text.flush()
-            file.seek(0)
-            source = SourceFile(STDIN, file, name="simulated")
-            return self._import([source], project, ProjectOptions())
+        """Import simulated rows as they come."""
+        return self._import([RowsSource(rows, "simulated")], project, ProjectOptions())
 
     def _import(
         self,
-        sources: Sequence[SourceFile],
+        sources: Sequence[Source],
         name: str,
         options: ProjectOptions,
         *,

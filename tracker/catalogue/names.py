@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -15,6 +17,7 @@ __all__ = [
     "check_name",
     "check_text",
     "is_numeric",
+    "is_structure",
     "near",
     "unfit_for",
 ]
@@ -63,6 +66,18 @@ def check_text(text: str, what: str) -> str:
 def is_numeric(name: str) -> bool:
     """Whether a category's name is a finite number, written as every program would read it."""
     return _NUMBER.fullmatch(name) is not None and abs(float(name)) < float("inf")
+
+
+def is_structure(text: str) -> bool:
+    """Whether a text is a list or an object as JSON or Python writes them."""
+    if text[:1] + text[-1:] not in {"[]", "{}"}:
+        return False
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return isinstance(read(text), list | dict | set)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return False
 
 
 def unfit_for(scale: str, category: str) -> str | None:

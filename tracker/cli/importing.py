@@ -36,9 +36,10 @@ from tracker.cli.terminal import bars_wanted
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tracker.ingest.loader import ImportResult, Progress
+    from tracker.errors import Refused
+    from tracker.ingest.loader import ImportResult, Progress, Rejected
 
-__all__ = ["register", "say_result", "show_rejections"]
+__all__ = ["register", "say_result", "shown"]
 
 imports = typer.Typer(help="List, show and undo imports.", no_args_is_help=True)
 
@@ -118,8 +119,7 @@ def import_files(
                 progress=progress,
             )
     except Rejected as error:
-        show_rejections(error.result, as_json=as_json)
-        raise
+        raise shown(error, as_json=as_json) from None
     if as_json:
         show(result.to_dict(), as_json=True)
         return
@@ -139,7 +139,7 @@ def say_result(result: ImportResult, *, dry_run: bool) -> None:
         told = ", ".join(f"{number:,} {fate}" for fate, number in result.gold.items() if number)
         say(f"truths: {told or 'nothing'}")
     if result.rejected:
-        show_rejections(result, as_json=False)
+        _show_rejections(result, as_json=False)
     if not dry_run:
         hint(f"next: tracker agreement {_quoted(result.project)}")
 
@@ -150,15 +150,25 @@ def _quoted(name: str) -> str:
     return shlex.quote(name)
 
 
-def show_rejections(result: ImportResult, *, as_json: bool) -> None:
-    """Show the rows that were refused, the first of many."""
+def shown(error: Rejected, *, as_json: bool) -> Refused:
+    """The error to end with, once the rows that were refused are shown."""
+    from tracker.errors import Refused
+
+    if as_json or error.result.rejected > 1:
+        _show_rejections(error.result, as_json=as_json)
+    if as_json or error.result.rejected == 1:
+        return error
+    return Refused(f"{error.result.rejected:,} rows cannot be taken", error.mend)
+
+
+def _show_rejections(result: ImportResult, *, as_json: bool) -> None:
     if as_json:
         show(result.to_dict(), as_json=True)
         return
-    for rejection in result.rejections[:20]:
-        say(str(rejection), err=True)
-    if result.rejected > 20:
-        say(f"… and {result.rejected - 20:,} more rejected rows", err=True)
+    for example, number in sorted(result.alike, key=lambda one: -one[1])[:20]:
+        say(f"{number:,} rows, such as {example}" if number > 1 else str(example), err=True)
+    if len(result.alike) > 20:
+        say(f"… and rows of {len(result.alike) - 20} more kinds", err=True)
 
 
 @contextmanager

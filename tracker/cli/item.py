@@ -96,7 +96,7 @@ def import_(
 
     Examples: `tracker item import items.csv -p reviews --keep source`
     """
-    from tracker.cli.importing import say_result, show_rejections
+    from tracker.cli.importing import say_result, shown
     from tracker.ingest.loader import Rejected
 
     try:
@@ -110,8 +110,7 @@ def import_(
             dry_run=dry_run,
         )
     except Rejected as error:
-        show_rejections(error.result, as_json=as_json)
-        raise
+        raise shown(error, as_json=as_json) from None
     if as_json:
         show(result.to_dict(), as_json=True)
     else:

@@ -19,7 +19,7 @@ _NAMES = {
     "coder coder_id user user_id username labeler labeller judge judge_id reviewer",
     "category": "category label answer rating class choice response judgment judgement code tag "
     "sentiment",
-    "labelled_at": "labeled_at labelled_at annotated_at answered_at created_at submitted_at "
+    "labeled_at": "labeled_at labelled_at annotated_at answered_at created_at submitted_at "
     "timestamp",
     "seconds": "seconds seconds_spent time_spent duration lead_time",
     "pass": "pass repeat",
@@ -39,7 +39,7 @@ _OF_ITEMS = {"item", "text", "n_tokens"}
 """What a list of items has."""
 _OPTIONAL = {*ROLES} - {"item", "annotator", "category"}
 
-_SPELLINGS = {"labeled_at": "labelled_at"}
+_SPELLINGS = {"labelled_at": "labeled_at"}
 
 
 @dataclass(frozen=True)

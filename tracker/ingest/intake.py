@@ -131,12 +131,12 @@ class Intake:
         if "kind" in columns:
             take_kinds(self.annotators, given, columns["kind"], batch.lines, name)
         rows["category_id"] = self._named(self.categories, "category", batch, bad)
-        if "labelled_at" in columns:
+        if "labeled_at" in columns:
             read = values.moment(self.recorded_at)
             rows["labelled_at"] = values.read_column(
-                columns["labelled_at"], read, self.recorded_at, bad
+                columns["labeled_at"], read, self.recorded_at, bad
             )
-            rows["timed"] = columns["labelled_at"].holds(str.strip)
+            rows["timed"] = columns["labeled_at"].holds(str.strip)
         if "seconds" in columns:
             rows["spent_ms"] = values.read_column(
                 columns["seconds"], values.millisecond, NOT_TIMED, bad

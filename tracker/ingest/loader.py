@@ -15,14 +15,14 @@ from tracker.catalogue.changes import lock_project, record_change
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
 from tracker.ingest.columns import Mapped
-from tracker.ingest.delimited import read_delimited
 from tracker.ingest.fates import FATES
 from tracker.ingest.held import all_inserted
 from tracker.ingest.intake import Intake
+from tracker.ingest.readers import Source as Reader
+from tracker.ingest.readers import read
 from tracker.ingest.records import Rejection, Rejections
 from tracker.ingest.settle import Settlement
 from tracker.ingest.soundness import Contradiction, check_references, contradictions, past_the_end
-from tracker.ingest.source import SourceFile
 from tracker.ingest.staging import given_as, staging
 from tracker.ingest.touch import touch, touch_range
 from tracker.schema import Annotator, Category, Import, Item, ItemAttribute, Label, Source
@@ -35,7 +35,10 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True)
 class ImportResult:
-    """What an import did. Every row had one fate: the five counts add up to ``rows``."""
+    """What an import did. Every row had one fate: the five counts add up to ``rows``.
+
+    ``rejections`` are the first of them; ``alike`` has one of each kind, and how many there are.
+    """
 
     id: int | None
     project: str
@@ -46,6 +49,7 @@ class ImportResult:
     older: int
     rejected: int
     rejections: tuple[Rejection, ...]
+    alike: tuple[tuple[Rejection, int], ...]
     gold: dict[str, int] | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,7 +80,7 @@ class Rejected(Refused):
 def load(
     connection: Connection,
     project: ProjectInfo,
-    sources: Sequence[SourceFile],
+    sources: Sequence[Reader],
     mapped: Mapped,
     *,
     skip_invalid: bool = False,
@@ -143,7 +147,7 @@ def load(
 
 
 def _read_all(
-    sources: Sequence[SourceFile],
+    sources: Sequence[Reader],
     mapped: Mapped,
     intake: Intake,
     rejections: Rejections,
@@ -155,7 +159,7 @@ def _read_all(
     for number, source in enumerate(sources, 1):
         if progress is not None:
             source.watch(lambda read, before=before: progress(before + read, total))  # type: ignore[misc]
-        for batch in read_delimited(source, mapped, rejections):
+        for batch in read(source, mapped, rejections, intake.project.answers):
             rows += intake.take(batch, number, source.name)
             del batch  # before the next is read: they are large
         source.drain()
@@ -194,7 +198,7 @@ def record_import(
     rows: int,
     fates: dict[str, int],
     rejected: int,
-    sources: Sequence[SourceFile],
+    sources: Sequence[Reader],
 ) -> int:
     """Record an import with its files, which were read; returns its number."""
     made = connection.execute(
@@ -228,6 +232,7 @@ def result_of(
         rows=rows,
         rejected=rejections.count,
         rejections=tuple(rejections.first),
+        alike=tuple(rejections.alike.values()),
         gold=gold,
         **{fate: fates.get(fate, 0) for fate in FATES},
     )

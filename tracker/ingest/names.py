@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, insert, select
 from tracker.catalogue.annotators import live_aliases
 from tracker.catalogue.categories import all_category_names, category_names
 from tracker.catalogue.facts import standing_annotators, told_kinds
-from tracker.catalogue.names import LONGEST_NAME, near, unfit_for
+from tracker.catalogue.names import LONGEST_NAME, is_structure, near, unfit_for
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
 from tracker.ingest.records import Batch, Cells, Numbers
@@ -102,6 +102,11 @@ class CategoryIds(Ids):
         if self.project.closed and name not in self.declared:
             advice = near(name, self.declared) or f"they are {', '.join(self.declared[:8])}"
             return f"{name!r} is none of the project's categories; {advice}"
+        if name not in self.names and is_structure(name):
+            return (
+                f"the category {name!r} is a list or an object, not a category; write one category "
+                "a row, name another column with --map category=COLUMN, or declare it"
+            )
         unfit = unfit_for(self.project.scale, name)
         return None if unfit is None else f"{name!r} {unfit}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,7 @@ ROLES = (
     "item",
     "annotator",
     "category",
-    "labelled_at",
+    "labeled_at",
     "seconds",
     "pass",
     "text",
@@ -27,6 +28,8 @@ ROLES = (
     "kind",
 )
 """What a column can mean."""
+
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\d+""")
 
 KEEP = "keep:"
 """Before the name of a column that is kept as an attribute of the item."""
@@ -127,18 +130,27 @@ class Rejection:
 class Rejections:
     """All rejections counted, and the first of them kept.
 
-    Memory does not grow with the number of bad rows.
+    ``alike`` counts those whose reasons differ in what they quote alone, beside the first of
+    them. Memory does not grow with the number of bad rows.
     """
 
     KEPT = 1000
+    KINDS = 100
     LONGEST = 1200  # characters of a reason, which may quote a cell
     count: int = 0
     ragged: int = 0  # of these, rows that are in no batch
     first: list[Rejection] = field(default_factory=list)
+    alike: dict[str, tuple[Rejection, int]] = field(default_factory=dict)
 
     def add(self, source: str, line: int, reason: str) -> None:
         """Count one more rejection."""
         self.count += 1
+        short = reason if len(reason) <= self.LONGEST else reason[: self.LONGEST] + "…"
+        rejection = Rejection(source, line, short)
         if len(self.first) < self.KEPT:
-            short = reason if len(reason) <= self.LONGEST else reason[: self.LONGEST] + "…"
-            self.first.append(Rejection(source, line, short))
+            self.first.append(rejection)
+        kind = _QUOTED.sub("…", short)
+        if kind not in self.alike and len(self.alike) >= self.KINDS:
+            kind = ""
+        example, number = self.alike.get(kind, (rejection, 0))
+        self.alike[kind] = (example, number + 1)
