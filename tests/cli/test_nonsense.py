@@ -13,7 +13,7 @@ from tests.cli.nonsense import ANSWERS_WITH_ONE, NONSENSE, calls
 
 CODES = {0, 2, 3, 4, 5, 6}
 PARTS = 4
-# Of all calls, some thousands, so many are made here; benchmarks/fuzz.py makes every one.
+# One of so many of all calls, some ten thousand, is made here.
 SHARE = 8
 
 
