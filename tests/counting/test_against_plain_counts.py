@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from random import Random
 from typing import Any
 
@@ -78,6 +79,11 @@ def test_projects_of_very_many_categories(ledger: Ledger, categories: int) -> No
 def test_many_answers_in_many_categories(ledger: Ledger) -> None:
     check(ledger, drawn(40, 30, items=4), "one")
     check(ledger, drawn(20, 30, items=4, most=4), "several")
+
+
+def test_what_does_not_fit_into_one_text(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("tracker.counting.numbers"), "_MOST", 0)
+    check(ledger, drawn(6, 4, items=20), "one")
 
 
 def test_a_project_without_answers(ledger: Ledger) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from importlib import import_module
 from random import Random
 
 import numpy as np
@@ -18,6 +19,7 @@ from tracker.ledger import Ledger
 from tracker.measures.pairs import Cells
 from tracker.tally import Answer, Pattern, make_pattern
 
+numbers_room = import_module("tracker.counting.numbers")
 Tables = dict[tuple[int, int], dict[tuple[Answer, Answer], int]]
 
 
@@ -66,7 +68,7 @@ def test_cross_tables_that_do_not_fit_into_one_integer(
 def test_cross_tables_that_do_not_fit_into_one_text(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pairs_room, "_TEXT_BITS", 1)
+    monkeypatch.setattr(numbers_room, "_MOST", 0)
     check_each(ledger, "one", check_pairs, examples=3)
 
 

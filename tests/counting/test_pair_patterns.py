@@ -19,6 +19,7 @@ from tracker.ledger import Ledger
 from tracker.tally import Answer, Pattern, make_pattern
 
 room = import_module("tracker.counting.pair_patterns")  # a function has the same name
+numbers_room = import_module("tracker.counting.numbers")
 Tables = dict[tuple[int, int], Counter[tuple[Pattern, Answer | None]]]
 
 
@@ -66,7 +67,7 @@ def test_what_does_not_fit_into_one_integer(
 
 
 def test_what_does_not_fit_into_one_text(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "_LONGEST_TEXT", 0)
+    monkeypatch.setattr(numbers_room, "_MOST", 0)
     check_each(ledger, "one", check_patterns, examples=2)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -10,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tracker.audit.columns import IntArray, columns_of
 from tracker.tally import AnnotatorTallies, Answer, Pattern, answers_in
 
-__all__ = ["Entries", "FloatArray", "IntArray", "entries_of", "numbered"]
+__all__ = ["Entries", "FloatArray", "IntArray", "entries_of"]
 
-IntArray: TypeAlias = NDArray[np.int64]
 FloatArray: TypeAlias = NDArray[np.float64]
 
 
@@ -62,36 +61,18 @@ class Entries:
 
 
 def entries_of(tallies: AnnotatorTallies) -> Entries:
-    """Every pattern and every own answer is numbered once; items with one answer are left out."""
-    annotators = np.array([*tallies.counts], dtype=np.int64)
-    keys = [key for counts in tallies.counts.values() for key in counts]
-    items = np.array([i for c in tallies.counts.values() for i in c.values()], dtype=np.int64)
-    lengths = [len(counts) for counts in tallies.counts.values()]
-    owner = np.repeat(np.arange(len(annotators)), lengths)
-    owns: dict[Answer, int] = {}
-    own = np.array([owns.setdefault(own, len(owns)) for own, _ in keys], dtype=np.int64)
-    patterns, code = numbered(pattern for _, pattern in keys)
-    shared = np.array([answers_in(pattern) > 1 for pattern in patterns], dtype=np.bool_)
-    kept = shared[code] if len(code) else np.zeros(0, dtype=np.bool_)
-    renumbered = np.cumsum(shared) - 1
+    """The columns of the items that others answered too; those with one answer are left out."""
+    columns = columns_of(tallies)
+    shared = np.array([answers_in(pattern) > 1 for pattern in columns.patterns], dtype=np.bool_)
+    kept = shared[columns.pattern]
     return Entries(
-        annotators=annotators,
-        answers=tuple(owns),
-        patterns=tuple(p for p, more in zip(patterns, shared.tolist(), strict=True) if more),
-        owner=owner[kept],
-        own=own[kept],
-        pattern=renumbered[code[kept]] if kept.any() else code[kept],
-        items=items[kept],
+        annotators=columns.annotators,
+        answers=columns.answers,
+        patterns=tuple(
+            p for p, more in zip(columns.patterns, shared.tolist(), strict=True) if more
+        ),
+        owner=columns.owner[kept],
+        own=columns.own[kept],
+        pattern=(np.cumsum(shared) - 1)[columns.pattern[kept]],
+        items=columns.number[kept],
     )
-
-
-def numbered(listed: Iterable[Pattern]) -> tuple[list[Pattern], IntArray]:
-    """The distinct patterns, and the place among them of each listed one.
-
-    A nested tuple computes its hash anew each time, so that is done once an object, not a row.
-    """
-    listed = list(listed)
-    patterns: dict[Pattern, int] = {}
-    objects = {id(pattern): pattern for pattern in listed}
-    number = {key: patterns.setdefault(pattern, len(patterns)) for key, pattern in objects.items()}
-    return [*patterns], np.array([number[id(pattern)] for pattern in listed], dtype=np.int64)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from tracker.audit.agreement import Alignment, alignments
+from tracker.audit.columns import TallyColumns, columns_of
 from tracker.audit.consensus import tables
 from tracker.audit.entries import Entries, FloatArray, entries_of
 from tracker.audit.floors import DEFAULT_FLOORS, Floors
@@ -84,9 +85,14 @@ class Evidence:
             )
 
     @cached_property
-    def entries(self) -> Entries:
+    def columns(self) -> TallyColumns:
         """The tallies as columns."""
-        return entries_of(self.tallies)
+        return columns_of(self.tallies)
+
+    @cached_property
+    def entries(self) -> Entries:
+        """Those of the items that others answered too."""
+        return entries_of(AnnotatorTallies(self.columns))
 
     @cached_property
     def usages(self) -> list[Usage]:

@@ -8,10 +8,10 @@ others', its place on a scale) is then a draw from the item's own values, whatev
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -57,10 +57,19 @@ class Draws:
         spread = np.asarray((self.chances * centred**2).sum(axis=1))
         return np.where(self.alike(), 0.0, spread)
 
-    def step(self, patterns: Iterable[int]) -> float:
+    def step(self, patterns: IntArray) -> float:
         """The spacing of a sum of draws from some patterns; 0 where it is too fine to matter."""
-        found = reduce(_common, {self.steps[pattern] for pattern in patterns}, Fraction(0))
+        different, place = self._different_steps
+        met = np.unique(place[patterns]).tolist()
+        found = reduce(_common, (different[n] for n in met), Fraction(0))
         return float(found) if found.denominator <= _FINEST else 0.0
+
+    @cached_property
+    def _different_steps(self) -> tuple[list[Fraction], IntArray]:
+        """The different steps, and the place among them of each pattern's."""
+        places: dict[Fraction, int] = {}
+        place = [places.setdefault(step, len(places)) for step in self.steps]
+        return [*places], np.array(place, dtype=np.int64)
 
     def alike(self) -> FloatArray:
         """Whether a pattern has only one value, so that nothing can be told from it."""
@@ -104,7 +113,7 @@ def sum_tails(draws: Draws, pattern: IntArray, items: IntArray, excess: float) -
         return Tails(1.0, 1.0)
     pattern, items = pattern[telling], items[telling]
     deviation = math.sqrt(float((items * variance[telling]).sum()))
-    step = draws.step(pattern.tolist())
+    step = draws.step(pattern)
     if items.sum() > EXACT_ITEMS:
         scale = deviation * math.sqrt(2.0)
         return Tails(

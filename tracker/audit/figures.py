@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
+from tracker.audit.columns import TallyColumns
 from tracker.audit.consensus import kappa
 from tracker.audit.evidence import Evidence
-from tracker.tally import Answer, Pattern
 
 __all__ = ["AnnotatorFigures", "annotator_figures"]
 
@@ -50,8 +52,8 @@ def annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]:
     for usage in evidence.usages:
         peers.setdefault(usage.annotator, {})[usage.category] = usage.peer_share
     found = {}
-    for place, (annotator, counts) in enumerate(evidence.tallies.counts.items()):
-        answers, shares = _own_shares(counts)
+    annotators, own = evidence.columns.annotators.tolist(), _own_shares(evidence.columns)
+    for place, (annotator, (answers, shares)) in enumerate(zip(annotators, own, strict=True)):
         alignment = evidence.alignments.get(annotator)
         found[annotator] = AnnotatorFigures(
             answers=answers,
@@ -66,15 +68,15 @@ def annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]:
     return found
 
 
-def _own_shares(
-    counts: Mapping[tuple[Answer, Pattern], int],
-) -> tuple[int, dict[int, float]]:
-    by_own: Counter[Answer] = Counter()
-    for (own, _), items in counts.items():
-        by_own[own] += items
-    held: Counter[int] = Counter()
-    for own, items in by_own.items():
-        for category in own:
-            held[category] += items
-    answers = by_own.total()
-    return answers, {category: held[category] / answers for category in sorted(held)}
+def _own_shares(columns: TallyColumns) -> Iterator[tuple[int, dict[int, float]]]:
+    """Of each annotator the answers, and the share of them that hold each category used."""
+    shape = len(columns.annotators), len(columns.answers)
+    cell = columns.owner * shape[1] + columns.own
+    given = np.bincount(cell, columns.number, shape[0] * shape[1]).reshape(shape).astype(np.int64)
+    for row in given.tolist():
+        held: Counter[int] = Counter()
+        for own, items in zip(columns.answers, row, strict=True):
+            if items:
+                held.update(dict.fromkeys(own, items))
+        answers = sum(row)
+        yield answers, {category: held[category] / answers for category in sorted(held)}

@@ -157,7 +157,7 @@ def second_opinion(
     return counting.joint_sample(
         connection,
         selection,
-        sum(items for counts in evidence.tallies.counts.values() for items in counts.values()),
+        int(evidence.columns.number.sum()),
         single,
         {(finding.annotator, finding.other) for finding in pairs if finding.other is not None},
         {

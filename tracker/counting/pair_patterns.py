@@ -6,7 +6,6 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +13,13 @@ from sqlalchemy import ColumnElement, Connection, Select, case, func, select
 
 from tracker.audit.observed import PairPatterns
 from tracker.counting.codes import BITS, Code, make_code, packed
-from tracker.counting.pairs import Integers, from_text
+from tracker.counting.numbers import Integers, numbers
 from tracker.counting.selection import Selection, answers_of, read_answer, stream
 from tracker.tally import Answer, Pattern
 
 __all__ = ["pair_patterns"]
 
-_LONGEST_TEXT = 900_000_000  # bytes; 10 ** 9 are too many for a database
+_TABLE_BITS = 22  # of numbers that a table is quicker for than to sort them
 
 
 class _Rows(NamedTuple):
@@ -40,27 +39,20 @@ def pair_patterns(connection: Connection, selection: Selection, least: int = 20)
 
     Pairs of fewer than ``least`` shared items are left out.
     """
-    most, shared = _extent(connection, selection)
+    most = _most_answers(connection, selection)
     # Wide enough at once: to join every two answers again would take as long again.
     code = make_code(connection, replace(selection, bits=max(selection.bits, most.bit_length())))
     if code.bits is not None and code.bits[0] + 2 * code.bits[1] + code.bits[2] <= BITS:
-        return _frequent(_packed(connection, selection, code, code.bits, shared), least)
+        return _frequent(_packed(connection, selection, code, code.bits), least)
     return _frequent(_apart(connection, selection, code), least)
 
 
-def _extent(connection: Connection, selection: Selection) -> tuple[int, int]:
-    """The most answers to an item; and how often two annotators share an item."""
+def _most_answers(connection: Connection, selection: Selection) -> int:
+    """The most answers to an item."""
     answers = answers_of(selection, alone=True)
-    items = (
-        select(answers.c.item_id, func.count().label("answers"))
-        .group_by(answers.c.item_id)
-        .subquery("items")
-    )
-    number = items.c.answers
-    row = connection.execute(
-        select(func.max(number).label("most"), func.sum(number * (number - 1)).label("twice"))
-    ).one()
-    return row.most or 0, int(row.twice or 0) // 2
+    number = select(answers.c.item_id, func.count().label("answers"))
+    items = number.group_by(answers.c.item_id).subquery("items")
+    return connection.scalar(select(func.max(items.c.answers))) or 0
 
 
 def _frequent(rows: _Rows, least: int) -> PairPatterns:
@@ -79,30 +71,16 @@ def _frequent(rows: _Rows, least: int) -> PairPatterns:
 
 
 def _packed(
-    connection: Connection,
-    selection: Selection,
-    code: Code,
-    widths: tuple[int, int, int],
-    shared: int,
+    connection: Connection, selection: Selection, code: Code, widths: tuple[int, int, int]
 ) -> _Rows:
     """The rows where the key is one integer: pair, code, and the answer that both gave or 0."""
     of_code, of_annotator, of_category = widths
     key_widths = [of_annotator, of_annotator, of_code, of_category]
     statement = _grouped(selection, code, key_widths)
-    longest = len(str(1 << sum(key_widths))) + len(str(shared)) + 2
-    if shared * longest <= _LONGEST_TEXT:
-        table = from_text(connection, statement)
-    else:
-        flat = chain.from_iterable(
-            row for row in stream(connection, statement) if row[0] is not None
-        )
-        table = np.fromiter(flat, dtype=np.int64).reshape(-1, 2)
-    keys, items = table[:, 0], table[:, 1].copy()
-    answers, same = np.unique(keys & ((1 << of_category) - 1), return_inverse=True)
-    keys >>= of_category
-    codes, pattern = np.unique(keys & ((1 << of_code) - 1), return_inverse=True)
-    keys >>= of_code
-    numbers, pair = np.unique(keys, return_inverse=True)
+    keys, items = numbers(connection, statement).T
+    answers, same = _numbered(keys & ((1 << of_category) - 1), of_category)
+    codes, pattern = _numbered((keys >> of_category) & ((1 << of_code) - 1), of_code)
+    pairs, pair = _numbered(keys >> of_category + of_code, 2 * of_annotator)
     differ = int(0 in answers[:1])  # the first of them, if any
     mask = (1 << of_annotator) - 1
     return _Rows(
@@ -110,10 +88,19 @@ def _packed(
         pattern,
         same - differ,
         items,
-        [(number >> of_annotator, number & mask) for number in numbers.tolist()],
+        [(number >> of_annotator, number & mask) for number in pairs.tolist()],
         [code.decode((number,)) for number in codes.tolist()],
         [(number,) for number in answers[differ:].tolist()],
     )
+
+
+def _numbered(values: Integers, bits: int) -> tuple[Integers, Integers]:
+    """The different values, ascending, and the place among them of each; of so many bits."""
+    if bits > _TABLE_BITS:
+        return np.unique(values, return_inverse=True)
+    seen = np.zeros(1 << bits, dtype=np.bool_)
+    seen[values] = True
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[values]
 
 
 def _apart(connection: Connection, selection: Selection, code: Code) -> _Rows:

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Join,
-    Select,
     Subquery,
-    Text,
-    cast,
     func,
     select,
 )
 
 from tracker.counting.codes import BITS, id_widths, packed
+from tracker.counting.numbers import Integers, numbers
 from tracker.counting.selection import Selection, answers_of, read_answer, stream
 from tracker.measures.pairs import Cells, cells_of
 from tracker.tally import Answer, PairTallies
 
-__all__ = ["every_two", "from_text", "pair_cells", "pair_tallies"]
+__all__ = ["every_two", "pair_cells", "pair_tallies"]
 
-Integers: TypeAlias = NDArray[np.int64]
 Columns: TypeAlias = tuple[Integers, Integers, Integers, Integers]
-
-# So many bits are 2 ** 25 cells at most (one annotator is below the other), of 20 bytes at most:
-# below 10 ** 9 bytes, the longest text of a database.
-_TEXT_BITS = 26
 
 
 def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
@@ -80,28 +71,9 @@ def _by_cell(
 ) -> Columns:
     """One row per pair and cell: pair, first answer, second answer, items."""
     key, statement = _joined(selection, (annotator, category))
-    cells = statement.group_by(*key)
-    if 2 * (annotator + category) <= _TEXT_BITS:
-        numbers = from_text(connection, cells)
-    else:
-        flat = chain.from_iterable(stream(connection, cells))
-        numbers = np.fromiter(flat, dtype=np.int64).reshape(-1, 2)
-    both, items = numbers.T
+    both, items = numbers(connection, statement.group_by(*key)).T
     mask = (1 << category) - 1
     return both >> 2 * category, (both >> category) & mask, both & mask, items
-
-
-def from_text(connection: Connection, statement: Select[Any]) -> Integers:
-    """The rows of a statement of two whole numbers, (N, 2), written by the database as one text.
-
-    numpy reads millions of numbers from a text in much less time than as many rows take.
-    """
-    rows = statement.subquery("rows")
-    one, other = (cast(column, Text) for column in rows.c)
-    text = connection.scalar(select(func.aggregate_strings(one + "," + other, ",")))
-    if not text:
-        return np.zeros((0, 2), dtype=np.int64)
-    return np.fromstring(text, dtype=np.int64, sep=",").reshape(-1, 2)
 
 
 def every_two(first: Subquery, second: Subquery) -> Join:

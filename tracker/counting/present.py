@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, and_, case, false, literal, or_, select
 
 from tracker.counting.selection import Selection, chosen, labels
 from tracker.counting.skips import empty_category
@@ -23,18 +23,21 @@ class Present(NamedTuple):
 
 
 def present(connection: Connection, selection: Selection) -> Present:
-    """What there is to look at, by one look at all labels: where there is none, all are met."""
+    """What there is to look at: each is looked for until it is met, if there is any of them."""
     given = labels.c.category_id != SKIPPED
+    sought = (
+        and_(given, labels.c.timed),
+        and_(given, labels.c.spent_ms.is_not(None)),
+        labels.c.category_id == empty_category(selection),
+        and_(given, labels.c["pass"] > 1),
+    )
+    of_project = (labels.c.project_id == selection.project.id, *chosen(selection, alone=True))
 
-    def any_of(*conditions: ColumnElement[bool]) -> ColumnElement[Any]:
-        return func.max(case((and_(*conditions), 1), else_=0))
+    def there(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+        return select(literal(1)).where(*of_project, condition).exists()
 
-    row = connection.execute(
-        select(
-            any_of(given, labels.c.timed),
-            any_of(given, labels.c.spent_ms.is_not(None)),
-            any_of(labels.c.category_id == empty_category(selection)),
-            any_of(given, labels.c["pass"] > 1),
-        ).where(labels.c.project_id == selection.project.id, *chosen(selection, alone=True))
-    ).one()
+    # Most projects have none of them, which takes one look at all labels, not four.
+    any_of = select(there(or_(*sought)).label("there")).subquery("any_of")
+    found = (case((any_of.c.there, there(one)), else_=false()) for one in sought)
+    row = connection.execute(select(*found)).one()
     return Present(*(bool(found) for found in row))

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+import numpy as np
+from sqlalchemy import Connection, Select, case, func, select
 
-from tracker.counting.against import against_patterns
-from tracker.counting.codes import make_code, widened
+from tracker.audit.columns import TallyColumns
+from tracker.counting.against import against_patterns, pattern_with
+from tracker.counting.codes import Code, make_code, packed, widened
+from tracker.counting.numbers import Integers, numbers
 from tracker.counting.selection import Selection, answers_of, stream
 from tracker.tally import AnnotatorTallies, ItemPatterns, Pattern
 
@@ -69,7 +72,7 @@ def items_of_patterns(
 
 def annotator_tallies(connection: Connection, selection: Selection) -> AnnotatorTallies:
     """Per annotator: on how many items an own answer met a pattern of the item."""
-    return AnnotatorTallies(against_patterns(connection, selection, answers_of(selection)))
+    return recount(connection, selection, frozenset())
 
 
 def recount(
@@ -79,5 +82,53 @@ def recount(
 
     An excluded annotator is met by the patterns of the others with the own answer added.
     """
+    code = make_code(connection, selection, excluded)
+    if code.bits is None:
+        answers = answers_of(selection)
+        return AnnotatorTallies(against_patterns(connection, selection, answers, excluded))
+    keys, number = numbers(connection, _packed_tallies(selection, code, code.bits)).T
+    wider = widened(selection, code, -int(keys.min(initial=0)))
+    if wider is not None:
+        return recount(connection, wider, excluded)
+    return AnnotatorTallies(_unpacked(keys, number, code, code.bits, excluded))
+
+
+def _packed_tallies(selection: Selection, code: Code, widths: tuple[int, int, int]) -> Select[Any]:
+    """Items by one integer of pattern, own answer and annotator.
+
+    Where a digit is too small for an item's answers, it is their number below 0.
+    """
+    of_code, of_annotator, of_category = widths
     answers = answers_of(selection)
-    return AnnotatorTallies(against_patterns(connection, selection, answers, excluded))
+    # An outer join finds the same, and is read item by item: see `against_patterns`.
+    of_item = answers.c.item_id == code.items.c.item_id
+    columns = [code.items.c[code.columns[0]], answers.c.answer, answers.c.annotator_id]
+    key = packed(columns, [of_code, of_category, of_annotator])
+    number = code.items.c.answers
+    whole = case((number > code.most_answers, -number), else_=key).label("key")
+    statement = select(whole, func.count().label("number"))
+    joined = statement.select_from(code.items.join(answers, of_item, isouter=True))
+    return joined.group_by(whole.name)  # by name: it holds bound values
+
+
+def _unpacked(
+    keys: Integers,
+    number: Integers,
+    code: Code,
+    widths: tuple[int, int, int],
+    excluded: frozenset[int],
+) -> TallyColumns:
+    _, of_annotator, of_category = widths
+    annotators, owner = np.unique(keys & ((1 << of_annotator) - 1), return_inverse=True)
+    order = np.argsort(owner, kind="stable")
+    owner, number, rest = owner[order], number[order], keys[order] >> of_annotator
+    owns, own = np.unique(rest & ((1 << of_category) - 1), return_inverse=True)
+    codes, pattern = np.unique(rest >> of_category, return_inverse=True)
+    answers = [(category,) for category in owns.tolist()]
+    patterns = {code.decode((one,)): place for place, one in enumerate(codes.tolist())}
+    known = [*patterns]
+    left_out = np.isin(annotators, sorted(excluded))[owner]
+    for row in np.flatnonzero(left_out).tolist():
+        met = pattern_with(known[pattern[row]], answers[own[row]])
+        pattern[row] = patterns.setdefault(met, len(patterns))
+    return TallyColumns(annotators, tuple(answers), tuple(patterns), owner, own, pattern, number)
