@@ -193,5 +193,5 @@ def test_with_few_answers_an_annotator_is_taken_to_be_like_the_others():
     crowd.items[0][9] = (2,)
     consensus = consensus_of(crowd.consult())
     (place,) = (consensus.joint.annotators == 9).nonzero()[0]
-    usual = consensus.typical.diagonal()
-    assert (abs(consensus.fitted.errors[place].diagonal() - usual) < 0.2).all()
+    # One answer, and the crowd's matrix counts as two in each row.
+    assert (consensus.fitted.errors[place].diagonal() > 0.45).all()
