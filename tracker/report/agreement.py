@@ -38,9 +38,8 @@ def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[Render
     if found.gold is not None:
         yield _gold_line(found)
     yield Text(
-        "Verbal labels after Landis and Koch (1977); in brackets the one that holds with 95% "
-        "confidence. Krippendorff (2004): definite from 0.8; below 0.667 too low to draw "
-        "conclusions.",
+        "Verbal labels after Landis and Koch (1977), in brackets the one that holds with 95% "
+        "confidence; Krippendorff (2004): too low below 0.667.",
         style="dim",
     )
 
