@@ -1,19 +1,15 @@
-"""How often nominal 95 % intervals of coefficients cover the true value, by four methods.
+"""How often nominal 95 % intervals cover the true value: the table of docs/figures.md.
 
-Run ``python benchmarks/coverage_of_coefficients.py``; it takes two to three minutes. Samples of 20
-to 500 items are drawn from populations whose true coefficients are known (`populations`): two
-categories from 50/50 to 90/10 and five, two to five annotators and one to five answers, mild and
-strong agreement. Each sample's interval covers the true value or does not.
+Run ``python benchmarks/coverage_of_coefficients.py``; it takes some minutes. Samples of 20 to 200
+items are drawn from populations whose true figures are known (`populations`): two categories of
+50/50, 90/10 and 99/1 and five, two to five annotators and one to five answers, weak, mild and
+strong agreement. Each sample's interval covers the true value or does not: the asymmetric one and
+"t", both by the program. Samples in which a figure is undefined have no interval and do not count.
 
-Columns: "used", the bounds the program gives; "t", Student's t on the linearised error; "z", the
-same on Fisher's z (for percent agreement Wilson's with the effective number of items); "boot", the
-percentiles of 500 samples of the items, for some of the populations and sizes. Each cell is the
-least and the median coverage over the populations, the share of populations where it is 93 to
-97 %, and the population that has the least; ! marks less than 93 %. ``--all`` prints every one.
-
-A population is named by the share of its larger category (or the number of categories), the
-agreement and the annotators. With 2,000 samples a coverage of 95 % is found to within 1 point, with
-200 (boot) to within 3; the least of many is some points lower by chance alone.
+A cell is one figure, population and size. Each field of the table has, over its cells, the least
+and the median coverage, then the share of cells from 93 to 97 %, then the same for t. With 2,000
+samples a coverage of 95 % is found to within 1 point; the least of many cells is lower by chance
+alone. ``--all`` prints every cell with its mean widths.
 """
 
 from __future__ import annotations
@@ -21,46 +17,70 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import product
 from statistics import median
 
 import numpy as np
-from populations import ESTIMATES, Estimates, Floats, Population, check, population
-from scipy.special import stdtrit
+from as_program import check, sample
+from populations import ALPHA, ESTIMATES, Estimates, Floats, Population, population
 
-from tracker.measures.coefficient import Parts, bounds
+from tracker.measures.bounds import INTERVALS, WILSON, Spread, bounds
+from tracker.measures.coefficient import Parts
+from tracker.measures.estimate import Estimate
+from tracker.measures.krippendorff import krippendorff_alpha
+from tracker.measures.patterns import fleiss_kappa
+from tracker.measures.rates import category_rates
+from tracker.measures.sample import Sample
+from tracker.tally import ItemPatterns, make_pattern
 
 CONFIDENCE = 0.95
-SIZES = (20, 50, 100, 200, 500)
-SHARES = ((0.5, 0.5), (0.7, 0.3), (0.9, 0.1), (0.4, 0.25, 0.2, 0.1, 0.05))
-CROWDS = ((2, False), (3, False), (4, False), (5, False), (5, True))
-BY_NAME = {"conger_kappa", "cohen_kappa"}
+SIZES = (20, 50, 100, 200)
+SHARES = {
+    "50 / 50": (0.5, 0.5),
+    "90 / 10": (0.9, 0.1),
+    "99 / 1": (0.99, 0.01),
+    "five categories": (0.4, 0.25, 0.2, 0.1, 0.05),
+}
+AGREEMENT = ("weak", "mild", "strong")
+CROWDS = ((2, False), (3, False), (5, False), (5, True))
+BY_NAME = ("cohen_kappa", "conger_kappa", "light_kappa")
+OF_NUMBERS = ("alpha, ordinal", "alpha, interval")
 WANTED, MOST = 0.93, 0.97
-REPLICATES = 500
-RESAMPLED_SIZES = (20, 50, 200)
-METHODS = ("used", "t", "z", "boot")
 NO_ERROR = 1e-7  # below, an error is the rounding of a zero
-_WIDE = 38
-_AT_A_TIME = 5_000_000
+SHARE, KAPPA, NUMBERS, RATE = (
+    "percent agreement, AC1, Brennan-Prediger",
+    "nominal alpha and kappas",
+    "ordinal and interval alpha",
+    "category rates",
+)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One coefficient of samples of one size from one population.
+    """One figure of samples of one size from one population.
 
     Attributes:
-        population: its name.
+        figure: its name.
+        family: what is put together in the table.
+        shares: the key of `SHARES`.
+        of: the population's name.
         size: items in a sample.
-        undefined: the share of samples without a value.
-        without: the share of samples with a value and without bounds, by the program.
-        covered: by method the share of intervals that hold the true value.
-        width: by method the mean width.
+        true: the true value.
+        without: the share of samples without a value or without asymmetric bounds.
+        covered: by interval the share of those that hold the true value.
+        width: by interval the mean width.
     """
 
-    population: str
+    figure: str
+    family: str
+    shares: str
+    of: str
     size: int
-    undefined: float
+    true: float
     without: float
     covered: dict[str, float]
     width: dict[str, float]
@@ -69,199 +89,255 @@ class Cell:
 Bounds = tuple[Floats, Floats]
 
 
-def used(found: Estimates, *, plain: bool) -> Bounds:
-    """The program's own bounds, sample by sample; NaN where there are none."""
-    low, high = np.full(len(found.value), np.nan), np.full(len(found.value), np.nan)
-    for n in np.flatnonzero(~np.isnan(found.value)):
-        told = bounds(
-            float(found.value[n]),
-            float(found.error[n]) if found.error[n] > NO_ERROR else 0.0,
-            _parts(found, int(n), plain=plain),
-            items=int(found.items[n]),
-            compared=int(found.compared[n]),
-            confidence=CONFIDENCE,
-        )
-        if told.low is not None and told.high is not None:
-            low[n], high[n] = told.low, told.high
-    return low, high
+def coefficient_bounds(
+    of: Population, drawn: Floats, estimates: dict[str, Estimates]
+) -> dict[str, dict[str, Bounds]]:
+    """By measure and interval the program's bounds, sample by sample; NaN if there are none."""
+    every = {measure: {how: _no_bounds(len(drawn)) for how in INTERVALS} for measure in estimates}
+    for n, row in enumerate(drawn):
+        whole = _sample(of, row)
+        taken = cache(partial(_read, whole))
+        for measure, found in estimates.items():
+            if np.isnan(found.value[n]):
+                continue
+            value = float(found.value[n])
+            spread = Spread(
+                _named(measure),
+                value,
+                float(found.error[n]) if found.error[n] > NO_ERROR else 0.0,
+                _parts(found, n, measure),
+                int(found.items[n]),
+                int(found.compared[n]),
+                float(found.freedom[n]),
+                _likely(measure, value, taken),
+            )
+            for how, (low, high) in every[measure].items():
+                told = bounds(spread, CONFIDENCE, how)
+                if told.low is not None and told.high is not None:
+                    low[n], high[n] = told.low, told.high
+    return every
 
 
-def _parts(found: Estimates, n: int, *, plain: bool) -> Parts:
-    if found.observed is None:
-        return Parts(None, None, 0.0, 1.0)
-    observed = round(float(found.observed[n]), 12)
-    return Parts(observed) if plain or found.expected is None else Parts(
-        observed, float(found.expected[n])
-    )  # fmt: skip
+def _no_bounds(samples: int) -> Bounds:
+    return np.full(samples, np.nan), np.full(samples, np.nan)
 
 
-def plain_t(found: Estimates, *, plain: bool) -> Bounds:
-    """Student's t on the linearised error, clipped to what is possible."""
-    reach = _quantile(found) * found.error
-    return np.maximum(0.0 if plain else -1.0, found.value - reach), np.minimum(
-        1.0, found.value + reach
-    )
+def _named(measure: str) -> str:
+    return "krippendorff_alpha" if measure.startswith(ALPHA) else measure
 
 
-def transformed(found: Estimates, *, plain: bool) -> Bounds:
-    """Fisher's z with t; of a plain share Wilson's interval with the effective number of items."""
-    value, error, t = found.value, found.error, _quantile(found)
-    if plain:
-        square = t**2 * error**2 / np.maximum(value * (1 - value), 1e-12)
-        centre = (value + square / 2) / (1 + square)
-        reach = np.sqrt(square * value * (1 - value) + square**2 / 4) / (1 + square)
-        return centre - reach, centre + reach
-    inside = np.clip(value, -1 + 1e-9, 1 - 1e-9)
-    centre, reach = np.arctanh(inside), t * error / (1 - inside**2)
-    return np.tanh(centre - reach), np.tanh(centre + reach)
+def _sample(of: Population, row: Floats) -> Sample:
+    """A drawn sample as the program has it, annotators not named."""
+    few, place = _by_counts(of)
+    return sample(few, np.bincount(place, row, len(few.counts)))
 
 
-def _quantile(found: Estimates) -> Floats:
-    return stdtrit(np.maximum(found.items - 1, 1), (1 + CONFIDENCE) / 2)
+def _read(whole: Sample, scale: str) -> Sample:
+    return replace(whole, scale=scale)
 
 
-def bootstrapped(
-    of: Population, measures: list[str], drawn: Floats, generator: np.random.Generator
-) -> dict[str, Bounds]:
-    """The percentiles of samples of each sample's items, as the program's bootstrap has them."""
-    shape = (len(measures), len(drawn))
-    low, high = np.full(shape, np.nan), np.full(shape, np.nan)
-    tail = (1 - CONFIDENCE) / 2
-    step = max(1, _AT_A_TIME // (REPLICATES * drawn.shape[1]))
-    for start in range(0, len(drawn), step):
-        part = drawn[start : start + step]
-        shares = part[:, None, :] / part.sum(axis=1)[:, None, None]
-        again = generator.multinomial(int(part[0].sum()), shares, (len(part), REPLICATES))
-        flat = again.reshape(-1, drawn.shape[1]).astype(float)
-        for row, measure in enumerate(measures):
-            values = ESTIMATES[measure](of, flat).value.reshape(len(part), REPLICATES)
-            enough = (~np.isnan(values)).sum(axis=1) >= REPLICATES / 2
-            if enough.any():
-                kept = np.nanquantile(values[enough], [tail, 1 - tail], axis=1)
-                low[row, start : start + step][enough] = kept[0]
-                high[row, start : start + step][enough] = kept[1]
-    return {measure: (low[row], high[row]) for row, measure in enumerate(measures)}
+def _likely(
+    measure: str, value: float, taken: Callable[[str], Sample]
+) -> tuple[float, float] | None:
+    """The bounds of the posterior; of a kappa of named annotators from Fleiss' kappa."""
+    if measure in WILSON:
+        return None
+    if measure.startswith(ALPHA):
+        return krippendorff_alpha(taken(measure.removeprefix(ALPHA))).likely(CONFIDENCE)
+    fleiss = fleiss_kappa(taken("nominal"))
+    if measure in BY_NAME:
+        return Estimate(measure, value, twin=fleiss).likely(CONFIDENCE)
+    return fleiss.likely(CONFIDENCE)
 
 
-def cells(
-    of: Population,
-    measures: list[str],
-    size: int,
-    samples: tuple[int, int],
-    generator: np.random.Generator,
-) -> Iterator[tuple[str, Cell]]:
-    """The coverage of each coefficient for one population and size, all of the same samples."""
-    drawn = of.draw(size, samples[0], generator)
-    of_items: dict[str, Bounds] = {}
-    if samples[1] and size in RESAMPLED_SIZES and not BY_NAME & set(measures):
-        of_items = bootstrapped(of, measures, drawn[: samples[1]], generator)
-    for measure in measures:
-        check(of, drawn, measure)
-        plain = measure == "percent_agreement"
-        true = float(ESTIMATES[measure](of, of.chances[None, :] * 1e9).value[0])
-        found = ESTIMATES[measure](of, drawn)
-        theirs = used(found, plain=plain)
-        spread = found.error > NO_ERROR
-        intervals = {"used": theirs}
-        for name, method in (("t", plain_t), ("z", transformed)):
-            low, high = method(found, plain=plain)
-            # Without spread there is nothing to transform: the program's bounds stand in both.
-            intervals[name] = (np.where(spread, low, theirs[0]), np.where(spread, high, theirs[1]))
-        if measure in of_items:
-            intervals["boot"] = of_items[measure]
-        covered, width = {}, {}
-        for name, (low, high) in intervals.items():
-            told = ~np.isnan(low)
-            covered[name] = float(((low <= true) & (true <= high))[told].mean())
-            width[name] = float((high - low)[told].mean())
-        undefined = float(np.isnan(found.value).mean())
-        without = float((np.isnan(theirs[0]) & ~np.isnan(found.value)).mean())
-        yield measure, Cell(of.name, size, undefined, without, covered, width)
+def _parts(found: Estimates, n: int, measure: str) -> Parts:
+    observed = None if found.observed is None else round(float(found.observed[n]), 12)
+    if measure == "percent_agreement":
+        return Parts(observed)
+    expected = None if found.expected is None else float(found.expected[n])
+    return Parts(observed, expected, None, 1.0)
 
 
-def populations() -> Iterator[Population]:
-    """All of them, annotators told apart."""
-    for shares in SHARES:
-        for agreement in ("mild", "strong"):
-            for annotators, varying in CROWDS:
-                yield population(shares, agreement, annotators, varying=varying)
+@cache
+def _by_counts(of: Population) -> tuple[Population, np.ndarray]:
+    """A population in which annotators are not named, and the place of each pattern in it."""
+    kept, place = np.unique(of.counts, axis=0, return_inverse=True)
+    chances = np.bincount(place.ravel(), of.chances, len(kept))
+    return Population(of.name, of.annotators, of.categories, chances, kept, None), place.ravel()
 
 
-def resampled(of: Population) -> bool:
-    """Whether the bootstrap, which costs most of the time, is tried on a population."""
-    return of.name.split()[-1] in {"2", "3", "1-5"} and "70%" not in of.name
+def rate_bounds(held: Floats, holdings: list[tuple[int, int]]) -> tuple[dict[str, Bounds], Floats]:
+    """The program's bounds of a category's rate, and the rates, sample by sample.
+
+    Args:
+        held: items of each number of answers and of those with the category, (B, H).
+        holdings: those numbers.
+    """
+    patterns = [
+        make_pattern([(1,)] * holding + [(0,)] * (size - holding)) for size, holding in holdings
+    ]
+    rates = np.full(len(held), np.nan)
+    every = {how: _no_bounds(len(held)) for how in INTERVALS}
+    for n, row in enumerate(held.astype(int).tolist()):
+        counted = ItemPatterns({p: items for p, items in zip(patterns, row, strict=True) if items})
+        for how, (low, high) in every.items():
+            (rate,) = category_rates(counted, [1], CONFIDENCE, how)
+            if rate.rate is not None and rate.ci_low is not None and rate.ci_high is not None:
+                rates[n], low[n], high[n] = rate.rate, rate.ci_low, rate.ci_high
+    return every, rates
 
 
 def fits(measure: str, of: Population) -> bool:
     """Whether a coefficient has a meaning of its own for a population."""
-    if measure == "ordinal alpha":
+    if measure in OF_NUMBERS:
         return of.categories > 2
     if measure == "cohen_kappa":
         return of.annotators == 2
-    if measure == "conger_kappa":
-        return of.annotators > 2 and of.answers is not None and len(of.chances) < 1_000
+    if measure in BY_NAME:
+        complete = of.answers is not None and bool((of.answers >= 0).all())
+        return of.annotators > 2 and complete and len(of.chances) < 1_000
     return True
 
 
-def summary(found: list[Cell], method: str) -> str:
-    """The least and the median coverage, and where it is least."""
-    told = [(one.covered[method], one.population) for one in found if method in one.covered]
-    if not told:
-        return f"{'-':{_WIDE}}"
-    least, where = min(told)
-    middle = median(share for share, _ in told)
-    inside = sum(WANTED <= share <= MOST for share, _ in told) / len(told)
-    mark = "!" if least < WANTED else " "
-    return f"{f'{least:.3f}{mark} {middle:.3f} {inside:4.0%} ({where})':{_WIDE}}"
+def cells(task: tuple[str, str, tuple[int, bool], int, int]) -> list[Cell]:
+    """Every cell of one population."""
+    shares, agreement, crowd, samples, seed = task
+    of = population(SHARES[shares], agreement, crowd[0], varying=crowd[1])
+    generator = np.random.default_rng([seed, *map(ord, of.name)])
+    found = []
+    for size in SIZES:
+        named = [name for name in BY_NAME if fits(name, of)]
+        if named:
+            found += _of_coefficients(of, named, of.draw(size, samples, generator), shares)
+        few = of.by_counts()
+        drawn = few.draw(size, samples, generator)
+        others = [name for name in ESTIMATES if name not in BY_NAME and fits(name, few)]
+        found += _of_coefficients(few, others, drawn, shares)
+        found += _of_rates(few, drawn, shares)
+    return found
+
+
+def _of_coefficients(
+    of: Population, measures: list[str], drawn: Floats, shares: str
+) -> Iterator[Cell]:
+    for measure in measures:
+        check(of, drawn, measure)
+    # Many samples of a rare category are the same: each is computed once.
+    rows, times = np.unique(drawn, axis=0, return_counts=True)
+    estimates = {measure: ESTIMATES[measure](of, rows) for measure in measures}
+    every = coefficient_bounds(of, rows, estimates)
+    for measure in measures:
+        true = float(ESTIMATES[measure](of, of.chances[None, :] * 1e9).value[0])
+        family = SHARE if measure in WILSON else NUMBERS if measure in OF_NUMBERS else KAPPA
+        value = estimates[measure].value
+        yield _cell(measure, family, shares, of, drawn, every[measure], times, value, true)
+
+
+def _of_rates(of: Population, drawn: Floats, shares: str) -> Iterator[Cell]:
+    """The most and the least frequent category."""
+    for category in (0, of.categories - 1):
+        both = np.stack([of.sizes, of.counts[:, category]], axis=1).astype(int)
+        kept, place = np.unique(both, axis=0, return_inverse=True)
+        into = (place.ravel()[:, None] == np.arange(len(kept))).astype(np.float64)
+        size, holding = kept.T
+        agreeing = holding * (holding - 1) / 2
+        potential = (size * (size - 1) - (size - holding) * (size - holding - 1)) / 2
+        chances = of.chances @ into
+        rows, times = np.unique(drawn @ into, axis=0, return_counts=True)
+        every, rates = rate_bounds(rows, [(int(s), int(h)) for s, h in kept])
+        name = f"rate of category {category}"
+        true = float(chances @ agreeing / (chances @ potential))
+        yield _cell(name, RATE, shares, of, drawn, every, times, rates, true)
+
+
+def _cell(
+    figure: str,
+    family: str,
+    shares: str,
+    of: Population,
+    drawn: Floats,
+    every: dict[str, Bounds],
+    times: np.ndarray,
+    value: Floats,
+    true: float,
+) -> Cell:
+    covered, width = {}, {}
+    for how, (low, high) in every.items():
+        told = ~np.isnan(low)
+        if not told.any():
+            continue
+        hold = (low - 1e-9 <= true) & (true <= high + 1e-9)
+        covered[how] = float(np.average(hold[told], weights=times[told]))
+        width[how] = float(np.average((high - low)[told], weights=times[told]))
+    without = float(np.average(np.isnan(every[INTERVALS[0]][0]), weights=times))
+    size = int(drawn[0].sum())
+    return Cell(figure, family, shares, of.name, size, true, without, covered, width)
 
 
 def main() -> None:
-    """Print a table per coefficient."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--samples", type=int, default=2_000, help="of each population and size")
-    parser.add_argument("--resampled", type=int, default=200, help="of these for the bootstrap")
-    parser.add_argument("--only", help=f"some of: {','.join(ESTIMATES)}")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--all", action="store_true", help="every population, a line each")
+    parser.add_argument("--processes", type=int, help="as many as the machine has, if left out")
+    parser.add_argument("--all", action="store_true", help="every cell, a line each")
     asked = parser.parse_args()
-    wanted = (asked.only or ",".join(ESTIMATES)).split(",")
-    generator = np.random.default_rng(asked.seed)
-    found: dict[str, dict[int, list[Cell]]] = {name: defaultdict(list) for name in wanted}
-    for of in populations():
-        named = [name for name in wanted if fits(name, of)]
-        for measures in (
-            [n for n in named if n not in BY_NAME],
-            [n for n in named if n in BY_NAME],
-        ):
-            few = of if BY_NAME & set(measures) else of.by_counts()
-            for size in SIZES if measures else ():
-                number = (asked.samples, asked.resampled if resampled(of) else 0)
-                for measure, one in cells(few, measures, size, number, generator):
-                    found[measure][size].append(one)
-        print(of.name, file=sys.stderr, flush=True)
-    for measure, by_size in found.items():
-        _table(measure, by_size, every=asked.all)
+    tasks = [
+        (shares, agreement, crowd, asked.samples, asked.seed)
+        for shares, agreement, crowd in product(SHARES, AGREEMENT, CROWDS)
+    ]
+    found: list[Cell] = []
+    with ProcessPoolExecutor(asked.processes) as pool:
+        for done, part in enumerate(pool.map(cells, tasks), 1):
+            found += part
+            print(f"{done} of {len(tasks)} populations", end="\r", file=sys.stderr, flush=True)
+    if asked.all:
+        _every(found)
+    _table(found)
 
 
-def _table(measure: str, by_size: dict[int, list[Cell]], *, every: bool) -> None:
-    print(f"\n{measure}: least, median, 93-97 %, of {len(by_size[SIZES[0]])} populations")
-    heads = "".join(f"{name:{_WIDE}}" for name in METHODS)
-    print(f"items  {heads}undefined, without bounds (most)")
-    for size, found in by_size.items():
-        shown = "".join(summary(found, name) for name in METHODS)
-        most = max(one.undefined for one in found), max(one.without for one in found)
-        print(f"{size:5}  {shown}{most[0]:.3f} {most[1]:.3f}")
-        if every:
-            _every(found)
+def _table(found: list[Cell]) -> None:
+    """The table of docs/figures.md: asymmetric intervals and, in brackets, t."""
+    print(f"| figures | categories | {' | '.join(f'{size} items' for size in SIZES)} |")
+    print(f"|---|---|{'---|' * len(SIZES)}")
+    groups: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+    for cell in found:
+        groups[cell.family, cell.shares].append(cell)
+    for family, shares in product((SHARE, KAPPA, NUMBERS, RATE), SHARES):
+        if (family, shares) in groups:
+            fields = [_field([c for c in groups[family, shares] if c.size == n]) for n in SIZES]
+            print(f"| {family} | {shares} | {' | '.join(fields)} |")
+    enough = [cell for cell in found if cell.size >= SIZES[1]]
+    for rare in (False, True):
+        some = [cell for cell in enough if (cell.shares == "99 / 1") == rare]
+        words = "of 99 / 1" if rare else "without those of 99 / 1"
+        told = "; ".join(f"{how} {_share(some, how):.0%}" for how in INTERVALS)
+        print(f"\n{len(some)} cells from {SIZES[1]} items on {words}, 93 to 97 %: {told}")
+
+
+def _field(some: list[Cell]) -> str:
+    """Least and median of the asymmetric intervals, and of t."""
+    both = []
+    for how in INTERVALS:
+        shares = [cell.covered[how] for cell in some if how in cell.covered]
+        both.append(f"{100 * min(shares):.0f} / {100 * median(shares):.0f}")
+    return f"{both[0]} ({both[1]})"
+
+
+def _share(some: list[Cell], how: str) -> float:
+    told = [cell.covered[how] for cell in some if how in cell.covered]
+    return sum(WANTED <= share <= MOST for share in told) / len(told)
 
 
 def _every(found: list[Cell]) -> None:
-    for one in found:
+    for cell in found:
         told = "  ".join(
-            f"{name} {share:.3f}{'!' if share < WANTED else ' '} / {one.width[name]:.3f}"
-            for name, share in one.covered.items()
+            f"{how} {share:.3f} / {cell.width[how]:.3f}" for how, share in cell.covered.items()
         )
-        print(f"       {one.population}  {told}  undefined {one.undefined:.3f}")
+        print(
+            f"{cell.figure:18} {cell.of} {cell.shares:15} {cell.size:4}  true {cell.true:6.3f}  "
+            f"{told}  without {cell.without:.3f}"
+        )
 
 
 if __name__ == "__main__":

@@ -11,28 +11,24 @@ same formulas written for a matrix of samples; `check` holds the two to each oth
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import product
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.measures import MEASURES
-from tracker.measures.by_name import conger_error
-from tracker.measures.pairs import cohen_kappa
-from tracker.measures.sample import Sample, sample_of
-from tracker.tally import ItemPatterns, make_pattern
+from tracker.measures.intervals import degrees_of_freedom
 
-__all__ = ["ESTIMATES", "Estimates", "Population", "check", "population"]
+__all__ = ["ALPHA", "ESTIMATES", "Estimates", "Population", "population"]
 
 Floats = NDArray[np.float64]
 
 ABILITIES = {
     # Shares of easy and hard items, and how often an annotator knows the answer on each.
+    "weak": ((0.3, 0.8), (0.7, 0.2)),
     "mild": ((0.5, 0.9), (0.5, 0.35)),
     "strong": ((0.85, 0.98), (0.15, 0.5)),
 }
@@ -159,25 +155,33 @@ class Estimates:
         observed: observed agreement, where it is a share.
         expected: expected agreement, where it is a share.
         error: the linearised standard error.
+        freedom: the degrees of freedom of the error.
         items: items that enter, less one of which are the degrees of freedom.
         compared: those of two answers or more.
+        influence: of one item of each pattern, (B, P).
     """
 
     value: Floats
     observed: Floats | None
     expected: Floats | None
     error: Floats
+    freedom: Floats
     items: Floats
     compared: Floats
+    influence: Floats
 
 
 def _divided(upper: Floats, lower: Floats) -> Floats:
     return np.divide(upper, lower, out=np.full(np.shape(upper), np.nan), where=lower > 1e-15)
 
 
-def _error(drawn: Floats, influence: Floats, total: Floats) -> Floats:
+def _error(drawn: Floats, influence: Floats, total: Floats) -> tuple[Floats, Floats]:
+    """The standard error and its degrees of freedom."""
     squares = (drawn * influence * influence).sum(axis=1)
-    return np.sqrt(squares * _divided(total, total - 1))
+    fourths = (drawn * influence**4).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = degrees_of_freedom(total, squares, fourths)
+    return np.sqrt(squares * _divided(total, total - 1)), freedom
 
 
 def _observed(of: Population, drawn: Floats) -> tuple[Floats, Floats, Floats]:
@@ -192,7 +196,7 @@ def percent_agreement(of: Population, drawn: Floats) -> Estimates:
     """Percent agreement."""
     value, influence, compared = _observed(of, drawn)
     error = _error(drawn, influence, drawn.sum(axis=1))
-    return Estimates(value, value, None, error, compared, compared)
+    return Estimates(value, value, None, *error, compared, compared, influence)
 
 
 def _corrected(
@@ -204,7 +208,8 @@ def _corrected(
     value = _divided(observed - expected, room)
     items = drawn.sum(axis=1)
     changes = (influence - (1 - value)[:, None] * by_chance) / np.maximum(room, 1e-15)[:, None]
-    return Estimates(value, observed, expected, _error(drawn, changes, items), items, compared)
+    error = _error(drawn, changes, items)
+    return Estimates(value, observed, expected, *error, items, compared, changes)
 
 
 def _by_shares(
@@ -245,25 +250,50 @@ def conger_kappa(of: Population, drawn: Floats) -> Estimates:
 def cohen(of: Population, drawn: Floats) -> Estimates:
     """Cohen's kappa of two annotators: Conger's, its error without n / (n - 1)."""
     found = conger_kappa(of, drawn)
-    error = found.error * np.sqrt((found.items - 1) / found.items)
+    return replace(found, error=found.error * np.sqrt((found.items - 1) / found.items))
+
+
+def light_kappa(of: Population, drawn: Floats) -> Estimates:
+    """Light's kappa: the mean of Cohen's, and of the influences on them."""
+    assert of.answers is not None
+    found = []
+    for pair in combinations(range(of.annotators), 2):
+        answers = of.answers[:, list(pair)]
+        counts = (answers[:, :, None] == np.arange(of.categories)).sum(axis=1).astype(np.float64)
+        found.append(
+            conger_kappa(Population(of.name, 2, of.categories, of.chances, counts, answers), drawn)
+        )
+    influence = np.mean([one.influence for one in found], axis=0)
+    items = found[0].items
     return Estimates(
-        found.value, found.observed, found.expected, error, found.items, found.compared
+        np.mean([one.value for one in found], axis=0),
+        None,
+        None,
+        *_error(drawn, influence, items),
+        items,
+        items,
+        influence,
     )
 
 
-def _alpha(of: Population, drawn: Floats, *, ordinal: bool) -> Estimates:
+def _alpha(of: Population, drawn: Floats, scale: str) -> Estimates:
     kept = drawn * of.compared
     per_pair = np.maximum(of.sizes - 1, 1)
     totals = kept @ of.counts
     answers = totals.sum(axis=1)
     compared = kept.sum(axis=1)
-    if ordinal:
+    if scale == "ordinal":
         ranks = np.cumsum(totals, axis=1) - totals / 2
         ranks -= ranks.mean(axis=1, keepdims=True)
         sums, squares = ranks @ of.counts.T, (ranks**2) @ of.counts.T
         within = 2 * (of.sizes * squares - sums**2) / per_pair
         apart = answers[:, None] * ranks**2 - 2 * ranks * (totals * ranks).sum(1, keepdims=True)
         apart += (totals * ranks**2).sum(axis=1, keepdims=True)
+    elif scale == "interval":
+        x = np.arange(of.categories, dtype=np.float64)
+        sums, squares = of.counts @ x, of.counts @ x**2
+        within = np.broadcast_to(2 * (of.sizes * squares - sums**2) / per_pair, drawn.shape)
+        apart = answers[:, None] * x**2 - 2 * x * (totals @ x)[:, None] + (totals @ x**2)[:, None]
     else:
         within = np.broadcast_to((of.sizes**2 - (of.counts**2).sum(axis=1)) / per_pair, drawn.shape)
         apart = answers[:, None] - totals
@@ -276,11 +306,12 @@ def _alpha(of: Population, drawn: Floats, *, ordinal: bool) -> Estimates:
     change = within - observed[:, None] * of.sizes
     chance = apart @ of.counts.T / answers[:, None] - plain[:, None] * of.sizes
     change = change - 2 * ratio[:, None] * chance
-    if ordinal:
+    if scale == "ordinal":
         change += _by_ranks(of, kept, ranks, totals, ratio) @ of.counts.T
     influence = of.compared * change / (answers * np.maximum(plain, 1e-15))[:, None]
-    shares = (None, None) if ordinal else (1 - observed, 1 - expected)
-    return Estimates(value, *shares, _error(kept, influence, compared), compared, compared)
+    shares = (1 - observed, 1 - expected) if scale == "nominal" else (None, None)
+    error = _error(kept, influence, compared)
+    return Estimates(value, *shares, *error, compared, compared, influence)
 
 
 def _by_ranks(of: Population, kept: Floats, ranks: Floats, totals: Floats, ratio: Floats) -> Floats:
@@ -295,76 +326,17 @@ def _by_ranks(of: Population, kept: Floats, ranks: Floats, totals: Floats, ratio
     return slope / 2 + np.cumsum(slope[:, ::-1], axis=1)[:, ::-1] - slope
 
 
-def alpha_nominal(of: Population, drawn: Floats) -> Estimates:
-    """Krippendorff's alpha on a nominal scale."""
-    return _alpha(of, drawn, ordinal=False)
-
-
-def alpha_ordinal(of: Population, drawn: Floats) -> Estimates:
-    """Krippendorff's alpha on an ordinal scale."""
-    return _alpha(of, drawn, ordinal=True)
-
+ALPHA = "alpha, "
 
 ESTIMATES: dict[str, Callable[[Population, Floats], Estimates]] = {
     "percent_agreement": percent_agreement,
-    "fleiss_kappa": fleiss_kappa,
-    "krippendorff_alpha": alpha_nominal,
-    "ordinal alpha": alpha_ordinal,
     "gwet_ac1": gwet_ac1,
     "brennan_prediger": brennan_prediger,
-    "conger_kappa": conger_kappa,
+    "fleiss_kappa": fleiss_kappa,
+    "alpha, nominal": partial(_alpha, scale="nominal"),
+    "alpha, ordinal": partial(_alpha, scale="ordinal"),
+    "alpha, interval": partial(_alpha, scale="interval"),
     "cohen_kappa": cohen,
+    "conger_kappa": conger_kappa,
+    "light_kappa": light_kappa,
 }
-
-
-def check(of: Population, drawn: Floats, measure: str) -> None:
-    """Hold the first sample's figure to the program's; raises ValueError where they differ."""
-    ours = ESTIMATES[measure](of, drawn[:1])
-    value, error = _by_program(of, drawn[0], measure)
-    for mine, programs in ((ours.value[0], value), (ours.error[0], error)):
-        if programs is not None and not abs(mine - programs) < 1e-9:
-            raise ValueError(f"{measure} of {of.name}: {mine} here, {programs} by the program")
-
-
-def _by_program(of: Population, drawn: Floats, measure: str) -> tuple[float | None, float | None]:
-    patterns: Counter[tuple[object, ...]] = Counter()
-    for row, items in zip(of.counts.astype(int), drawn.astype(int), strict=True):
-        if items:
-            answers = [(int(k),) for k in np.repeat(np.arange(of.categories), row)]
-            patterns[make_pattern(answers)] += int(items)
-    sample = sample_of(
-        ItemPatterns(patterns),
-        of.annotators,
-        categories=range(of.categories),
-        scale="ordinal" if measure == "ordinal alpha" else "nominal",
-    )
-    function = MEASURES[measure.replace("ordinal alpha", "krippendorff_alpha")].function
-    if of.answers is not None and measure in {"conger_kappa", "cohen_kappa"}:
-        return _by_name(of, drawn, sample, measure)
-    if function is None:
-        raise ValueError(f"{measure} does not follow from patterns")
-    found = function(sample).coefficient()
-    return found.value, found.standard_error
-
-
-def _by_name(
-    of: Population, drawn: Floats, sample: Sample, measure: str
-) -> tuple[float | None, float | None]:
-    """Conger's and Cohen's kappa, which depend on who answered what."""
-    joint: Counter[tuple[tuple[int, tuple[int, ...]], ...]] = Counter()
-    own: dict[int, Counter[tuple[int, ...]]] = {}
-    assert of.answers is not None
-    for row, items in zip(of.answers.tolist(), drawn.astype(int).tolist(), strict=True):
-        given = [(who, (answer,)) for who, answer in enumerate(row) if answer >= 0]
-        if items:
-            joint[tuple(given)] += items
-            for who, answer in given:
-                own.setdefault(who, Counter())[answer] += items
-    if measure == "cohen_kappa":
-        found = cohen_kappa({(row[0][1], row[1][1]): items for row, items in joint.items()})
-        return found.value, found.standard_error
-    function = MEASURES[measure].function
-    assert function is not None
-    whole = Sample(**{**vars(sample), "marginals": own}) if own else sample
-    done = conger_error(whole, function(whole), joint.items()).coefficient()
-    return done.value, done.standard_error

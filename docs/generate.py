@@ -76,13 +76,37 @@ ERRORS = [
     (
         "nothing",
         "items",
-        "the influence of each item on the figure, ratios linearised; Student's t with one degree "
-        "of freedom less than there are items",
-        "`t`",
-        "Gwet (2014), chapter 5; Cohen's kappa: Fleiss, Cohen and Everitt (1969)",
+        "the influence of each item on the figure, ratios linearised; of percent agreement, AC1, "
+        "AC2 and Brennan-Prediger Wilson's interval on the number of items that the error amounts "
+        "to",
+        "`Wilson`",
+        "error: Gwet (2014), chapter 5; interval: Wilson (1927), Korn and Graubard (1998)",
     ),
     (
-        "nothing, and agreement is perfect",
+        "nothing, alpha and kappas, few items",
+        "items",
+        "the error likewise; the interval from 2,000 draws of the shares of the patterns, two "
+        "items supposed beforehand",
+        "`posterior`",
+        "Rubin (1981); error of Cohen's kappa: Fleiss, Cohen and Everitt (1969)",
+    ),
+    (
+        "nothing, alpha and kappas, many items",
+        "items",
+        "the error likewise; Student's t on the logarithm of 1 - value, with the degrees of "
+        "freedom that the kurtosis of the influences leaves",
+        "`log`",
+        "Satterthwaite (1946)",
+    ),
+    (
+        "`--interval t`",
+        "items",
+        "the error likewise; Student's t with one degree of freedom less than there are items",
+        "`t`",
+        "Gwet (2014), chapter 5",
+    ),
+    (
+        "no error, and no posterior",
         "items",
         "the lower bound of Clopper and Pearson for observed agreement, 0.05^(1/n) at 95 %, with "
         "expected agreement held",
@@ -107,8 +131,7 @@ ERRORS = [
     (
         "`--cluster ATTRIBUTE`",
         "groups of items that are alike",
-        "influences summed within each group; t with one degree of freedom less than there are "
-        "groups",
+        "influences summed within each group; `Wilson`, `log` or `t` with groups for items",
         "`clustered by ATTRIBUTE`",
         "Liang and Zeger (1986)",
     ),

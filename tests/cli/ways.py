@@ -16,6 +16,7 @@ FIGURES = {
     "categories",
     "summary",
     "gold",
+    "warnings",
 }
 COLUMNS = {
     "measure",

@@ -78,6 +78,9 @@ def test_the_lower_bound_is_what_is_held_where_it_is_asked_for(pair: Ledger, gat
     assert found.passed is False
     assert found.why.startswith(f"The lower bound of Percent agreement (50%) is {low:.3f}, below")
     assert found.check.startswith("lower bound of percent_agreement at least 0.")
+    old = pair.agreement("p", confidence=0.5, interval="t").measure("percent_agreement").ci_low
+    found = only(gate(f'interval = "t"\n{text}at_least = 0.01'))
+    assert found.value == old != low
 
 
 def test_a_category_at_least(pair: Ledger, gate: Gate) -> None:

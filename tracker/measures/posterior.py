@@ -14,6 +14,7 @@ Source:
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -24,9 +25,9 @@ from numpy.typing import NDArray
 
 from tracker.measures.sample import Sample
 from tracker.measures.table import Floats, Table, table_of
-from tracker.tally import Answer, ItemPatterns, Pattern
+from tracker.tally import Answer, ItemPatterns, Pattern, answers_in
 
-__all__ = ["FEW", "Redrawn", "gammas", "likely", "quantiles", "supposed_apart"]
+__all__ = ["FEW", "Redrawn", "gammas", "likely", "quantiles", "supposed_apart", "telling"]
 
 Redrawn: TypeAlias = Callable[[Sample, Floats], Floats]
 """A sample and numbers of items of each pattern, (B, P), to the coefficient's values, (B,)."""
@@ -43,8 +44,11 @@ _LARGE = 20  # from so large a shape on an approximation to the gamma distributi
 
 def likely(sample: Sample, redrawn: Redrawn, confidence: float) -> tuple[float, float] | None:
     """The bounds of a coefficient's posterior; None where items are many or all answers alike."""
-    drawn = _populations(sample, confidence)
-    return None if drawn is None else quantiles(redrawn(*drawn), confidence)
+    drawn = _populations(sample.table, confidence)
+    if drawn is None:
+        return None
+    table, shares = drawn
+    return quantiles(redrawn(replace(sample, table=table), shares), confidence)
 
 
 def quantiles(values: Floats, confidence: float) -> tuple[float, float] | None:
@@ -57,36 +61,44 @@ def quantiles(values: Floats, confidence: float) -> tuple[float, float] | None:
     return low, high
 
 
-@lru_cache(maxsize=4)  # all coefficients of a sample are drawn together
-def _populations(sample: Sample, confidence: float) -> tuple[Sample, Floats] | None:
-    """The sample with supposed patterns added, (P,), and drawn shares of each, (B, P)."""
-    if telling(sample) >= FEW:
+@lru_cache(maxsize=2)  # all coefficients of a sample are drawn together
+def _populations(table: Table, confidence: float) -> tuple[Table, Floats] | None:
+    """The table with supposed patterns added, (P,), and drawn shares of each, (B, P)."""
+    if _telling(table) >= FEW:
         return None
-    items = _with_supposed(sample)
+    items = _with_supposed(table)
     if items is None:
         return None
     # In the order of the patterns themselves: figures do not depend on how they were counted.
     ordered = dict(sorted(items.items()))
-    table = table_of(ItemPatterns(dict.fromkeys(ordered, 1)), sample.table.answers)
+    supposed = table_of(ItemPatterns(dict.fromkeys(ordered, 1)), table.answers)
     shares = gammas(tuple(ordered.values()), confidence)
     # As of very many items: a population has no correction for being small.
-    return replace(sample, table=table), shares * 1e6
+    return supposed, shares * 1e6
 
 
-def telling(sample: Sample) -> int:
-    """How many items compared are not all of the most frequent answer."""
-    table = sample.table
+def telling(patterns: ItemPatterns) -> int:
+    """How many items compared have anything but the most frequent of unanimous answers."""
+    compared, alike = 0, Counter[Answer]()
+    for pattern, items in patterns:
+        if answers_in(pattern) > 1:
+            compared += items
+            if len(pattern) == 1:
+                alike[pattern[0][0]] += items
+    return compared - max(alike.values(), default=0)
+
+
+def _telling(table: Table) -> int:
     alike = table.compared()
     whole = alike.count == alike.sizes[alike.owner]
     by_answer = np.bincount(
         alike.answer[whole], alike.items[alike.owner[whole]], len(table.answers) or 1
     )
-    return sample.compared - int(by_answer.max(initial=0))
+    return int(alike.items.sum()) - int(by_answer.max(initial=0))
 
 
-def _with_supposed(sample: Sample) -> dict[Pattern, float] | None:
-    """Items of each pattern, those supposed added; None where all gave the same answer."""
-    table = sample.table
+def _with_supposed(table: Table) -> dict[Pattern, float] | None:
+    """Items of each pattern, those supposed added; None if all gave the same answer."""
     used = [table.answers[code] for code in np.unique(table.answer).tolist()]
     if len(used) < 2:
         return None
@@ -106,6 +118,7 @@ def _with_supposed(sample: Sample) -> dict[Pattern, float] | None:
     return found
 
 
+@lru_cache(maxsize=256)
 def supposed_apart(size: int) -> tuple[list[int], float]:
     """How many of ``size`` answers may go to one of two categories, and the items of each split.
 
@@ -155,8 +168,8 @@ def gammas(shapes: tuple[float, ...], confidence: float) -> Floats:
     that is always the same, so that the same tally has the same bounds on every machine. 2,000
     rows, more if the tails are below 2.5 %.
     """
-    wanted = min(max(100 / (1 - confidence), 2_000), _MOST_DRAWN / len(shapes))
-    number = max(round(wanted), 1_000)
+    wanted = min(max(100 / (1 - confidence), 2_000), 20_000, _MOST_DRAWN / len(shapes))
+    number = max(round(wanted), 1_000)  # of very many columns
     columns = [
         _quantiles(shape, number)[_order(column, len(shapes), number)]
         for column, shape in enumerate(shapes)
@@ -164,7 +177,7 @@ def gammas(shapes: tuple[float, ...], confidence: float) -> Floats:
     return np.stack(columns, axis=1)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=512)
 def _order(column: int, columns: int, number: int) -> NDArray[np.int32]:
     """The order of one of the columns, such that together they fill the space evenly.
 

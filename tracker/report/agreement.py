@@ -30,6 +30,8 @@ def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[Render
     )
     yield from selection_line(found.selection)
     yield from _lead(found)
+    for warning in found.warnings:
+        yield Text(warning, style="yellow")
     if found.rates:
         yield _rates_table(found)
     yield _measures_table(found.measures, named=named)
