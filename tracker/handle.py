@@ -96,3 +96,17 @@ class Handle:
 
         with self.writing(project) as (connection, found):
             return order_categories(connection, found, names)
+
+    def merge_categories(self, project: str, name: str, into: str) -> int:
+        """Let all answers of a category be answers of another; returns the labels concerned."""
+        from tracker.ingest.merging import merge_categories
+
+        with self.writing(project) as (connection, found):
+            return merge_categories(connection, found, name, into)
+
+    def split_category(self, project: str, name: str) -> str:
+        """Let the answers of a merged category be its own again; returns whose they were."""
+        from tracker.ingest.merging import split_category
+
+        with self.writing(project) as (connection, found):
+            return split_category(connection, found, name)

@@ -18,7 +18,7 @@ from tests.ingest.test_against_a_plain_ledger import standing
 from tests.past.plain import BOTH_KINDS, Both, Clock, Merge, Split, Step, Undo, at, moments, steps
 from tracker.catalogue.annotators import add_alias, list_annotators, set_kind
 from tracker.catalogue.projects import ProjectInfo, find_project
-from tracker.export import standing_labels
+from tracker.export import LABEL_COLUMNS, standing_labels
 from tracker.ingest.people import merge_annotators
 from tracker.ledger import Ledger
 from tracker.past import NOW, Moment, as_it_was, moment_of, only_items, some_items
@@ -117,7 +117,7 @@ def seen(connection: Connection, project: ProjectInfo) -> list[str]:
 
 def temporary_tables(connection: Connection) -> int:
     statement = (
-        "SELECT count(*) FROM sqlite_temp_master"
+        "SELECT count(*) FROM sqlite_temp_master WHERE name NOT LIKE 'sqlite_%'"
         if connection.dialect.name == "sqlite"
         else "SELECT count(*) FROM pg_class WHERE relnamespace = pg_my_temp_schema()"
     )
@@ -244,4 +244,4 @@ def test_of_repetitions_at_the_same_time_the_last_stands_now_and_then(
     with ledger.reading("p") as (connection, project):
         with as_it_was(connection, project.id, Moment(through=3)):
             rows = list(standing_labels(connection, project))
-        assert [row[-1] for row in rows] == [9]
+        assert [row[LABEL_COLUMNS.index("seconds")] for row in rows] == [9]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, func, select, update
 
 from tracker.catalogue.changes import lock_project, record_change
-from tracker.catalogue.facts import positions, standing_categories
+from tracker.catalogue.facts import merged_categories, positions, standing_categories
 from tracker.catalogue.names import check_name, is_numeric, near, unfit_for
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption, NotFound, Refused
@@ -43,7 +43,10 @@ def category_names(connection: Connection, project: ProjectInfo) -> CategoryName
         if project.closed
         else places.keys() | standing_categories(connection, project.id)
     )
-    names = {number: name for name, number in every.items() if number in known}
+    merged = merged_categories(connection, project.id)
+    names = {
+        number: name for name, number in every.items() if number in known and number not in merged
+    }
     numeric = all(is_numeric(name) for name in names.values())
     found = CategoryNames(
         sorted(

@@ -23,6 +23,7 @@ from tracker.schema import (
     Annotator,
     AnnotatorFact,
     CategoryFact,
+    CategoryMerge,
     Import,
     ItemFact,
     Label,
@@ -40,6 +41,7 @@ __all__ = [
     "TEXT",
     "hold_kinds",
     "last_told",
+    "merged_categories",
     "positions",
     "say_of_annotators",
     "say_of_categories",
@@ -118,8 +120,12 @@ def standing_annotators(connection: Connection, project_id: int) -> set[int]:
 
 
 def standing_categories(connection: Connection, project_id: int) -> set[int]:
-    """The categories of which an import spoke that was not undone."""
-    return _spoken_of(connection, _categories, "category_id", CATEGORY, project_id)
+    """The categories of which an import spoke that was not undone, merged ones as the other."""
+    known = _spoken_of(connection, _categories, "category_id", CATEGORY, project_id)
+    for category, into in merged_categories(connection, project_id).items():
+        if category in known:
+            known = known - {category} | {into}
+    return known
 
 
 def standing_item(project_id: int, item: ColumnElement[int]) -> ColumnElement[bool]:
@@ -190,6 +196,16 @@ def say_of_categories(
                 for number, role, value in rows
             ],
         )
+
+
+def merged_categories(connection: Connection, project_id: int) -> dict[int, int]:
+    """The categories that count as another, ``{id: the other's}``, in the order of the merges."""
+    rows = connection.execute(
+        select(CategoryMerge.category_id, CategoryMerge.into_id)
+        .where(CategoryMerge.project_id == project_id, CategoryMerge.to_change.is_(None))
+        .order_by(CategoryMerge.from_change)
+    )
+    return {row.category_id: row.into_id for row in rows}
 
 
 def positions(connection: Connection, project_id: int) -> dict[int, int]:

@@ -18,10 +18,19 @@ from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import InvalidOption, NotFound, Refused
 from tracker.schema import SCALES, Category, Change, Project
 
-__all__ = ["FIGURES_CHANGE", "order_categories", "project_then", "set_project", "set_since"]
+__all__ = [
+    "FIGURES_CHANGE",
+    "MERGE_CATEGORIES",
+    "SPLIT_CATEGORY",
+    "order_categories",
+    "project_then",
+    "set_project",
+    "set_since",
+]
 
 _SET, _ORDER = "set project", "order categories"
-FIGURES_CHANGE = (_SET, _ORDER)
+MERGE_CATEGORIES, SPLIT_CATEGORY = "merge categories", "split category"
+FIGURES_CHANGE = (_SET, _ORDER, MERGE_CATEGORIES, SPLIT_CATEGORY)
 """The kinds of changes after which the same answers may have other figures."""
 
 

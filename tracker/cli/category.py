@@ -9,6 +9,8 @@ import typer
 from tracker.cli.context import (
     AsCsv,
     AsJson,
+    Yes,
+    confirm,
     opened,
     say,
     show,
@@ -68,6 +70,63 @@ def order(
         {"project": found.name, "categories": listed},
         as_json=as_json,
         view=[f"the order in {found.name}: {', '.join(listed)}"],
+    )
+
+
+@about_project(categories, "merge")
+def merge(
+    context: typer.Context,
+    project: ProjectArgument,
+    category: Annotated[str, typer.Argument(metavar="CATEGORY", help="The one to end.")],
+    into: Annotated[str, typer.Argument(metavar="INTO", help="Whose its answers become.")],
+    yes: Yes = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say how many labels; store nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let all answers of a category, past and to come, be answers of another.
+
+    To take it back: tracker category split. --known-at shows what was before.
+
+    Example: `tracker category merge reviews Positive positive`
+    """
+    from tracker.catalogue.projects import find_project
+    from tracker.ingest.merging import merge_categories
+
+    if not dry_run:
+        confirm(f"Let all answers {category!r} be {into!r}?", yes=yes)
+    with opened(context).database.write(keep=not dry_run) as connection:
+        found = find_project(connection, project)
+        labels = merge_categories(connection, found, category, into)
+    verb = "would be" if dry_run else "are"
+    show(
+        {"project": found.name, "category": category.strip(), "into": into.strip()}
+        | {"labels": labels},
+        as_json=as_json,
+        view=[f"{labels:,} labels {category.strip()} {verb} {into.strip()} in {found.name}"],
+    )
+
+
+@about_project(categories, "split")
+def split(
+    context: typer.Context,
+    project: ProjectArgument,
+    category: Annotated[str, typer.Argument(metavar="CATEGORY", help="One that was merged.")],
+    as_json: AsJson = False,
+) -> None:
+    """Let the answers of a merged category be its own again.
+
+    Example: `tracker category split reviews Positive`
+    """
+    from tracker.ingest.merging import split_category
+
+    with opened(context).writing(project) as (connection, found):
+        whose = split_category(connection, found, category)
+    show(
+        {"project": found.name, "category": category.strip(), "from": whose},
+        as_json=as_json,
+        view=[f"{category.strip()} is apart from {whose} again in {found.name}"],
     )
 
 

@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 from sqlalchemy import Connection, Table, func, select
 
+from tracker import sealing
 from tracker.catalogue.changes import lock_project, record_change
 from tracker.catalogue.items import count_items
 from tracker.catalogue.projects import ProjectInfo
@@ -57,6 +58,7 @@ def load_items(
             rows += len(batch.lines)
         source.drain()
     ids.close()
+    sealing.changed(connection, project.id)
     rows += rejections.ragged
     if rejections.count and not skip_invalid:
         raise Rejected(result_of(None, project, rows, {}, None, rejections))

@@ -18,6 +18,7 @@ from tracker.ingest.columns import Mapped
 from tracker.ingest.fates import FATES
 from tracker.ingest.held import all_inserted
 from tracker.ingest.intake import Intake
+from tracker.ingest.merging import fold
 from tracker.ingest.readers import Source as Reader
 from tracker.ingest.readers import read
 from tracker.ingest.records import Rejection, Rejections
@@ -25,6 +26,7 @@ from tracker.ingest.settle import Settlement
 from tracker.ingest.soundness import Contradiction, check_references, contradictions, past_the_end
 from tracker.ingest.staging import given_as, staging
 from tracker.ingest.touch import touch, touch_range
+from tracker.past import live_merges
 from tracker.schema import Annotator, Category, Import, Item, ItemAttribute, Label, Source
 
 __all__ = ["ImportResult", "Progress", "Rejected", "load", "record_import", "result_of"]
@@ -106,12 +108,14 @@ def load(
         settlement = Settlement(connection, staged.table, project.id, change)
         digests = {number: source.digest for number, source in enumerate(sources, 1)}
         at_once, repeats = None, False
-        if empty_before and project.answers != "spans":
+        merges = live_merges(connection, project.id)
+        if empty_before and project.answers != "spans" and not merges:
             at_once = staged.all_at_once(single=project.answers == "one")
         if at_once is None:
             staged.store()
             if not empty_before:
                 settlement.date_known_sources(digests)
+            fold(connection, staged.table, merges, change)
             repeats = settlement.any_repeats()
             _examine(connection, project, staged.table, intake.gold, names, rejections, repeats)
         if rejections.count and not skip_invalid:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from tracker.catalogue.annotators import live_aliases
 from tracker.catalogue.categories import all_category_names, category_names
-from tracker.catalogue.facts import standing_annotators, told_kinds
+from tracker.catalogue.facts import merged_categories, standing_annotators, told_kinds
 from tracker.catalogue.names import LONGEST_NAME, is_structure, near, unfit_for
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
@@ -91,6 +91,8 @@ class CategoryIds(Ids):
         super().__init__(connection, project)
         self.names = all_category_names(connection, project.id)
         self.declared = list(category_names(connection, project).values())
+        merged = merged_categories(connection, project.id)
+        self.merged = {name for name, number in self.names.items() if number in merged}
         self.empty = empty  # the reserved category that an empty cell stands for
         highest = select(func.max(Category.id)).where(Category.project_id == project.id)
         self.next = (connection.scalar(highest) or 0) + 1
@@ -99,7 +101,7 @@ class CategoryIds(Ids):
         objection = super()._objection(name) if name else None
         if not name or objection is not None:
             return objection
-        if self.project.closed and name not in self.declared:
+        if self.project.closed and name not in self.declared and name not in self.merged:
             advice = near(name, self.declared) or f"they are {', '.join(self.declared[:8])}"
             return f"{name!r} is none of the project's categories; {advice}"
         if name not in self.names and is_structure(name):

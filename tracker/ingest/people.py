@@ -24,7 +24,7 @@ from tracker.errors import InvalidOption, NotFound
 from tracker.ingest.standing import restore, retire
 from tracker.ingest.touch import touch
 from tracker.past import ERASURE, MERGE, SPLIT
-from tracker.schema import Alias, Annotator, Label, PastLabel
+from tracker.schema import Alias, Annotator, Label, MergedLabel, PastLabel
 
 __all__ = ["erase_annotator", "merge_annotators", "split_annotator"]
 
@@ -112,6 +112,8 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
     with sealing.moved_labels(connection, project.id, "annotator_id", [annotator.id]):
         labels = connection.execute(delete(_labels).where(ours[0])).rowcount
         connection.execute(delete(_past).where(ours[1]))
+    given = (MergedLabel.project_id == project.id) & MergedLabel.given_as.in_(names)
+    connection.execute(delete(MergedLabel).where(given))
     taken = set(annotator_names(connection, project).values())
     for number in names:
         name = f"erased {number}"

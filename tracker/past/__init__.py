@@ -8,6 +8,13 @@ same names, on either database, for this connection alone.
 from tracker.past.facts import best_facts
 from tracker.past.hiding import as_it_was, only_items, some_items
 from tracker.past.labels import ANSWER, ORDER
+from tracker.past.merges import (
+    Merge,
+    keep_merged,
+    live_merges,
+    merge_labels,
+    split_labels,
+)
 from tracker.past.moment import (
     NOW,
     Moment,
@@ -26,14 +33,19 @@ __all__ = [
     "NOW",
     "ORDER",
     "SPLIT",
+    "Merge",
     "Moment",
     "as_it_was",
     "best_facts",
     "erased_since",
+    "keep_merged",
     "last_change",
+    "live_merges",
+    "merge_labels",
     "moment_of",
     "only_items",
     "some_items",
+    "split_labels",
     "through_change",
     "to_bear_in_mind",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, case, func, null, or_, select
 from sqlalchemy import cast as sql_cast
 
 from tracker.catalogue.facts import ATTRIBUTE, LENGTH
@@ -12,6 +12,7 @@ from tracker.past.people import Rows
 from tracker.schema import (
     AnnotatorFact,
     CategoryFact,
+    CategoryMerge,
     Import,
     Item,
     ItemAttribute,
@@ -63,6 +64,16 @@ def facts_then(connection: Connection, project_id: int, through: int) -> Rows:
         later = select(table.c.change_id).where(ours, table.c.change_id > through).limit(1)
         if connection.scalar(later) is not None:
             rows[table] = [select(table).where(ours, table.c.change_id <= through)]
+    merges = cast("Table", CategoryMerge.__table__)
+    ours = merges.c.project_id == project_id
+    since = or_(merges.c.from_change > through, merges.c.to_change > through)
+    if connection.scalar(select(merges.c.from_change).where(ours, since).limit(1)) is not None:
+        ended = case((merges.c.to_change > through, null()), else_=merges.c.to_change)
+        rows[merges] = [
+            select(
+                *(ended.label(c.name) if c.name == "to_change" else c for c in merges.columns)
+            ).where(ours, merges.c.from_change <= through)
+        ]
     return rows | _items_then(connection, project_id, through)
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, ins
 from tracker import dialect
 from tracker.past.facts import facts_then
 from tracker.past.labels import LABELS, labels_then
+from tracker.past.merges import Merge, merge_labels, merges_then, split_labels
 from tracker.past.moment import NOW, Moment
 from tracker.past.people import flags_then, people_then
 
@@ -33,8 +34,17 @@ def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterat
         rows |= facts_then(connection, project_id, moment.through)
     if moment.known_at is not None:
         rows |= flags_then(project_id, moment.known_at)
-    with _hidden(connection, rows):
+    with _hidden(connection, rows, *_merges(connection, project_id, moment)):
         yield
+
+
+def _merges(
+    connection: Connection, project_id: int, moment: Moment
+) -> tuple[list[Merge], list[Merge]]:
+    """The merges of categories to end, and to make again, in copies of the labels."""
+    if moment.through is None:
+        return [], []
+    return merges_then(connection, project_id, moment.through)
 
 
 @contextmanager
@@ -54,7 +64,8 @@ def only_items(
 ) -> Iterator[None]:
     """Let statements on the project's standing labels read those of some items, as they were."""
     rows = labels_then(connection, project_id, moment, items)
-    with _hidden(connection, {LABELS: rows[LABELS]}):
+    merges = _merges(connection, project_id, moment)
+    with _hidden(connection, {LABELS: rows[LABELS]}, *merges):
         yield
 
 
@@ -75,11 +86,17 @@ def _copy_of(table: Table, schema: str) -> Table:
 
 
 @contextmanager
-def _hidden(connection: Connection, rows: Mapping[Table, Sequence[Select[Any]]]) -> Iterator[None]:
+def _hidden(
+    connection: Connection,
+    rows: Mapping[Table, Sequence[Select[Any]]],
+    ended: Sequence[Merge] = (),
+    made: Sequence[Merge] = (),
+) -> Iterator[None]:
     """Hide stored tables behind such rows; an aborted transaction shows them again."""
     schema = dialect.temporary_schema(connection)
     prepared = connection.dialect.identifier_preparer
     copies = []
+    labels: list[Table] = []
     for table, statements in rows.items():
         copy = _copy_of(table, schema)
         copy.create(connection)
@@ -87,7 +104,13 @@ def _hidden(connection: Connection, rows: Mapping[Table, Sequence[Select[Any]]])
             names = [column.name for column in table.columns]
             connection.execute(insert(copy).from_select(names, statement))
         dialect.refresh_statistics(connection, copy)
+        if "category_id" in table.c and "given_as" in table.c:
+            labels.append(copy)
         copies.append((copy, prepared.quote(table.name)))
+    for merge in ended:
+        split_labels(connection, merge, labels)
+    for merge in made:
+        merge_labels(connection, merge, labels)
     # No table is hidden before all copies are filled: they are read from each other.
     for copy, name in copies:
         connection.exec_driver_sql(f"ALTER TABLE {prepared.format_table(copy)} RENAME TO {name}")
