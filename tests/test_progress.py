@@ -54,8 +54,13 @@ def test_pace_and_completion(ledger: Ledger, write: Write) -> None:
     assert status.per_day == pytest.approx(1.1)
     told = status.to_dict()
     assert told["answers_missing"] == 12
-    # 12 answers at 1.1 a day, from the newest on.
-    assert told["estimated_completion"].startswith("2024-03-22T09:49:05")
+    assert (told["pace_from"], told["pace_to"]) == ("2024-03-01T12:00:00Z", "2024-03-11T12:00:00Z")
+    # Months later: at no pace of now.
+    assert told["estimated_completion"] is None
+    # 12 answers at 1.1 a day, from the day that is asked about on.
+    then = ledger.status("p", as_of="2024-03-15T12:00").to_dict()
+    assert then["estimated_completion"].startswith("2024-03-26T09:49:05")
+    assert ledger.status("p", as_of="2024-04-09").done_at is None
 
 
 def test_answers_of_less_than_a_day_tell_of_no_pace(ledger: Ledger, write: Write) -> None:

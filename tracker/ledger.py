@@ -360,8 +360,9 @@ class Ledger(Handle):
         self, project: str, *, as_of: date | str | None = None, known_at: date | str | None = None
     ) -> Status:
         """How far the project is, or was."""
-        with self.reading(project, choose(as_of=as_of, known_at=known_at)) as (connection, found):
-            return project_status(connection, found)
+        choice = choose(as_of=as_of, known_at=known_at)
+        with self.reading(project, choice) as (connection, found):
+            return project_status(connection, found, choice.as_of or choice.known_at)
 
     def export_frame(self, project: str, **selecting: Unpack[Selecting]) -> pd.DataFrame:
         """The labels that stand, one row each; what is not known is missing."""

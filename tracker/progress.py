@@ -25,8 +25,9 @@ class Status:
     """The state of one project.
 
     ``answers_per_item`` is ``{answers: items}``; ``per_day`` the labels a day over the four
-    weeks before the newest; ``done_at`` the moment at which, at that pace, every item has
-    the wanted answers.
+    weeks before the newest, from the ``oldest`` of them; ``done_at`` the moment at which, at that
+    pace from ``now`` on, every item has the wanted answers. None if nobody has answered for as
+    long as the pace was taken over: work that has stopped has no end.
     """
 
     project: ProjectInfo
@@ -36,6 +37,8 @@ class Status:
     flags: int
     per_day: float | None
     newest: int | None
+    oldest: int | None = None
+    now: int | None = None
 
     @property
     def items(self) -> int:
@@ -75,7 +78,10 @@ class Status:
         """When the last wanted answer comes, at the pace of late; None where unknown."""
         if not self.missing or not self.per_day or self.newest is None:
             return None
-        return round(self.newest + self.missing / self.per_day * _DAY)
+        now = self.newest if self.now is None else max(self.now, self.newest)
+        if now - self.newest > _PACE_DAYS * _DAY:
+            return None
+        return round(now + self.missing / self.per_day * _DAY)
 
     def to_dict(self) -> dict[str, Any]:
         """The status as JSON."""
@@ -93,6 +99,8 @@ class Status:
             "answers_missing": self.missing,
             "answers_per_item": {str(n): items for n, items in self.answers_per_item.items()},
             "answers_per_day": self.per_day,
+            "pace_from": None if self.oldest is None else clock.iso(self.oldest),
+            "pace_to": None if self.oldest is None else clock.iso(self.newest or 0),
             "estimated_completion": None if self.done_at is None else clock.iso(self.done_at),
             "last_import": self.last_import,
             "open_flags": self.flags,
@@ -100,17 +108,19 @@ class Status:
         }
 
 
-def project_status(connection: Connection, project: ProjectInfo) -> Status:
-    """Count how far a project is."""
+def project_status(
+    connection: Connection, project: ProjectInfo, as_of: int | None = None
+) -> Status:
+    """Count how far a project is; ``as_of`` is the moment that it was asked for, None for now."""
     selection = counting.select_answers(connection, project)
     imports = [i for i in list_imports(connection, project.id) if i.undone_at is None]
     pace = counting.recent_pace(connection, selection, _PACE_DAYS)
-    per_day = newest = None
+    per_day = newest = oldest = None
     if pace is not None:
-        number, oldest, newest = pace
+        number, begin, newest = pace
         # Less than a day of answers tells of no daily pace.
-        if newest - oldest >= _DAY:
-            per_day = number / ((newest - oldest) / _DAY)
+        if newest - begin >= _DAY:
+            per_day, oldest = number / ((newest - begin) / _DAY), begin
     answered = counting.answers_per_item(connection, selection)
     unanswered = count_items(connection, project) - sum(answered.values())
     return Status(
@@ -121,4 +131,6 @@ def project_status(connection: Connection, project: ProjectInfo) -> Status:
         flags=count_flags(connection, project),
         per_day=per_day,
         newest=newest,
+        oldest=oldest,
+        now=clock.now() if as_of is None else as_of,
     )

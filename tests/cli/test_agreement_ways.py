@@ -262,3 +262,41 @@ def rounded(told: Any) -> Any:
     if isinstance(told, list):
         return [rounded(value) for value in told]
     return float(f"{told:.10g}") if isinstance(told, float) else told
+
+
+def test_short_names_of_measures(run: Run, small: Path) -> None:
+    words = ["--measure", "alpha", "--measure", "AC1", "--measure", "percent"]
+    told = run("agreement", "main", *words, "--json").json()
+    assert [one["measure"] for one in told["measures"]] == [
+        "krippendorff_alpha",
+        "gwet_ac1",
+        "percent_agreement",
+    ]
+    assert run("agreement", "main", "--explain", "fleiss", "--json").json()["measure"] == (
+        "fleiss_kappa"
+    )
+    curve = run("history", "main", "--every", "month", "--measure", "pi", "--json").json()
+    assert {one["measure"] for snap in curve["snapshots"] for one in snap["measures"]} == {
+        "scott_pi"
+    }
+
+
+def test_items_are_limited_for_people_and_whole_for_programs(run: Run, small: Path) -> None:
+    every = run("agreement", "main", "--by", "item", "--json").json()["items"]
+    two = run("agreement", "main", "--by", "item", "--limit", "2", "--json")
+    told = two.json()["items"]
+    assert len(told) == 2
+    assert [one["entropy"] for one in told] == sorted(
+        (one["entropy"] or 0 for one in every), reverse=True
+    )[:2]
+    assert f"the 2 most disputed of {len(every)} items; for all: --limit 0" in two.err
+    assert run("agreement", "main", "--by", "item", "--limit", "0", "--json").json() == {
+        "project": "main",
+        "items": every,
+    }
+
+
+def test_one_annotator_alone_is_told_to_name_others(run: Run, small: Path) -> None:
+    shown = run("agreement", "main", "--annotator", "cat lee")
+    assert "one annotator has nobody to be compared with" in shown.err
+    assert "--annotator NAME" in shown.err

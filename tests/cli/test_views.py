@@ -51,7 +51,7 @@ def test_an_honest_pair_gets_no_such_warning(run: Run, folder: Path) -> None:
 
 
 def test_pairs_and_items_that_disagree_come_first(run: Run, furnished: Path) -> None:
-    items = lines(run("agreement", "sandwich", "--by", "item").out)
+    items = lines(run("agreement", "sandwich", "--by", "item", "--limit", "0").out)
     assert "0 1, 1 1" in items[2]
     assert "1 2" in items[-1]
     run("agreement", "reviews", "--by", "pair")

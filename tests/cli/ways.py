@@ -76,6 +76,8 @@ GOOD = [Good(*row) for row in (
     (["spans", "--explain", "token_f1"], {"with_numbers", "true_positives"}, {"part"}, ["2 TP"]),
     (["main", "--influence", "annotator"], {"project", "measure", "value", "annotators"},
      {"annotator", "without", "change"}, ["without each annotator", "better without"]),
+    (["main", "--by", "item", "--limit", "2"], {"project", "items"}, {"item", "entropy"},
+     ["entropy (bits)"]),
     (["main", "--influence", "item", "--measure", "fleiss_kappa"],
      {"project", "measure", "value", "items"}, {"item", "without", "change"},
      ["Fleiss' kappa", "i00"]),
@@ -112,6 +114,9 @@ GOOD = [Good(*row) for row in (
 BAD = [
     (["--interval", "wald"], 2, "no interval 'wald'", "one of: asymmetric, t"),
     (["--gold", "--interval", "t"], 2, "does not depend on --interval", "leave out"),
+    (["--limit", "3"], 2, "--limit is of items", "add --by item"),
+    (["--measure", "kappa"], 2, "'kappa' may be one of several", "fleiss_kappa"),
+    (["--measure", "alfa"], 2, "there is no measure 'alfa'", "'alpha'"),
     (["--by", "item", "--interval", "t"], 2, "does not depend on --interval", "leave out"),
     (["--weights", "cubic"], 2, "cubic", "one of: identity"),
     (["--weights", "linear"], 2, "numbers", "--scale ordinal"),

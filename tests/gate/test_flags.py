@@ -141,7 +141,8 @@ def test_one_about_a_pair_is_found_once_and_settled_once(people: Ledger) -> None
 
 
 def test_a_finding_is_of_the_kinds_that_it_explains(people: Ledger) -> None:
-    assert now(people, Seen(1), kinds=("k",)) == Found(ADA, [])
+    shown = "k (shown by the audit as category_bias)"
+    assert now(people, Seen(1), kinds=("k",)) == Found([(("ada",), shown)], [])
     assert now(people, Seen(1), kinds=("drift",)) == Found([], [])
     assert now(people, Seen(1), kinds=("drift", "category_bias")) == Found(ADA, [])
 

@@ -111,6 +111,28 @@ def test_summary_is_of_defined_rates_only() -> None:
     assert (result.mean, result.median) == (0.5, 0.5)
 
 
+def test_a_category_of_few_pairs_is_not_the_weakest_one() -> None:
+    """Of a typo that nobody repeats 0 of 13 pairs agree, which says nothing of the category."""
+    typo: Rows = [[(2,), (0,)]] * 13
+    rows: Rows = [[(0,), (0,)]] * 60 + [[(1,), (1,)]] * 30 + [[(0,), (1,)]] * 20 + typo
+    result = summary(category_rates(tally(rows), [0, 1, 2]))
+    assert result.lowest is not None
+    assert result.lowest.category == 1
+    assert [rate.category for rate in result.passed_over] == [2]
+    assert [rate.potential_agreements for rate in result.passed_over] == [13]
+    assert result.mean == pytest.approx((60 / 93 + 30 / 50 + 0) / 3)
+    more = summary(category_rates(tally([*rows, *typo]), [0, 1, 2]))
+    assert more.lowest is not None
+    assert (more.lowest.category, more.passed_over) == (2, ())
+
+
+def test_where_no_category_has_enough_pairs_the_lowest_of_all_is_the_weakest() -> None:
+    rows: Rows = [[(0,), (0,)]] * 4 + [[(0,), (1,)]]
+    result = summary(category_rates(tally(rows), [0, 1]))
+    assert result.lowest is not None
+    assert (result.lowest.category, result.passed_over) == (1, ())
+
+
 def test_summary_of_nothing() -> None:
     result = summary(category_rates(tally([]), CATEGORIES))
     assert (result.lowest, result.mean, result.median) == (None, None, None)

@@ -135,6 +135,14 @@ class Assessment:
             else {"category": self.categories[lowest.category], "rate": lowest.rate},
             "mean": summed.mean,
             "median": summed.median,
+            "passed_over": [
+                {
+                    "category": self.categories[rate.category],
+                    "rate": rate.rate,
+                    "potential_agreements": rate.potential_agreements,
+                }
+                for rate in summed.passed_over
+            ],
         }
 
     def to_frame(self) -> pd.DataFrame:

@@ -21,6 +21,7 @@ from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
 from tracker.measures.estimate import Estimate, undefined
 from tracker.measures.pairs import Cells, cohen_kappas
 from tracker.measures.sample import Sample
+from tracker.measures.short import KAPPAS, SHORT_NAMES
 
 __all__ = [
     "COSTLY",
@@ -78,10 +79,7 @@ def check_measures(
     ]
     for name in names:
         if name not in MEASURES:
-            raise InvalidOption(
-                f"there is no measure {name!r}",
-                near(name, MEASURES) or f"one of: {', '.join(MEASURES)}",
-            )
+            raise _unknown(name, fitting)
         if name == "gwet_ac2" and not reading.weighted:
             raise InvalidOption(
                 "gwet_ac2 needs weights; without them it is gwet_ac1",
@@ -96,6 +94,19 @@ def check_measures(
         named = ("gwet_ac2" if reading.weighted and n == "gwet_ac1" else n for n in names)
         return list(dict.fromkeys(named))
     return [name for name in fitting if few or MEASURES[name].needs not in COSTLY]
+
+
+def _unknown(name: str, fitting: Sequence[str]) -> InvalidOption:
+    """That there is no such measure, with those that it may be."""
+    if name.strip().lower() == "kappa":
+        return InvalidOption(
+            "'kappa' may be one of several",
+            f"{KAPPAS[0]} of two annotators; of any number {', '.join(KAPPAS[1:])}",
+        )
+    return InvalidOption(
+        f"there is no measure {name!r}",
+        near(name, [*fitting, *SHORT_NAMES]) or f"one of: {', '.join(MEASURES)}",
+    )
 
 
 def count_pairs(connection: Connection, selection: Selection, of: Sample) -> Pairs:

@@ -27,6 +27,7 @@ from tracker.measures.bounds import ASYMMETRIC, check_interval
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.estimate import Estimate
 from tracker.measures.sample import Sample
+from tracker.measures.short import full_name
 from tracker.tally import Answer, ItemPatterns
 
 __all__ = ["Question", "Study", "study"]
@@ -37,7 +38,7 @@ class Question:
     """What is asked for.
 
     Attributes:
-        measures: by name; all that fit for none.
+        measures: by name, which may be a short one; all that fit for none.
         confidence: the level of the intervals, in (0, 1).
         reading: what counts as agreement.
         choice: whose answers to which items.
@@ -55,6 +56,7 @@ class Question:
 
     def __post_init__(self) -> None:
         check_interval(self.interval)
+        object.__setattr__(self, "measures", tuple(map(full_name, self.measures)))
 
 
 @dataclass(frozen=True, eq=False)

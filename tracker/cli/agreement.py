@@ -18,6 +18,7 @@ from tracker.cli.asking import (
     Explain,
     Gold,
     InfluenceOf,
+    Limit,
     Merges,
     Methods,
     ReadAs,
@@ -93,6 +94,7 @@ def agreement(
     gold: Gold = False,
     methods: Methods = False,
     bibtex: Bibtex = False,
+    limit: Limit = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -138,7 +140,10 @@ def agreement(
         Uncertainty(bootstrap, seed, resample, cluster),
         as_json,
         as_csv,
+        limit,
     )
+    if limit is not None and by != "item":
+        raise InvalidOption("--limit is of items", "add --by item, or leave it out")
     if asked.uncertainty != Uncertainty() and way not in {None, "--methods"} and by != "category":
         raise InvalidOption(
             f"{way} knows only the errors of items",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tracker.cli.asking import Asked
 from tracker.cli.context import show, warn
 
+_MOST_ITEMS = 100
+
 __all__ = ["by_annotator", "by_attribute", "by_item", "by_pair", "whole"]
 
 
@@ -25,6 +27,8 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
         view=agreement_view(found, named=bool(asked.question.measures)),
         **asked.ways,
     )
+    if len(asked.question.choice.annotators) == 1 and found.counts.annotators == 1:
+        warn("one annotator has nobody to be compared with; name others, too: --annotator NAME")
     left = left_out(found) if not asked.question.measures else []
     if left:
         warn(
@@ -79,16 +83,21 @@ def by_annotator(asked: Asked) -> None:
 def by_item(asked: Asked) -> None:
     """A row per item."""
     from tracker.assess import by_item
-    from tracker.report.items import item_rows, show_items
+    from tracker.report.items import item_rows, most_disputed, show_items
 
     with asked.reading() as (connection, project):
         items = list(by_item(connection, project, choice=asked.question.choice))
+    whole = asked.as_json or asked.as_csv
+    most = (0 if whole else _MOST_ITEMS) if asked.limit is None else asked.limit
+    shown = most_disputed(items)[:most] if most else items
     show(
-        {"project": asked.project, "items": items},
-        rows=item_rows(items),
-        view=[show_items(items)],
+        {"project": asked.project, "items": shown},
+        rows=item_rows(shown),
+        view=[show_items(shown)],
         **asked.ways,
     )
+    if len(shown) < len(items):
+        warn(f"the {len(shown):,} most disputed of {len(items):,} items; for all: --limit 0")
 
 
 def by_attribute(asked: Asked, attribute: str) -> None:

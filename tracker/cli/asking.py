@@ -106,11 +106,33 @@ InfluenceOf = Annotated[
         help="Show how the coefficient changes without each one.",
     ),
 ]
+
+
+def full_name_of_one(name: str | None) -> str | None:
+    """A measure as it is called in full."""
+    if name is None:
+        return None
+    from tracker.measures.short import full_name
+
+    return full_name(name)
+
+
 Explain = Annotated[
     str | None,
     typer.Option(
         metavar="MEASURE",
+        callback=full_name_of_one,
         help="Show what a figure is computed from, what was left out, and the formula.",
+    ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit",
+        metavar="N",
+        min=0,
+        max=LARGEST,
+        help="With --by item: how many items; 0 for all (default: 100, in JSON and CSV all).",
     ),
 ]
 Methods = Annotated[
@@ -186,6 +208,7 @@ class Asked:
     uncertainty: Uncertainty
     as_json: bool
     as_csv: bool
+    limit: int | None = None
 
     def reading(self) -> AbstractContextManager[tuple[Any, ProjectInfo]]:
         """A connection that sees the state asked about, and the project."""

@@ -70,9 +70,25 @@ Interval = Annotated[
         help="Interval method: asymmetric (also reliable for few items) or Student's t.",
     ),
 ]
+
+
+def full_names(names: list[str] | None) -> list[str] | None:
+    """Measures as they are called in full."""
+    if not names:
+        return names
+    from tracker.measures.short import full_name
+
+    return [full_name(name) for name in names]
+
+
 Measures = Annotated[
     list[str] | None,
-    typer.Option("--measure", metavar="NAME", help="Only this measure (repeatable)."),
+    typer.Option(
+        "--measure",
+        metavar="NAME",
+        callback=full_names,
+        help="Only this measure (repeatable); short names such as alpha and ac1 will do.",
+    ),
 ]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracker.cli.context import full_names
 from tracker.cli.options import LARGEST
 
 if TYPE_CHECKING:
@@ -46,7 +47,12 @@ Window = Annotated[
 ]
 Shown = Annotated[
     list[str] | None,
-    typer.Option("--measure", metavar="NAME", help="Show this measure (repeatable)."),
+    typer.Option(
+        "--measure",
+        metavar="NAME",
+        callback=full_names,
+        help="Show this measure (repeatable); short names such as alpha and ac1 will do.",
+    ),
 ]
 Last = Annotated[
     int,

@@ -30,7 +30,7 @@ def status(
     Examples: `tracker status`, `tracker status reviews --as-of 2026-03-31`
     """
     from tracker.catalogue.projects import list_projects
-    from tracker.report.status import status_view
+    from tracker.report.status import pace_lines, status_view
 
     name = chosen(argument, project)
     ledger = opened_ledger(context)
@@ -45,7 +45,7 @@ def status(
         as_json=as_json,
         as_csv=as_csv,
         rows=[{key: value for key, value in one.items() if key not in flat} for one in told],
-        view=[status_view(found)],
+        view=[status_view(found), *pace_lines(found)],
     )
     if not found:
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")

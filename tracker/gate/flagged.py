@@ -16,7 +16,7 @@ __all__ = ["Found", "found_now", "not_looked_for"]
 
 @dataclass
 class Found:
-    """Findings of some kinds, as ``(annotators, kind)``, and the flags that settle others."""
+    """Findings of some kinds, as ``(annotators, kind in words)``; flags that settle others."""
 
     findings: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
     settled: list[int] = field(default_factory=list)
@@ -39,8 +39,16 @@ def found_now(now: Present, kinds: Sequence[str]) -> Found:
             found.settled.append(state.id)
             continue
         who = (flag.annotator,) if flag.other is None else (flag.annotator, flag.other)
-        found.findings.append((tuple(sorted(names[one] for one in who)), flag.kind))
+        found.findings.append((tuple(sorted(names[one] for one in who)), _called(flag, kinds)))
     return found
+
+
+def _called(flag: Flag, kinds: Sequence[str]) -> str:
+    """The kind of a finding; of one that the audit shows under another kind, both."""
+    if not kinds or flag.kind in kinds:
+        return flag.kind
+    explained = ", ".join(kind for kind in kinds if kind in flag.also)
+    return f"{explained} (shown by the audit as {flag.kind})"
 
 
 def not_looked_for(now: Present, kinds: Sequence[str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import fmean, median
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -220,20 +220,27 @@ def rate_of(category: int, sums: RateSums, compared: int, confidence: float) -> 
     )
 
 
+ENOUGH_PAIRS: Final = 20
+"""Of fewer possible agreements a rate says next to nothing: of 19 pairs the 95 % interval of a
+rate of one half reaches .2 to either side, and a typo that nobody repeats has a rate of 0."""
+
+
 @dataclass(frozen=True)
 class Summary:
     """A project's category rates in one line; all None where no rate is defined.
 
     Attributes:
-        lowest: the category of the lowest rate, the project's figure (Siegel 2018); of equal
-            ones the first.
+        lowest: the category of the lowest rate among those with enough pairs, the project's
+            figure (Siegel 2018); of equal ones the first. Of all if fewer than two have enough.
         mean: of the defined rates, each category weighing the same.
         median: of the defined rates.
+        passed_over: categories of a lower rate than ``lowest`` with fewer than `ENOUGH_PAIRS`.
     """
 
     lowest: CategoryRate | None
     mean: float | None
     median: float | None
+    passed_over: tuple[CategoryRate, ...] = ()
 
 
 def summary(rates: Iterable[CategoryRate]) -> Summary:
@@ -242,5 +249,8 @@ def summary(rates: Iterable[CategoryRate]) -> Summary:
     if not defined:
         return Summary(None, None, None)
     values = [value for value, _ in defined]
-    lowest = min(defined, key=lambda pair: pair[0])[1]
-    return Summary(lowest, fmean(values), median(values))
+    enough = [pair for pair in defined if pair[1].potential_agreements >= ENOUGH_PAIRS]
+    # Of two categories the rare one is the point: there each is judged, however few its pairs.
+    least, lowest = min(enough if len(enough) > 1 else defined, key=lambda pair: pair[0])
+    passed_over = tuple(rate for value, rate in defined if value < least)
+    return Summary(lowest, fmean(values), median(values), passed_over)

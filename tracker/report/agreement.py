@@ -17,6 +17,7 @@ from tracker.report.words import reading_of, reason, title_of
 __all__ = ["agreement_view"]
 
 _HIGH, _LOW = 0.9, 0.5
+_MOST_PASSED_OVER = 3
 """Raw agreement above the one and a category rate below the other contradict each other."""
 
 
@@ -59,6 +60,15 @@ def _lead(found: Assessment) -> Iterator[Text]:
         f"Where one annotator chose it, another did too in {share(lowest.rate)} of "
         f"{many(lowest.potential_agreements, 'pair')}.",
     )
+    if summed.passed_over:
+        few = ", ".join(
+            f"{found.categories[rate.category]} {figure(rate.rate)} of "
+            f"{many(rate.potential_agreements, 'pair')}"
+            for rate in summed.passed_over[:_MOST_PASSED_OVER]
+        )
+        more = len(summed.passed_over) - _MOST_PASSED_OVER
+        rest = f" and {more} more" if more > 0 else ""
+        yield Text(f"Lower, with too few pairs to tell: {few}{rest}.", style="dim")
     yield from _lazy_pair(found, lowest, name)
 
 

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from tracker.catalogue.items import ItemRecord
 from tracker.report.cells import Text, figure, table
 
-__all__ = ["item_rows", "item_view", "show_items"]
+__all__ = ["item_rows", "item_view", "most_disputed", "show_items"]
 
 
 def item_view(record: ItemRecord) -> Iterator[RenderableType]:
@@ -48,9 +48,14 @@ def item_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def show_items(items: Sequence[Mapping[str, Any]]) -> RenderableType:
+def most_disputed(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Items, the most disputed first."""
+    return sorted(items, key=lambda item: -(item["entropy"] or 0))
+
+
+def show_items(items: Sequence[dict[str, Any]]) -> RenderableType:
     """The items, the most disputed first."""
-    ordered = sorted(items, key=lambda item: -(item["entropy"] or 0))
+    ordered = most_disputed(items)
     rows = [
         (
             item["item"],

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 
 from tracker import clock
 from tracker.progress import Status
-from tracker.report.cells import bar, count, share, table
+from tracker.report.cells import Text, bar, count, share, table
 
-__all__ = ["status_view"]
+__all__ = ["pace_lines", "status_view"]
+
+
+def pace_lines(found: Sequence[Status]) -> Iterator[Text]:
+    """For each project over which days its pace was taken, and why it has no forecast."""
+    for status in found:
+        told = status.to_dict()
+        if told["pace_from"] is None:
+            continue
+        line = f"{status.project.name}: pace of {told['pace_from'][:10]} to {told['pace_to'][:10]}"
+        if status.missing and status.done_at is None:
+            line += "; nobody has answered since, so there is no forecast"
+        yield Text(f"{line}.", style="dim")
 
 
 def status_view(found: Sequence[Status]) -> RenderableType:

@@ -1,0 +1,31 @@
+"""Short names of measures, as people type them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["KAPPAS", "SHORT_NAMES", "full_name"]
+
+SHORT_NAMES: Final = {
+    "ac1": "gwet_ac1",
+    "ac2": "gwet_ac2",
+    "alpha": "krippendorff_alpha",
+    "brennan": "brennan_prediger",
+    "cohen": "cohen_kappa",
+    "conger": "conger_kappa",
+    "fleiss": "fleiss_kappa",
+    "krippendorff": "krippendorff_alpha",
+    "light": "light_kappa",
+    "percent": "percent_agreement",
+    "pi": "scott_pi",
+    "scott": "scott_pi",
+}
+"""What each is short for. There is no "kappa": it may be any of `KAPPAS`."""
+
+KAPPAS: Final = ("cohen_kappa", "fleiss_kappa", "conger_kappa", "light_kappa")
+"""Cohen's is of two annotators, the others of any number."""
+
+
+def full_name(name: str) -> str:
+    """The name of a measure that a short one means; any other name as it is."""
+    return SHORT_NAMES.get(name.strip().lower(), name)
