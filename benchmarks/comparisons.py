@@ -223,7 +223,7 @@ def bootstrap(bench: Bench) -> Iterator[Row]:
 
 def audit(bench: Bench) -> Iterator[Row]:
     """Every annotator against the co-annotators, for all kinds of findings but of pairs."""
-    yield _counted(bench, "audit", 3.0, None, "--exclude-kind", "copying")
+    yield _counted(bench, "audit", 2.5, None, "--exclude-kind", "copying")
 
 
 def snapshot(bench: Bench) -> Iterator[Row]:

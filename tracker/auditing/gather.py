@@ -18,7 +18,7 @@ from tracker.catalogue.projects import ProjectInfo
 from tracker.clock import parse_labelled_at
 from tracker.counting import EVERYTHING, Choice, Present, Selection
 from tracker.errors import InvalidOption
-from tracker.tally import AnnotatorTallies
+from tracker.tally import AnnotatorTallies, answers_in
 
 __all__ = ["AuditQuestion", "gather", "gather_again", "kinds_of", "question_of", "second_opinion"]
 
@@ -112,9 +112,6 @@ def gather(
         return evidence
     if "points" in asked:
         evidence = replace(evidence, points=_points(connection, selection.project))
-    if "pairs" in asked:
-        pairs = counting.pair_patterns(connection, selection)
-        evidence = replace(evidence, pairs=pairs if pairs.pairs else None)
     if needs is None:
         asked |= {"gold", "repeats"}  # figures of annotators, whatever is tested
     present = {
@@ -124,7 +121,12 @@ def gather(
         "blocks": there.times,
     }
     wanted = {need for need in asked & _MET if present[need]}
-    return _met(connection, selection, evidence, wanted)
+    evidence = _met(connection, selection, evidence, wanted)
+    if "pairs" in asked:
+        most = max(map(answers_in, evidence.columns.patterns), default=0)
+        pairs = counting.pair_patterns(connection, selection, most=most)
+        evidence = replace(evidence, pairs=pairs if pairs.pairs else None)
+    return evidence
 
 
 def gather_again(

@@ -34,12 +34,15 @@ class _Rows(NamedTuple):
     answers: Sequence[Answer]
 
 
-def pair_patterns(connection: Connection, selection: Selection, least: int = 20) -> PairPatterns:
+def pair_patterns(
+    connection: Connection, selection: Selection, least: int = 20, most: int | None = None
+) -> PairPatterns:
     """The items that every two annotators share, by pattern and by the answer that both gave.
 
-    Pairs of fewer than ``least`` shared items are left out.
+    Pairs of fewer than ``least`` shared items are left out. ``most`` is how many answers an item
+    has at most; None if that is not known.
     """
-    most = _most_answers(connection, selection)
+    most = _most_answers(connection, selection) if most is None else most
     # Wide enough at once: to join every two answers again would take as long again.
     code = make_code(connection, replace(selection, bits=max(selection.bits, most.bit_length())))
     if code.bits is not None and code.bits[0] + 2 * code.bits[1] + code.bits[2] <= BITS:
