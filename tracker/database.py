@@ -48,6 +48,8 @@ class Database:
         self.url = dialect.parse_url(url)
         self.stored = False
         """Whether a `write` was committed."""
+        self.wait: float | None = None
+        """Seconds to wait for a lock that others hold; None for the usual time."""
 
     def __str__(self) -> str:
         """The URL without its password and without the driver's name."""
@@ -70,7 +72,7 @@ class Database:
             raise DatabaseUnusable(f"{file} is a folder", "name a file with --database")
         if file is not None and file.exists() and not file.is_file():
             raise DatabaseUnusable(f"{file} is no ordinary file", "name one with --database")
-        return dialect.engine(self.url)
+        return dialect.engine(self.url, self.wait)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

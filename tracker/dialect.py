@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ _BULK_OPTION = "tracker_bulk"
 # fit into a processor's own cache are sorted in two thirds of the time. A writer keeps changed
 # pages in it; what is loaded in bulk comes in the order of keys, and its memory is the loader's.
 _READERS_CACHE, _WRITERS_CACHE, _LOADERS_CACHE = 1024, 65536, 32768
+_PATIENCE = 10.0  # seconds
 _MIGRATION_LOCK = 0x7472_6163_6B65  # any number that no other program is likely to choose
 _MANY = 500  # rows that it matters to plan for: what joins them takes their number squared
 _FEW = 10  # times fewer than there are: the planner need not be told of so many more
@@ -146,18 +148,30 @@ def is_in_memory(url: URL) -> bool:
     return url.get_backend_name() == "sqlite" and file_of(url) is None
 
 
-def engine(url: URL) -> Engine:
+def engine(url: URL, wait: float | None = None) -> Engine:
     """An engine whose transactions are real ones, on either database.
 
-    A connection is closed after its use, and one database in memory is one connection's.
+    A connection is closed after its use, and one database in memory is one connection's. A lock
+    that others hold is waited for ``wait`` seconds; if None as long as it takes on Postgres, and
+    10 seconds on SQLite.
     """
     if url.get_backend_name() == "postgresql":
-        return create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
+        made = create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
+        if wait is not None:
+            event.listen(made, "connect", partial(_limit_waiting, wait))
+        return made
     pool = StaticPool if file_of(url) is None else NullPool
-    made = create_engine(url, connect_args={"timeout": 10}, poolclass=pool)
+    waiting = {"timeout": _PATIENCE if wait is None else wait}
+    made = create_engine(url, connect_args=waiting, poolclass=pool)
     event.listen(made, "connect", _prepare_sqlite)
     event.listen(made, "begin", _begin_sqlite)
     return made
+
+
+def _limit_waiting(wait: float, dbapi_connection: Any, _record: object) -> None:
+    # No time at all would mean no limit.
+    dbapi_connection.execute(f"SET lock_timeout = {max(1, round(wait * 1000))}")
+    dbapi_connection.commit()
 
 
 def writing(connection: Connection, *, bulk: bool) -> Connection:

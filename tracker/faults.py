@@ -15,6 +15,10 @@ from tracker.errors import DatabaseUnusable, InvalidOption, TrackerError
 
 __all__ = ["explain", "is_missing_table", "not_utf8"]
 
+_LOCKED = (
+    "the database is locked by another program",
+    "try again when it is done, or wait longer: tracker --wait 120 …",
+)
 _AGAIN = "run the command again"
 _CHECK = "see: tracker database check"
 
@@ -41,14 +45,23 @@ _CODES: Final[dict[str, tuple[str, str]]] = {
     "53300": ("the server has too many connections", "try again when some are closed"),
     "53": ("the server lacks resources", "look into its log"),
     "54": ("the server's limits are too narrow for this", "look into its log"),
-    "55P03": ("the database is locked by another program", "try again when it is done"),
+    "55P03": (
+        "the database is locked by another program",
+        "try again when it is done, or wait: --wait 120",
+    ),
     "55": ("the database is in use by another program", "try again when it is done"),
     "57014": ("the server cancelled the statement", "its limit of time may be too narrow"),
     "57": ("the server is shutting down or starting", "try again when it is up"),
     "58": ("the server failed", "look into its log"),
     "XX": ("the server failed", "look into its log"),
-    "BUSY": ("the database is locked by another program", "try again when it is done"),
-    "LOCKED": ("the database is locked by another program", "try again when it is done"),
+    "BUSY": (
+        "the database is locked by another program",
+        "try again when it is done, or wait: --wait 120",
+    ),
+    "LOCKED": (
+        "the database is locked by another program",
+        "try again when it is done, or wait: --wait 120",
+    ),
     "NOTADB": ("the file is not a SQLite database", "name another with --database"),
     "READONLY": ("the database cannot be written to", "check the file's permissions"),
     "CANTOPEN": ("the database cannot be opened", "check the path and permissions"),
@@ -62,7 +75,10 @@ _CODES: Final[dict[str, tuple[str, str]]] = {
     ),
     "NOMEM": ("there is not enough memory", "close other programs"),
     "INTERRUPT": ("the statement was interrupted", _AGAIN),
-    "PROTOCOL": ("the database is locked by another program", "try again when it is done"),
+    "PROTOCOL": (
+        "the database is locked by another program",
+        "try again when it is done, or wait: --wait 120",
+    ),
     "SCHEMA": ("the schema was changed by another program", _AGAIN),
 }
 """What each kind of error means, and how to fix it."""

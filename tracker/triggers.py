@@ -36,7 +36,7 @@ def _sqlite_triggers(table: Table) -> dict[str, str]:
     kept = [
         f"NEW.{c.name} IS OLD.{c.name}"
         if c.name not in erasable
-        else f"(NEW.{c.name} IS OLD.{c.name} OR NEW.{c.name} = '{ERASED}')"
+        else f"(NEW.{c.name} IS OLD.{c.name} OR NEW.{c.name} IS '{ERASED}')"
         for c in table.columns
     ]
     erased = " OR ".join(f"NEW.{one} IS NOT OLD.{one}" for one in erasable)

@@ -399,7 +399,7 @@ ERASABLE = ("made_by", "note")
 
 def sqlite_refusal(erasable):
     kept = " AND ".join(
-        f"(NEW.{one} IS OLD.{one} OR NEW.{one} = '(erased)')"
+        f"(NEW.{one} IS OLD.{one} OR NEW.{one} IS '(erased)')"
         if one in ERASABLE
         else f"NEW.{one} IS OLD.{one}"
         for one in KEPT

@@ -104,3 +104,18 @@ def test_a_backup_is_a_whole_database(run: Run, furnished: Path) -> None:
 
 def test_a_bare_path_is_a_file(run: Run, furnished: Path) -> None:
     assert "reviews" in run("--database", "tracker.db", "status").out
+
+
+def test_an_erasure_lists_where_the_name_may_still_be(run: Run, answers: Path) -> None:
+    for project in ("p", "q"):
+        run("import", answers, "-p", project)
+    run("project", "note", "p", "A is on leave")
+    done = run("annotator", "erase", "p", "A", "--yes")
+    assert "labels are gone from p" in done.out
+    assert "  p: 1 notes" in done.out
+    assert "  q: 1 annotators of that name" in done.out
+    assert "VACUUM" in done.err
+    assert "labels are gone from q" in run("annotator", "erase", "A", "--all-projects", "--yes").out
+    run("annotator", "erase", "A", "--all-projects", "--yes", code=4)
+    run("annotator", "erase", "q", "B", "--all-projects", "--yes", code=2)
+    assert "is erased" in run("project", "unnote", "p", 1, "--erase").out

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import event, inspect, make_url, text
 from sqlalchemy.exc import OperationalError
 
-from tests.database.rows import sample
+from tests.database.rows import fill, sample
 from tests.helpers import standing, stored
 from tracker import database as database_module
 from tracker import faults
@@ -128,6 +128,18 @@ def test_a_file_that_another_program_has_locked(sqlite_file: Path) -> None:
     finally:
         holder.close()
     assert database.check() == []
+
+
+def test_a_lock_is_waited_for_as_long_as_was_said(url: str) -> None:
+    holder, other = Database(url), Database(url)
+    other.wait = 0
+    fill(holder)
+    locks = "SELECT id FROM projects" + (" FOR UPDATE" if "postgres" in url else "")
+    with holder.write() as connection:
+        connection.execute(text(locks))
+        with pytest.raises(DatabaseUnusable, match="locked") as caught, other.write() as second:
+            second.execute(text(locks))
+    assert "--wait" in str(caught.value)
 
 
 def _ledger_on(database: Database) -> Ledger:

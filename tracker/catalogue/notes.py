@@ -13,7 +13,7 @@ from tracker.catalogue.changes import lock_project, record_change
 from tracker.catalogue.names import check_text, near
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import NotFound
-from tracker.schema import Note
+from tracker.schema import ERASED, Note
 
 __all__ = ["NoteInfo", "add_note", "find_note", "list_notes", "remove_note"]
 
@@ -60,20 +60,25 @@ def list_notes(connection: Connection, project: ProjectInfo) -> list[NoteInfo]:
     return [NoteInfo(row.id, row.at, row.text) for row in rows]
 
 
-def remove_note(connection: Connection, project: ProjectInfo, number: int) -> NoteInfo:
-    """Take a note off the time line; its row stays. Raises NotFound for an unknown number."""
+def remove_note(
+    connection: Connection, project: ProjectInfo, number: int, *, erase: bool = False
+) -> NoteInfo:
+    """Take a note off the time line; its row stays. Raises NotFound for an unknown number.
+
+    With ``erase`` its text goes for good; that of one removed before, too.
+    """
     lock_project(connection, project.id)
-    known = list_notes(connection, project)
-    found = next((note for note in known if note.id == number), None)
-    if found is None:
+    ours = (Note.project_id == project.id, Note.id == number)
+    row = connection.execute(select(Note.at, Note.text, Note.removed_by).where(*ours)).one_or_none()
+    if row is None or (row.removed_by is not None and not erase):
+        known = list_notes(connection, project)
         raise NotFound(f"{project.name!r} has no note {number}", _listing(project, known))
-    change, _ = record_change(connection, project.id, "remove note", {"note": number})
-    connection.execute(
-        update(Note)
-        .where(Note.project_id == project.id, Note.id == number)
-        .values(removed_by=change)
-    )
-    return found
+    change = row.removed_by
+    if change is None:
+        change, _ = record_change(connection, project.id, "remove note", {"note": number})
+    told = {"removed_by": change} | ({"text": ERASED} if erase else {})
+    connection.execute(update(Note).where(*ours).values(told))
+    return NoteInfo(number, row.at, row.text)
 
 
 def find_note(connection: Connection, project: ProjectInfo, text: str) -> NoteInfo:

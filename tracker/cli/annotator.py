@@ -18,6 +18,7 @@ from tracker.cli.context import (
     opened,
     say,
     show,
+    warn,
 )
 from tracker.cli.naming import ProjectArgument, about_project
 from tracker.cli.options import LARGEST
@@ -253,17 +254,49 @@ def split(
 
 
 @about_project(annotators, "erase", guess=False)
-def erase(context: typer.Context, project: ProjectArgument, name: Name, yes: Yes = False) -> None:
+def erase(
+    context: typer.Context,
+    project: ProjectArgument,
+    name: Name,
+    all_projects: Annotated[
+        bool, typer.Option("--all-projects", help="In every project of the database.")
+    ] = False,
+    yes: Yes = False,
+) -> None:
     """Permanently delete an annotator's answers and names, as data protection law may require.
 
     Snapshots stay as they are: they hold numbers. Those taken before can no longer be recounted
-    from the labels.
+    from the labels. Texts that people wrote stay, too; those that hold the name are counted.
 
-    Examples: `tracker annotator erase ann -p reviews`
+    Examples: `tracker annotator erase reviews ann`, `tracker annotator erase ann --all-projects`
     """
-    from tracker.ingest.people import erase_annotator
+    from tracker.catalogue.annotators import find_annotator
+    from tracker.catalogue.mentions import mentions
+    from tracker.ingest.people import erase_annotator, erase_everywhere
 
-    confirm(f"Permanently delete all answers of {name}, and the name?", yes=yes)
-    with opened(context).writing(project) as (connection, found):
-        answers = erase_annotator(connection, found, name)
-    say(f"{answers:,} labels are gone from {found.name}")
+    if all_projects and project:
+        raise InvalidOption(f"--all-projects, or {project!r}?", "leave one of them out")
+    where = " in all projects" if all_projects else ""
+    confirm(f"Permanently delete all answers of {name}{where}, and the name?", yes=yes)
+    ledger = opened(context)
+    if all_projects:
+        names = [name.strip()]
+        with ledger.database.write() as connection:
+            erased = erase_everywhere(connection, name)
+            left = mentions(connection, names)
+    else:
+        with ledger.writing(project) as (connection, found):
+            annotator = find_annotator(connection, found, name)
+            names = [annotator.name, *annotator.aliases]
+            erased = {found.name: erase_annotator(connection, found, name)}
+            left = mentions(connection, names)
+    for known, labels in erased.items():
+        say(f"{labels:,} labels are gone from {known}")
+    if left:
+        say("the name may still be in:")
+        for one in left:
+            say(f"  {one.project}: {one.rows:,} {one.what}")
+    warn(
+        "it is also in backups, exports and reports made before; on Postgres in dead rows until "
+        "VACUUM, and in the server's write-ahead log"
+    )

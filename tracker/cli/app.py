@@ -161,6 +161,15 @@ def options(
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print results and errors only: no hints, no bars.")
     ] = False,
+    wait: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            max=1_000_000,
+            help="How long to wait while others use the database (else 10 on SQLite).",
+        ),
+    ] = None,
     version: Annotated[
         bool,
         typer.Option(

@@ -117,6 +117,7 @@ def _remembered(context: typer.Context, made: _Handle) -> _Handle:
             "a database in memory keeps nothing from one command to the next",
             "name a file: --database sqlite:///FILE",
         )
+    made.database.wait = context.find_root().params.get("wait")
     context.find_root().obj = made.database
     return made
 

@@ -49,9 +49,10 @@ def about_project(
             word = rest.pop("project") or None
             if word and named and word != named:
                 raise InvalidOption(f"two projects are named: {word!r} and {named!r}", "name one")
-            if not (word or named or guess):
+            everywhere = rest.get("all_projects", False)
+            if not (word or named or guess or everywhere):
                 raise InvalidOption("which project? This command does not guess", "add: -p PROJECT")
-            rest["project"] = word or named or _only_project(context, rest)
+            rest["project"] = word or named or ("" if everywhere else _only_project(context, rest))
             function(context=context, **rest)
 
         hints = get_type_hints(function, include_extras=True)

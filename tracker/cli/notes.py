@@ -82,16 +82,22 @@ def unnote(
     context: typer.Context,
     project: ProjectArgument,
     number: Annotated[int, typer.Argument(metavar="NOTE", max=LARGEST, help="The note's number.")],
+    erase: Annotated[
+        bool, typer.Option("--erase", help="Delete its text for good, also of one removed before.")
+    ] = False,
 ) -> None:
     """Remove a note from the time line; the record of changes keeps it.
 
-    Example: `tracker project unnote reviews 2`
+    Examples: `tracker project unnote reviews 2`, `tracker project unnote reviews 2 --erase`
     """
     from tracker import clock
     from tracker.catalogue.notes import remove_note
 
     with opened(context).writing(project) as (connection, found):
-        removed = remove_note(connection, found, number)
+        removed = remove_note(connection, found, number, erase=erase)
+    if erase:
+        say(f"note {removed.id} of {found.name} is erased")
+        return
     at = clock.iso(removed.at)
     say(f"note {removed.id} of {found.name} is removed: {removed.text}")
     words = [found.name, removed.text, "--at", at]

@@ -6,6 +6,7 @@ had answered an item, the record that stands is found anew, and the other is kep
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from shlex import quote
 from typing import cast
 
@@ -19,14 +20,14 @@ from tracker.catalogue.annotators import (
     live_aliases,
 )
 from tracker.catalogue.changes import lock_project, record_change
-from tracker.catalogue.projects import ProjectInfo
+from tracker.catalogue.projects import ProjectInfo, list_projects
 from tracker.errors import InvalidOption, NotFound
 from tracker.ingest.standing import restore, retire
 from tracker.ingest.touch import touch
 from tracker.past import ERASURE, MERGE, SPLIT
-from tracker.schema import Alias, Annotator, Label, MergedLabel, PastLabel
+from tracker.schema import ERASED, Alias, Annotator, FlagChange, Label, MergedLabel, PastLabel
 
-__all__ = ["erase_annotator", "merge_annotators", "split_annotator"]
+__all__ = ["erase_annotator", "erase_everywhere", "merge_annotators", "split_annotator"]
 
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
@@ -96,7 +97,8 @@ def split_annotator(connection: Connection, project: ProjectInfo, alias: str) ->
 def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> int:
     """Delete all records of an annotator for good, and the names; returns the labels that stood.
 
-    What is left of the person is a number. Raises NotFound for an unknown name.
+    What is left of the person is a number, also of what they did about findings. Texts that
+    people wrote stay; see `catalogue.mentions`. Raises NotFound for an unknown name.
     """
     lock_project(connection, project.id)
     annotator = find_annotator(connection, project, name)
@@ -114,7 +116,9 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
         connection.execute(delete(_past).where(ours[1]))
     given = (MergedLabel.project_id == project.id) & MergedLabel.given_as.in_(names)
     connection.execute(delete(MergedLabel).where(given))
-    taken = set(annotator_names(connection, project).values())
+    known = annotator_names(connection, project)
+    erase_acts(connection, project.id, [known[number] for number in names])
+    taken = set(known.values())
     for number in names:
         name = f"erased {number}"
         while name in taken:
@@ -126,6 +130,34 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
             .values(name=name)
         )
     return labels
+
+
+def erase_acts(connection: Connection, project_id: int, names: Sequence[str]) -> None:
+    """Blank the names of those who did something about findings; the project's lock is held."""
+    connection.execute(
+        update(FlagChange)
+        .where(FlagChange.project_id == project_id, FlagChange.made_by.in_(names))
+        .values(made_by=ERASED)
+    )
+
+
+def erase_everywhere(connection: Connection, name: str) -> dict[str, int]:
+    """Erase an annotator in all projects; returns the labels that stood, by project.
+
+    In each, all names of the annotator there go. Raises NotFound where no project knows the name.
+    """
+    erased: dict[str, int] = {}
+    unknown: NotFound | None = None
+    for project in list_projects(connection, archived=True):
+        lock_project(connection, project.id)
+        try:
+            erased[project.name] = erase_annotator(connection, project, name)
+        except NotFound as error:
+            unknown = error
+        erase_acts(connection, project.id, [name])
+    if not erased:
+        raise unknown or NotFound(f"there is no annotator {name!r} in any project")
+    return erased
 
 
 def _begin_alias(
