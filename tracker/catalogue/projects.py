@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from tracker import clock, sealing
 from tracker.catalogue.changes import lock_project, record_change
 from tracker.catalogue.facts import say_of_categories
-from tracker.catalogue.names import check_name, near, unfit_for
+from tracker.catalogue.names import check_name, is_numeric, near, unfit_for
 from tracker.errors import InvalidOption, NotFound
 from tracker.schema import (
     ANSWERS,
@@ -143,7 +143,10 @@ def _check_options(options: ProjectOptions) -> None:
             unfit = unfit_for(options.scale or SCALES[0], category)
             if unfit is not None:
                 raise InvalidOption(f"the category {category!r} {unfit}", "choose another scale")
-        if len(set(categories)) < len(categories):
+        numbers = {float(one) for one in categories if is_numeric(one)}
+        spelt = len(numbers) if numbers and all(map(is_numeric, categories)) else None
+        ranked = (options.scale or SCALES[0]) != "nominal"
+        if len(set(categories)) < len(categories) or (ranked and spelt and spelt < len(categories)):
             raise InvalidOption("--categories names a category twice")
         if not categories:
             raise InvalidOption("--categories names no category", "leave it out to learn them")

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, insert, select
 from tracker.catalogue.annotators import live_aliases
 from tracker.catalogue.categories import all_category_names, category_names
 from tracker.catalogue.facts import merged_categories, standing_annotators, told_kinds
-from tracker.catalogue.names import LONGEST_NAME, is_structure, near, unfit_for
+from tracker.catalogue.names import LONGEST_NAME, is_numeric, is_structure, near, unfit_for
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
 from tracker.ingest.records import Batch, Cells, Numbers
@@ -90,7 +90,10 @@ class CategoryIds(Ids):
     def __init__(self, connection: Connection, project: ProjectInfo, empty: int) -> None:
         super().__init__(connection, project)
         self.names = all_category_names(connection, project.id)
-        self.declared = list(category_names(connection, project).values())
+        current = category_names(connection, project)
+        self.declared = list(current.values())
+        self.ordered = project.closed or current.ordered
+        self.spelt = self._spelt()
         merged = merged_categories(connection, project.id)
         self.merged = {name for name, number in self.names.items() if number in merged}
         self.empty = empty  # the reserved category that an empty cell stands for
@@ -101,7 +104,8 @@ class CategoryIds(Ids):
         objection = super()._objection(name) if name else None
         if not name or objection is not None:
             return objection
-        if self.project.closed and name not in self.declared and name not in self.merged:
+        same = self.spelt.get(_number(name), name)
+        if self.project.closed and same not in self.declared and name not in self.merged:
             advice = near(name, self.declared) or f"they are {', '.join(self.declared[:8])}"
             return f"{name!r} is none of the project's categories; {advice}"
         if name not in self.names and is_structure(name):
@@ -112,8 +116,44 @@ class CategoryIds(Ids):
         unfit = unfit_for(self.project.scale, name)
         return None if unfit is None else f"{name!r} {unfit}"
 
+    def _spelt(self) -> dict[float | None, str]:
+        """On a scale of numbers the categories by their number, of several the first."""
+        known = self.declared
+        ranked = self.project.scale == "ordinal" and all(map(is_numeric, known))
+        if self.project.scale not in {"interval", "ratio"} and not ranked:
+            return {}
+        return {_number(name): name for name in reversed(known)}
+
+    def _check_order(self, new: Iterable[str]) -> None:
+        """Refuse categories of an ordinal scale that are no numbers and have no order at all."""
+        unplaced = [name for name in new if not is_numeric(name)]
+        if self.project.scale == "ordinal" and unplaced and not self.ordered:
+            name = self.project.name
+            raise Refused(
+                f"the categories of the ordinal {name!r} need an order, and {unplaced[0]!r} is "
+                "neither a number nor in one",
+                "make the project with all of them in order, --categories low,middle,high; "
+                "one that is there: tracker category order",
+            )
+
     def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
+        same = {name: self._same(name) for name in names}
+        made = self._made(list(dict.fromkeys(same.values())))
+        return {name: made[one] for name, one in same.items()}
+
+    def _same(self, name: str) -> str:
+        """The name of the category: on a scale of numbers the one that was first spelt."""
+        number = _number(name)
+        if number is None or name in self.declared or name in self.merged:
+            return name
+        numeric = bool(self.spelt) or self.project.scale in {"interval", "ratio"}
+        numeric = numeric or (self.project.scale == "ordinal" and not self.declared)
+        return self.spelt.setdefault(number, name) if numeric else name
+
+    def _made(self, names: Sequence[str]) -> Mapping[str, int]:
+        """The number of each name, made if it is new."""
         new = [name for name in names if name and name not in self.names]
+        self._check_order(new)
         if len(self.names) + len(new) >= _MOST_LEARNT:
             raise Refused(
                 f"there are {len(self.names) + len(new):,} different categories or more",
@@ -131,6 +171,10 @@ class CategoryIds(Ids):
                 ],
             )
         return {name: self.names[name] if name else self.empty for name in names}
+
+
+def _number(name: str) -> float | None:
+    return float(name) if is_numeric(name) else None
 
 
 class AnnotatorIds(Ids):

@@ -148,7 +148,7 @@ _ALL = (
         "be compared",
         "Krippendorff (2011), Computing Krippendorff's Alpha-Reliability",
         "krippendorff2011",
-        _CHANCE | {"not_applicable": "an ordinal scale without an order of the categories"},
+        _CHANCE | {"not_applicable": "no order of the categories; see tracker category order"},
         function=krippendorff_alpha,
     ),
     Measure(

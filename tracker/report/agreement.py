@@ -129,7 +129,7 @@ def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> Renderab
             reading_of(one),
         )
         for one in measures
-        if named or one.undefined != "not_applicable"
+        if named or one.undefined != "not_applicable" or one.details.get("scale") == "ordinal"
     ]
     confidence = measures[0].confidence if measures else 0.95
     columns = (
