@@ -6,7 +6,6 @@ import errno
 import os
 import signal
 import stat
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -277,6 +276,8 @@ def _new_file(target: Path, like: Path | None) -> Iterator[Path]:
     It then has the mode of the file ``like`` and is on the disk; else nothing is left. Raises
     InvalidOption where the target exists or cannot be made.
     """
+    import tempfile  # it draws random numbers, which is slow to start
+
     path = None
     try:
         if os.path.lexists(target):

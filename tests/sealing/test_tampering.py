@@ -14,7 +14,7 @@ from tests.sealing.furnished import furnished
 from tracker.catalogue.projects import find_project
 from tracker.history.verify import Verified, verify
 from tracker.ledger import Ledger
-from tracker.sealing import verify_seals
+from tracker.sealing.verify import verify_seals
 
 Write = Callable[..., Path]
 

@@ -28,7 +28,7 @@ from tracker.history.settings import chosen_by_attributes, question_of, selectio
 from tracker.history.tallied import Tallied, count_all, recorded_assessment
 from tracker.past import Moment, as_it_was, erased_since
 from tracker.schema import Snapshot, Tombstone
-from tracker.sealing import verify_seals
+from tracker.sealing.verify import verify_seals
 from tracker.tally import AnnotatorTallies
 
 __all__ = ["Fault", "Verified", "verify", "verify_in_turn"]

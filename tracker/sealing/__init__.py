@@ -15,10 +15,8 @@ anew cannot make that digest again.
 from tracker.sealing.parts import held_sums, staged_sums
 from tracker.sealing.pending import begin, changed, forget, moved_labels, new_labels, start
 from tracker.sealing.seal import finish
-from tracker.sealing.verify import SealsVerified, verify_seals
 
 __all__ = [
-    "SealsVerified",
     "begin",
     "changed",
     "finish",
@@ -28,5 +26,4 @@ __all__ = [
     "new_labels",
     "staged_sums",
     "start",
-    "verify_seals",
 ]
