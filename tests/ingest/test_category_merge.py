@@ -118,3 +118,18 @@ def test_what_cannot_be_merged(ledger: Ledger, write: Write) -> None:
         ledger.merge_categories("p", "x", "x")
     with pytest.raises(NotFound, match="not merged"):
         ledger.split_category("p", "x")
+
+
+def test_an_import_warns_of_categories_that_look_alike(ledger: Ledger, write: Write) -> None:
+    rows = "item,annotator,category\n i,A,very good\n i,B,Very  good\n j,A,ﬁne\n j,B,bad"
+    first = ledger.import_file(write(rows), "p").to_dict()["warnings"]
+    assert first == [
+        "the categories 'Very  good' and 'very good' look alike; to make them one: "
+        "tracker category merge p 'Very  good' 'very good'"
+    ]
+    later = ledger.import_file(write("item,annotator,category\n k,A,fine"), "p")
+    assert len(later.warnings) == 1
+    assert "'fine' and 'ﬁne'" in later.warnings[0]
+    ledger.merge_categories("p", "ﬁne", "fine")
+    quiet = ledger.import_file(write("item,annotator,category\n l,A,fine\n l,B,bad"), "p")
+    assert "warnings" not in quiet.to_dict()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
@@ -17,6 +18,7 @@ __all__ = [
     "check_name",
     "check_text",
     "is_numeric",
+    "look_alikes",
     "is_structure",
     "near",
     "unfit_for",
@@ -36,6 +38,15 @@ def near(name: str, known: Iterable[str]) -> str | None:
     """Advice that names the known names nearest to a mistaken one; None where none is near."""
     found = get_close_matches(name, list(known), n=3, cutoff=0.5)
     return f"did you mean {' or '.join(repr(match) for match in found)}?" if found else None
+
+
+def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """Names that differ in case, inner spaces or the form of their characters alone."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        groups.setdefault(folded, []).append(name)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
 def check_name(name: str, what: str) -> str:

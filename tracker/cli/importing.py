@@ -21,6 +21,7 @@ from tracker.cli.context import (
     say,
     show,
     some_project,
+    warn,
 )
 from tracker.cli.options import (
     LARGEST,
@@ -120,6 +121,8 @@ def import_files(
             )
     except Rejected as error:
         raise shown(error, as_json=as_json) from None
+    for sentence in result.warnings:
+        warn(sentence)
     if as_json:
         show(result.to_dict(), as_json=True)
         return

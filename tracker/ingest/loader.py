@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+import shlex
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from sqlalchemy import Connection, Table, insert, select
 
 from tracker import dialect, sealing
+from tracker.catalogue.categories import category_names
 from tracker.catalogue.changes import lock_project, record_change
+from tracker.catalogue.names import look_alikes
 from tracker.catalogue.projects import ProjectInfo
 from tracker.errors import Refused
 from tracker.ingest.columns import Mapped
@@ -53,6 +56,7 @@ class ImportResult:
     rejections: tuple[Rejection, ...]
     alike: tuple[tuple[Rejection, int], ...]
     gold: dict[str, int] | None
+    warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The result as the contract's JSON; ``gold`` where a gold column held truths."""
@@ -64,6 +68,7 @@ class ImportResult:
             "rejected": self.rejected,
             "rejections": [rejection.to_dict() for rejection in self.rejections],
             **({} if self.gold is None else {"gold": self.gold}),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
 
 
@@ -147,7 +152,20 @@ def load(
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count
     number = record_import(connection, project, change, rows, fates, rejections.count, sources)
     told = gold if any(gold.values()) else None
-    return result_of(number, project, rows, fates, told, rejections)
+    warnings = tuple(_alike(project, category_names(connection, project), intake.categories.met))
+    return replace(result_of(number, project, rows, fates, told, rejections), warnings=warnings)
+
+
+def _alike(project: ProjectInfo, names: Mapping[int, str], met: Collection[int]) -> Iterator[str]:
+    """A sentence for each group of categories that look alike, one of which the import met."""
+    numbers = {name: number for number, name in names.items()}
+    for group in look_alikes(names.values()):
+        if any(numbers[name] in met for name in group):
+            words = " ".join(map(shlex.quote, (project.name, *group[:2])))
+            yield (
+                f"the categories {' and '.join(map(repr, group))} look alike; to make them one: "
+                f"tracker category merge {words}"
+            )
 
 
 def _read_all(
@@ -238,6 +256,7 @@ def result_of(
         rejections=tuple(rejections.first),
         alike=tuple(rejections.alike.values()),
         gold=gold,
+        warnings=(),
         **{fate: fates.get(fate, 0) for fate in FATES},
     )
 
