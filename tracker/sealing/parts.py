@@ -191,8 +191,9 @@ def item_names(connection: Connection, project_id: int, upto: Sequence[int]) -> 
         .order_by(Item.id)
     )
     digests, place = [hashlib.sha256() for _ in upto[1:]], 0
-    result = connection.execute(statement, execution_options={"yield_per": _AT_ONCE})
-    for rows in result.partitions():
+    # The driver's own rows: two columns without anything to convert, in a third of the time.
+    cursor = connection.execute(statement).cursor
+    while cursor is not None and (rows := cursor.fetchmany(_AT_ONCE)):
         names: list[str] = []
         for number, name in rows:
             if number > upto[place + 1]:
