@@ -217,26 +217,24 @@ def _title(factor: str, value: object) -> str:
     }[factor]
 
 
-def missed(crowds: Sequence[Audited]) -> bool:
-    """Whether a target is missed by more than chance (one-sided, 95 %).
+def missed(crowds: Sequence[Audited], level: float) -> bool:
+    """Whether a target is missed by more than chance, which is as rare as ``level``.
 
     Where some are bad, the share of flags that are on honest annotators; where nobody is, the
     share of annotators that are flagged.
     """
-    if any(one.cell.bad for one in crowds):
-        wrong = sum(len(one.wrong) for one in crowds)
-        return _surely_above(wrong, wrong + sum(one.right for one in crowds), MOST_WRONG)
-    honest, accused = (sum(one.honest[n] for one in crowds) for n in (0, 1))
-    return _surely_above(accused, honest, MOST_HONEST)
-
-
-def _surely_above(count: int, of: int, limit: float) -> bool:
     from scipy.special import betainc
 
-    return bool(count and betainc(count, of - count + 1, limit) < 0.05)
+    if any(one.cell.bad for one in crowds):
+        count = sum(len(one.wrong) for one in crowds)
+        of, limit = count + sum(one.right for one in crowds), MOST_WRONG
+    else:
+        of, count = (sum(one.honest[n] for one in crowds) for n in (0, 1))
+        limit = MOST_HONEST
+    return bool(count and betainc(count, of - count + 1, limit) < level)
 
 
-def line(title: str, crowds: Sequence[Audited]) -> str:
+def line(title: str, crowds: Sequence[Audited], level: float) -> str:
     """One row of the table."""
     wrong, right = sum(len(one.wrong) for one in crowds), sum(one.right for one in crowds)
     honest, accused = (sum(one.honest[n] for one in crowds) for n in (0, 1))
@@ -248,7 +246,7 @@ def line(title: str, crowds: Sequence[Audited]) -> str:
         f"{accused / honest:.2%}" if honest else "-",
         f"{found / bad:.0%}" if bad else "-",
     )
-    return f"| {title} | {' | '.join(cells)} |{'  missed' if missed(crowds) else ''}"
+    return f"| {title} | {' | '.join(cells)} |{'  missed' if missed(crowds, level) else ''}"
 
 
 def main() -> int:
@@ -266,9 +264,11 @@ def main() -> int:
                 print(f"\r{done} of {given.crowds}", end="", file=sys.stderr)
     print("| crowds of | crowds | flags | on honest ones | honest ones flagged | bad ones found |")
     print("|---|---:|---:|---:|---:|---:|")
-    for title, some in rows(crowds):
-        print(line(title, some))
-    return int(any(missed(some) for _, some in rows(crowds)))
+    table = [*rows(crowds)]
+    level = 0.05 / len(table)  # so that chance alone marks a row in one table of twenty
+    for title, some in table:
+        print(line(title, some, level))
+    return int(any(missed(some, level) for _, some in table))
 
 
 if __name__ == "__main__":
