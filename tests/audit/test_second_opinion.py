@@ -195,3 +195,18 @@ def test_with_few_answers_an_annotator_is_taken_to_be_like_the_others():
     (place,) = (consensus.joint.annotators == 9).nonzero()[0]
     # One answer, and the crowd's matrix counts as two in each row.
     assert (consensus.fitted.errors[place].diagonal() > 0.45).all()
+
+
+def test_two_who_copy_are_found_among_many_who_share_few_items_with_them():
+    """Twenty people, four answers an item: each of the others meets the two on some ten items."""
+    found = 0
+    for seed in range(6):
+        voices = dict.fromkeys(range(20), mostly_right(0.8))
+        crowd = simulate(seeded(seed), voices, items=400, per_item=4)
+        for item in crowd.items:
+            if 1 in item and 10 not in item:
+                item[10] = item.pop(next(who for who in item if who != 1))
+        flags = [f for f in flags_of(copier(crowd, 10, 1), pairs=True) if f.state == "flagged"]
+        assert {(f.kind, f.annotator, f.other) for f in flags} <= {("copying", 1, 10)}
+        found += bool(flags)
+    assert found >= 5

@@ -159,7 +159,7 @@ def consensus_of(joint: JointAnswers) -> Consensus:
     for _ in range(_ROUNDS):
         fitted = _fitted(joint, pairs, dependent)
         excess, error = alike(joint, pairs, fitted)
-        more = dependent | standing_out(excess, error)
+        more = dependent | standing_out(pairs, excess, error)
         if (more == dependent).all():
             break
         dependent = more

@@ -54,7 +54,7 @@ _AT_A_TIME = 100_000
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs with enough items in common, and their rows.
+    """Every two annotators with an item in common, and their rows.
 
     Attributes:
         first: place of the annotator with the lower one; shape (pairs,), as are the next three.
@@ -74,9 +74,14 @@ class Pairs:
     pair: IntArray
     weight: FloatArray
 
+    @property
+    def enough(self) -> BoolArray:
+        """Which pairs share so many items that something can be said of them; shape (pairs,)."""
+        return np.asarray(self.items >= LEAST_SHARED)
+
 
 def pairs_of(joint: JointAnswers) -> Pairs:
-    """Return every two annotators of ``LEAST_SHARED`` items in common, or more."""
+    """Return every two annotators with an item in common."""
     rows = _paired(joint)
     width = len(joint.annotators)
     key = joint.annotator[rows[:, 0]] * width + joint.annotator[rows[:, 1]]
@@ -85,10 +90,6 @@ def pairs_of(joint: JointAnswers) -> Pairs:
     keys, pair = np.unique(key, return_inverse=True)
     weight = joint.weight[rows[:, 0]]
     items = np.bincount(pair, weight, len(keys)).astype(np.float64)
-    enough = items >= LEAST_SHARED
-    kept = enough[pair]
-    rows, pair, weight = rows[kept], (np.cumsum(enough) - 1)[pair[kept]], weight[kept]
-    keys, items = keys[enough], items[enough]
     same = joint.answer[rows[:, 0]] == joint.answer[rows[:, 1]]
     agreed = np.bincount(pair, weight * same, len(keys)) / items
     return Pairs(keys // width, keys % width, items, agreed, rows, pair, weight)
@@ -126,17 +127,23 @@ def alike(joint: JointAnswers, pairs: Pairs, fitted: Fit) -> tuple[FloatArray, F
     explained = np.bincount(pairs.pair, pairs.weight * expected, number)
     excess = pairs.agreed - explained / pairs.items
     variance = np.bincount(pairs.pair, pairs.weight * expected * (1 - expected), number)
-    usual = max(float(np.median(excess)), 0.0) if number else 0.0
+    usual = max(_median(excess, pairs.items), 0.0) if number else 0.0
     error: FloatArray = np.sqrt(np.maximum(variance, 1e-12)) / pairs.items
     return np.asarray(excess - usual), error
 
 
-def standing_out(excess: FloatArray, error: FloatArray) -> BoolArray:
+def _median(values: FloatArray, weights: FloatArray) -> float:
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(below, below[-1] / 2.0)])
+
+
+def standing_out(pairs: Pairs, excess: FloatArray, error: FloatArray) -> BoolArray:
     """Return which pairs agree more than explained, surely and by enough; shape (pairs,)."""
     from scipy.special import ndtri
 
-    surely = -ndtri(SURE / max(len(excess), 1))
-    return np.asarray((excess >= LEAST_EXCESS) & (excess >= surely * error))
+    surely = -ndtri(SURE / max(int(pairs.enough.sum()), 1))
+    return np.asarray(pairs.enough & (excess >= LEAST_EXCESS) & (excess >= surely * error))
 
 
 def identical(joint: JointAnswers, pairs: Pairs) -> BoolArray:
@@ -150,7 +157,7 @@ def identical(joint: JointAnswers, pairs: Pairs) -> BoolArray:
     ).reshape(shape)
     shares = counts / counts.sum(axis=1, keepdims=True)
     chance = (shares[pairs.first] * shares[pairs.second]).sum(axis=1)
-    same = (pairs.agreed >= IDENTICAL) & (pairs.agreed - chance >= APART)
+    same = pairs.enough & (pairs.agreed >= IDENTICAL) & (pairs.agreed - chance >= APART)
     found = same.copy()
     for place in np.flatnonzero(same).tolist():
         # Not held against them: a third who is identical to one of them.
@@ -158,14 +165,17 @@ def identical(joint: JointAnswers, pairs: Pairs) -> BoolArray:
         for _ in range(2):
             near = np.isin(pairs.first, circle) | np.isin(pairs.second, circle)
             circle = np.union1d(pairs.first[near & same], pairs.second[near & same]).tolist()
-        one, other = np.isin(pairs.first, circle), np.isin(pairs.second, circle)
-        apart = pairs.agreed[one != other]
-        found[place] = len(apart) > 0 and pairs.agreed[place] - apart.max() >= APART
+        apart = np.isin(pairs.first, circle) != np.isin(pairs.second, circle)
+        nearest = pairs.agreed[apart & pairs.enough].max(initial=0.0)
+        if apart.any():  # with each of them there may be few items, and with all of them many
+            usual = float(np.average(pairs.agreed[apart], weights=pairs.items[apart]))
+            nearest = max(nearest, usual)
+        found[place] = apart.any() and pairs.agreed[place] - nearest >= APART
     return np.asarray(found)
 
 
 def witnesses(pairs: Pairs, place: int) -> int:
-    """Return how many others share enough items with one of a pair, or both."""
+    """Return how many others share an item with one of a pair, or both."""
     both = [pairs.first[place], pairs.second[place]]
     near = np.isin(pairs.first, both) | np.isin(pairs.second, both)
     met = np.union1d(pairs.first[near], pairs.second[near])

@@ -117,7 +117,7 @@ def of_pair(finding: Finding, consensus: Consensus) -> Opinion:
         return _NOTHING
     excess, error = float(consensus.excess[place]), float(consensus.error[place])
     agreed = float(consensus.pairs.agreed[place])
-    holds = bool(standing_out(consensus.excess, consensus.error)[place])
+    holds = bool(standing_out(consensus.pairs, consensus.excess, consensus.error)[place])
     ratio = agreed / (agreed - excess) if agreed > excess else None
     # Beside one other annotator, two who agree may both be excellent, and the other one off.
     p_value = _upper_normal(excess, error) if witnesses(consensus.pairs, place) > 1 else None
