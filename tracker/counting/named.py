@@ -28,7 +28,10 @@ _items = typing_cast("Table", Item.__table__)
 
 
 def marginals(connection: Connection, selection: Selection) -> dict[int, dict[Answer, int]]:
-    """On how many items each annotator gave each answer: ``{annotator: {answer: items}}``."""
+    """On how many items each annotator gave each answer: ``{annotator: {answer: items}}``.
+
+    Annotators are ascending.
+    """
     answers = answers_of(selection)
     annotator, category = id_widths(connection, selection)
     counts: dict[int, dict[Answer, int]] = {}
@@ -36,28 +39,35 @@ def marginals(connection: Connection, selection: Selection) -> dict[int, dict[An
         key = packed([answers.c.annotator_id, answers.c.answer], (annotator, category)).label("key")
         for number, items in stream(connection, select(key, func.count()).group_by("key")):
             counts.setdefault(number >> category, {})[(number & ((1 << category) - 1),)] = items
-        return counts
+        return dict(sorted(counts.items()))
     columns = (answers.c.annotator_id, answers.c.answer)
     for who, answer, items in stream(connection, select(*columns, func.count()).group_by(*columns)):
         mine = counts.setdefault(who, {})
         what = read_answer(answer)
         mine[what] = mine.get(what, 0) + items
-    return counts
+    return dict(sorted(counts.items()))
 
 
 def joint_patterns(
     connection: Connection, selection: Selection
 ) -> Iterator[tuple[JointPattern, int]]:
-    """How many items have each assignment of answers to annotators, as they come.
+    """How many items have each assignment of answers to annotators, each once.
 
-    Where few annotators answer everything these are few. In a crowd they are nearly as many as
-    the items: only errors that cannot be had from less ask for them.
+    Their order may change from run to run: `math.fsum` makes a sum that does not. If few
+    annotators answer everything these are few. In a crowd they are nearly as many as the items:
+    only errors that cannot be had from less ask for them.
     """
     answers = answers_of(selection)
     one = cast(answers.c.annotator_id, Text).concat(":").concat(cast(answers.c.answer, Text))
+    # In order, so that items answered alike make one text, as they are stored in any order.
+    rows = (
+        select(answers.c.item_id, one.label("given"))
+        .order_by(answers.c.item_id, answers.c.annotator_id)
+        .subquery("given")
+    )
     items = (
-        select(func.aggregate_strings(one, ",").label("joint"))
-        .group_by(answers.c.item_id)
+        select(func.aggregate_strings(rows.c.given, ",").label("joint"))
+        .group_by(rows.c.item_id)
         .subquery("items")
     )
     for text, number in stream(

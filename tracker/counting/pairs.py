@@ -53,9 +53,8 @@ def pair_cells(
     if selection.project.answers != "one" or 2 * (annotator + category) > BITS:
         tallies = pair_tallies(connection, selection).counts
         pairs = sorted(tallies)
-        return pairs, cells_of([tallies[pair] for pair in pairs], answers)
-    rows = _by_cell(connection, selection, annotator, category)
-    both, first, second, items = (column[np.argsort(rows[0], kind="stable")] for column in rows)
+        return pairs, cells_of([dict(sorted(tallies[pair].items())) for pair in pairs], answers)
+    both, first, second, items = _by_cell(connection, selection, annotator, category)
     distinct, place = np.unique(both, return_inverse=True)
     pairs = [(pair >> annotator, pair & ((1 << annotator) - 1)) for pair in distinct.tolist()]
     used = np.unique(np.concatenate([first, second])).tolist()
@@ -69,9 +68,10 @@ def pair_cells(
 def _by_cell(
     connection: Connection, selection: Selection, annotator: int, category: int
 ) -> Columns:
-    """One row per pair and cell: pair, first answer, second answer, items."""
+    """One row per pair and cell, ascending: pair, first answer, second answer, items."""
     key, statement = _joined(selection, (annotator, category))
-    both, items = numbers(connection, statement.group_by(*key)).T
+    rows = numbers(connection, statement.group_by(*key))
+    both, items = rows[np.argsort(rows[:, 0])].T  # the order of a sum decides its last digit
     mask = (1 << category) - 1
     return both >> 2 * category, (both >> category) & mask, both & mask, items
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,16 +109,21 @@ def conger_error(
     slope = 2 * (met - (own.shares * met).sum(axis=1)[:, None])
     slope /= annotators * (annotators - 1) * own.items[:, None]
     code = {answer: place for place, answer in enumerate(sample.table.answers)}
-    squares = fourths = 0.0
+    squares, fourths = [], []
     for rows, items in _in_parts(joint):
         owner, who, what = _flat(rows, own.place, code)
         by_chance = np.bincount(owner, slope[who, what], len(rows))
         agreement, sizes = _agreements(sample, owner, what, len(rows))
         apart = np.where(sizes > 1, agreement - sample.observed, 0.0) / sample.compared
         influence = (apart - (1 - found.value) * by_chance) / (1 - found.parts.expected)
-        squares += float(items @ influence**2)
-        fourths += float(items @ influence**4)
-    return replace(found, squares=squares, fourths=fourths)
+        squares.append(items * influence**2)
+        fourths.append(items * influence**4)
+    return replace(found, squares=_in_any_order(squares), fourths=_in_any_order(fourths))
+
+
+def _in_any_order(parts: Sequence[Floats]) -> float:
+    """The sum, rounded once: the same to the last digit whatever the order."""
+    return fsum(chain.from_iterable(parts))
 
 
 def _in_parts(
@@ -219,11 +225,14 @@ def light_error(
         )  # fmt: skip
         for pair, one, other, change in rows:
             influence[(*pairs[start + pair], cells.answers[one], cells.answers[other])] = change
-    squares = fourths = 0.0
-    for pattern, items in joint:
-        change = sum(
-            influence[a, b, one, other] for (a, one), (b, other) in combinations(pattern, 2)
+    changes = (
+        (
+            sum(influence[a, b, one, other] for (a, one), (b, other) in combinations(pattern, 2)),
+            items,
         )
-        squares += items * (change / len(pairs)) ** 2
-        fourths += items * (change / len(pairs)) ** 4
+        for pattern, items in joint
+    )
+    change, items = np.array(list(changes), dtype=float).reshape(-1, 2).T
+    change /= len(pairs)
+    squares, fourths = _in_any_order([items * change**2]), _in_any_order([items * change**4])
     return replace(found, squares=squares, fourths=fourths)
