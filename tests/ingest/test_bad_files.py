@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -128,6 +130,35 @@ def test_a_cell_of_a_megabyte(ledger: Ledger, write: Write) -> None:
     refused(ledger, timed, "line 2")
     ledger.import_file(write(rows), "p")  # a text may be as long as that
     assert standing(ledger) == [("i", "A", "x")]
+
+
+def test_a_small_packed_file_that_unpacks_to_one_huge_line(
+    sqlite_ledger: Ledger, tmp_path: Path
+) -> None:
+    file = tmp_path / "packed.csv.gz"
+    cases = ((HEADER, b"x", "line 2: the line is longer"), (b"", b",", "line 1: the line is"))
+    for head, filling, sign in cases:
+        with gzip.open(file, "wb", compresslevel=1) as packed:
+            packed.write(head)
+            for _ in range(24):
+                packed.write(filling * (1 << 20))
+        tracemalloc.start()
+        try:
+            refused(sqlite_ledger, file, sign, "16 MB")
+            assert tracemalloc.get_traced_memory()[1] < 100 << 20
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_header_of_very_many_columns_and_of_a_very_long_one(
+    sqlite_ledger: Ledger, write: Write, quote: str
+) -> None:
+    names = ",".join(f"{quote}c{n}{quote}" for n in range(10_001))
+    refused(sqlite_ledger, write(f"{names}\n{names}\n"), "10,001 columns; 10,000 are the most")
+    with pytest.raises(Refused, match="its columns are") as error:
+        sqlite_ledger.import_file(write(f"item,{quote}{'x' * 1_000_000}{quote}\ni,A\n"), "p")
+    assert len(error.value.message) < 500
 
 
 @pytest.mark.parametrize("name", ["é" * 250, "😀" * 125, "x" * 500])

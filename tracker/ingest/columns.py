@@ -12,6 +12,10 @@ from tracker.ingest.records import KEEP, ROLES
 
 __all__ = ["Layout", "Mapped", "find_columns", "parse_map"]
 
+MOST_COLUMNS = 10_000
+"""Columns of a file; those of annotators in wide form are among them."""
+_SHOWN = 60  # characters of a column's name in a list of them
+
 _NAMES = {
     "item": "item item_id item_key task task_id question question_id document document_id doc "
     "doc_id example example_id sample sample_id unit unit_id hit hit_id hitid",
@@ -102,8 +106,14 @@ def parse_map(
 def find_columns(header: Sequence[str], mapped: Mapped, source: str) -> Layout:
     """The layout of a file with this header.
 
-    Raises Refused where a column that is needed is missing or could be one of several.
+    Raises Refused where a column that is needed is missing or could be one of several, and for
+    more than `MOST_COLUMNS`.
     """
+    if len(header) > MOST_COLUMNS:
+        raise Refused(
+            f"{source} has {len(header):,} columns; {MOST_COLUMNS:,} are the most",
+            "is its first line the header?",
+        )
     names = [name.strip() for name in header]
     roles = {
         role: _position(names, column, f"--map {role}={column}", source)
@@ -198,5 +208,6 @@ def _has_answers(layout: Layout) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:12])
+    cut = (name if len(name) <= _SHOWN else name[:_SHOWN] + "…" for name in names[:12])
+    shown = ", ".join(cut)
     return shown + (", …" if len(names) > 12 else "")

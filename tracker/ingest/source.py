@@ -18,7 +18,7 @@ from tracker.errors import Refused
 __all__ = ["LONGEST_LINE", "STDIN", "SourceFile", "line_ends"]
 
 STDIN = "-"
-LONGEST_LINE = 64 * 1024 * 1024
+LONGEST_LINE = 16 * 1024 * 1024
 """Bytes of a line; so that a small packed file cannot fill the memory with one."""
 _PEEK = 4096
 _BLOCK = 1024 * 1024  # larger ones leave the processor's cache as they are read
