@@ -122,7 +122,7 @@ BAD = [
     (["--weights", "linear"], 2, "numbers", "--scale ordinal"),
     (["--scale", "moon"], 2, "moon", "nominal"),
     (["--scale", "ratio"], 2, "needs numbers", "--scale nominal or ordinal"),
-    (["--scale", "ordinal"], 2, "no order", "declare one: tracker project create"),
+    (["--scale", "ordinal"], 2, "no order", "declare one: tracker category order"),
     (["--distance", "masi"], 2, "one category per answer", "use --scale"),
     (["--bootstrap", "1"], 2, "bootstrap of 1", "use 1000"),
     (["--bootstrap", "-5"], 2, "bootstrap of -5", "use 1000"),

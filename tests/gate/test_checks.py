@@ -292,7 +292,12 @@ def test_a_snapshot_that_is_not_there_is_not_found(
         (check("measure = 'token_f1'", "at_least = 0"), 2, "token_f1 does not fit 'p'", "these"),
         (check("measure = 'gwet_ac2'", "at_least = 0"), 2, "needs weights", "add weights linear"),
         ("\nweights = 'linear'\n" + check("items_at_least = 1"), 2, "need numbers", "scale ord"),
-        ("scale = 'ordinal'\n" + check("items_at_least = 1"), 1, "no order", "--scale ordinal"),
+        (
+            "scale = 'ordinal'\n" + check("items_at_least = 1"),
+            1,
+            "no order",
+            "tracker category order",
+        ),
         (
             "scale='nominal'\ndistance = 'masi'\n" + check("flags = ['any']"),
             2,

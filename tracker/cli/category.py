@@ -85,7 +85,7 @@ def merge(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let all answers of a category, past and to come, be answers of another.
+    """Merge a category into another: its answers, past and to come, count as the other's.
 
     To take it back: tracker category split. --known-at shows what was before.
 
@@ -95,7 +95,7 @@ def merge(
     from tracker.ingest.merging import merge_categories
 
     if not dry_run:
-        confirm(f"Let all answers {category!r} be {into!r}?", yes=yes)
+        confirm(f"Merge {category!r} into {into!r}?", yes=yes)
     with opened(context).database.write(keep=not dry_run) as connection:
         found = find_project(connection, project)
         labels = merge_categories(connection, found, category, into)
@@ -115,7 +115,7 @@ def split(
     category: Annotated[str, typer.Argument(metavar="CATEGORY", help="One that was merged.")],
     as_json: AsJson = False,
 ) -> None:
-    """Let the answers of a merged category be its own again.
+    """Take a merge back: the category has its own answers again.
 
     Example: `tracker category split reviews Positive`
     """

@@ -69,8 +69,7 @@ def _populations(table: Table, confidence: float) -> tuple[Table, Floats] | None
     items = _with_supposed(table)
     if items is None:
         return None
-    # In the order of the patterns themselves: figures do not depend on how they were counted.
-    ordered = dict(sorted(items.items()))
+    ordered = _in_order(items)
     supposed = table_of(ItemPatterns(dict.fromkeys(ordered, 1)), table.answers)
     shares = gammas(tuple(ordered.values()), confidence)
     # As of very many items: a population has no correction for being small.
@@ -95,6 +94,25 @@ def _telling(table: Table) -> int:
         alike.answer[whole], alike.items[alike.owner[whole]], len(table.answers) or 1
     )
     return int(alike.items.sum()) - int(by_answer.max(initial=0))
+
+
+def _in_order(items: dict[Pattern, float]) -> dict[Pattern, float]:
+    """The patterns in an order that depends neither on how they came nor on the answers' ids.
+
+    Answers are numbered by how often they were given, then by the patterns that they are in.
+    """
+    often: Counter[Answer] = Counter()
+    met: dict[Answer, list[tuple[tuple[int, ...], int, float]]] = {}
+    for pattern, number in items.items():
+        counts = tuple(sorted(count for _, count in pattern))
+        for answer, count in pattern:
+            often[answer] += round(count * number * 1e6)
+            met.setdefault(answer, []).append((counts, count, number))
+    ranked = sorted(met, key=lambda answer: (-often[answer], sorted(met[answer]), answer))
+    rank = {answer: place for place, answer in enumerate(ranked)}
+    return dict(
+        sorted(items.items(), key=lambda one: sorted((rank[a], count) for a, count in one[0]))
+    )
 
 
 def _with_supposed(table: Table) -> dict[Pattern, float] | None:
