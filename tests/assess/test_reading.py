@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from tests.assess.crowd import KINDS, answers, asked, assessed, frame, values
 from tracker.assess import Reading
@@ -16,9 +17,15 @@ RANKED = ("low", "middle", "high", "top")
 
 
 def store(ledger: Ledger, categories: tuple[str, ...], **options: Any) -> None:
+    """An ordinal scale without an order, which no import makes any more, is made afterwards."""
     several = options.get("answers") == "several"
     rows = frame(answers(categories=categories, several=several))
-    ledger.import_frame(rows, "p", options=ProjectOptions(**options))
+    ordinal = options.get("scale") == "ordinal"
+    made = options | {"scale": "nominal"} if ordinal else options
+    ledger.import_frame(rows, "p", options=ProjectOptions(**made))
+    if ordinal:
+        with ledger.database.engine.begin() as connection:
+            connection.execute(text("UPDATE projects SET scale = 'ordinal'"))
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_an_interrupted_import_leaves_nothing(run: Run, folder: Path) -> None:
         ["simulate", "high", "--items", "20000", "-o", "-"],
         ["agreement", "sandwich", "--by", "item", "--json"],
         ["agreement", "sandwich", "--by", "item", "--csv"],
-        ["agreement", "sandwich", "--by", "item"],
+        ["agreement", "sandwich", "--by", "item", "--limit", "0"],
     ],
     ids=" ".join,
 )

@@ -41,16 +41,20 @@ def contradictions(
     lowest, highest = (f(incoming.c.category_id) for f in (func.min, func.max))
     mixed = lowest < highest if single else and_(lowest < 1, highest > 0)
     key = [incoming.c[column] for column in ASSERTION]
-    lines = [func.min(incoming.c.line).label("first"), func.max(incoming.c.line).label("last")]
+    # The two lines that are named: the first and the last, or one of each kind.
+    line, category = incoming.c.line, incoming.c.category_id
+    lines = [
+        (func.min(line) if single else func.min(case((category < 1, line)))).label("one"),
+        (func.max(line) if single else func.min(case((category > 0, line)))).label("other"),
+    ]
     groups = select(*key, *lines).group_by(*key).having(mixed).subquery()
+    is_one = line == groups.c.one if single else category < 1
     rows = connection.execute(
         select(
             incoming.c.source,
             incoming.c.line,
             incoming.c.annotator_id,
-            case((incoming.c.line == groups.c.first, groups.c.last), else_=groups.c.first).label(
-                "other"
-            ),
+            case((is_one, groups.c.other), else_=groups.c.one).label("other"),
             Item.name.label("item"),
             Annotator.name.label("annotator"),
             Category.name.label("category"),
