@@ -96,10 +96,15 @@ def test_no_colour_and_no_bar_where_there_is_no_terminal(process: Run, furnished
     assert done.err == ""
 
 
-def test_an_interrupt_after_all_is_stored_says_so(run: Run, furnished: Path) -> None:
+def test_an_interrupt_after_all_is_stored_says_so(
+    run: Run, furnished: Path, request: pytest.FixtureRequest
+) -> None:
     """The signal comes during the commit, whichever command it is that commits."""
     database = Database("sqlite:///tracker.db")
     commit = RootTransaction.commit
+    # A shell lets what it runs in the background ignore the signal, and so the tests.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
 
     def interrupted(self: RootTransaction) -> None:
         signal.raise_signal(signal.SIGINT)
