@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.audit import Evidence, Flag, audit
+from tracker.audit.drift import falls_since
 from tracker.audit.finding import Finding
 from tracker.audit.joint import TRUTH, Given, JointAnswers, joint_answers
 from tracker.audit.observed import Blocks, PairPatterns
-from tracker.clock import parse_labelled_at
 from tracker.tally import AnnotatorTallies, Answer, Pattern
 
 BLOCKS = 20
@@ -77,11 +77,7 @@ class Answers:
 
     def joint(self, findings: Collection[Finding]) -> JointAnswers:
         """Who gave what, and whether from the moment on that a finding is about."""
-        since = {
-            finding.annotator: parse_labelled_at(str(finding.details["since"])) // DAY
-            for finding in findings
-            if "since" in finding.details
-        }
+        since = {who: at // DAY for who, at in falls_since(findings).items()}
         late = np.full(len(self.item), -1)
         if self.block is not None:
             for who, block in since.items():

@@ -16,10 +16,10 @@ from random import Random
 import numpy as np
 
 from tracker.audit import Evidence
+from tracker.audit.drift import falls_since
 from tracker.audit.finding import Finding
 from tracker.audit.joint import TRUTH, Given, JointAnswers, joint_answers
 from tracker.audit.observed import AnswerTimes, Blocks, PairPatterns
-from tracker.clock import parse_labelled_at
 from tracker.tally import AnnotatorTallies, Answer, Pattern, make_pattern
 
 BLOCKS = 20
@@ -138,11 +138,7 @@ class Crowd:
 
     def consult(self, findings: Collection[Finding]) -> JointAnswers:
         """Who gave what, and whether from the moment on that a finding is about."""
-        since = {
-            finding.annotator: parse_labelled_at(str(finding.details["since"]))
-            for finding in findings
-            if "since" in finding.details
-        }
+        since = falls_since(findings)
         joint: list[list[Given]] = [[] for _ in self.items]
         for who, order in self.order.items():
             for place, item in enumerate(order):

@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tracker.audit import Evidence
+from tracker.audit.drift import falls_since
 from tracker.audit.finding import Finding
 from tracker.audit.joint import TRUTH, Given, JointAnswers, joint_answers
 from tracker.audit.observed import AnswerTimes, Blocks, PairPatterns
-from tracker.clock import parse_labelled_at
 from tracker.tally import AnnotatorTallies, Pattern, make_pattern
 
 from .crowds import seeded
@@ -97,11 +97,7 @@ class Record:
         )
 
     def consult(self, findings: Collection[Finding]) -> JointAnswers:
-        since = {
-            finding.annotator: parse_labelled_at(str(finding.details["since"]))
-            for finding in findings
-            if "since" in finding.details
-        }
+        since = falls_since(findings)
         joint: list[list[Given]] = [[] for _ in self.items]
         for who, order in self.order.items():
             for place, item in enumerate(order):

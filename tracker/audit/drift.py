@@ -7,7 +7,7 @@ items is no drift. Whichever of the two has more answers that can tell is tested
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,10 +21,10 @@ from tracker.audit.observed import Blocks
 from tracker.audit.opinions import of_fall
 from tracker.audit.trend import Fall, fall_over
 from tracker.audit.wording import percent
-from tracker.clock import iso
+from tracker.clock import iso, parse_labelled_at
 from tracker.tally import Pattern, answers_in
 
-__all__ = ["DRIFT", "MINIMUM_IN_TIME"]
+__all__ = ["DRIFT", "MINIMUM_IN_TIME", "falls_since"]
 
 NAME = "drift"
 
@@ -133,6 +133,15 @@ def why(finding: Finding) -> str:
         f"{{annotator}}'s {finding.details['of']} fell from {percent(finding.expected)} to "
         f"{percent(finding.observed)} since {str(finding.details['since'])[:16].replace('T', ' ')}"
     )
+
+
+def falls_since(findings: Iterable[Finding]) -> dict[int, int]:
+    """Return the moment from which each annotator's answers fell, in microseconds since 1970."""
+    return {
+        finding.annotator: parse_labelled_at(str(finding.details["since"]))
+        for finding in findings
+        if "since" in finding.details
+    }
 
 
 def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:

@@ -47,13 +47,11 @@ class Verdict:
     Attributes:
         judged: every finding, on all answers.
         opinions: of those that stand out and need a second opinion.
-        excluded: the annotators who were left out of ``refit``.
-        refit: findings without their answers.
+        refit: findings without the answers of annotators who are flagged.
     """
 
     judged: Mapping[Key, Judged]
     opinions: Mapping[Key, Opinion] = field(default_factory=dict)
-    excluded: frozenset[int] = frozenset()
     refit: Mapping[Key, Judged] = field(default_factory=dict)
 
     def states(self) -> dict[Key, State]:
@@ -96,7 +94,7 @@ def settle(
     if regather is None or not excluded:
         return verdict
     refit = _judged(spoiling, regather(excluded))
-    return Verdict(verdict.judged, verdict.opinions, excluded, refit)
+    return Verdict(verdict.judged, verdict.opinions, refit)
 
 
 def _judged(kinds: Sequence[Kind], evidence: Evidence) -> dict[Key, Judged]:

@@ -9,13 +9,13 @@ from sqlalchemy import Connection
 
 from tracker import counting
 from tracker.audit import DEFAULT_ALPHA, KINDS, Evidence, Kind
+from tracker.audit.drift import falls_since
 from tracker.audit.finding import Finding
 from tracker.audit.floors import DEFAULT_FLOORS, Floors
 from tracker.audit.joint import JointAnswers
 from tracker.catalogue.categories import category_names
 from tracker.catalogue.names import near
 from tracker.catalogue.projects import ProjectInfo
-from tracker.clock import parse_labelled_at
 from tracker.counting import EVERYTHING, Choice, Present, Selection
 from tracker.errors import InvalidOption
 from tracker.tally import AnnotatorTallies, answers_in
@@ -162,11 +162,7 @@ def second_opinion(
         int(evidence.columns.number.sum()),
         single,
         {(finding.annotator, finding.other) for finding in pairs if finding.other is not None},
-        {
-            finding.annotator: parse_labelled_at(str(finding.details["since"]))
-            for finding in findings
-            if "since" in finding.details
-        },
+        falls_since(findings),
     )
 
 
