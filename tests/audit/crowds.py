@@ -9,7 +9,6 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tracker.audit import Evidence
 from tracker.audit.joint import Given, JointAnswers, joint_answers
 from tracker.tally import AnnotatorTallies, Answer, make_pattern
 
@@ -28,18 +27,12 @@ class Crowd(NamedTuple):
 
     items: list[dict[int, Answer]]
 
-    def tallies(self) -> AnnotatorTallies:
-        return self.recount(frozenset())
-
-    def regather(self, excluded: Collection[int]) -> Evidence:
-        return Evidence(self.recount(excluded))
-
     def consult(self, _: object = ()) -> JointAnswers:
         return joint_answers(
             (tuple(Given(who, own) for who, own in answers.items()), 1) for answers in self.items
         )
 
-    def recount(self, excluded: Collection[int]) -> AnnotatorTallies:
+    def tallies(self, excluded: Collection[int] = ()) -> AnnotatorTallies:
         counts: dict[int, Counter] = {}
         for answers in self.items:
             for annotator, own in answers.items():

@@ -75,8 +75,8 @@ class Record:
     categories: int
     ordinal: bool
 
-    def regather(self, excluded: Collection[int] = ()) -> Evidence:
-        met = [_met(held, excluded) for held in self.items]
+    def evidence(self) -> Evidence:
+        met = [_met(held) for held in self.items]
         return Evidence(
             tallies=self._tallies(met),
             points={c: float(c) for c in range(self.categories)} if self.ordinal else None,
@@ -169,11 +169,9 @@ def _block(place: int, number: int) -> int:
     return block if block < longer else longer + (place - longer * (size + 1)) // size
 
 
-def _met(held: Mapping[int, int], excluded: Collection[int]) -> dict[int, Pattern]:
-    """The pattern that each annotator of an item meets: one's own answer is in it, always."""
-    kept = [(own,) for who, own in held.items() if who not in excluded]
-    common = make_pattern(kept)
-    return {w: make_pattern([*kept, (a,)]) if w in excluded else common for w, a in held.items()}
+def _met(held: Mapping[int, int]) -> dict[int, Pattern]:
+    """The pattern that each annotator of an item meets."""
+    return dict.fromkeys(held, make_pattern((own,) for own in held.values()))
 
 
 def pair_patterns(items: list[dict[int, int]], least: int = 20) -> PairPatterns:

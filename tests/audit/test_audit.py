@@ -15,11 +15,7 @@ from .crowds import Crowd, always, leaning, mostly_right, one, seeded, simulate,
 
 
 def audited(crowd, **options):
-    return audit(
-        Evidence(crowd.tallies(), **options),
-        lambda out: Evidence(crowd.recount(out), **options),
-        consult=crowd.consult,
-    )
+    return audit(Evidence(crowd.tallies(), **options), consult=crowd.consult)
 
 
 def in_state(flags, state):

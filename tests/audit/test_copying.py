@@ -24,13 +24,13 @@ def copier(asked: Asked) -> int:
 
 def findings(record):
     """The findings told; of pairs that do not stand out there are p-values alone."""
-    found = COPYING.find(record.regather())
+    found = COPYING.find(record.evidence())
     return {(f.annotator, f.other): f for f in found if not isinstance(f, float)}
 
 
 def minorities(record):
     """Of every pair: shared items, those that could tell, seen and expected, and the bound."""
-    pairs = record.regather().pairs
+    pairs = record.evidence().pairs
     sums = Shared(pairs, minority_answers)
     columns = (sums.items, sums.telling, sums.seen, sums.expected, sums.bounds())
     return dict(zip(pairs.pairs, zip(*columns, strict=True), strict=True))
@@ -116,7 +116,7 @@ def test_a_pair_that_stands_out_is_tested_again_with_its_own_habits(voice, optio
     planted = {4: Person(voice)} | ({0: Person(voice)} if voice is leaning else {})
     record = recorded(5, planted, **{"people": 6, "together": (0, 4)} | options)
     found = findings(record)[0, 4]
-    known = habits(record.regather())
+    known = habits(record.evidence())
     plain, own = (
         [tails(record, (0, 4), which, by) for which in (minority_answers, all_answers)]
         for by in (None, known)

@@ -70,7 +70,7 @@ def test_two_who_do_not_look_agree_without_copying(kind):
 
 def explained(seed, voice, **options):
     record = recorded(seed, {2: Person(voice)}, people=8, answers=120, **options)
-    mine = [f for f in audit(record.regather(), record.regather) if f.annotator == 2]
+    mine = [f for f in audit(record.evidence()) if f.annotator == 2]
     return {f.kind: f for f in mine if f.state == "flagged"}
 
 

@@ -42,7 +42,7 @@ def test_of_shared_answers_only_those_that_need_more_cannot():
 
 
 def test_of_everything_all_can_and_all_are_found():
-    evidence = recorded(1, ordinal=True, categories=4).regather()
+    evidence = recorded(1, ordinal=True, categories=4).evidence()
     assert not_applicable(evidence) == {}
     assert {flag.kind for flag in audit(evidence)} == {kind.name for kind in KINDS}
 

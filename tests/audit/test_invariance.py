@@ -26,7 +26,7 @@ def small(seed):
 
 def findings(record):
     """By annotator, kind, category and other: p-value, effect and severity; no refit."""
-    evidence = record.regather()
+    evidence = record.evidence()
     made = [
         finding
         for kind in KINDS
@@ -99,7 +99,7 @@ def test_the_order_of_items_does_not_matter(seed, random):
 @given(seeds)
 def test_every_p_value_is_one_and_no_q_value_is_below_it(seed):
     record = small(seed)
-    for flag in audit(record.regather(), record.regather):
+    for flag in audit(record.evidence()):
         if flag.p_value is not None:
             assert 0.0 < flag.p_value <= 1.0
             assert flag.p_value <= flag.q_value <= 1.0
@@ -113,7 +113,7 @@ def test_a_lower_rate_flags_no_more():
         record = small(seed)
         counted = []
         for alpha in (0.2, 0.05, 0.001):
-            flags = audit(replace(record.regather(), alpha=alpha))
+            flags = audit(replace(record.evidence(), alpha=alpha))
             counted.append(
                 {(f.annotator, f.kind) for f in flags if f.q_value and f.q_value <= alpha}
             )

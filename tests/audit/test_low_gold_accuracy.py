@@ -22,7 +22,7 @@ def found_in(gold):
 
 def test_on_shared_items_it_is_the_law_of_as_many_right_among_them():
     record = recorded(1, {4: Person(lambda asked: asked.honest(0.45))}, people=6, gold=0.5)
-    found = found_in(record.regather().gold)
+    found = found_in(record.evidence().gold)
     for who, finding in found.items():
         rows = [
             (held[who] == truth, [answer == truth for answer in held.values()])

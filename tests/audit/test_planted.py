@@ -61,9 +61,7 @@ SEEDS = range(10)
 
 def flagged(record):
     return [
-        flag
-        for flag in audit(record.regather(), record.regather, consult=record.consult)
-        if flag.state == "flagged"
+        flag for flag in audit(record.evidence(), consult=record.consult) if flag.state == "flagged"
     ]
 
 

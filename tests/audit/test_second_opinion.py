@@ -6,7 +6,7 @@ import pytest
 
 from tracker.audit import Evidence, audit
 from tracker.audit.consult import consensus_of
-from tracker.audit.joint import TRUTH, Given, joint_answers
+from tracker.audit.joint import TRUTH, Given, joint_answers, tallies_without
 
 from .crowds import always, leaning, mostly_right, one, seeded, simulate
 from .records import pair_patterns
@@ -15,7 +15,7 @@ from .records import pair_patterns
 def flags_of(crowd, *, pairs=False, **options):
     of = {"pairs": pair_patterns([{w: a[0] for w, a in i.items()} for i in crowd.items])}
     evidence = Evidence(crowd.tallies(), **(of if pairs else {}), **options)
-    return audit(evidence, crowd.regather, consult=crowd.consult)
+    return audit(evidence, consult=crowd.consult)
 
 
 def flagged(flags):
@@ -172,10 +172,17 @@ def test_figures_are_of_all_answers_and_the_refit_is_beside_them():
     assert bias.to_dict({2: "ann"}, "2")["consensus"]["p_value"] <= 0.05
 
 
+@pytest.mark.parametrize("excluded", [(), (0,), (0, 2, 5), range(10)])
+def test_without_some_the_others_are_held_against_each_other(excluded):
+    crowd = mixed(2)
+    found = tallies_without(crowd.consult(), excluded)
+    assert found.counts == crowd.tallies(excluded).counts
+
+
 def test_there_is_no_refit_and_no_second_opinion_without_a_finding_that_stands_out():
     crowd = one(*[{0: i % 2, 1: i % 2, 2: i % 2} for i in range(40)])
     calls = []
-    audit(Evidence(crowd.tallies()), calls.append, consult=calls.append)
+    audit(Evidence(crowd.tallies()), consult=calls.append)
     assert calls == []
 
 

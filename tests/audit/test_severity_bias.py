@@ -74,7 +74,7 @@ def higher(asked: Asked) -> int:
 
 def test_who_is_higher_is_told_as_above():
     record = recorded(1, {2: Person(higher)}, categories=5, ordinal=True)
-    found = {f.annotator: f for f in SEVERITY_BIAS.find(record.regather())}
+    found = {f.annotator: f for f in SEVERITY_BIAS.find(record.evidence())}
     assert found[2].notable
     assert found[2].effect.value > 0.3
     assert " above " in SEVERITY_BIAS.why(found[2])

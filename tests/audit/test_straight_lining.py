@@ -18,7 +18,7 @@ from .records import Asked, Person, recorded
 
 
 def found_in(record, who=3):
-    found = {f.annotator: f for f in STRAIGHT_LINING.find(record.regather())}
+    found = {f.annotator: f for f in STRAIGHT_LINING.find(record.evidence())}
     return found[who]
 
 

@@ -88,17 +88,10 @@ class Selected:
     def compared(self) -> dict[int, dict[int, Answer]]:
         return self.plain.compared()
 
-    def pattern(self, item: int, whose: frozenset[int], excluded: frozenset[int]) -> Pattern:
-        """The pattern of an item as some annotators meet it."""
+    def pattern(self, item: int, excluded: frozenset[int] = frozenset()) -> Pattern:
+        """The pattern of an item without the answers of some."""
         given = self.compared[item]
-        return make_pattern(
-            own for who, own in given.items() if who in whose or who not in excluded
-        )
-
-    def some_excluded(self) -> list[frozenset[int]]:
-        """Nobody, some and all of those who answered."""
-        who = sorted({one.annotator for one in self.counted()})
-        return [frozenset(), frozenset(who[:1]), frozenset(who[::2]), frozenset(who)]
+        return make_pattern(own for who, own in given.items() if who not in excluded)
 
 
 @contextmanager

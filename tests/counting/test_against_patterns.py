@@ -19,11 +19,6 @@ from tracker.ledger import Ledger
 from tracker.tally import Answer
 
 Counts = dict[int, Counter[Any]]
-NOBODY: frozenset[int] = frozenset()
-
-
-def alone(one: Given) -> frozenset[int]:
-    return frozenset({one.annotator})
 
 
 def truths(chosen: Selected) -> dict[int, Answer]:
@@ -32,21 +27,21 @@ def truths(chosen: Selected) -> dict[int, Answer]:
     return {item: plain.truths[item][who[0]] for item, who in known.items() if who}
 
 
-def gold(chosen: Selected, excluded: frozenset[int]) -> Counts:
+def gold(chosen: Selected) -> Counts:
     true, counts = truths(chosen), defaultdict[int, Counter[Any]](Counter)
     references = chosen.plain.references
     for one in chosen.counted():
         if one.item in true and one.annotator not in references:
-            pattern = chosen.pattern(one.item, alone(one), excluded | references)
+            pattern = chosen.pattern(one.item, references)
             counts[one.annotator][true[one.item], one.own, pattern] += 1
     return counts
 
 
-def repeats(chosen: Selected, excluded: frozenset[int]) -> Counts:
+def repeats(chosen: Selected) -> Counts:
     counts = defaultdict[int, Counter[Any]](Counter)
     for given in chosen.passes():
         for earlier, later in pairwise(given):
-            pattern = chosen.pattern(later.item, alone(later), excluded)
+            pattern = chosen.pattern(later.item)
             counts[later.annotator][earlier.own, later.own, pattern] += 1
     return counts
 
@@ -57,17 +52,17 @@ def timed(chosen: Selected) -> list[list[Given]]:
     return [list(given) for _, given in groupby(known, key=lambda one: one.annotator)]
 
 
-def sequences(chosen: Selected, excluded: frozenset[int]) -> Counts:
+def sequences(chosen: Selected) -> Counts:
     counts = defaultdict[int, Counter[Any]](Counter)
     for given in timed(chosen):
         for previous, one in pairwise(given):
             if previous.at < one.at:
-                pattern = chosen.pattern(one.item, alone(one), excluded)
+                pattern = chosen.pattern(one.item)
                 counts[one.annotator][previous.own, one.own, pattern] += 1
     return counts
 
 
-def blocks(chosen: Selected, excluded: frozenset[int], number: int) -> tuple[Counts, Any]:
+def blocks(chosen: Selected, number: int) -> tuple[Counts, Any]:
     true, counts = truths(chosen), defaultdict[int, Counter[Any]](Counter)
     began: dict[int, dict[int, int]] = defaultdict(dict)
     for given in timed(chosen):
@@ -75,7 +70,7 @@ def blocks(chosen: Selected, excluded: frozenset[int], number: int) -> tuple[Cou
         sizes = [size + (n < longer) for n in range(number)]
         place = [n for n in range(number) for _ in range(sizes[n])]
         for block, one in zip(place, given, strict=True):
-            pattern = chosen.pattern(one.item, alone(one), excluded)
+            pattern = chosen.pattern(one.item)
             reference = one.annotator in chosen.plain.references
             truth = None if reference else true.get(one.item)
             counts[one.annotator][block, one.own, pattern, truth] += 1
@@ -87,12 +82,12 @@ def check_evidence(chosen: Selected) -> None:
     at = chosen.connection, chosen.selection
     known = any(one.at != LATE for given in chosen.passes() for one in given)
     assert counting.present(*at).times == known
-    for excluded, number in zip(chosen.some_excluded(), (1, 2, 3, 7), strict=True):
-        assert counting.gold_tallies(*at, excluded) == gold(chosen, excluded)
-        assert counting.repeat_tallies(*at, excluded) == repeats(chosen, excluded)
-        assert counting.sequences(*at, excluded) == sequences(chosen, excluded)
-        counts, began = blocks(chosen, excluded, number)
-        found = counting.blocks(*at, excluded, number)
+    assert counting.gold_tallies(*at) == gold(chosen)
+    assert counting.repeat_tallies(*at) == repeats(chosen)
+    assert counting.sequences(*at) == sequences(chosen)
+    for number in (1, 2, 3, 7):
+        counts, began = blocks(chosen, number)
+        found = counting.blocks(*at, number)
         assert {who: mine.counts for who, mine in found.items()} == counts
         assert {who: mine.began for who, mine in found.items()} == began
 
@@ -165,7 +160,7 @@ def test_fewer_answers_than_blocks(ledger: Ledger) -> None:
     rows: Rows = {(item, "A", 1): x("w") for item in "ij"}
     times = {key: START + DAY * place for place, key in enumerate(rows)}
     with selected(ledger, rows, "one", times=times) as chosen:
-        found = counting.blocks(chosen.connection, chosen.selection, NOBODY, 5)
+        found = counting.blocks(chosen.connection, chosen.selection, 5)
         assert [mine.began for mine in found.values()] == [{0: START, 1: START + DAY}]
 
 
@@ -187,7 +182,7 @@ def test_without_times_or_references_there_is_nothing(ledger: Ledger) -> None:
             counting.gold_tallies(*at),
             counting.repeat_tallies(*at),
             counting.sequences(*at),
-            counting.blocks(*at, NOBODY, 4),
+            counting.blocks(*at, 4),
         ]
         assert not any(empty)
         assert not counting.present(*at).times
@@ -209,7 +204,7 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
                 counting.gold_tallies(*at)
                 counting.repeat_tallies(*at)
                 counting.sequences(*at)
-                counting.blocks(*at, NOBODY, 4)
+                counting.blocks(*at, 4)
                 counting.present(*at)
         numbers.append(statements.number)
     assert numbers == [10, 10]

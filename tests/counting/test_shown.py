@@ -17,27 +17,25 @@ Items = dict[tuple[int, Answer, Pattern], list[int]]
 NOWHERE = (98,), make_pattern([(98,), (99,)])
 
 
-def items_of(chosen: Selected, excluded: frozenset[int]) -> Items:
+def items_of(chosen: Selected) -> Items:
     found: Items = defaultdict(list)
     for one in sorted(chosen.counted(), key=lambda one: one.item):
         assert one.own is not None
-        pattern = chosen.pattern(one.item, frozenset({one.annotator}), excluded)
-        found[one.annotator, one.own, pattern].append(one.item)
+        found[one.annotator, one.own, chosen.pattern(one.item)].append(one.item)
     return dict(found)
 
 
 def check_items(chosen: Selected) -> None:
     at = chosen.connection, chosen.selection
-    for excluded in chosen.some_excluded():
-        known = items_of(chosen, excluded)
-        every = sorted(known)
-        for some, most in ((every, 2), (every[::2], 100), (every[:1], 1)):
-            wanted = defaultdict[int, list[tuple[Answer, Pattern]]](lambda: [NOWHERE])
-            for who, own, pattern in some:
-                wanted[who].append((own, pattern))
-            found = counting.items_of_answers(*at, excluded, wanted, most)
-            assert found == {key: known[key][:most] for key in some}
-    assert counting.items_of_answers(*at, frozenset(), {}, 3) == {}
+    known = items_of(chosen)
+    every = sorted(known)
+    for some, most in ((every, 2), (every[::2], 100), (every[:1], 1)):
+        wanted = defaultdict[int, list[tuple[Answer, Pattern]]](lambda: [NOWHERE])
+        for who, own, pattern in some:
+            wanted[who].append((own, pattern))
+        found = counting.items_of_answers(*at, wanted, most)
+        assert found == {key: known[key][:most] for key in some}
+    assert counting.items_of_answers(*at, {}, 3) == {}
 
 
 def check_changed(chosen: Selected) -> None:
@@ -120,7 +118,7 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
             at = chosen.connection, chosen.selection
             wanted = {1: [NOWHERE]}
             with count_statements(ledger.database.engine) as statements:
-                counting.items_of_answers(*at, frozenset(), wanted, 3)
+                counting.items_of_answers(*at, wanted, 3)
                 counting.changed_items(*at, [1, 2], 3)
                 counting.pair_order(*at, [(1, 2)])
         numbers.append(statements.number)

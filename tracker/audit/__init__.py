@@ -26,7 +26,7 @@ from tracker.audit.random_answers import RANDOM_ANSWERS
 from tracker.audit.severity_bias import SEVERITY_BIAS
 from tracker.audit.straight_lining import STRAIGHT_LINING
 from tracker.audit.too_fast import TOO_FAST
-from tracker.audit.verdict import Consult, Regather, settle
+from tracker.audit.verdict import Consult, settle
 
 __all__ = [
     "DEFAULT_ALPHA",
@@ -37,7 +37,6 @@ __all__ = [
     "Evidence",
     "Flag",
     "Kind",
-    "Regather",
     "annotator_figures",
     "audit",
     "not_applicable",
@@ -64,7 +63,6 @@ _ORDER: dict[State, int] = {"flagged": 0, "insufficient": 1, "clear": 2}
 
 def audit(
     evidence: Evidence,
-    regather: Regather | None = None,
     kinds: Sequence[Kind] = KINDS,
     consult: Consult | None = None,
 ) -> list[Flag]:
@@ -72,18 +70,15 @@ def audit(
 
     Args:
         evidence: all answers.
-        regather: given annotators to leave out, the same evidence with their answers taken out
-            of every pattern but their own (an annotator left out keeps their own answer, against
-            those of annotators not left out). Without it no refit is made.
         kinds: what to look for; one correction is made for all tests of these.
-        consult: the answers that a second opinion on some findings rests on. Without it a finding
-            that stands out is flagged.
+        consult: the answers that a second opinion on some findings rests on, and figures without
+            those of flagged annotators. Without it a finding that stands out is flagged.
 
     Returns:
         Flags of every state, by annotator; flagged, then insufficient, then clear; then by kind
         and by p-value. Duplicates (``tracker.audit.duplicates``) are not among them.
     """
-    verdict = settle(kinds, evidence, regather, consult)
+    verdict = settle(kinds, evidence, consult)
     states = verdict.states()
     findings = {key: judged.finding for key, judged in verdict.judged.items()}
     dropped, also = redundant(findings, states, evidence)

@@ -38,8 +38,9 @@ class Flag:
         q_value: the same corrected for all tests of the audit (Benjamini-Hochberg).
         why: a sentence with ``{annotator}``, ``{category}`` and ``{other}`` in place of names;
             None if clear.
-        refit: the figures from observed to q_value without the answers of flagged annotators;
-            None if there are none, or nothing is left to compare. They decide nothing.
+        refit: the figures from observed to q_value without the answers of flagged annotators,
+            over the items that ``consensus`` rests on: of a large project a sample. None if
+            there are none, or nothing is left to compare. They decide nothing.
         other: the other annotator's id, where the finding is about a pair; None otherwise.
         also: kinds of findings that this one explains, and which are not told apart.
         details: further figures of the kind.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from tracker.audit.entries import FloatArray, IntArray
-from tracker.tally import Answer
+from tracker.tally import AnnotatorTallies, Answer, Pattern, make_pattern
 
-__all__ = ["TRUTH", "Given", "JointAnswers", "joint_answers"]
+__all__ = ["TRUTH", "Given", "JointAnswers", "joint_answers", "tallies_without"]
 
 
 class Given(NamedTuple):
@@ -110,3 +113,21 @@ def joint_answers(counted: Iterable[tuple[Joint, int]]) -> JointAnswers:
     return JointAnswers(
         annotators, answers, items_of, truth, item, annotator_of, answer_of, late_of
     )
+
+
+def tallies_without(joint: JointAnswers, excluded: Collection[int]) -> AnnotatorTallies:
+    """Return the annotator tallies of these items, with some annotators in no one's pattern.
+
+    Only their own answer is in the pattern that such an annotator meets.
+    """
+    met = cache(make_pattern)
+    counts: dict[int, Counter[tuple[Answer, Pattern]]] = {}
+    whose = joint.annotators[joint.annotator].tolist()
+    owns = [joint.answers[place] for place in joint.answer.tolist()]
+    for place, rows in groupby(zip(joint.item.tolist(), whose, owns, strict=True), itemgetter(0)):
+        given = [(who, own) for _, who, own in rows]
+        kept = tuple(sorted(own for who, own in given if who not in excluded))
+        for who, own in given:
+            pattern = met((*kept, own) if who in excluded else kept)
+            counts.setdefault(who, Counter())[own, pattern] += int(joint.items[place])
+    return AnnotatorTallies(counts)

@@ -6,8 +6,8 @@
 2. Among co-annotators nobody knows which of them is off. So each candidate needs a second
    opinion (``tracker.audit.consult``); kinds that compare annotators with themselves, with the
    truth or with everybody's habits need none.
-3. For those who stand out among answers of flagged annotators, the same figures are computed once
-   more without these (``refit``). They are shown, and decide nothing.
+3. The figures are computed once more without the answers of flagged annotators (``refit``), over
+   the items that the second opinion rests on. They are shown, and decide nothing.
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ from tracker.audit.correction import benjamini_hochberg
 from tracker.audit.evidence import Evidence
 from tracker.audit.finding import Finding, Key, Kind
 from tracker.audit.flag import State
-from tracker.audit.joint import JointAnswers
+from tracker.audit.joint import JointAnswers, tallies_without
 
-__all__ = ["Consult", "Judged", "Regather", "Verdict", "settle"]
-
-Regather: TypeAlias = Callable[[frozenset[int]], Evidence]
+__all__ = ["Consult", "Judged", "Verdict", "settle"]
 
 Consult: TypeAlias = Callable[[Collection[Finding]], JointAnswers]
 """Return the answers to some items of the annotators whom these findings are about."""
@@ -47,7 +45,8 @@ class Verdict:
     Attributes:
         judged: every finding, on all answers.
         opinions: of those that stand out and need a second opinion.
-        refit: findings without the answers of annotators who are flagged.
+        refit: findings without the answers of annotators who are flagged, over the items of the
+            second opinion.
     """
 
     judged: Mapping[Key, Judged]
@@ -68,33 +67,34 @@ class Verdict:
         return "insufficient" if opinion.holds or opinion.p_value is None else "clear"
 
 
-def settle(
-    kinds: Sequence[Kind],
-    evidence: Evidence,
-    regather: Regather | None,
-    consult: Consult | None,
-) -> Verdict:
+def settle(kinds: Sequence[Kind], evidence: Evidence, consult: Consult | None) -> Verdict:
     """Judge all findings, and ask for a second opinion on those that stand out.
 
     Args:
         kinds: what to look for.
         evidence: all answers.
-        regather: the evidence with the answers of these annotators in no one's pattern but their
-            own; None for no refit.
         consult: the answers that a second opinion rests on; None to do without.
     """
-    verdict = Verdict(_judged(kinds, evidence))
-    if consult is not None:
-        opinions = _opinions(kinds, evidence, verdict, consult)
-        verdict = Verdict(verdict.judged, opinions)
-    spoiling = [kind for kind in kinds if kind.spoils]
+    judged = _judged(kinds, evidence)
+    named = {kind.name: kind for kind in kinds if kind.confirm is not None}
+    asked = [one.finding for one in judged.values() if one.stands_out and one.finding.kind in named]
+    if consult is None or not asked:
+        return Verdict(judged)
+    joint = consult(asked)
+    verdict = Verdict(judged, _opinions(named, evidence, asked, joint))
     flagged = [key for key, state in verdict.states().items() if state == "flagged"]
-    names = {kind.name for kind in spoiling}
-    excluded = frozenset(key[0] for key in flagged if key[1] in names)
-    if regather is None or not excluded:
+    excluded = frozenset(key[0] for key in flagged if key[1] in named and named[key[1]].spoils)
+    if not excluded:
         return verdict
-    refit = _judged(spoiling, regather(excluded))
-    return Verdict(verdict.judged, verdict.opinions, refit)
+    left = Evidence(
+        tallies_without(joint, excluded),
+        several=evidence.several,
+        alpha=evidence.alpha,
+        floors=evidence.floors,
+        points=evidence.points,
+    )
+    refit = _judged([kind for kind in kinds if kind.spoils], left)
+    return Verdict(judged, verdict.opinions, refit)
 
 
 def _judged(kinds: Sequence[Kind], evidence: Evidence) -> dict[Key, Judged]:
@@ -114,23 +114,16 @@ def _judged(kinds: Sequence[Kind], evidence: Evidence) -> dict[Key, Judged]:
 
 
 def _opinions(
-    kinds: Sequence[Kind], evidence: Evidence, verdict: Verdict, consult: Consult
+    kinds: Mapping[str, Kind], evidence: Evidence, asked: Sequence[Finding], joint: JointAnswers
 ) -> dict[Key, Opinion]:
-    """A second opinion on each finding that stands out, of the kinds that need one."""
-    named = {kind.name: kind.confirm for kind in kinds if kind.confirm is not None}
-    asked = [
-        judged.finding
-        for judged in verdict.judged.values()
-        if judged.stands_out and judged.finding.kind in named
-    ]
-    if not asked:
-        return {}
-    joint = consult(asked)
+    """A second opinion on each of these findings, all of kinds that need one."""
     # An answer of several categories holds each or not; of one category, it is that or another.
     about = {finding.category for finding in asked} if evidence.several else {None}
     consensus = {c: consensus_of(joint if c is None else joint.about(c)) for c in about}
     opinions = {}
     for finding in asked:
         one = consensus[finding.category if evidence.several else None]
-        opinions[finding.key] = named[finding.kind](finding, one, evidence)
+        confirm = kinds[finding.kind].confirm
+        assert confirm is not None
+        opinions[finding.key] = confirm(finding, one, evidence)
     return opinions

@@ -20,7 +20,7 @@ from tracker.counting import EVERYTHING, Choice, Present, Selection
 from tracker.errors import InvalidOption
 from tracker.tally import AnnotatorTallies, answers_in
 
-__all__ = ["AuditQuestion", "gather", "gather_again", "kinds_of", "question_of", "second_opinion"]
+__all__ = ["AuditQuestion", "gather", "kinds_of", "question_of", "second_opinion"]
 
 _BLOCKS = 20  # of each annotator's answers in time: a fall is dated to a twentieth of them
 _MET = frozenset({"gold", "repeats", "sequences", "blocks"})  # what patterns are in
@@ -129,20 +129,6 @@ def gather(
     return evidence
 
 
-def gather_again(
-    connection: Connection, selection: Selection, evidence: Evidence, excluded: frozenset[int]
-) -> Evidence:
-    """Return the tallies alone, with the answers of some in no one's pattern but their own."""
-    tallies = counting.recount(connection, selection, excluded)
-    return Evidence(
-        tallies,
-        several=evidence.several,
-        alpha=evidence.alpha,
-        floors=evidence.floors,
-        points=evidence.points,
-    )
-
-
 def second_opinion(
     connection: Connection,
     selection: Selection,
@@ -179,7 +165,7 @@ def _met(
     if "sequences" in wanted:
         evidence = replace(evidence, sequences=counting.sequences(*of) or None)
     if "blocks" in wanted:
-        evidence = replace(evidence, blocks=counting.blocks(*of, frozenset(), _BLOCKS) or None)
+        evidence = replace(evidence, blocks=counting.blocks(*of, _BLOCKS) or None)
     return evidence
 
 

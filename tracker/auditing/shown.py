@@ -74,7 +74,7 @@ def _items(
         if other is not None:
             keys.setdefault(other, set()).update(answers)
     depth = most * _PAIR_DEPTH if any(other for *_, other in wanted) else most
-    of = counting.items_of_answers(connection, selection, frozenset(), keys, depth)
+    of = counting.items_of_answers(connection, selection, keys, depth)
     found = {}
     for key, answers in wanted.items():
         annotator, _, _, other = key

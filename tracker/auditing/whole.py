@@ -14,7 +14,7 @@ from tracker.assess.whole import count_spans
 from tracker.audit import Flag, audit, not_applicable
 from tracker.auditing.audited import Audit, AuditedAnnotator
 from tracker.auditing.figures import figure_rows
-from tracker.auditing.gather import AuditQuestion, gather, gather_again, second_opinion
+from tracker.auditing.gather import AuditQuestion, gather, second_opinion
 from tracker.auditing.order import in_order
 from tracker.auditing.shown import show_items
 from tracker.catalogue.annotators import annotator_names
@@ -41,7 +41,6 @@ def audit_project(
     evidence = gather(connection, selection, question, there)
     found = audit(
         evidence,
-        lambda excluded: gather_again(connection, selection, evidence, excluded),
         question.kinds,
         lambda findings: second_opinion(connection, selection, evidence, findings),
     )

@@ -35,7 +35,7 @@ from tracker.counting.sequence import days_active, sequences
 from tracker.counting.shown import changed_items, items_of_answers, pair_order
 from tracker.counting.skips import skip_tallies
 from tracker.counting.spans import Document, span_documents
-from tracker.counting.tallies import annotator_tallies, item_patterns, items_of_patterns, recount
+from tracker.counting.tallies import annotator_tallies, item_patterns, items_of_patterns
 from tracker.counting.timeline import DAY, Timeline, Window, timeline
 from tracker.counting.times import answer_times, fastest_items
 
@@ -81,7 +81,6 @@ __all__ = [
     "pair_tallies_by",
     "passes_alone",
     "recent_pace",
-    "recount",
     "repeat_tallies",
     "repeated_answers",
     "select_answers",

@@ -10,9 +10,8 @@ from sqlalchemy import ColumnElement, Connection, Select, Subquery, func, select
 
 from tracker.counting.codes import BITS, Code, make_code, packed, widened
 from tracker.counting.selection import Selection, read_answer, stream
-from tracker.tally import Answer, Pattern
 
-__all__ = ["ANSWER", "OPTIONAL_ANSWER", "Extra", "Tallies", "against_patterns", "pattern_with"]
+__all__ = ["ANSWER", "OPTIONAL_ANSWER", "Extra", "Tallies", "against_patterns"]
 
 Tallies: TypeAlias = dict[int, dict[Any, int]]
 """``{annotator: {(*further columns, own answer, pattern): items}}``."""
@@ -50,7 +49,7 @@ def against_patterns(
         connection: to the database.
         selection: whose answers make the patterns.
         answers: one row per answer: item_id, annotator_id, answer, and the columns of ``extra``.
-        excluded: annotators whose answers are in no pattern but, once more, in those they meet.
+        excluded: annotators whose answers are in no pattern, and in no tally.
         extra: how the further columns are read, by name.
         every: the answers are all of the selection, and the patterns are made of them; those
             whose first further column is NULL are in no tally.
@@ -58,7 +57,6 @@ def against_patterns(
     extra = extra or {}
     code = make_code(connection, selection, excluded, answers if every else None)
     key, split = _grouping(code, code.items if every else answers, extra)
-    with_own = cache(pattern_with)
     counts: Tallies = {}
     most = 0
     for *group, items, number in stream(connection, _grouped(code, key, answers, extra, every)):
@@ -66,22 +64,12 @@ def against_patterns(
         if code.most_answers is not None and number > code.most_answers:
             continue
         annotator, met = split(group)
-        if annotator in excluded:
-            met = (*met[:-1], with_own(met[-1], met[-2]))
         mine = counts.setdefault(annotator, {})
         mine[met] = mine.get(met, 0) + items
     wider = widened(selection, code, most)
     if wider is not None:
         return against_patterns(connection, wider, answers, excluded, extra, every=every)
     return counts
-
-
-def pattern_with(pattern: Pattern, *own: Answer) -> Pattern:
-    """A pattern with further answers."""
-    held = dict(pattern)
-    for answer in own:
-        held[answer] = held.get(answer, 0) + 1
-    return tuple(sorted(held.items()))
 
 
 def _grouped(

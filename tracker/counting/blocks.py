@@ -24,14 +24,11 @@ from tracker.tally import Answer, Pattern
 __all__ = ["blocks"]
 
 
-def blocks(
-    connection: Connection, selection: Selection, excluded: frozenset[int], number: int
-) -> dict[int, Blocks]:
+def blocks(connection: Connection, selection: Selection, number: int) -> dict[int, Blocks]:
     """Each annotator's timed answers in order, cut into a number of blocks: by annotator id.
 
     Blocks have equally many answers, the first ones one more where they do not divide; somebody
     of fewer answers than blocks has as many blocks as answers. A truth is that of `confusions`.
-    Answers of ``excluded`` annotators are in the patterns that they meet alone.
     """
     cut = _cut(selection, number)
     key = (cut.c.annotator_id, cut.c.block)
@@ -40,8 +37,8 @@ def blocks(
     for annotator, block, at in stream(connection, first.group_by(*key)):
         began[annotator][block] = at
     extra = {"block": Extra(int, number.bit_length()), "truth": OPTIONAL_ANSWER}
-    rows, left_out = with_truths(selection, cut), excluded | {NOBODY}
-    found = against_patterns(connection, selection, rows, left_out, extra, every=True)
+    rows, nobody = with_truths(selection, cut), frozenset({NOBODY})
+    found = against_patterns(connection, selection, rows, nobody, extra, every=True)
     return {who: Blocks(_ordered(found.get(who, {})), mine) for who, mine in began.items()}
 
 

@@ -199,11 +199,9 @@ def widened(selection: Selection, code: Code, most_answers: int) -> Selection | 
     return replace(selection, bits=most_answers.bit_length())
 
 
-def wide_code(
-    connection: Connection, selection: Selection, excluded: frozenset[int] = frozenset()
-) -> Code:
+def wide_code(connection: Connection, selection: Selection) -> Code:
     """A code that surely holds every item: what is streamed cannot be taken back."""
-    code = make_code(connection, selection, excluded)
+    code = make_code(connection, selection)
     if code.most_answers is None:
         return code
     answers = (
@@ -214,4 +212,4 @@ def wide_code(
     )
     most = connection.scalar(select(func.max(answers.c.answers))) or 0
     wider = widened(selection, code, most)
-    return code if wider is None else make_code(connection, wider, excluded)
+    return code if wider is None else make_code(connection, wider)

@@ -53,13 +53,11 @@ def confusions(
     return counts, items
 
 
-def gold_tallies(
-    connection: Connection, selection: Selection, excluded: frozenset[int] = frozenset()
-) -> GoldTallies:
+def gold_tallies(connection: Connection, selection: Selection) -> GoldTallies:
     """On how many items with a truth each annotator's answer met it, by the item's pattern.
 
     The truths are those of `confusions`. Answers of references are held against none, and are in
-    no pattern. Those of ``excluded`` annotators are in the patterns that they meet alone.
+    no pattern.
     """
     if not selection.references:
         return {}
@@ -67,7 +65,7 @@ def gold_tallies(
         connection,
         selection.without(selection.references),
         _held(selection),
-        excluded | {NOBODY},
+        frozenset({NOBODY}),
         {"truth": ANSWER},
         every=True,
     )

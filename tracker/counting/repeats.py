@@ -15,13 +15,10 @@ __all__ = ["repeat_tallies"]
 _EXTRA = {"earlier": ANSWER, "later": ANSWER}
 
 
-def repeat_tallies(
-    connection: Connection, selection: Selection, excluded: frozenset[int] = frozenset()
-) -> RepeatTallies:
+def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallies:
     """How often an annotator gave one answer and then another to an item of a pattern.
 
-    The pattern is that of the answers that count, each annotator's first to the item; those of
-    ``excluded`` annotators are in the patterns that they meet alone.
+    The pattern is that of the answers that count, each annotator's first to the item.
     """
     later, earlier, both = every_repeat(selection)
     first = answers_of(selection, "first")
@@ -37,7 +34,7 @@ def repeat_tallies(
         .select_from(both.join(first, of_both))
         .subquery("repeated")
     )
-    counts = against_patterns(connection, selection, repeated, excluded, _EXTRA)
+    counts = against_patterns(connection, selection, repeated, extra=_EXTRA)
     tallies: dict[int, dict[tuple[Answer, Answer, Pattern], int]] = {}
     for annotator, found in counts.items():
         mine = tallies[annotator] = {}

@@ -67,14 +67,11 @@ def over_time(
     return placed
 
 
-def sequences(
-    connection: Connection, selection: Selection, excluded: frozenset[int] = frozenset()
-) -> Sequences:
+def sequences(connection: Connection, selection: Selection) -> Sequences:
     """On how many items an answer came after another and met a pattern of the item.
 
     Before it is the annotator's last timed answer to another item, where its time is earlier:
-    of answers of the same time nobody knows which came first. Those of ``excluded`` annotators
-    are in the patterns that they meet alone.
+    of answers of the same time nobody knows which came first.
     """
     dated = dated_answers(selection)
     columns = (dated.c.item_id, dated.c.annotator_id, dated.c.answer)
@@ -92,9 +89,8 @@ def sequences(
         *(ordered.c[column.name] for column in columns),
         case((known, ordered.c.previous)).label("previous"),  # else NULL
     ).subquery("followed")
-    return against_patterns(
-        connection, selection, followed, excluded, {"previous": ANSWER}, every=True
-    )
+    extra = {"previous": ANSWER}
+    return against_patterns(connection, selection, followed, extra=extra, every=True)
 
 
 def days_active(connection: Connection, selection: Selection) -> dict[int, tuple[int, int, int]]:

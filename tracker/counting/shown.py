@@ -7,7 +7,6 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, case, func, select
 
-from tracker.counting.against import pattern_with
 from tracker.counting.codes import Code, make_code, widened
 from tracker.counting.passes import every_repeat
 from tracker.counting.selection import Selection, answers_of, read_answer, stream
@@ -20,7 +19,6 @@ __all__ = ["changed_items", "items_of_answers", "pair_order"]
 def items_of_answers(
     connection: Connection,
     selection: Selection,
-    excluded: frozenset[int],
     wanted: Mapping[int, Collection[tuple[Answer, Pattern]]],
     most: int,
 ) -> dict[tuple[int, Answer, Pattern], list[int]]:
@@ -30,11 +28,11 @@ def items_of_answers(
     """
     if not wanted:
         return {}
-    code = make_code(connection, selection, excluded)
-    found, number = _listed(connection, selection, code, excluded, wanted, most)
+    code = make_code(connection, selection)
+    found, number = _listed(connection, selection, code, wanted, most)
     wider = widened(selection, code, number)
     if wider is not None:
-        return items_of_answers(connection, wider, excluded, wanted, most)
+        return items_of_answers(connection, wider, wanted, most)
     return found
 
 
@@ -42,7 +40,6 @@ def _listed(
     connection: Connection,
     selection: Selection,
     code: Code,
-    excluded: frozenset[int],
     wanted: Mapping[int, Collection[tuple[Answer, Pattern]]],
     most: int,
 ) -> tuple[dict[tuple[int, Answer, Pattern], list[int]], int]:
@@ -69,8 +66,6 @@ def _listed(
         pattern = patterns.get(known)
         if pattern is None:
             pattern = patterns[known] = code.decode(known)
-        if annotator in excluded:
-            pattern = pattern_with(pattern, own)
         if (own, pattern) in asked[annotator]:
             items = found.setdefault((annotator, own, pattern), [])
             if len(items) < most:  # a pattern may have come spelled in several ways

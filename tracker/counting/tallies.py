@@ -9,13 +9,13 @@ import numpy as np
 from sqlalchemy import Connection, Select, case, func, select
 
 from tracker.audit.columns import TallyColumns
-from tracker.counting.against import against_patterns, pattern_with
+from tracker.counting.against import against_patterns
 from tracker.counting.codes import Code, make_code, packed, widened
 from tracker.counting.numbers import Integers, numbers
 from tracker.counting.selection import Selection, answers_of, stream
 from tracker.tally import AnnotatorTallies, ItemPatterns, Pattern
 
-__all__ = ["annotator_tallies", "item_patterns", "items_of_patterns", "recount"]
+__all__ = ["annotator_tallies", "item_patterns", "items_of_patterns"]
 
 
 def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
@@ -72,25 +72,15 @@ def items_of_patterns(
 
 def annotator_tallies(connection: Connection, selection: Selection) -> AnnotatorTallies:
     """Per annotator: on how many items an own answer met a pattern of the item."""
-    return recount(connection, selection, frozenset())
-
-
-def recount(
-    connection: Connection, selection: Selection, excluded: frozenset[int]
-) -> AnnotatorTallies:
-    """The annotator tallies with some annotators' answers taken out of the patterns.
-
-    An excluded annotator is met by the patterns of the others with the own answer added.
-    """
-    code = make_code(connection, selection, excluded)
+    code = make_code(connection, selection)
     if code.bits is None:
         answers = answers_of(selection)
-        return AnnotatorTallies(against_patterns(connection, selection, answers, excluded))
+        return AnnotatorTallies(against_patterns(connection, selection, answers))
     keys, number = numbers(connection, _packed_tallies(selection, code, code.bits)).T
     wider = widened(selection, code, -int(keys.min(initial=0)))
     if wider is not None:
-        return recount(connection, wider, excluded)
-    return AnnotatorTallies(_unpacked(keys, number, code, code.bits, excluded))
+        return annotator_tallies(connection, wider)
+    return AnnotatorTallies(_unpacked(keys, number, code, code.bits))
 
 
 def _packed_tallies(selection: Selection, code: Code, widths: tuple[int, int, int]) -> Select[Any]:
@@ -112,11 +102,7 @@ def _packed_tallies(selection: Selection, code: Code, widths: tuple[int, int, in
 
 
 def _unpacked(
-    keys: Integers,
-    number: Integers,
-    code: Code,
-    widths: tuple[int, int, int],
-    excluded: frozenset[int],
+    keys: Integers, number: Integers, code: Code, widths: tuple[int, int, int]
 ) -> TallyColumns:
     _, of_annotator, of_category = widths
     annotators, owner = np.unique(keys & ((1 << of_annotator) - 1), return_inverse=True)
@@ -125,10 +111,5 @@ def _unpacked(
     owns, own = np.unique(rest & ((1 << of_category) - 1), return_inverse=True)
     codes, pattern = np.unique(rest >> of_category, return_inverse=True)
     answers = [(category,) for category in owns.tolist()]
-    patterns = {code.decode((one,)): place for place, one in enumerate(codes.tolist())}
-    known = [*patterns]
-    left_out = np.isin(annotators, sorted(excluded))[owner]
-    for row in np.flatnonzero(left_out).tolist():
-        met = pattern_with(known[pattern[row]], answers[own[row]])
-        pattern[row] = patterns.setdefault(met, len(patterns))
-    return TallyColumns(annotators, tuple(answers), tuple(patterns), owner, own, pattern, number)
+    patterns = tuple(code.decode((one,)) for one in codes.tolist())
+    return TallyColumns(annotators, tuple(answers), patterns, owner, own, pattern, number)
