@@ -6,7 +6,7 @@ import gzip
 import itertools
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +89,25 @@ def test_what_a_seal_and_its_verification_cost(ledger: Ledger, write: Write, ite
     assert first.number < 130
     assert verified.number < 50
     assert read.number < items + 200, "names of items, and no labels"
+
+
+def test_names_of_new_items_are_sealed_as_they_come_in(ledger: Ledger, write: Write) -> None:
+    """They are not read again; and it is the same digest as that of what was stored."""
+
+    def file(names: Iterable[str], name: str) -> Path:
+        rows = ((one, "A", "x") for one in names)
+        return write(csv_text([("item", "annotator", "category"), *rows]), name)
+
+    one = file((f" {n} é\u2028" for n in range(2_000)), "one.csv")
+    two = file((f"{n} é" for n in range(1_000, 3_000)), "two.csv")
+    with count_rows(ledger.database.engine) as read:
+        ledger.import_file([one, two], "p")
+    assert read.number < 200
+    ledger.import_file(two, "p")
+    ledger.import_file(file(["1 é", "new", "newer"], "three.csv"), "p")
+    assert ledger.verify("p").passed
+    assert [json.loads(seal["added"])["items"] for seal in seals(ledger)] == [3_000, 3_000, 3_002]
+    assert ["names" in json.loads(seal["added"]) for seal in seals(ledger)] == [True, False, True]
 
 
 def test_a_ledger_of_the_first_revision_is_verified_and_sealed(

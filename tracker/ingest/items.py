@@ -16,7 +16,7 @@ from sqlalchemy import (
     select,
 )
 
-from tracker import dialect
+from tracker import dialect, sealing
 from tracker.catalogue.facts import ATTRIBUTE, ITEM, LENGTH, TEXT
 from tracker.catalogue.names import LONGEST_NAME
 from tracker.catalogue.projects import ProjectInfo
@@ -147,6 +147,8 @@ class ItemIds(Ids):
                 if role in _DETAILS
             }
             dialect.bulk_insert(self.connection, _items, made)
+            first = int(numbers[is_new][0])
+            sealing.new_items(self.connection, self.project.id, first, made["name"])
         for which, tell in ((is_new, self.told.of_new), (~is_new, self.told.of_known)):
             of = np.flatnonzero(which).tolist() if said or self.listed else []
             listed = [Fact(int(numbers[n]), ITEM, "", "") for n in of if self.listed]

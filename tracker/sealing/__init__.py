@@ -13,7 +13,15 @@ anew cannot make that digest again.
 """
 
 from tracker.sealing.parts import held_sums, staged_sums
-from tracker.sealing.pending import begin, changed, forget, moved_labels, new_labels, start
+from tracker.sealing.pending import (
+    begin,
+    changed,
+    forget,
+    moved_labels,
+    new_items,
+    new_labels,
+    start,
+)
 from tracker.sealing.seal import finish
 
 __all__ = [
@@ -23,6 +31,7 @@ __all__ = [
     "forget",
     "held_sums",
     "moved_labels",
+    "new_items",
     "new_labels",
     "staged_sums",
     "start",

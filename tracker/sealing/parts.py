@@ -44,6 +44,7 @@ from tracker.schema import (
 )
 
 __all__ = [
+    "LETTERS",
     "STATE",
     "Sums",
     "attribute_digest",
@@ -62,7 +63,7 @@ __all__ = [
 Sums = dict[int, tuple[int, int]]
 """How many labels the record of each change has, and the sum of what they say."""
 
-_LETTERS = 32  # of a digest of a part, in hexadecimal
+LETTERS = 32  # of a digest of a part, in hexadecimal
 _AT_ONCE = 10_000  # names of items
 _HELD_AT_ONCE = 250_000  # rows
 
@@ -70,7 +71,7 @@ _HELD_AT_ONCE = 250_000  # rows
 def digest_of(told: Any) -> str:
     """A digest of a value as JSON, in hexadecimal (SHA-256, the first half of it)."""
     text = json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:_LETTERS]
+    return hashlib.sha256(text.encode()).hexdigest()[:LETTERS]
 
 
 # -- small parts: all of it -----------------------------------------------------------------
@@ -203,7 +204,7 @@ def item_names(connection: Connection, project_id: int, upto: Sequence[int]) -> 
                     place += 1
             names.append(name)
         digests[place].update("\0".join([*names, ""]).encode())
-    return [one.hexdigest()[:_LETTERS] for one in digests]
+    return [one.hexdigest()[:LETTERS] for one in digests]
 
 
 def attribute_digest(connection: Connection, project_id: int) -> str:

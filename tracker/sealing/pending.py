@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
 from tracker.schema import Seal
-from tracker.sealing.parts import Sums, label_sums, state_of
+from tracker.sealing.parts import LETTERS, Sums, label_sums, state_of
 
-__all__ = ["LastSeal", "Pending", "begin", "changed", "forget", "last_seal", "pending", "start"]
+__all__ = [
+    "LastSeal",
+    "Pending",
+    "begin",
+    "changed",
+    "forget",
+    "last_seal",
+    "new_items",
+    "pending",
+    "start",
+]
 
 _KEY = "tracker_sealing"
 
@@ -38,6 +49,7 @@ class Pending:
         made: whether the project was made by this transaction.
         labels: what was added to the records of changes, and taken from them.
         attributes: whether attributes of items may have changed.
+        named: how many items after the last seal's are in ``names``, the digest of their names.
     """
 
     last: LastSeal
@@ -45,6 +57,13 @@ class Pending:
     made: bool
     labels: Sums = field(default_factory=dict)
     attributes: bool = False
+    named: int = 0
+    names: Any = field(default_factory=hashlib.sha256)
+
+    def names_of(self, items: int) -> str | None:
+        """The digest of the names up to that of an item, if just these were noted."""
+        noted = self.last.items + self.named
+        return self.names.hexdigest()[:LETTERS] if items == noted else None
 
     def add(self, sums: Sums, sign: int = 1) -> None:
         """Add what the records of changes hold more, or less for a ``sign`` of -1."""
@@ -94,6 +113,22 @@ def forget(connection: Connection, project_id: int) -> None:
 def new_labels(connection: Connection, project_id: int, change: int, sums: tuple[int, int]) -> None:
     """Note the labels of an import, which all become part of the record of its change."""
     pending(connection)[project_id].add({change: sums})
+
+
+def new_items(connection: Connection, project_id: int, first: int, names: Any) -> None:
+    """Note the names, an Arrow array, of new items that are numbered from ``first`` on.
+
+    They need not be read again then to be sealed, unless there are items that nothing noted.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    noted = pending(connection)[project_id]
+    if first == noted.last.items + noted.named + 1:
+        noted.named += len(names)
+        together = pa.ListArray.from_arrays(pa.array([0, len(names)], pa.int32()), names)
+        noted.names.update(pc.binary_join(together, "\0")[0].as_buffer())
+        noted.names.update(b"\0")
 
 
 def changed(connection: Connection, project_id: int) -> None:

@@ -77,7 +77,8 @@ def _added(
         for name, rows in _BY_CHANGE.items():
             added[name] = digest_of(rows(connection, project_id, last.through_change))
     if items > last.items:
-        (added["names"],) = item_names(connection, project_id, [last.items, items])
+        names = noted.names_of(items)
+        added["names"] = names or item_names(connection, project_id, [last.items, items])[0]
     if labels:
         added["labels"] = {str(change): list(sums) for change, sums in sorted(labels.items())}
     if first or noted.attributes:
