@@ -2,53 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = ["as_csv", "insert_many"]
+__all__ = ["as_csv", "in_parts", "insert_many"]
 
 _ROWS_AT_ONCE = 100  # in one INSERT; times the columns, far below the limit of parameters
+_ROWS_IN_MEMORY = 50_000  # as objects, on their way from arrays to the driver
+
+Cells = Sequence[Any]
+"""The cells of some rows: for each column a list, a NumPy or an Arrow array; or a whole number or
+None, which every row has."""
 
 
-def insert_many(
-    cursor: Any, into: str, constants: Sequence[Any], columns: Sequence[Sequence[Any]]
-) -> None:
+def in_parts(cells: Cells) -> Iterator[Cells]:
+    """The cells of some rows at a time; columns that are one array are one in each part, too."""
+    columns = {id(column): column for column in cells if _is_column(column)}
+    rows = len(next(iter(columns.values())))
+    for start in range(0, rows, _ROWS_IN_MEMORY):
+        some = {n: column[start : start + _ROWS_IN_MEMORY] for n, column in columns.items()}
+        yield [some.get(id(one), one) for one in cells]
+
+
+def _is_column(values: object) -> bool:
+    return isinstance(values, list) or hasattr(values, "tolist")
+
+
+def insert_many(cursor: Any, into: str, cells: Cells) -> None:
     """Insert with many rows a statement, which takes half the time of one a row.
 
-    With OR FAIL SQLite need not be able to take back half a statement, which takes as long
-    again; the transaction is taken back as a whole.
+    What every row has is part of the statement, and a column that stands in two places is one
+    parameter: each parameter of a row takes time. With OR FAIL SQLite need not be able to take
+    back half a statement, which takes as long again; the transaction is taken back as a whole.
     """
+    columns = list({id(one): one for one in cells if _is_column(one)}.values())
     width, rows = len(columns), len(columns[0])
     values: list[Any] = [None] * (width * rows)
     for place, column in enumerate(columns):
-        values[place::width] = column if isinstance(column, list) else column.tolist()  # type: ignore[attr-defined]
-    whole = _many_rows(into, len(constants), width, _ROWS_AT_ONCE)
+        values[place::width] = column if isinstance(column, list) else column.tolist()
+    place_of = {id(column): place for place, column in enumerate(columns, 1)}
+    row = [place_of[id(one)] if _is_column(one) else _literal(one) for one in cells]
+    whole = _many_rows(into, row, width, _ROWS_AT_ONCE)
     for start in range(0, len(values), _ROWS_AT_ONCE * width):
         some = values[start : start + _ROWS_AT_ONCE * width]
         left = len(some) // width
-        statement = (
-            whole if left == _ROWS_AT_ONCE else _many_rows(into, len(constants), width, left)
-        )
-        cursor.execute(statement, (*constants, *some))
+        cursor.execute(whole if left == _ROWS_AT_ONCE else _many_rows(into, row, width, left), some)
 
 
-def _many_rows(into: str, constants: int, width: int, rows: int) -> str:
-    first = [f"?{n}" for n in range(1, constants + 1)]
-    starts = range(constants + 1, constants + 1 + rows * width, width)
+def _literal(value: int | None) -> str:
+    return "NULL" if value is None else str(int(value))
+
+
+def _many_rows(into: str, row: Sequence[Any], width: int, rows: int) -> str:
+    """The statement; a row holds texts as they are, and of parameters the place in their row."""
     marks = (
-        f"({', '.join([*first, *(f'?{n + place}' for place in range(width))])})" for n in starts
+        ", ".join(one if isinstance(one, str) else f"?{start + one}" for one in row)
+        for start in range(0, rows * width, width)
     )
-    return f"INSERT OR FAIL INTO {into} VALUES {', '.join(marks)}"  # noqa: S608
+    return f"INSERT OR FAIL INTO {into} VALUES ({'), ('.join(marks)})"  # noqa: S608
 
 
-def as_csv(constants: Sequence[Any], columns: Sequence[Any]) -> Any:
+def as_csv(cells: Cells) -> Any:
     """Rows as CSV; what is missing is empty, and an empty text is quoted."""
     import pyarrow as pa
     from pyarrow import csv
 
-    rows = len(columns[0])
-    arrays = [pa.repeat(pa.scalar(value), rows) for value in constants]
-    arrays += [c if isinstance(c, pa.Array) else pa.array(c) for c in columns]
+    rows = len(next(column for column in cells if _is_column(column)))
+    arrays = [
+        (one if isinstance(one, pa.Array) else pa.array(one))
+        if _is_column(one)
+        else pa.repeat(pa.scalar(one), rows)
+        for one in cells
+    ]
     table = pa.table(arrays, names=[str(n) for n in range(len(arrays))])
     text = pa.BufferOutputStream()
     csv.write_csv(table, text, csv.WriteOptions(include_header=False))

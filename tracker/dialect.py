@@ -23,7 +23,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool, StaticPool
 
-from tracker.bulk import as_csv, insert_many
+from tracker.bulk import as_csv, in_parts, insert_many
 from tracker.errors import DatabaseUnusable
 from tracker.schema import Base
 
@@ -63,7 +63,6 @@ _PATIENCE = 10.0  # seconds
 _MIGRATION_LOCK = 0x7472_6163_6B65  # any number that no other program is likely to choose
 _MANY = 500  # rows that it matters to plan for: what joins them takes their number squared
 _FEW = 10  # times fewer than there are: the planner need not be told of so many more
-_ROWS_IN_MEMORY = 50_000  # as objects, on their way from arrays to the driver
 
 
 def _heed_info(metadata: MetaData) -> None:
@@ -215,31 +214,25 @@ def _begin_sqlite(connection: Connection) -> None:
 def bulk_insert(connection: Connection, table: Table, columns: Mapping[str, Any]) -> None:
     """Insert many rows, given column by column, the fastest way there is.
 
-    A column is a list, a NumPy or an Arrow array; or a single value, which every row has.
+    A column is a list, a NumPy or an Arrow array; or a whole number or None, which every row has.
     Raises DBAPIError, as every statement does.
     """
     quote = connection.dialect.identifier_preparer.quote
-    given = {name: values for name, values in columns.items() if _is_column(values)}
-    constants = {name: value for name, value in columns.items() if name not in given}
-    into = f"{quote(table.name)} ({', '.join(map(quote, (*constants, *given)))})"
-    rows = len(next(iter(given.values())))
+    # In the order of the table, or SQLite would copy every row once more.
+    names = sorted(columns, key=table.columns.keys().index)
+    into = f"{quote(table.name)} ({', '.join(map(quote, names))})"
     cursor: Any = connection.connection.cursor()
     try:
-        for start in range(0, rows, _ROWS_IN_MEMORY):
-            some = {name: values[start : start + _ROWS_IN_MEMORY] for name, values in given.items()}
+        for cells in in_parts([columns[name] for name in names]):
             if connection.dialect.name == "postgresql":
                 with cursor.copy(f"COPY {into} FROM STDIN WITH (FORMAT csv)") as copy:
-                    copy.write(as_csv(list(constants.values()), list(some.values())))
+                    copy.write(as_csv(cells))
             else:
-                insert_many(cursor, into, list(constants.values()), list(some.values()))
+                insert_many(cursor, into, cells)
     except connection.dialect.loaded_dbapi.Error as error:
         raise DBAPIError(f"INSERT INTO {into}", None, error) from error
     finally:
         cursor.close()
-
-
-def _is_column(values: object) -> bool:
-    return isinstance(values, list) or hasattr(values, "tolist")
 
 
 def temporary_schema(connection: Connection) -> str:
