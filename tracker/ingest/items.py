@@ -147,8 +147,9 @@ class ItemIds(Ids):
                 if role in _DETAILS
             }
             dialect.bulk_insert(self.connection, _items, made)
-            first = int(numbers[is_new][0])
-            sealing.new_items(self.connection, self.project.id, first, made["name"])
+            first, number = int(numbers[is_new][0]), int(is_new.sum())
+            noted = _with_nul_between(made["name"])
+            sealing.new_items(self.connection, self.project.id, first, number, noted)
         for which, tell in ((is_new, self.told.of_new), (~is_new, self.told.of_known)):
             of = np.flatnonzero(which).tolist() if said or self.listed else []
             listed = [Fact(int(numbers[n]), ITEM, "", "") for n in of if self.listed]
@@ -174,6 +175,15 @@ def _places(names: Any, among: Any) -> Numbers:
 
     places: Numbers = pc.index_in(names, value_set=among).fill_null(-1).to_numpy()
     return places
+
+
+def _with_nul_between(names: Any) -> Any:
+    """The bytes of all names, as a buffer."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = pa.ListArray.from_arrays(pa.array([0, len(names)], pa.int32()), names)
+    return pc.binary_join(whole, "\0")[0].as_buffer()
 
 
 def _first_records(column: Cells, places: Numbers) -> Numbers:

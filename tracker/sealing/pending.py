@@ -115,19 +115,15 @@ def new_labels(connection: Connection, project_id: int, change: int, sums: tuple
     pending(connection)[project_id].add({change: sums})
 
 
-def new_items(connection: Connection, project_id: int, first: int, names: Any) -> None:
-    """Note the names, an Arrow array, of new items that are numbered from ``first`` on.
+def new_items(connection: Connection, project_id: int, first: int, number: int, names: Any) -> None:
+    """Note so many new items that are numbered from ``first`` on; the names as bytes, NUL between.
 
     They need not be read again then to be sealed, unless there are items that nothing noted.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     noted = pending(connection)[project_id]
     if first == noted.last.items + noted.named + 1:
-        noted.named += len(names)
-        together = pa.ListArray.from_arrays(pa.array([0, len(names)], pa.int32()), names)
-        noted.names.update(pc.binary_join(together, "\0")[0].as_buffer())
+        noted.named += number
+        noted.names.update(names)
         noted.names.update(b"\0")
 
 
