@@ -63,18 +63,25 @@ class Held:
 def _order(keys: list[Numbers]) -> Numbers:
     """The order by several columns, the first being the slowest to change.
 
-    Columns that fit into 63 bits together are sorted as one, in a fifth of the time.
+    Columns that fit into 63 bits together with the row's place are sorted as one number, in place:
+    in a tenth of the time, and without room for the order beside it.
     """
     offsets = [int(key.min()) for key in keys]
     bits = [int(key.max() - low).bit_length() for key, low in zip(keys, offsets, strict=True)]
-    if sum(bits) > 63:
+    rows = len(keys[0])
+    width = (rows - 1).bit_length()
+    if sum(bits) + width > 63:
         return np.lexsort(keys[::-1])
-    packed = np.zeros(len(keys[0]), np.int64)
-    for key, low, width in zip(keys, offsets, bits, strict=True):
-        packed <<= width
+    packed = np.zeros(rows, np.int64)
+    for key, low, wide in zip(keys, offsets, bits, strict=True):
+        packed <<= wide
         packed += key
         packed -= low
-    return np.argsort(packed)
+    packed <<= width
+    packed += np.arange(rows, dtype=np.int32)
+    packed.sort()
+    packed &= (1 << width) - 1
+    return packed
 
 
 def to_settle(rows: Mapping[str, Any], *, single: bool) -> bool:
