@@ -80,7 +80,8 @@ class ItemIds(Ids):
             if not names.equals(column.distinct):  # without their spaces some may be the same
                 fresh = fresh.unique()
                 among = _places(names, fresh)
-            made = self._learn_items(fresh, _first_records(column, among), batch)
+            rows = _first_records(column, among) if _telling(batch) else among[:0]
+            made = self._learn_items(fresh, rows, batch)
             numbers[unknown] = made[among[unknown]]
         return numbers
 
@@ -98,7 +99,10 @@ class ItemIds(Ids):
         return names, (length == 0) | (length > LONGEST_NAME) | nul
 
     def _learn_items(self, fresh: Any, rows: Numbers, batch: Batch) -> Numbers:
-        """The numbers of names that were not met before; each first comes in that row."""
+        """The numbers of names that were not met before.
+
+        Each first comes in that row; of rows that tell nothing of items none is named.
+        """
         import pyarrow as pa
 
         numbers = np.zeros(len(fresh), np.int64)
@@ -135,8 +139,7 @@ class ItemIds(Ids):
         """Store the new items, and of all of them what their rows say."""
         said = {
             role: [_detail(role, raw) for raw in cells.at(rows)]
-            for role, cells in batch.columns.items()
-            if role in _DETAILS or role.startswith(KEEP)
+            for role, cells in _telling(batch).items()
         }
         if is_new.any():
             made = {"project_id": self.project.id, "id": numbers[is_new]}
@@ -162,6 +165,12 @@ class ItemIds(Ids):
                     if cells[n] is not None
                 ]
             )
+
+
+def _telling(batch: Batch) -> dict[str, Cells]:
+    """The columns that say something of items, by role."""
+    columns = batch.columns.items()
+    return {role: one for role, one in columns if role in _DETAILS or role.startswith(KEEP)}
 
 
 def _meaning(role: str) -> tuple[str, str]:

@@ -175,6 +175,8 @@ def _read_all(
     rejections: Rejections,
     progress: Progress | None,
 ) -> int:
+    import pyarrow as pa
+
     sizes = [source.size for source in sources]
     total = None if None in sizes else sum(size or 0 for size in sizes)
     rows = before = 0
@@ -184,6 +186,7 @@ def _read_all(
         for batch in read(source, mapped, rejections, intake.project.answers):
             rows += intake.take(batch, number, source.name)
             del batch  # before the next is read: they are large
+            pa.default_memory_pool().release_unused()
         source.drain()
         before += source.bytes_read
     return rows + rejections.ragged
