@@ -17,6 +17,7 @@ from tracker.audit.drift import falls_since
 from tracker.audit.finding import Finding
 from tracker.audit.joint import TRUTH, Given, JointAnswers, joint_answers
 from tracker.audit.observed import Blocks, PairPatterns
+from tracker.audit.shared import SharedItems, kinds_of
 from tracker.tally import AnnotatorTallies, Answer, Pattern
 
 BLOCKS = 20
@@ -111,7 +112,7 @@ class Answers:
             for who, table in counts.items()
         }
 
-    def _pairs(self, patterns: list[Pattern], code: Ints) -> PairPatterns | None:
+    def _pairs(self, patterns: list[Pattern], code: Ints) -> SharedItems | None:
         one, other = self._shared()
         if not len(one):
             return None
@@ -125,12 +126,13 @@ class Answers:
         place = (np.cumsum(enough) - 1)[pair[kept]]
         same = np.where(self.own[one] == self.own[other], self.own[one], -1)[kept]
         counted = [(*key, items) for key, items in _counted(place, code[one][kept], same)]
-        return PairPatterns(
+        found = PairPatterns(
             tuple((number // width, number % width) for number in keys[enough].tolist()),
             tuple(patterns),
             tuple((category,) for category in range(self.categories)),
             *np.array(counted, dtype=np.int64).T,
         )
+        return kinds_of(found)
 
     def _shared(self) -> tuple[Ints, Ints]:
         """Every two rows of an item, the lower annotator first."""

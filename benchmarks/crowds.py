@@ -20,6 +20,7 @@ from tracker.audit.drift import falls_since
 from tracker.audit.finding import Finding
 from tracker.audit.joint import TRUTH, Given, JointAnswers, joint_answers
 from tracker.audit.observed import AnswerTimes, Blocks, PairPatterns
+from tracker.audit.shared import kinds_of
 from tracker.tally import AnnotatorTallies, Answer, Pattern, make_pattern
 
 BLOCKS = 20
@@ -133,7 +134,7 @@ class Crowd:
             blocks=self._blocks(met),
             times=self._times(),
             skips=self._skips(),
-            pairs=self._pairs(),
+            pairs=kinds_of(self._pairs()),
         )
 
     def consult(self, findings: Collection[Finding]) -> JointAnswers:

@@ -22,6 +22,7 @@ from tracker.audit.drift import falls_since
 from tracker.audit.finding import Finding
 from tracker.audit.joint import TRUTH, Given, JointAnswers, joint_answers
 from tracker.audit.observed import AnswerTimes, Blocks, PairPatterns
+from tracker.audit.shared import SharedItems, kinds_of
 from tracker.tally import AnnotatorTallies, Pattern, make_pattern
 
 from .crowds import seeded
@@ -150,8 +151,8 @@ class Record:
         return found
 
     @cached_property
-    def pairs(self) -> PairPatterns:
-        return pair_patterns(self.items)
+    def pairs(self) -> SharedItems:
+        return kinds_of(pair_patterns(self.items))
 
     @cached_property
     def skips(self) -> dict[int, Counter]:

@@ -7,11 +7,12 @@ import pytest
 from scipy import stats
 
 from tracker.audit import Evidence
-from tracker.audit.copying import COPYING, Shared
+from tracker.audit.copying import COPYING, of_minority
 from tracker.audit.correction import benjamini_hochberg
 from tracker.audit.exact import exact_tails
 from tracker.audit.habits import habits, joint_chance
 from tracker.audit.minority import all_answers, chance_of_sharing, minority_answers
+from tracker.audit.shared import kinds_of
 from tracker.tally import make_pattern
 
 from .crowds import one, seeded
@@ -31,7 +32,7 @@ def findings(record):
 def minorities(record):
     """Of every pair: shared items, those that could tell, seen and expected, and the bound."""
     pairs = record.evidence().pairs
-    sums = Shared(pairs, minority_answers)
+    sums = of_minority(pairs)
     columns = (sums.items, sums.telling, sums.seen, sums.expected, sums.bounds())
     return dict(zip(pairs.pairs, zip(*columns, strict=True), strict=True))
 
@@ -164,11 +165,11 @@ def test_two_careless_annotators_share_errors_without_copying():
 def test_who_shares_too_few_items_is_no_pair():
     random = seeded(4)
     items = [{who: random.randrange(3) for who in (0, 1, 2)} for _ in range(19)]
-    evidence = Evidence(one(*items).tallies(), pairs=pair_patterns(items))
+    evidence = Evidence(one(*items).tallies(), pairs=kinds_of(pair_patterns(items)))
     assert [*COPYING.find(evidence)] == []
 
 
 def test_no_minority_answer_has_no_ratio():
     items = [{0: i % 2, 1: i % 2, 2: i % 2, 3: i % 2} for i in range(30)]
-    found = [*COPYING.find(Evidence(one(*items).tallies(), pairs=pair_patterns(items)))]
+    found = [*COPYING.find(Evidence(one(*items).tallies(), pairs=kinds_of(pair_patterns(items))))]
     assert found == [1.0] * 6

@@ -7,13 +7,15 @@ import pytest
 from tracker.audit import Evidence, audit
 from tracker.audit.consult import consensus_of
 from tracker.audit.joint import TRUTH, Given, joint_answers, tallies_without
+from tracker.audit.shared import kinds_of
 
 from .crowds import always, leaning, mostly_right, one, seeded, simulate
 from .records import pair_patterns
 
 
 def flags_of(crowd, *, pairs=False, **options):
-    of = {"pairs": pair_patterns([{w: a[0] for w, a in i.items()} for i in crowd.items])}
+    items = [{w: a[0] for w, a in i.items()} for i in crowd.items]
+    of = {"pairs": kinds_of(pair_patterns(items))}
     evidence = Evidence(crowd.tallies(), **(of if pairs else {}), **options)
     return audit(evidence, consult=crowd.consult)
 

@@ -14,7 +14,7 @@ other or both from somewhere else, the answers do not say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,18 +22,19 @@ from numpy.typing import NDArray
 
 from tracker.audit.consult import Consensus, Opinion
 from tracker.audit.correction import benjamini_hochberg
+from tracker.audit.dependence import BoolArray
 from tracker.audit.entries import FloatArray
 from tracker.audit.evidence import Evidence
 from tracker.audit.exact import binomial, probability
 from tracker.audit.finding import Effect, Finding, Kind, severity_of_size
 from tracker.audit.habits import Habits, habits, joint_chance
 from tracker.audit.minority import all_answers, chance_of_sharing, minority_answers
-from tracker.audit.observed import PairPatterns
 from tracker.audit.opinions import of_pair
+from tracker.audit.shared import DIFFERENT, MINORITY, IntArray, SharedItems
 from tracker.audit.wording import percent
 from tracker.tally import Answer, Pattern
 
-__all__ = ["COPYING", "MINIMUM_SHARED", "Shared"]
+__all__ = ["COPYING", "MINIMUM_SHARED", "Shared", "of_all", "of_minority"]
 
 NAME = "copying"
 
@@ -58,11 +59,12 @@ def find(evidence: Evidence) -> Iterator[Finding | float]:
     pairs = evidence.pairs
     if pairs is None or not pairs.pairs:
         return
-    minority, alike = Shared(pairs, minority_answers), Shared(pairs, all_answers)
+    minority, alike = of_minority(pairs), of_all(pairs)
     p_values = _both(minority.bounds(), alike.bounds())
     q_values = np.array(benjamini_hochberg(p_values.tolist()))
     standing = np.flatnonzero(q_values <= evidence.alpha)
     known = habits(evidence) if len(standing) else {}
+    patterns = _patterns(pairs, standing) if len(standing) else {}
     plain = p_values > evidence.alpha
     yield from p_values[plain].tolist()
     for place in np.flatnonzero(~plain).tolist():
@@ -70,10 +72,11 @@ def find(evidence: Evidence) -> Iterator[Finding | float]:
         surely = False
         if q_values[place] <= evidence.alpha:
             first, second = (known[who] for who in pairs.pairs[place])
-            expected, of_minority = minority.again(place, first, second)
-            again = _both(np.array(of_minority), np.array(alike.again(place, first, second)[1]))
+            met = patterns[pairs.pairs[place]]
+            expected, tail = minority.again(place, met, first, second)
+            again = _both(np.array(tail), np.array(alike.again(place, met, first, second)[1]))
             p_value = max(p_value, float(again))
-            surely = of_minority <= SURE
+            surely = tail <= SURE
         yield _finding(evidence, minority, place, expected, p_value, surely=surely)
 
 
@@ -82,30 +85,38 @@ def _both(one: FloatArray, other: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(2.0 * np.minimum(one, other), 1.0))
 
 
+def _patterns(pairs: SharedItems, standing: IntArray) -> dict[tuple[int, int], dict[Pattern, int]]:
+    """How many items of each pattern some pairs share."""
+    wanted = {pairs.pairs[place] for place in standing.tolist()}
+    found = pairs.patterns(wanted)
+    return {pair: found.of(place) for place, pair in enumerate(found.pairs) if pair in wanted}
+
+
 class Shared:
     """Of each pair: the items that could tell, how many of them they share, and the expected.
 
-    Shared are the answers that ``which`` names of a pattern. An item can tell where some two of
-    its annotators share one and some do not.
+    Shared are the answers that ``which`` names of a pattern; on an item of each kind so many
+    ``ways`` lead to one, and ``hits`` says whether the pair shares one. An item can tell where
+    some two of its annotators share one and some do not.
     """
 
-    def __init__(self, pairs: PairPatterns, which: Callable[[Pattern], list[Answer]]) -> None:
+    def __init__(
+        self,
+        pairs: SharedItems,
+        which: Callable[[Pattern], list[Answer]],
+        ways: IntArray,
+        hits: BoolArray,
+    ) -> None:
         self.pairs, self.which = pairs, which
-        named = [set(which(pattern)) for pattern in pairs.patterns]
-        chances = zip(pairs.patterns, named, strict=True)
-        chance = np.array([chance_of_sharing(*one) for one in chances])
-        hits = np.array(
-            [[*(answer in one for answer in pairs.answers), False] for one in named], dtype=np.bool_
-        ).reshape(len(named), -1)
-        telling = ((chance > 0) & (chance < 1))[pairs.pattern]
-        self.items = self._total(np.ones(len(pairs.pair)))
+        chance = ways / np.maximum(pairs.answers * (pairs.answers - 1), 1)
+        telling = (chance > 0) & (chance < 1)
+        self.items = self._total(np.ones(len(chance)))
         self.telling = self._total(telling)
-        self.seen = self._total(hits[pairs.pattern, pairs.same] & telling)
-        self.expected = self._total(chance[pairs.pattern] * telling)
-        self._certain = chance >= 1
+        self.seen = self._total(hits & telling)
+        self.expected = self._total(chance * telling)
 
     def _total(self, values: NDArray[Any]) -> FloatArray:
-        weights = self.pairs.items * values
+        weights = self.pairs.items * values[self.pairs.kind]
         return np.bincount(self.pairs.pair, weights, len(self.pairs.pairs)).astype(np.float64)
 
     def bounds(self) -> FloatArray:
@@ -123,20 +134,29 @@ class Shared:
         tail = betainc(seen, np.maximum(number - seen, 0.0) + 1.0, mean)
         return np.asarray(np.where(above, np.maximum(tail, np.finfo(np.float64).tiny), 1.0))
 
-    def again(self, place: int, first: Habits, second: Habits) -> tuple[float, float]:
+    def again(
+        self, place: int, met: Mapping[Pattern, int], first: Habits, second: Habits
+    ) -> tuple[float, float]:
         """The expected number and the exact tail, from both annotators' own habits."""
-        rows = self.pairs.rows_of(place)
-        codes, where = np.unique(self.pairs.pattern[rows], return_inverse=True)
-        items = np.bincount(where, self.pairs.items[rows]).astype(np.int64)
         total, expected = np.ones(1), 0.0
-        for code, number in zip(codes.tolist(), items.tolist(), strict=True):
-            if not self._certain[code]:
-                pattern = self.pairs.patterns[code]
-                chance = joint_chance(first, second, pattern, set(self.which(pattern)))
+        for pattern, number in sorted(met.items()):
+            answers = set(self.which(pattern))
+            if chance_of_sharing(pattern, answers) < 1:
+                chance = joint_chance(first, second, pattern, answers)
                 expected += number * chance
                 total = np.convolve(total, binomial(number, chance))
         tail = float(total[int(self.seen[place]) :].sum())
         return expected, probability(tail)
+
+
+def of_minority(pairs: SharedItems) -> Shared:
+    """Return what is shared of the answers that most of the others did not give."""
+    return Shared(pairs, minority_answers, pairs.minority, pairs.given == MINORITY)
+
+
+def of_all(pairs: SharedItems) -> Shared:
+    """Return what is shared of all answers."""
+    return Shared(pairs, all_answers, pairs.alike, pairs.given != DIFFERENT)
 
 
 def _finding(

@@ -16,11 +16,11 @@ from tracker.audit.observed import (
     AnswerTimes,
     Blocks,
     GoldTallies,
-    PairPatterns,
     RepeatTallies,
     Sequences,
     SkipTallies,
 )
+from tracker.audit.shared import SharedItems
 from tracker.audit.strata import Usage, usages
 from tracker.errors import InvalidOption
 from tracker.tally import AnnotatorTallies
@@ -75,7 +75,7 @@ class Evidence:
     blocks: Mapping[int, Blocks] | None = None
     times: Mapping[int, AnswerTimes] | None = None
     skips: SkipTallies | None = None
-    pairs: PairPatterns | None = None
+    pairs: SharedItems | None = None
 
     def __post_init__(self) -> None:
         """Raise InvalidOption if alpha is not between 0 and 1."""

@@ -6,6 +6,7 @@ included; where answers of others were left out of it, the own answer is in it a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,10 +96,13 @@ class PairPatterns:
     same: NDArray[np.int64]
     items: NDArray[np.int64]
 
-    def rows_of(self, place: int) -> NDArray[np.int64]:
-        """The rows of one pair, by its place in ``pairs``."""
+    def of(self, place: int) -> dict[Pattern, int]:
+        """On how many items a pair met each pattern, by the pair's place in ``pairs``."""
         order, start = self._by_pair
-        return order[start[place] : start[place + 1]]
+        found: Counter[Pattern] = Counter()
+        for row in order[start[place] : start[place + 1]].tolist():
+            found[self.patterns[self.pattern[row]]] += int(self.items[row])
+        return found
 
     @cached_property
     def _by_pair(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

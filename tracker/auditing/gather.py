@@ -124,7 +124,7 @@ def gather(
     evidence = _met(connection, selection, evidence, wanted)
     if "pairs" in asked:
         most = max(map(answers_in, evidence.columns.patterns), default=0)
-        pairs = counting.pair_patterns(connection, selection, most=most)
+        pairs = counting.shared_items(connection, selection, most)
         evidence = replace(evidence, pairs=pairs if pairs.pairs else None)
     return evidence
 

@@ -24,7 +24,6 @@ from tracker.counting.others import (
     recent_pace,
     votes,
 )
-from tracker.counting.pair_patterns import pair_patterns
 from tracker.counting.pairs import pair_cells, pair_tallies
 from tracker.counting.passes import Repeated, passes_alone, repeated_answers
 from tracker.counting.present import Present, present
@@ -32,6 +31,7 @@ from tracker.counting.repeats import repeat_tallies
 from tracker.counting.selecting import select_answers, select_labels
 from tracker.counting.selection import Selection, annotators_with_answers, chosen
 from tracker.counting.sequence import days_active, sequences
+from tracker.counting.shared_items import shared_items
 from tracker.counting.shown import changed_items, items_of_answers, pair_order
 from tracker.counting.skips import skip_tallies
 from tracker.counting.spans import Document, span_documents
@@ -74,7 +74,6 @@ __all__ = [
     "marginals",
     "pair_cells",
     "pair_order",
-    "pair_patterns",
     "pair_tallies",
     "present",
     "Present",
@@ -86,6 +85,7 @@ __all__ = [
     "select_answers",
     "select_labels",
     "sequences",
+    "shared_items",
     "skip_tallies",
     "span_documents",
     "timeline",

@@ -1,4 +1,4 @@
-"""Shared items of every two annotators by pattern, against the same counted in Python."""
+"""Shared items of every two annotators by kind, and by pattern, against plain counts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from tests.counting.plain import Rows
 from tests.counting.selected import Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements
 from tracker import counting
+from tracker.audit.minority import all_answers, chance_of_sharing, minority_answers
 from tracker.audit.observed import PairPatterns
+from tracker.audit.shared import DIFFERENT, MINORITY, SAME, SharedItems
 from tracker.ledger import Ledger
-from tracker.tally import Answer, Pattern, make_pattern
+from tracker.tally import Answer, Pattern, answers_in, make_pattern
 
-room = import_module("tracker.counting.pair_patterns")  # a function has the same name
+room = import_module("tracker.counting.shared_items")  # a function has the same name
 numbers_room = import_module("tracker.counting.numbers")
 Tables = dict[tuple[int, int], Counter[tuple[Pattern, Answer | None]]]
+Kinds = dict[tuple[int, int], Counter[tuple[int, ...]]]
 
 
 def shared(chosen: Selected, least: int) -> Tables:
@@ -46,29 +49,64 @@ def tables(found: PairPatterns) -> Tables:
     return counts
 
 
-def check_patterns(chosen: Selected) -> None:
+def kinds(tables: Tables) -> Kinds:
+    """Of each pair: the items by their answers, the ways to share any and a minority's, and how."""
+    found: Kinds = {}
+    for pair, counts in tables.items():
+        mine = found[pair] = Counter()
+        for (pattern, same), items in counts.items():
+            size, few = answers_in(pattern), minority_answers(pattern)
+            ways = [
+                round(chance_of_sharing(pattern, answers) * size * (size - 1))
+                for answers in (all_answers(pattern), few)
+            ]
+            given = DIFFERENT if same is None else MINORITY if same in few else SAME
+            mine[size, *ways, given] += items
+    return found
+
+
+def kinds_in(found: SharedItems) -> Kinds:
+    """The arrays as nested dictionaries."""
+    known = [*zip(found.answers, found.alike, found.minority, found.given, strict=True)]
+    counts: Kinds = {pair: Counter() for pair in found.pairs}
+    assert len(counts) == len(found.pairs)
+    for pair, kind, items in zip(found.pair, found.kind, found.items, strict=True):
+        counts[found.pairs[pair]][tuple(map(int, known[kind]))] += int(items)
+    return counts
+
+
+def check_items(chosen: Selected) -> None:
+    most = max(map(len, chosen.plain.compared().values()), default=0)
     for least in (1, 2, 4):
-        found = counting.pair_patterns(chosen.connection, chosen.selection, least)
-        assert tables(found) == shared(chosen, least)
-        assert len(set(found.patterns)) == len(found.patterns)
-        assert len(set(found.answers)) == len(found.answers)
+        found = counting.shared_items(chosen.connection, chosen.selection, most, least)
+        plain = shared(chosen, least)
+        assert kinds_in(found) == kinds(plain)
+        for wanted in (found.pairs[:1], found.pairs[::2], found.pairs):
+            met = found.patterns(wanted)
+            told = tables(met)
+            assert {pair: told[pair] for pair in wanted} == {pair: plain[pair] for pair in wanted}
+            assert len(set(met.patterns)) == len(met.patterns)
+            assert len(set(met.answers)) == len(met.answers)
+            for place, pair in enumerate(met.pairs):
+                items = sum(plain[pair].values())
+                assert sum(met.of(place).values()) == items
 
 
 @both_kinds
-def test_pair_patterns(ledger: Ledger, kind: str) -> None:
-    check_each(ledger, kind, check_patterns)
+def test_shared_items(ledger: Ledger, kind: str) -> None:
+    check_each(ledger, kind, check_items)
 
 
 def test_what_does_not_fit_into_one_integer(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room, "BITS", 1)
-    check_each(ledger, "one", check_patterns, examples=2)
+    check_each(ledger, "one", check_items, examples=2)
 
 
 def test_what_does_not_fit_into_one_text(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numbers_room, "_MOST", 0)
-    check_each(ledger, "one", check_patterns, examples=2)
+    check_each(ledger, "one", check_items, examples=2)
 
 
 @both_kinds
@@ -83,7 +121,7 @@ def test_items_of_very_many_answers(
         for who in range(annotators if item % 2 else 3)
     }
     with selected(ledger, rows, kind) as chosen:
-        check_patterns(chosen)
+        check_items(chosen)
 
 
 def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
@@ -95,7 +133,7 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
         with selected(ledger, rows, "one") as chosen:
             at = chosen.connection, chosen.selection
             with count_statements(ledger.database.engine) as statements:
-                found = counting.pair_patterns(*at)
+                found = counting.shared_items(*at, 3)
             assert len(found.pairs) == (3 if items == 200 else 0)
         numbers.append(statements.number)
-    assert numbers == [3, 3]
+    assert numbers == [2, 2]
