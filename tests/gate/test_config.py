@@ -193,6 +193,14 @@ def test_what_is_wrong_and_where(text: str, line: int, message: str, mend: str) 
     assert len(str(error).splitlines()) == 2
 
 
+@pytest.mark.parametrize("short", ["alpha", "Alpha", " krippendorff "])
+def test_a_measure_may_have_its_short_name(short: str) -> None:
+    config = parse_config(f"[[check]]\nmeasure = '{short}'\nat_least = 0.5", "g.toml")
+    (check,) = config.checks
+    assert isinstance(check, AtLeast)
+    assert check.figure.measure == "krippendorff_alpha"
+
+
 def test_weights_widen_the_range_of_some_measures() -> None:
     weighted = "weights = 'linear'\n[[check]]\nmeasure = 'brennan_prediger'\nat_least = -3"
     assert parse_config(weighted, "f").checks[0].at_least == -3  # type: ignore[union-attr]

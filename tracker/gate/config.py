@@ -26,6 +26,7 @@ from tracker.gate.wanted import (
 )
 from tracker.measures import MEASURES
 from tracker.measures.bounds import ASYMMETRIC, INTERVALS
+from tracker.measures.short import full_name
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 
 __all__ = ["ANY", "DEFAULT_CONFIG", "parse_config", "read_config"]
@@ -148,7 +149,7 @@ def _check_keys(table: Table) -> None:
 
 
 def _of_figure(table: Table, name: str | None, reading: Reading) -> Check:
-    measure = table.word("measure", MEASURES, "measure")
+    measure = _measure(table)
     figure = Figure(measure, table.text("category"))
     thresholds = [key for key in table.told if key in {"at_least", "max_drop"}]
     if not thresholds:
@@ -170,6 +171,16 @@ def _of_figure(table: Table, name: str | None, reading: Reading) -> Check:
     on = table.word("on", ("value", "ci_low"), "bound")
     at_least = table.number("at_least", low, 1)
     return AtLeast(table.place, name, figure, at_least, "ci_low" if on == "ci_low" else "value")
+
+
+def _measure(table: Table) -> str | None:
+    """The measure's full name, also where the file has a short one; None where it has none."""
+    told = table.text("measure")
+    if told is None:
+        return None
+    name = full_name(told)
+    table.check_known(name, MEASURES, "measure", "measure")
+    return name
 
 
 def _least(measure: str | None, *, weighted: bool) -> float | None:
