@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from tracker import dialect, sealing
 from tracker.errors import DatabaseUnusable, InvalidOption
-from tracker.faults import explain, is_missing_table
+from tracker.faults import NO_SCHEMA, explain, is_missing_table
 from tracker.schema import Base
 from tracker.triggers import stored_triggers, triggers
 
@@ -165,6 +165,8 @@ class Database:
             if not is_missing_table(error):
                 raise
             connection.rollback()
+            if not dialect.has_schema(connection):
+                raise DatabaseUnusable(f"{self}: {NO_SCHEMA[0]}", NO_SCHEMA[1]) from None
             if inspect(connection).get_table_names():
                 raise DatabaseUnusable(
                     f"{self} holds the tables of another program",

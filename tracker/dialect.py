@@ -240,6 +240,13 @@ def temporary_schema(connection: Connection) -> str:
     return "pg_temp" if connection.dialect.name == "postgresql" else "temp"
 
 
+def has_schema(connection: Connection) -> bool:
+    """Whether unqualified names mean anything: a role without USAGE sees no table, as if empty."""
+    if connection.dialect.name != "postgresql":
+        return True
+    return connection.scalar(text("SELECT current_schema()")) is not None
+
+
 def refresh_statistics(connection: Connection, *tables: Table) -> None:
     """Let the planner know the size of tables just filled."""
     if connection.dialect.name == "postgresql":

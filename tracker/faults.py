@@ -13,11 +13,15 @@ from sqlalchemy.exc import DBAPIError
 from tracker import dialect
 from tracker.errors import DatabaseUnusable, InvalidOption, TrackerError
 
-__all__ = ["explain", "is_missing_table", "not_utf8"]
+__all__ = ["NO_SCHEMA", "explain", "is_missing_table", "not_utf8"]
 
 _LOCKED = (
     "the database is locked by another program",
     "try again when it is done, or wait longer: tracker --wait 120 …",
+)
+NO_SCHEMA: Final = (
+    "the role may use no schema of its search path",
+    "grant it the right: GRANT USAGE ON SCHEMA public TO ROLE",
 )
 _AGAIN = "run the command again"
 _CHECK = "see: tracker database check"
@@ -28,11 +32,13 @@ _CODES: Final[dict[str, tuple[str, str]]] = {
     "08": ("the connection to the server was lost", _AGAIN),
     "25006": (
         "the server or this session may only be read",
-        "--as-of, --known-at, compare and verify need temporary tables: use the primary server",
+        "use the primary server; --as-of, --known-at, compare and verify need it, too,"
+        " for temporary tables",
     ),
     "25": ("the server ended the transaction", _AGAIN),
     "28": ("the server refused the user or password", "check the URL"),
     "3D": ("the server has no such database or role", "check the URL"),
+    "3F": NO_SCHEMA,
     "40": ("another program's change came first", _AGAIN),
     "42501": (
         "the role lacks a right that this needs",

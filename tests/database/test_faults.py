@@ -176,6 +176,19 @@ def test_a_role_that_may_nothing_is_not_told_of_another_program(role: Callable[.
         Ledger(role()).status("p")
 
 
+@pytest.mark.parametrize("words", ["project list", "import a.csv -p p", "database upgrade"])
+def test_a_role_that_may_not_use_the_schema_sees_no_empty_ledger(
+    role: Callable[..., str],
+    run: Run,  # noqa: F811
+    words: str,
+) -> None:
+    url = role(READ, "REVOKE USAGE ON SCHEMA public FROM PUBLIC")
+    Path("a.csv").write_text("item,annotator,category\n1,A,x\n")
+    done = run("--database", url, *words.split(), code=5)
+    assert "may use no schema" in done.err
+    assert "GRANT USAGE ON SCHEMA" in done.err
+
+
 def test_a_session_that_may_only_be_read(url: str) -> None:
     ledger = Ledger(with_options(url, "-c default_transaction_read_only=on"))
     ledger.agreement("p")
