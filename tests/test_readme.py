@@ -66,7 +66,10 @@ def test_the_second_command_is_what_continuous_integration_runs() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_on_the_pages_can_be_typed(page: Path) -> None:
-    for line in re.findall(r"^\$ (tracker .*)$", page.read_text("utf-8"), re.MULTILINE):
+    shown = re.findall(r"^\$ (tracker .*)$", page.read_text("utf-8"), re.MULTILINE)
+    parts = (re.split(r"&&| \#|\n", block) for block in blocks(page, "sh"))
+    typed = (part.strip() for block in parts for part in block)
+    for line in [*shown, *(part for part in typed if part.startswith("tracker "))]:
         parse(line)
 
 
