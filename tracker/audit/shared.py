@@ -1,4 +1,4 @@
-"""What every two annotators share: how many items of which kind, and whether their answers."""
+"""What every two annotators share: items by what tells how likely it is to share an answer."""
 
 from __future__ import annotations
 
