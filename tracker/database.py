@@ -40,6 +40,18 @@ def migrations_folder() -> Path:
     return inside if inside.is_dir() else package.parent / "migrations"
 
 
+def _check_path(file: Path) -> None:
+    """Raise DatabaseUnusable where a path is none of a file, nor of one that could be made."""
+    if not file.parent.is_dir():
+        raise DatabaseUnusable(
+            f"the folder {file.parent} does not exist", "make it, or name another --database"
+        )
+    if file.is_dir():
+        raise DatabaseUnusable(f"{file} is a folder", "name a file with --database")
+    if file.exists() and not file.is_file():
+        raise DatabaseUnusable(f"{file} is no ordinary file", "name one with --database")
+
+
 class Database:
     """One database by its URL; opens nothing before it is used."""
 
@@ -61,16 +73,15 @@ class Database:
 
     @cached_property
     def engine(self) -> Engine:
-        """The engine; raises DatabaseUnusable where a file's folder does not exist."""
+        """The engine; raises DatabaseUnusable where a path cannot be that of a database."""
         file = dialect.file_of(self.url)
-        if file is not None and not file.parent.is_dir():
-            raise DatabaseUnusable(
-                f"the folder {file.parent} does not exist", "make it, or name another --database"
-            )
-        if file is not None and file.is_dir():
-            raise DatabaseUnusable(f"{file} is a folder", "name a file with --database")
-        if file is not None and file.exists() and not file.is_file():
-            raise DatabaseUnusable(f"{file} is no ordinary file", "name one with --database")
+        if file is not None:
+            try:
+                _check_path(file)
+            except OSError as error:  # a name that is too long
+                raise DatabaseUnusable(
+                    f"the database's path cannot be used: {error.strerror}", "name another"
+                ) from None
         return dialect.engine(self.url, self.wait)
 
     @contextmanager

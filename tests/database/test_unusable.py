@@ -81,6 +81,11 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     refused(Database(f"sqlite:///{tmp_path}/nowhere/x.db"), f"{tmp_path}/nowhere", "--database")
 
 
+def test_a_name_that_is_too_long_is_no_database(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseUnusable):
+        Database(f"sqlite:///{tmp_path}/{'a' * 300}").revision()
+
+
 def test_a_folder_is_no_database(tmp_path: Path) -> None:
     refused(Database(str(tmp_path)), "is a folder")
 

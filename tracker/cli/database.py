@@ -60,7 +60,7 @@ def check(context: typer.Context, as_json: AsJson = False) -> None:
         if not problems:
             hint("no problems found")
         else:
-            warn(f"{len(problems)} problems")
+            warn("1 problem" if len(problems) == 1 else f"{len(problems)} problems")
     if problems:
         raise typer.Exit(1)
 
