@@ -86,6 +86,21 @@ def test_a_reader_that_has_enough_is_no_error(furnished: Path, words: list[str])
         assert (running.wait(30), running.stderr.read()) == (0, b"")
 
 
+@posix
+@pytest.mark.parametrize("form", ["", "--json"])
+@pytest.mark.parametrize(("words", "code"), [("status", 0), ("gate reviews", 1)])
+def test_a_reader_that_has_gone_changes_no_exit_code(
+    furnished: Path, words: str, code: int, form: str
+) -> None:
+    Path("gate.toml").write_text("[[check]]\nitems_at_least = 1000000\n")
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "tracker", *words.split(), *form.split()]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (code, b"")
+
+
 def test_no_colour_and_no_bar_where_there_is_no_terminal(process: Run, furnished: Path) -> None:
     for words in (["audit", "reviews"], ["agreement", "--help"], ["agreement", "--nonsense"]):
         done = process(*words, code=None)

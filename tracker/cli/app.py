@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -13,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from tracker.cli.failures import failure_of
-from tracker.cli.terminal import be_quiet, prepare, say, say_error
+from tracker.cli.terminal import be_quiet, drop_output, prepare, say, say_error
 from tracker.errors import Refused
 from tracker.report.visible import line_of
 from tracker.version import VERSION
@@ -88,7 +87,7 @@ class _Commands(TyperGroup):
         except KeyboardInterrupt:
             raise typer.Exit(_interrupted(stored=_stored(ctx))) from None
         except BrokenPipeError:
-            _drop_output()  # its reader has enough
+            drop_output()  # its reader has enough
             raise typer.Exit(0) from None
         except OSError as error:
             if error.filename is not None or not _stored(ctx):
@@ -122,12 +121,6 @@ def _interrupted(*, stored: bool) -> int:
     told = "what was asked is stored" if stored else "what was under way is not stored"
     say_error([f"tracker: interrupted; {told}"])
     return 0 if stored else 130
-
-
-def _drop_output() -> None:
-    """Let what is still to be written go nowhere: the interpreter complains of it as it ends."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 app = typer.Typer(
@@ -194,7 +187,7 @@ def main() -> None:
     except Exception as error:
         failure = failure_of(error)
         if isinstance(error, OSError) and error.filename is None:
-            _drop_output()
+            drop_output()
         with suppress(OSError):
             say_error([f"tracker: {failure.message}", failure.mend])
         sys.exit(failure.exit_code)

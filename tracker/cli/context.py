@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from tracker.cli.files import write_csv
-from tracker.cli.terminal import data_lines, hint, is_unicode, say, say_data, warn
+from tracker.cli.terminal import data_lines, hint, is_unicode, say, say_data, warn, while_read
 from tracker.errors import DatabaseUnusable, InvalidOption
 from tracker.report.visible import visible
 
@@ -145,19 +145,24 @@ def show(
     """Print a result in the one way that was asked for: JSON, CSV or a view for people."""
     if as_json and as_csv:
         raise InvalidOption("--json and --csv exclude each other")
-    if as_json:
-        for line in _json_lines(told, ascii_only=not is_unicode()):
-            say_data(line)
-    elif as_csv:
-        _print_csv(list(rows))
-    else:
-        from tracker.report.cells import Text, width_for
+    with while_read():
+        if as_json:
+            for line in _json_lines(told, ascii_only=not is_unicode()):
+                say_data(line)
+        elif as_csv:
+            _print_csv(list(rows))
+        else:
+            _print_view(view)
 
-        console = _console()
-        width = console.width
-        for part in view:
-            console.width = width_for(part, width)
-            console.print(Text(part) if isinstance(part, str) else part, crop=False)
+
+def _print_view(view: Iterable[Any]) -> None:
+    from tracker.report.cells import Text, width_for
+
+    console = _console()
+    width = console.width
+    for part in view:
+        console.width = width_for(part, width)
+        console.print(Text(part) if isinstance(part, str) else part, crop=False)
 
 
 def _json_lines(told: Any, *, ascii_only: bool = False) -> Iterator[str]:
@@ -209,7 +214,13 @@ def _print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
 def _console() -> Console:
     from rich.console import Console
 
-    console = Console(highlight=False, soft_wrap=False)
+    class Piped(Console):
+        """Says that its reader has gone, instead of ending the command with 1."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    console = Piped(highlight=False, soft_wrap=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _WIDTH
     return console

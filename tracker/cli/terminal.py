@@ -6,7 +6,8 @@ import codecs
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -18,14 +19,16 @@ __all__ = [
     "bars_wanted",
     "be_quiet",
     "data_lines",
+    "drop_output",
     "hint",
     "is_quiet",
     "is_unicode",
-    "warn",
     "prepare",
     "say",
     "say_data",
     "say_error",
+    "warn",
+    "while_read",
 ]
 
 _QUIET = "quiet"
@@ -103,6 +106,22 @@ def say_error(lines: Iterable[str | None]) -> None:
     for line in lines:
         if line:
             typer.echo(line_of(line), err=True)
+
+
+@contextmanager
+def while_read() -> Iterator[None]:
+    """Print as long as somebody reads; what then becomes of the command is its own affair."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+
+
+def drop_output() -> None:
+    """Let what is still to be written go nowhere: the interpreter complains of it as it ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def warn(text: str) -> None:
