@@ -25,7 +25,7 @@ from tracker.audit.observed import AnswerTimes, Blocks, PairPatterns
 from tracker.audit.shared import SharedItems, kinds_of
 from tracker.tally import AnnotatorTallies, Pattern, make_pattern
 
-from .crowds import seeded
+from tests.audit.crowds import seeded
 
 BLOCKS = 20
 

@@ -14,7 +14,7 @@ from tracker.audit.entries import entries_of
 from tracker.audit.low_agreement import LOW_AGREEMENT
 from tracker.tally import make_pattern
 
-from .crowds import Crowd, mostly_right, one, seeded, simulate
+from tests.audit.crowds import Crowd, mostly_right, one, seeded, simulate
 
 
 def ragged(seed):

@@ -11,7 +11,7 @@ from tracker.audit import Evidence, audit, why
 from tracker.audit.correction import benjamini_hochberg
 from tracker.errors import InvalidOption
 
-from .crowds import Crowd, always, leaning, mostly_right, one, seeded, simulate, turk
+from tests.audit.crowds import Crowd, always, leaning, mostly_right, one, seeded, simulate, turk
 
 
 def audited(crowd, **options):

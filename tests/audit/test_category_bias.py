@@ -11,7 +11,7 @@ from tracker.audit import Evidence
 from tracker.audit.category_bias import CATEGORY_BIAS
 from tracker.audit.margins import margins
 
-from .crowds import mostly_right, one, seeded, simulate
+from tests.audit.crowds import mostly_right, one, seeded, simulate
 
 
 def alone(truth, own, items):

@@ -15,8 +15,8 @@ from tracker.audit.minority import all_answers, chance_of_sharing, minority_answ
 from tracker.audit.shared import kinds_of
 from tracker.tally import make_pattern
 
-from .crowds import one, seeded
-from .records import Asked, Person, pair_patterns, recorded
+from tests.audit.crowds import one, seeded
+from tests.audit.records import Asked, Person, pair_patterns, recorded
 
 
 def copier(asked: Asked) -> int:

@@ -5,7 +5,7 @@ from scipy import stats
 
 from tracker.audit.correction import benjamini_hochberg
 
-from .crowds import seeded
+from tests.audit.crowds import seeded
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -10,7 +10,7 @@ import pytest
 
 from tracker.audit.dawid_skene import competence
 
-from .crowds import always, mostly_right, seeded, simulate
+from tests.audit.crowds import always, mostly_right, seeded, simulate
 
 CROWD_KIT = Path(__file__).parents[1] / "data" / "dawid_skene" / "crowd_kit.json"
 

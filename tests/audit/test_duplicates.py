@@ -8,7 +8,7 @@ from tracker.audit import Evidence, audit
 from tracker.audit.duplicates import redundant
 from tracker.tally import AnnotatorTallies
 
-from .records import Asked, Person, recorded
+from tests.audit.records import Asked, Person, recorded
 
 NOTHING = Evidence(AnnotatorTallies())
 SEVERAL = Evidence(AnnotatorTallies(), several=True)

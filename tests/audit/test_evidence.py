@@ -10,8 +10,8 @@ from tracker.audit import KINDS, LACKING, Evidence, audit, not_applicable
 from tracker.errors import InvalidOption
 from tracker.tally import AnnotatorTallies
 
-from .crowds import one
-from .records import recorded
+from tests.audit.crowds import one
+from tests.audit.records import recorded
 
 REASON = {
     "constant_category": "there are no items of two answers",

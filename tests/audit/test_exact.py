@@ -10,7 +10,7 @@ from scipy import stats
 
 from tracker.audit.exact import Tails, exact_tails, normal_tails, poisson_binomial
 
-from .crowds import seeded
+from tests.audit.crowds import seeded
 
 
 def test_every_outcome_enumerated():

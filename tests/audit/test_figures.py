@@ -4,7 +4,7 @@ import pytest
 
 from tracker.audit import Evidence, annotator_figures
 
-from .crowds import Crowd, one, turk
+from tests.audit.crowds import Crowd, one, turk
 
 
 def test_figures_of_a_few_items():

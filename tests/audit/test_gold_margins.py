@@ -12,7 +12,7 @@ from statsmodels.stats.contingency_tables import SquareTable, mcnemar
 
 from tracker.audit.margins import margins, stuart_maxwell
 
-from .crowds import seeded
+from tests.audit.crowds import seeded
 
 
 def cells(seed, categories=4, items=90):

@@ -13,7 +13,7 @@ from tracker.audit.habits import Habits, habits, joint_chance
 from tracker.audit.minority import chance_of_sharing, is_minority, minority_answers
 from tracker.tally import answers_in, make_pattern
 
-from .crowds import leaning, mostly_right, seeded, simulate
+from tests.audit.crowds import leaning, mostly_right, seeded, simulate
 
 NEUTRAL = Habits({}, 1.0)
 answers = st.lists(st.sampled_from([(), (1,), (2,), (3,), (1, 2)]), min_size=2, max_size=7)

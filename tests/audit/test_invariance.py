@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tracker.audit import KINDS, audit
 
-from .records import Asked, Person, Record, recorded
+from tests.audit.records import Asked, Person, Record, recorded
 
 SMALL = {"people": 6, "answers": 40, "per_item": 4}
 seeds = st.integers(0, 10_000)

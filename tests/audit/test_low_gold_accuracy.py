@@ -12,7 +12,7 @@ from tracker.audit import Evidence
 from tracker.audit.low_gold_accuracy import LOW_GOLD_ACCURACY
 from tracker.tally import AnnotatorTallies
 
-from .records import Person, recorded
+from tests.audit.records import Person, recorded
 
 
 def found_in(gold):

@@ -6,7 +6,7 @@ import pytest
 
 from tracker.audit import KINDS, audit
 
-from .records import Asked, Person, recorded
+from tests.audit.records import Asked, Person, recorded
 
 
 def blindly(asked: Asked) -> int:

@@ -10,7 +10,7 @@ from tracker.audit.consensus import spammer_scores, tables
 from tracker.audit.floors import Floors
 from tracker.audit.random_answers import RANDOM_ANSWERS
 
-from .crowds import leaning, mostly_right, one, seeded, simulate
+from tests.audit.crowds import leaning, mostly_right, one, seeded, simulate
 
 
 def score_of(table):

@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 from tracker.audit.consensus import kappa, majority_of_others, spammer_scores, tables
 from tracker.audit.entries import entries_of
 
-from .crowds import mostly_right, seeded, simulate
+from tests.audit.crowds import mostly_right, seeded, simulate
 
 
 def score_of(table):

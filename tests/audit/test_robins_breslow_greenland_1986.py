@@ -11,7 +11,7 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 from tracker.audit.entries import entries_of
 from tracker.audit.strata import usage_of_chances, usages
 
-from .crowds import leaning, mostly_right, seeded, simulate
+from tests.audit.crowds import leaning, mostly_right, seeded, simulate
 
 
 def stratified(rows):

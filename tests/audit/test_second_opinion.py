@@ -9,8 +9,8 @@ from tracker.audit.consult import consensus_of
 from tracker.audit.joint import TRUTH, Given, joint_answers, tallies_without
 from tracker.audit.shared import kinds_of
 
-from .crowds import always, leaning, mostly_right, one, seeded, simulate
-from .records import pair_patterns
+from tests.audit.crowds import always, leaning, mostly_right, one, seeded, simulate
+from tests.audit.records import pair_patterns
 
 
 def flags_of(crowd, *, pairs=False, **options):

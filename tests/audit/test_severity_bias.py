@@ -10,8 +10,8 @@ import pytest
 from tracker.audit import Evidence
 from tracker.audit.severity_bias import SEVERITY_BIAS
 
-from .crowds import one, seeded
-from .records import Asked, Person, recorded
+from tests.audit.crowds import one, seeded
+from tests.audit.records import Asked, Person, recorded
 
 
 def found_in(items, points):

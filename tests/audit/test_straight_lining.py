@@ -13,8 +13,8 @@ from tracker.audit import Evidence
 from tracker.audit.straight_lining import MINIMUM_IN_ORDER, STRAIGHT_LINING
 from tracker.tally import AnnotatorTallies, make_pattern
 
-from .crowds import seeded
-from .records import Asked, Person, recorded
+from tests.audit.crowds import seeded
+from tests.audit.records import Asked, Person, recorded
 
 
 def found_in(record, who=3):

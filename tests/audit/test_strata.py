@@ -11,7 +11,7 @@ from tracker.audit.entries import entries_of
 from tracker.audit.strata import usages
 from tracker.tally import AnnotatorTallies
 
-from .crowds import Crowd, leaning, mostly_right, one, seeded, simulate
+from tests.audit.crowds import Crowd, leaning, mostly_right, one, seeded, simulate
 
 
 def tables(crowd, annotator, category):

@@ -12,7 +12,7 @@ from tracker.audit.flag import Flag
 from tracker.audit.telling import best_answers, telling
 from tracker.tally import AnnotatorTallies, make_pattern
 
-from .crowds import always, mostly_right, seeded, simulate
+from tests.audit.crowds import always, mostly_right, seeded, simulate
 
 
 def flag(kind, category=None, observed=0.9, expected=0.3, effect=None):

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from tracker.tally import AnnotatorTallies, Answer, Pattern
 
-__all__ = ["IntArray", "TallyColumns", "columns_of"]
+__all__ = ["FloatArray", "IntArray", "TallyColumns", "columns_of"]
 
 IntArray: TypeAlias = NDArray[np.int64]
+FloatArray: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

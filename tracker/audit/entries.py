@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.audit.columns import IntArray, columns_of
+from tracker.audit.columns import FloatArray, IntArray, columns_of
 from tracker.tally import AnnotatorTallies, Answer, Pattern, answers_in
 
 __all__ = ["Entries", "FloatArray", "IntArray", "entries_of"]
-
-FloatArray: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tracker.audit.entries import FloatArray, IntArray
+from tracker.audit.columns import FloatArray, IntArray
 from tracker.tally import AnnotatorTallies, Answer, Pattern, make_pattern
 
 __all__ = ["TRUTH", "Given", "JointAnswers", "joint_answers", "tallies_without"]
