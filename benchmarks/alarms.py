@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from tracker.trend import Point, change_points, slope, watch
+from tracker.monitoring import Point, change_points, slope, watch
 
 WEEK = 7 * 86_400 * 1_000_000
 ERROR = 0.02

@@ -9,10 +9,10 @@ import numpy as np
 from populations import ALPHA, ESTIMATES, Floats, Population
 
 from tracker.measures import MEASURES
-from tracker.measures.by_name import conger_error
-from tracker.measures.pairs import cohen_kappa
+from tracker.measures.cohen import cohen_kappa
+from tracker.measures.conger_light import conger_error
+from tracker.measures.pattern_table import Table
 from tracker.measures.sample import Sample
-from tracker.measures.table import Table
 from tracker.measures.weights import weights
 
 __all__ = ["check", "sample"]

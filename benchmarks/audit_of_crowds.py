@@ -29,7 +29,7 @@ from crowds import (
     tires,
 )
 
-from tracker.audit import KINDS, Flag, audit
+from tracker.audit.findings import KINDS, Flag, audit
 
 KIND_NAMES = [kind.name for kind in KINDS]
 

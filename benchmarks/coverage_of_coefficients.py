@@ -28,14 +28,14 @@ import numpy as np
 from as_program import check, sample
 from populations import ALPHA, ESTIMATES, Estimates, Floats, Population, population
 
-from tracker.measures.bounds import INTERVALS, WILSON, Spread, bounds
+from tracker.core.tallies import ItemPatterns, make_pattern
+from tracker.measures.category_rates import category_rates
+from tracker.measures.chance_corrected import fleiss_kappa
 from tracker.measures.coefficient import Parts
+from tracker.measures.confidence_bounds import INTERVALS, WILSON, Spread, bounds
 from tracker.measures.estimate import Estimate
 from tracker.measures.krippendorff import krippendorff_alpha
-from tracker.measures.patterns import fleiss_kappa
-from tracker.measures.rates import category_rates
 from tracker.measures.sample import Sample
-from tracker.tally import ItemPatterns, make_pattern
 
 CONFIDENCE = 0.95
 SIZES = (20, 50, 100, 200)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.audit import Evidence, Flag, audit
-from tracker.audit.drift import falls_since
-from tracker.audit.finding import Finding
-from tracker.audit.joint import TRUTH, Given, JointAnswers, joint_answers
-from tracker.audit.observed import Blocks, PairPatterns
-from tracker.audit.shared import SharedItems, kinds_of
-from tracker.tally import AnnotatorTallies, Answer, Pattern
+from tracker.audit.findings import Evidence, Flag, audit
+from tracker.audit.kind import Finding
+from tracker.audit.kinds.drift import falls_since
+from tracker.core.answer_sample import TRUTH, Given, JointAnswers, joint_answers
+from tracker.core.audit_tallies import Blocks, PairPatterns
+from tracker.core.shared_items import SharedItems, kinds_of
+from tracker.core.tallies import AnnotatorTallies, Answer, Pattern
 
 BLOCKS = 20
 LEAST_SHARED = 20

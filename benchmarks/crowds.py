@@ -15,13 +15,13 @@ from random import Random
 
 import numpy as np
 
-from tracker.audit import Evidence
-from tracker.audit.drift import falls_since
-from tracker.audit.finding import Finding
-from tracker.audit.joint import TRUTH, Given, JointAnswers, joint_answers
-from tracker.audit.observed import AnswerTimes, Blocks, PairPatterns
-from tracker.audit.shared import kinds_of
-from tracker.tally import AnnotatorTallies, Answer, Pattern, make_pattern
+from tracker.audit.findings import Evidence
+from tracker.audit.kind import Finding
+from tracker.audit.kinds.drift import falls_since
+from tracker.core.answer_sample import TRUTH, Given, JointAnswers, joint_answers
+from tracker.core.audit_tallies import AnswerTimes, Blocks, PairPatterns
+from tracker.core.shared_items import kinds_of
+from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, make_pattern
 
 BLOCKS = 20
 LEAST_SHARED = 20

@@ -16,11 +16,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from tracker.audit.floors import read_floors
-from tracker.catalogue.projects import ProjectOptions
-from tracker.errors import TrackerError
+from tracker.audit.thresholds import read_floors
+from tracker.core.errors import TrackerError
 from tracker.gate.config import parse_config
 from tracker.ledger import Ledger
+from tracker.projects.project import ProjectOptions
 
 __all__ = ["FORMATS", "trial"]
 

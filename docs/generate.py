@@ -18,9 +18,9 @@ import typer
 
 from tracker.cli.app import app
 from tracker.measures import MEASURES, Measure
+from tracker.measures.benchmark_scales import SCALES as READING_SCALES
+from tracker.measures.benchmark_scales import ReadingScale
 from tracker.measures.bootstrap import BOOTSTRAPPED
-from tracker.measures.conventions import SCALES as READING_SCALES
-from tracker.measures.conventions import ReadingScale
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS, Definition
 
 REFERENCE = Path(__file__).parent / "commands.md"

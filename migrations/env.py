@@ -2,8 +2,8 @@
 
 from alembic import context
 
-from tracker import dialect
-from tracker.schema import Base
+from tracker.storage import dialect
+from tracker.storage.schema import Base
 
 
 def migrate(opened):

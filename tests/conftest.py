@@ -19,9 +19,9 @@ from sqlalchemy import URL, Engine, create_engine, event
 
 from tests import postgres
 from tests.helpers import write_file
-from tracker.database import Database
 from tracker.ledger import Ledger
-from tracker.schema import Base
+from tracker.storage.database import Database
+from tracker.storage.schema import Base
 
 # No deadline: the first interval of a process imports scipy, and a database takes its time.
 # A test that shares one database among its examples makes a new project for each.
@@ -68,7 +68,7 @@ def compiled_once() -> Iterator[None]:
         return made
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tracker.dialect.create_engine", create)
+        patch.setattr("tracker.storage.dialect.create_engine", create)
         yield
 
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from sqlalchemy import Engine, event, func, select
 
-from tracker.catalogue.projects import ProjectOptions
-from tracker.ingest.loader import ImportResult
-from tracker.ingest.register import undo_import
+from tracker.imports.loader import ImportResult
+from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
-from tracker.schema import Base
+from tracker.projects.project import ProjectOptions
+from tracker.storage.schema import Base
 
 __all__ = [
     "ONE",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["CHECKOUT", "MOST_LINES", "ORDER", "Module", "faults", "modules", "too_long"]
+__all__ = ["CHECKOUT", "MOST_LINES", "ORDER", "Module", "faults", "modules", "reached", "too_long"]
 
 CHECKOUT = Path(__file__).parents[1]
 MOST_LINES = 400
@@ -17,80 +17,77 @@ MOST_LINES = 400
 # The one place where the order is written: a room imports only from rooms before it, and this
 # holds for imports inside functions and for type checkers, too. CONTRIBUTING.md shows the same.
 ORDER = (
-    "version",
-    "errors",
-    "clock",
-    "tally",
+    "core",
     "measures",
-    "trend",
-    "audit",
+    "monitoring",
     "simulate",
-    "schema",
-    "bulk",
-    "dialect",
-    "triggers",
-    "faults",
-    "sealing",
-    "database",
-    "catalogue",
-    "past",
-    "ingest",
-    "counting",
+    "storage",
+    "projects",
+    "imports",
+    "queries",
     "handle",
-    "assess",
-    "auditing",
+    "agreement",
+    "audit",
     "flags",
-    "history",
+    "snapshots",
     "compare",
     "gate",
-    "progress",
-    "integrity",
+    "status",
     "export",
     "ledger",
-    "demo",
     "conformance",
-    "report",
+    "render",
     "cli",
 )
+# Within a room of many parts, likewise.
+WITHIN = {
+    "core": ("version", "errors", "clock", "tallies", "tally_columns", "audit_tallies",
+             "answer_sample"),
+    "storage": ("schema", "answer_keys", "bulk_rows", "dialect", "triggers", "database_errors",
+                "seals", "database", "facts", "as_of", "integrity"),
+}  # fmt: skip
 # `import tracker` leads to the ledger, `python -m tracker` to the commands.
 DOORS = {"__init__": "ledger", "__main__": "cli"}
 
 # Rooms that know less than their place in the order would let them.
 ONLY: dict[str, set[str]] = {
-    "clock": set(),
-    "tally": set(),
-    "measures": {"errors", "tally"},
-    "trend": {"errors", "clock", "measures"},
-    "audit": {"errors", "clock", "tally"},
-    "simulate": {"errors"},
-    "bulk": set(),
-    "demo": {"simulate"},
+    "measures": {"core"},
+    "monitoring": {"core", "measures"},
+    "simulate": {"core"},
+    "storage": {"core"},
+}
+# Folders from which no import leads, by whatever way, to another room than these: they compute.
+PURE = {
+    "core": {"core"},
+    "measures": {"core", "measures"},
+    "monitoring": {"core", "measures", "monitoring"},
+    "audit/kinds": {"core", "audit"},
+    "audit/statistics": {"core", "audit"},
 }
 
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
-    "sqlalchemy": {"schema", "dialect", "triggers", "faults", "sealing", "database",
-                   "catalogue", "past", "ingest", "counting", "assess", "auditing", "flags",
-                   "history", "compare", "gate", "progress", "integrity", "export", "handle",
-                   "ledger"},
-    "alembic": {"database"},
-    "numpy": {"measures", "trend", "compare", "audit", "counting", "assess", "ingest", "sealing"},
-    "scipy": {"measures", "trend", "audit"},
-    "pandas": {"ingest", "assess", "auditing", "history", "compare", "gate", "ledger"},
-    "rich": {"report", "cli"},
+    "sqlalchemy": {"storage", "projects", "imports", "queries", "handle", "agreement", "audit",
+                   "flags", "snapshots", "compare", "gate", "status", "export", "ledger"},
+    "alembic": {"storage"},
+    "numpy": {"core", "measures", "monitoring", "storage", "imports", "queries", "agreement",
+              "audit", "compare"},
+    "scipy": {"measures", "monitoring", "audit"},
+    "pandas": {"imports", "agreement", "audit", "snapshots", "compare", "gate", "ledger"},
+    "rich": {"render", "cli"},
     "typer": {"cli"},
     "psycopg": set(),  # the driver is SQLAlchemy's to import
-    "pyarrow": {"bulk", "ingest"},
+    "pyarrow": {"storage", "imports"},
 }  # fmt: skip
 LAZY = {"alembic", "pandas", "pyarrow", "scipy"}
 LAZY_IN = {"cli": {"rich", "tracker.ledger"}, "__init__": {"tracker.ledger"}}
 
 DATABASES = re.compile("sqlite|postgres|psycopg|pg_", re.IGNORECASE)
-# Rooms where a text, not code, may name a database, and why.
+# Rooms and files where a text, not code, may name a database, and why.
 NAMED_TO_PEOPLE = {
     "cli": "help tells people which URLs there are; the default is a file",
     "__init__": "the default is a file",
-    "faults": "an error says which kind of file was expected",
+    "storage/database_errors.py": "an error says which kind of file was expected",
 }
 ENVIRONMENT = {"environ", "environb", "getenv", "putenv"}
 
@@ -127,7 +124,10 @@ Fault = tuple[int, str]
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """The dotted name of every module that a tree imports, wherever the statement stands."""
+    """The dotted name of every module that a tree imports, wherever the statement stands.
+
+    Of this package's own, with what is imported from it, which may be a module, too.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -135,8 +135,8 @@ def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
             module = node.module or ""
             if node.level:
                 yield node.lineno, "." * node.level + module
-            elif module == "tracker":
-                yield from ((node.lineno, f"tracker.{alias.name}") for alias in node.names)
+            elif module.partition(".")[0] == "tracker":
+                yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
             else:
                 yield node.lineno, module
 
@@ -149,7 +149,7 @@ def _direction(module: Module) -> Iterator[Fault]:
     before = set(ORDER[: ORDER.index(room)])
     allowed = ONLY.get(room, before) & before
     if module.room in DOORS:
-        allowed = {room}
+        allowed = {room, "core"}
     for line, name in _imports(module.tree):
         if name.startswith("."):
             yield line, f"relative import of {name}"
@@ -157,6 +157,34 @@ def _direction(module: Module) -> Iterator[Fault]:
         target = rest.partition(".")[0]
         if first == "tracker" and target not in {*allowed, module.room}:
             yield line, f"{module.room} imports {target or 'tracker'}"
+        inside = rest.split(".")[1:2]
+        if target == module.room and inside:
+            yield from ((line, fault) for fault in _within(module, inside[0]))
+
+
+def _within(module: Module, target: str) -> Iterator[str]:
+    """An import of a part of the same room that comes after it, if the room has an order."""
+    order = WITHIN.get(module.room, ())
+    part = Path(module.path).with_suffix("").parts[2:3]
+    if part and {part[0], target} <= {*order} and order.index(target) > order.index(part[0]):
+        yield f"{module.room}.{part[0]} imports {module.room}.{target}"
+
+
+def reached(folder: str) -> set[str]:
+    """The rooms that the imports of a folder's files lead to, by whatever way."""
+    trees = {_dotted(module): module for module in modules()}
+    todo = {name for name in trees if name.startswith(f"tracker.{folder.replace('/', '.')}.")}
+    seen: set[str] = set()
+    while todo:
+        seen |= todo
+        named = {name for one in todo for _, name in _imports(trees[one].tree)}
+        # A name is that of a module, or of something in one.
+        todo = {n if n in trees else n.rpartition(".")[0] for n in named} & {*trees} - seen
+    return {trees[name].room for name in seen}
+
+
+def _dotted(module: Module) -> str:
+    return ".".join(Path(module.path).with_suffix("").parts).removesuffix(".__init__")
 
 
 def _libraries(module: Module) -> Iterator[Fault]:
@@ -166,7 +194,7 @@ def _libraries(module: Module) -> Iterator[Fault]:
             yield line, f"{module.room} imports {library}"
     lazy = LAZY | LAZY_IN.get(module.room, set())
     for line, name in _imports(_loaded(module.tree)):
-        if name in lazy or name.partition(".")[0] in lazy:
+        if name.startswith(tuple(lazy)):
             yield line, f"{name} is imported as the module is loaded"
 
 
@@ -191,13 +219,14 @@ def _loaded(tree: ast.Module) -> ast.Module:
 
 def _names(module: Module) -> Iterator[Fault]:
     """Databases named anywhere but in one room; docstrings and comments may."""
-    if module.room in {"dialect", "triggers"}:
+    if module.path.endswith(("storage/dialect.py", "storage/triggers.py")):
         return
+    told = any(module.room == place or module.path.endswith(place) for place in NAMED_TO_PEOPLE)
     docstrings = _docstrings(module.tree)
     for node in ast.walk(module.tree):
         line = getattr(node, "lineno", 1)
         if isinstance(node, ast.Constant):
-            free = id(node) in docstrings or module.room in NAMED_TO_PEOPLE
+            free = told or id(node) in docstrings
             words = [node.value] if isinstance(node.value, str) and not free else []
         else:
             words = [*_identifiers(node)]
@@ -229,8 +258,8 @@ RAW = {"typer.echo": "cli/terminal.py", "typer.secho": "cli/terminal.py"}
 def _habits(module: Module) -> Iterator[Fault]:
     """The environment is read, and anything printed, by the commands alone, in one place."""
     for line, name in _imports(module.tree):
-        if name == "rich.text" and not module.path.endswith("report/cells.py"):
-            yield line, "rich.text has its control characters made visible in report.cells"
+        if name == "rich.text" and not module.path.endswith("render/cells.py"):
+            yield line, "rich.text has its control characters made visible in render.cells"
     if module.room == "cli":
         for node in ast.walk(module.tree):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""

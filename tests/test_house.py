@@ -30,6 +30,12 @@ def test_every_room_keeps_to_itself() -> None:
     assert [fault for module in house.modules() for fault in house.faults(module)] == []
 
 
+def test_what_computes_reaches_nothing_that_reads_or_stores() -> None:
+    for folder, rooms in house.PURE.items():
+        assert house.reached(folder) <= rooms, folder
+    assert {"queries", "storage"} <= house.reached("snapshots")
+
+
 def test_every_room_of_the_order_is_there() -> None:
     assert {module.room for module in house.modules()} == {*ORDER, *house.DOORS}
 
@@ -42,67 +48,84 @@ def test_the_contributors_picture_shows_the_same_order() -> None:
         assert (CHECKOUT / "tracker" / f"{name}{suffix}").exists(), f"{name}{suffix}"
 
 
+def snippet(place: str, code: str) -> Module:
+    """A file of these contents at this place of the package."""
+    return Module(place.partition("/")[0], f"tracker/{place}.py", ast.parse(code))
+
+
 @pytest.mark.parametrize(
     ("room", "code", "fault"),
     [
-        ("tally", "from tracker.measures import MEASURES", "tally imports measures"),
-        ("catalogue", "from tracker.ingest.loader import load", "catalogue imports ingest"),
-        ("catalogue", "from tracker import ledger", "catalogue imports ledger"),
-        ("catalogue", "import tracker.report.cells", "catalogue imports report"),
-        ("counting", "def f():\n    from tracker.assess import assess", "counting imports assess"),
-        ("history", "if TYPE_CHECKING:\n    import tracker.ledger", "history imports ledger"),
-        ("report", "import tracker", "report imports tracker"),
-        ("report", "from tracker.cli.app import app", "report imports cli"),
-        ("simulate", "from tracker.tally import Tally", "simulate imports tally"),
-        ("demo", "from tracker.errors import Refused", "demo imports errors"),
-        ("__init__", "from tracker.schema import Base", "__init__ imports schema"),
+        ("core/tallies", "from tracker.measures import MEASURES", "core imports measures"),
+        ("projects", "from tracker.imports.loader import load", "projects imports imports"),
+        ("projects", "from tracker import ledger", "projects imports ledger"),
+        ("projects", "import tracker.render.cells", "projects imports render"),
+        ("queries", "def f():\n    from tracker.agreement import assess", "queries imports agree"),
+        ("snapshots", "if TYPE_CHECKING:\n    import tracker.ledger", "snapshots imports ledger"),
+        ("render", "import tracker", "render imports tracker"),
+        ("render", "from tracker.cli.app import app", "render imports cli"),
+        ("simulate", "from tracker.queries import Tally", "simulate imports queries"),
+        ("measures", "from tracker.monitoring import slope", "measures imports monitoring"),
+        ("__init__", "from tracker.storage.schema import Base", "__init__ imports storage"),
         ("cli", "from . import project", "relative import of ."),
         ("attic", "", "the room 'attic' has no place in the order"),
         ("measures", "import sqlalchemy.orm", "measures imports sqlalchemy"),
         ("cli", "from sqlalchemy import select", "cli imports sqlalchemy"),
-        ("audit", "from tracker.schema import Label", "audit imports schema"),
-        ("counting", "import pandas as pd", "counting imports pandas"),
+        (
+            "storage/schema/labels",
+            "from tracker.storage import dialect",
+            "schema imports storage.dialect",
+        ),
+        ("queries", "import pandas as pd", "queries imports pandas"),
         ("ledger", "import pandas as pd", "pandas is imported as the module is loaded"),
         ("measures", "from scipy.special import x", "scipy.special is imported as the module is"),
-        ("database", "try:\n    import alembic\nexcept E:\n    pass", "alembic is imported as"),
+        (
+            "storage/database",
+            "try:\n    import alembic\nexcept E:\n    pass",
+            "alembic is imported as",
+        ),
         ("cli", "from rich.table import Table", "rich.table is imported as the module is loaded"),
-        ("cli", "from tracker.ledger import Ledger", "tracker.ledger is imported as the module"),
+        ("cli", "from tracker.ledger import Ledger", "tracker.ledger.Ledger is imported as"),
         ("ledger", "from rich.table import Table", "ledger imports rich"),
-        ("catalogue", "import sqlite3", "'sqlite3' names a database"),
-        ("database", "if name == 'postgresql': pass", "'postgresql' names a database"),
-        ("counting", "x = f'{y} SQLite'", "' SQLite' names a database"),
-        ("schema", "Table(sqlite_with_rowid=False)", "'sqlite_with_rowid' names a database"),
-        ("schema", "def for_postgres(): pass", "'for_postgres' names a database"),
+        ("projects", "import sqlite3", "'sqlite3' names a database"),
+        ("storage/database", "if name == 'postgresql': pass", "'postgresql' names a database"),
+        ("queries", "x = f'{y} SQLite'", "' SQLite' names a database"),
+        (
+            "storage/schema/labels",
+            "Table(sqlite_with_rowid=False)",
+            "'sqlite_with_rowid' names a database",
+        ),
+        ("storage/schema/labels", "def for_postgres(): pass", "'for_postgres' names a database"),
         ("cli", "from sqlalchemy.dialects import sqlite", "'sqlite' names a database"),
-        ("dialect", "import psycopg", "dialect imports psycopg"),
+        ("storage/dialect", "import psycopg", "storage imports psycopg"),
         ("ledger", "import os\nx = os.environ['HOME']", "environ outside the commands"),
         ("ledger", "from os import getenv", "getenv outside the commands"),
         ("cli", "import typer\ntyper.echo('done')", "say it by cli.terminal"),
-        ("report", "from rich.text import Text", "made visible in report.cells"),
-        ("ingest", "print('done')", "output outside the commands"),
-        ("ingest", "import sys\nsys.stdout.write('done')", "output outside the commands"),
+        ("render", "from rich.text import Text", "made visible in render.cells"),
+        ("imports", "print('done')", "output outside the commands"),
+        ("imports", "import sys\nsys.stdout.write('done')", "output outside the commands"),
     ],
 )
 def test_each_guard_trips(room: str, code: str, fault: str) -> None:
-    found = house.faults(Module(room, "snippet.py", ast.parse(code)))
+    found = house.faults(snippet(room, code))
     assert any(fault in line for line in found), found
 
 
 @pytest.mark.parametrize(
     ("room", "code"),
     [
-        ("cli", "from tracker.errors import Refused\nimport os\nprint(os.environ)"),
+        ("cli", "from tracker.core.errors import Refused\nimport os\nprint(os.environ)"),
         ("cli", "if TYPE_CHECKING:\n    from tracker.ledger import Ledger"),
         ("cli", "def f():\n    from tracker.ledger import Ledger\n    import rich.console"),
         ("cli", "default = 'sqlite:///tracker.db'"),
         ("ledger", "def f():\n    import pandas as pd"),
         ("ledger", '"""On SQLite."""\nx = 1\n"""Or Postgres."""'),
-        ("dialect", "import sqlite3"),
+        ("storage/dialect", "import sqlite3"),
         ("measures", "import numpy as np\nimport math"),
     ],
 )
 def test_what_is_allowed_passes(room: str, code: str) -> None:
-    assert house.faults(Module(room, "snippet.py", ast.parse(code))) == []
+    assert house.faults(snippet(room, code)) == []
 
 
 # -- sizes ---------------------------------------------------------------------------------

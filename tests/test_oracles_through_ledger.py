@@ -30,11 +30,11 @@ from tests.measures.test_oracles import (
     given_error,
     near,
 )
-from tests.test_simulate import PUBLISHED
-from tracker.assess import Question, by_item, by_pair, study
-from tracker.assess.what_if import influence
-from tracker.catalogue.projects import ProjectOptions
+from tests.simulate.test_simulate import PUBLISHED
+from tracker.agreement import Question, by_item, by_pair, study
+from tracker.agreement.sensitivity import influence
 from tracker.ledger import Ledger
+from tracker.projects.project import ProjectOptions
 from tracker.simulate import Experiment, experiment
 
 __all__ = ["folder", "run"]  # fixtures of the command's tests

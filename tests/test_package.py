@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.house import CHECKOUT
-from tracker.version import VERSION
+from tracker.core.version import VERSION
 
 
 def run(*command: object, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -82,7 +82,7 @@ def test_what_the_wheel_holds(wheel: Path) -> None:
     for path in (CHECKOUT / "tracker").rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:
             assert path.relative_to(CHECKOUT).as_posix() in found
-    assert {"tracker/py.typed", "tracker/demo/assignments.csv", "tracker/demo/truth.csv"} <= found
+    assert {"tracker/py.typed", "tracker/simulate/demo/truth.csv"} <= found
     assert "tracker/conformance/cases.json" in found
 
 

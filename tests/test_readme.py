@@ -14,8 +14,8 @@ import pytest
 from tests.cli.commands import leaves, options, parse
 from tests.house import CHECKOUT
 from tracker.measures import MEASURES, Measure
-from tracker.measures.conventions import SCALES as READING_SCALES
-from tracker.measures.sources import SOURCES
+from tracker.measures.benchmark_scales import SCALES as READING_SCALES
+from tracker.measures.citations import SOURCES
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 
 README = CHECKOUT / "README.md"

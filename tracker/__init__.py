@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracker.core import errors
+
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
 
-__all__ = ["open"]
+__all__ = ["errors", "open"]
 
 
 def open(url: str = "sqlite:///tracker.db") -> Ledger:  # noqa: A001 - as `shelve.open`

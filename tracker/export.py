@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from tracker import clock
-from tracker.catalogue.projects import ProjectInfo
-from tracker.counting import EVERYTHING, Choice, chosen, select_labels
-from tracker.schema import NO_SPAN, Annotator, Category, Item, Label
+from tracker.core import clock
+from tracker.projects.project import ProjectInfo
+from tracker.queries import EVERYTHING, Choice, chosen, select_labels
+from tracker.storage.schema import NO_SPAN, Annotator, Category, Item, Label
 
 __all__ = ["LABEL_COLUMNS", "standing_labels"]
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from tracker.catalogue.projects import ProjectInfo, find_project
-from tracker.database import Database
+from tracker.projects.project import ProjectInfo, find_project
+from tracker.storage.database import Database
 
 if TYPE_CHECKING:
-    from tracker.counting import Choice
-    from tracker.past import Moment
+    from tracker.queries import Choice
+    from tracker.storage.as_of import Moment
 
 __all__ = ["Handle"]
 
@@ -21,7 +21,7 @@ __all__ = ["Handle"]
 class Handle:
     """One database of projects, by its URL.
 
-    Every call is one transaction. Methods raise the errors of `tracker.errors`. This module
+    Every call is one transaction. Methods raise the errors of `errors`. This module
     imports only what reads and writes by name: a command that lists projects starts as fast as
     SQLAlchemy does. `Ledger` adds all that counts.
     """
@@ -44,8 +44,8 @@ class Handle:
             if choice is None:
                 yield connection, found
                 return
-            from tracker.catalogue.settings import project_then
-            from tracker.past import as_it_was
+            from tracker.projects.settings import project_then
+            from tracker.storage.as_of import as_it_was
 
             moment = self._moment(connection, found, choice)
             with as_it_was(connection, found.id, moment):
@@ -53,7 +53,7 @@ class Handle:
 
     def _moment(self, connection: Connection, project: ProjectInfo, choice: Choice) -> Moment:
         """The state that a choice means; `notice` gets the reservations about it."""
-        from tracker.past import moment_of, to_bear_in_mind
+        from tracker.storage.as_of import moment_of, to_bear_in_mind
 
         moment = moment_of(connection, project.id, choice.as_of, choice.known_at)
         for sentence in to_bear_in_mind(connection, project.id, moment):
@@ -77,8 +77,8 @@ class Handle:
         categories: Sequence[str] | None = None,
         opened: bool = False,
     ) -> ProjectInfo:
-        """Change a project's settings; see `catalogue.settings.set_project`."""
-        from tracker.catalogue.settings import set_project
+        """Change a project's settings; see `set_project`."""
+        from tracker.projects.settings import set_project
 
         with self.writing(project) as (connection, found):
             return set_project(
@@ -92,21 +92,21 @@ class Handle:
 
     def order_categories(self, project: str, names: Sequence[str]) -> list[str]:
         """Put all categories of a project in an order, by which ordinal scales rank them."""
-        from tracker.catalogue.settings import order_categories
+        from tracker.projects.settings import order_categories
 
         with self.writing(project) as (connection, found):
             return order_categories(connection, found, names)
 
     def merge_categories(self, project: str, name: str, into: str) -> int:
         """Let all answers of a category be answers of another; returns the labels concerned."""
-        from tracker.ingest.merging import merge_categories
+        from tracker.projects.category_merge import merge_categories
 
         with self.writing(project) as (connection, found):
             return merge_categories(connection, found, name, into)
 
     def split_category(self, project: str, name: str) -> str:
         """Let the answers of a merged category be its own again; returns whose they were."""
-        from tracker.ingest.merging import split_category
+        from tracker.projects.category_merge import split_category
 
         with self.writing(project) as (connection, found):
             return split_category(connection, found, name)

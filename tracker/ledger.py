@@ -8,32 +8,32 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, overload
 
-from tracker.assess import Assessment, Question, Reading, Study, Uncertainty, assess, study
-from tracker.audit.floors import DEFAULT_FLOORS, Floors
-from tracker.auditing import Audit, AuditQuestion, audit_project, question_of
-from tracker.catalogue.changes import lock_project
-from tracker.catalogue.projects import ProjectOptions, find_project, project_for_import
-from tracker.catalogue.pseudonyms import pseudonyms
+from tracker.agreement import Assessment, Question, Reading, Study, Uncertainty, assess, study
+from tracker.audit import Audit, AuditQuestion, audit_project, question_of
+from tracker.audit.thresholds import DEFAULT_FLOORS, Floors
 from tracker.compare import StateComparison, compare_states, find_states, refuse_unlike
-from tracker.counting import EVERYTHING, Choice, Selecting, choose
-from tracker.errors import InvalidOption
+from tracker.core.errors import InvalidOption
 from tracker.export import LABEL_COLUMNS, standing_labels
 from tracker.flags import Recorded, record_flags
 from tracker.gate import GateResult, judge, read_config
 from tracker.handle import Handle
-from tracker.history import History, SnapshotRecord, Taken, Taking, history, take_snapshot
-from tracker.history.curve import Asked, Curve, check_recorded_alone, rebuilt
-from tracker.history.prune import Fate, parse_keep, plan, prune
-from tracker.history.verify import Verified, verify_in_turn
-from tracker.ingest.columns import parse_map
-from tracker.ingest.item_list import load_items
-from tracker.ingest.loader import ImportResult, Progress, load
-from tracker.ingest.memory import FrameSource, RowsSource
-from tracker.ingest.readers import Source
-from tracker.ingest.source import STDIN, SourceFile
-from tracker.measures.bounds import ASYMMETRIC
-from tracker.progress import Status, project_status
+from tracker.imports.column_roles import parse_map
+from tracker.imports.item_list import load_items
+from tracker.imports.loader import ImportResult, Progress, load
+from tracker.imports.readers import Source
+from tracker.imports.readers.frames import FrameSource, RowsSource
+from tracker.imports.readers.source import STDIN, SourceFile
+from tracker.measures.confidence_bounds import ASYMMETRIC
+from tracker.projects.change_log import lock_project
+from tracker.projects.project import ProjectOptions, find_project, project_for_import
+from tracker.projects.pseudonyms import pseudonyms
+from tracker.queries import EVERYTHING, Choice, Selecting, choose
 from tracker.simulate import Row
+from tracker.snapshots import History, SnapshotRecord, Taken, Taking, history, take_snapshot
+from tracker.snapshots.curve import Asked, Curve, check_recorded_alone, rebuilt
+from tracker.snapshots.prune import Fate, parse_keep, plan, prune
+from tracker.snapshots.verify import Verified, verify_in_turn
+from tracker.status import Status, project_status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,8 +44,8 @@ __all__ = ["Ledger"]
 class Ledger(Handle):
     """One database of projects, by its URL.
 
-    Every call is one transaction. Methods raise the errors of `tracker.errors`. Those that
-    count answers take the keyword arguments of `tracker.counting.Selecting`, too:
+    Every call is one transaction. Methods raise the errors of `errors`. Those that
+    count answers take the keyword arguments of `tracker.queries.Selecting`, too:
     ``annotators``, ``exclude_annotators``, ``exclude_flagged``, ``since``, ``until``, ``where``,
     ``as_of`` and ``known_at``.
     """
@@ -193,7 +193,7 @@ class Ledger(Handle):
     ) -> Assessment:
         """The project's figures now, or those of the answers chosen, as they are to be read.
 
-        Intervals are "asymmetric", or Student's "t", see `tracker.measures.bounds`. Errors are
+        Intervals are "asymmetric", or Student's "t", see `confidence_bounds`. Errors are
         linearised over items; or come from ``bootstrap`` samples of them, from
         leaving out each annotator (``resample="annotators"``), or from items that are alike
         within each value of the attribute ``cluster``.
@@ -249,7 +249,7 @@ class Ledger(Handle):
             return audited, record_flags(connection, found, audited, closes=question.whole)
 
     def pseudonyms(self, project: str) -> dict[int, str]:
-        """A pseudonym for every annotator of the project, by number; see `catalogue.pseudonyms`."""
+        """A pseudonym for every annotator of the project, by number; see `projects.pseudonyms`."""
         with self.reading(project) as (connection, found):
             return pseudonyms(connection, found)
 
@@ -274,7 +274,7 @@ class Ledger(Handle):
     def record_snapshot(
         self, project: str, question: Question | None = None, **how: Unpack[Taking]
     ) -> Taken:
-        """A snapshot recorded, with what became of the wish for it; see `history.take_snapshot`."""
+        """A snapshot recorded, with what became of the wish for it; see `take_snapshot`."""
         with self.writing(project) as (connection, found):
             self._moment(connection, found, EVERYTHING if question is None else question.choice)
             return take_snapshot(connection, found, question, **how)
@@ -314,7 +314,7 @@ class Ledger(Handle):
         expect: str | None = None,
         progress: Progress | None = None,
     ) -> Verified:
-        """What is wrong with the project's ledger and snapshots; see `history.verify_in_turn`."""
+        """What is wrong with the project's ledger and snapshots; see `verify_in_turn`."""
         return verify_in_turn(
             lambda: self.reading(project), chain_only=chain_only, expect=expect, progress=progress
         )
@@ -376,7 +376,7 @@ class Ledger(Handle):
 
     @contextmanager
     def study(self, project: str, question: Question | None = None) -> Iterator[Study]:
-        """What a question about agreement rests on, for `tracker.assess`' further functions."""
+        """What a question about agreement rests on, for `agreement`' further functions."""
         asked = question or Question()
         with self.reading(project, asked.choice) as (connection, found):
             yield study(connection, found, asked)

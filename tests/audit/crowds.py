@@ -9,8 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tracker.audit.joint import Given, JointAnswers, joint_answers
-from tracker.tally import AnnotatorTallies, Answer, make_pattern
+from tracker.core.answer_sample import Given, JointAnswers, joint_answers
+from tracker.core.tallies import AnnotatorTallies, Answer, make_pattern
 
 AMT = Path(__file__).parents[1] / "data" / "amt"
 

@@ -17,15 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tracker.audit import Evidence
-from tracker.audit.drift import falls_since
-from tracker.audit.finding import Finding
-from tracker.audit.joint import TRUTH, Given, JointAnswers, joint_answers
-from tracker.audit.observed import AnswerTimes, Blocks, PairPatterns
-from tracker.audit.shared import SharedItems, kinds_of
-from tracker.tally import AnnotatorTallies, Pattern, make_pattern
-
 from tests.audit.crowds import seeded
+from tracker.audit.findings import Evidence
+from tracker.audit.kind import Finding
+from tracker.audit.kinds.drift import falls_since
+from tracker.core.answer_sample import TRUTH, Given, JointAnswers, joint_answers
+from tracker.core.audit_tallies import AnswerTimes, Blocks, PairPatterns
+from tracker.core.shared_items import SharedItems, kinds_of
+from tracker.core.tallies import AnnotatorTallies, Pattern, make_pattern
 
 BLOCKS = 20
 

@@ -8,13 +8,12 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from tracker.audit import Evidence
-from tracker.audit.agreement import agreement_draws, alignments, peer_agreement
-from tracker.audit.entries import entries_of
-from tracker.audit.low_agreement import LOW_AGREEMENT
-from tracker.tally import make_pattern
-
 from tests.audit.crowds import Crowd, mostly_right, one, seeded, simulate
+from tracker.audit.findings import Evidence
+from tracker.audit.kinds.low_agreement import LOW_AGREEMENT
+from tracker.audit.statistics.entries import entries_of
+from tracker.audit.statistics.peer_agreement import agreement_draws, alignments, peer_agreement
+from tracker.core.tallies import make_pattern
 
 
 def ragged(seed):

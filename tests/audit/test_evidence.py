@@ -6,12 +6,11 @@ import math
 
 import pytest
 
-from tracker.audit import KINDS, LACKING, Evidence, audit, not_applicable
-from tracker.errors import InvalidOption
-from tracker.tally import AnnotatorTallies
-
 from tests.audit.crowds import one
 from tests.audit.records import recorded
+from tracker.audit.findings import KINDS, LACKING, Evidence, audit, not_applicable
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import AnnotatorTallies
 
 REASON = {
     "constant_category": "there are no items of two answers",

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracker.audit import KINDS, audit
-
 from tests.audit.records import Asked, Person, Record, recorded
+from tracker.audit.findings import KINDS, audit
 
 SMALL = {"people": 6, "answers": 40, "per_item": 4}
 seeds = st.integers(0, 10_000)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracker.audit import KINDS, audit
-
 from tests.audit.records import Asked, Person, recorded
+from tracker.audit.findings import KINDS, audit
 
 
 def blindly(asked: Asked) -> int:

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from tracker.audit.consensus import kappa, majority_of_others, spammer_scores, tables
-from tracker.audit.entries import entries_of
-
 from tests.audit.crowds import mostly_right, seeded, simulate
+from tracker.audit.statistics.entries import entries_of
+from tracker.audit.statistics.majority import kappa, majority_of_others, spammer_scores, tables
 
 
 def score_of(table):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tracker.audit import Evidence, audit
-from tracker.audit.consult import consensus_of
-from tracker.audit.joint import TRUTH, Given, joint_answers, tallies_without
-from tracker.audit.shared import kinds_of
-
 from tests.audit.crowds import always, leaning, mostly_right, one, seeded, simulate
 from tests.audit.records import pair_patterns
+from tracker.audit.findings import Evidence, audit
+from tracker.audit.second_opinion import consensus_of
+from tracker.core.answer_sample import TRUTH, Given, joint_answers, tallies_without
+from tracker.core.shared_items import kinds_of
 
 
 def flags_of(crowd, *, pairs=False, **options):

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 from tests.cli.commands import ROOT
-from tracker.catalogue.notes import add_note
 from tracker.cli.app import main
-from tracker.cli.failures import INTERNAL
-from tracker.demo import sandwich
+from tracker.cli.exit_codes import INTERNAL
 from tracker.ledger import Ledger
+from tracker.projects.notes import add_note
 from tracker.simulate import Group, crowd
+from tracker.simulate.demo import sandwich
 
 
 @dataclass(frozen=True)

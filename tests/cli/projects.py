@@ -6,8 +6,8 @@ from random import Random
 
 import pandas as pd
 
-from tracker.catalogue.projects import ProjectOptions, create_project
 from tracker.ledger import Ledger
+from tracker.projects.project import ProjectOptions, create_project
 
 __all__ = ["LITTLE", "STRANGE", "furnish"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.commands import leaves, parse
 from tests.cli.conftest import Run
-from tracker.version import VERSION
+from tracker.core.version import VERSION
 
 LEAVES = dict(leaves())
 
@@ -90,7 +90,7 @@ def test_the_completion_script(process: Run) -> None:
 
 
 def test_every_command_about_a_project_is_told_of_it_in_both_ways() -> None:
-    """Registered with `tracker.cli.naming.about_project`, which also finds the only project."""
+    """Registered with `about_project`, which also finds the only project."""
     for name, command in leaves():
         named = {
             one.param_type_name

@@ -15,7 +15,7 @@ import pytest
 from tests.cli.commands import parse
 from tests.cli.conftest import Run
 from tests.cli.weeks import FIRST, LAST, NOTES, WORSE, furnish
-from tracker import clock
+from tracker.core import clock
 from tracker.ledger import Ledger
 
 ALPHA, RAW = "krippendorff_alpha", "percent_agreement"
@@ -124,10 +124,12 @@ def test_the_table_shows_the_last_and_says_how_many_there_are(run: Run) -> None:
 def test_only_the_rows_shown_are_made(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of ten thousand snapshots a page takes a fraction of a second."""
     made = []
-    monkeypatch.setattr("tracker.history.read.record_of", lambda row, _: made.append(row) or 1 / 0)
+    monkeypatch.setattr(
+        "tracker.snapshots.read.record_of", lambda row, _: made.append(row) or 1 / 0
+    )
     ledger = Ledger("sqlite:///tracker.db")
     with ledger.reading("reviews") as (connection, project):
-        from tracker.history.overview import overview
+        from tracker.snapshots.listing import overview
 
         found = overview(connection, project, last=2)
     assert len(found.shown) == 2

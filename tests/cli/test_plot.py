@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from tracker.catalogue.notes import NoteInfo
-from tracker.report.plot import Plot
+from tracker.projects.notes import NoteInfo
+from tracker.render.plot import Plot
 
 
 def drawn(plot: Plot, width: int = 140) -> list[str]:

@@ -14,8 +14,8 @@ import pytest
 from sqlalchemy.engine import RootTransaction
 
 from tests.cli.conftest import Run
-from tracker.catalogue.projects import find_project
-from tracker.database import Database
+from tracker.projects.project import find_project
+from tracker.storage.database import Database
 
 # A background job of a shell is born deaf to Ctrl-C, and so would its children be.
 HEARING = (

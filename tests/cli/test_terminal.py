@@ -15,10 +15,10 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.test_output import CALLS, commands_with
-from tracker.catalogue.notes import add_note
 from tracker.cli.app import main
 from tracker.ledger import Ledger
-from tracker.report.visible import line_of, one_line, visible
+from tracker.projects.notes import add_note
+from tracker.render.escape import line_of, one_line, visible
 
 # A colour, the title of the window, the clipboard, a carriage return, CSI in one byte, an override.
 EVIL = "\x1b[31m\x1b]0;t\x07\x1b]52;c;eA==\x07\r\x9b2J\u202e"

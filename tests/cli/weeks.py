@@ -7,9 +7,9 @@ from random import Random
 
 import pandas as pd
 
-from tracker.catalogue.notes import add_note
-from tracker.clock import parse_when
+from tracker.core.clock import parse_when
 from tracker.ledger import Ledger
+from tracker.projects.notes import add_note
 
 __all__ = ["FIRST", "LAST", "NOTES", "WORSE", "furnish"]
 

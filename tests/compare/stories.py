@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tracker import clock
-from tracker.catalogue.notes import add_note
-from tracker.catalogue.projects import ProjectOptions
 from tracker.compare import StateComparison
-from tracker.compare.values import Compared
+from tracker.compare.result import Compared
+from tracker.core import clock
 from tracker.ledger import Ledger
+from tracker.projects.notes import add_note
+from tracker.projects.project import ProjectOptions
 
 __all__ = ["day", "figure", "note", "on", "tell"]
 

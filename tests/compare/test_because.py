@@ -12,9 +12,9 @@ import pytest
 
 from tests.compare.stories import day, figure, note, on, tell
 from tests.helpers import SEVERAL, SPANS, count_statements, undo
-from tracker.assess import Question, Reading
+from tracker.agreement import Question, Reading
 from tracker.compare import StateComparison
-from tracker.errors import InvalidOption
+from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.simulate import Group, Row, crowd
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from sqlalchemy import Connection
 
-from tests.compare.test_joint import Pair, Plain
-from tests.counting.test_timeline import (
+from tests.compare.test_item_changes import Pair, Plain
+from tests.imports.test_against_a_plain_ledger import PlainLedger
+from tests.queries.test_timeline import (
     EVERYTHING_AT_ONCE,
     FIRST,
     SAID_AGAIN,
@@ -19,15 +20,14 @@ from tests.counting.test_timeline import (
     counted,
     play,
 )
-from tests.ingest.test_against_a_plain_ledger import PlainLedger
-from tracker.assess import Assessment, Question, assess
-from tracker.catalogue.categories import category_names
-from tracker.catalogue.projects import ProjectInfo
+from tracker.agreement import Assessment, Question, assess
 from tracker.compare import StateComparison, compare_states, find_state
-from tracker.compare.joint import KINDS
-from tracker.counting import DAY, Choice
+from tracker.compare.item_changes import KINDS
 from tracker.ledger import Ledger
-from tracker.past import Moment, as_it_was
+from tracker.projects.categories import category_names
+from tracker.projects.project import ProjectInfo
+from tracker.queries import DAY, Choice
+from tracker.storage.as_of import Moment, as_it_was
 
 EPOCH = date(1970, 1, 1).toordinal()
 

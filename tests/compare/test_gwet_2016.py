@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from tests.compare.stories import day, figure, on, tell
+from tracker.core.tallies import ItemPatterns, Pattern, make_pattern
 from tracker.ledger import Ledger
-from tracker.measures.compare import dependent
+from tracker.measures.chance_corrected import percent_agreement
+from tracker.measures.difference_test import dependent
 from tracker.measures.krippendorff import krippendorff_alpha
-from tracker.measures.patterns import percent_agreement
 from tracker.measures.sample import sample_of
-from tracker.tally import ItemPatterns, Pattern, make_pattern
 
 # -- by hand -------------------------------------------------------------------------------
 

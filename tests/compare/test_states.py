@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.compare.stories import day, figure, note, on, tell
-from tests.past.plain import Clock
-from tracker import clock
-from tracker.assess import Question, Reading
+from tests.storage.as_of.plain import Clock
+from tracker.agreement import Question, Reading
 from tracker.compare import State, find_state
-from tracker.errors import InvalidOption, NotFound
+from tracker.core import clock
+from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from tests.measures.oracles import load
-from tracker.measures.pairs import cohen_kappa
-from tracker.measures.rates import category_rates
+from tracker.measures.category_rates import category_rates
+from tracker.measures.cohen import cohen_kappa
 
 UTTERANCES = load("c04_artstein_poesio_ex1")
 EXACT = 1e-12  # shares of 100 utterances

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.measures.oracles import load
-from tracker.measures.pairs import cohen_kappa
+from tracker.measures.cohen import cohen_kappa
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.measures.answered import cross_table
-from tracker.measures.pairs import cohen_kappa
+from tracker.measures.cohen import cohen_kappa
 
 
 def test_the_table_on_page_37() -> None:

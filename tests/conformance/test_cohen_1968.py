@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.measures.answered import cross_table
-from tracker.measures.pairs import cohen_kappa
+from tracker.measures.cohen import cohen_kappa
 from tracker.measures.weights import Weighting, weights
 
 # Shares of 200 patients: personality disorder, neurosis, psychosis.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from tests.measures.oracles import load
-from tracker.measures.pairs import cohen_kappa
+from tracker.measures.cohen import cohen_kappa
 
 EXACT = 1e-12  # the margins are hundredths
 PRINTED = 5e-3  # two digits

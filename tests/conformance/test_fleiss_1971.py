@@ -11,8 +11,8 @@ import math
 import pytest
 
 from tests.measures.oracles import load
-from tracker.measures.binary import binary_coefficients
 from tracker.measures.null_test import zero_test
+from tracker.measures.one_vs_rest import binary_coefficients
 
 PATIENTS = load("c19_fleiss1971")  # 30 patients, each diagnosed by six psychiatrists
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from tests.measures.answered import Table, cross_table
 from tests.measures.strategies import one_category
+from tracker.measures.cohen import cohen_kappa
 from tracker.measures.null_test import zero_test
-from tracker.measures.pairs import cohen_kappa
 
 DIAGNOSES = cross_table([[75, 1, 4], [5, 4, 1], [0, 0, 10]])
 

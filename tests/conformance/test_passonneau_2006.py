@@ -10,8 +10,8 @@ import pytest
 
 from tests.measures.answered import Answered
 from tests.measures.oracles import load
+from tracker.core.tallies import Answer
 from tracker.measures.weights import distance
-from tracker.tally import Answer
 
 EXACT = 1e-12  # short fractions
 

@@ -35,15 +35,15 @@ from tests.conformance.peers import (
 )
 from tests.measures.answered import Answered
 from tests.measures.strategies import answered, complete, several_categories
-from tracker.measures.gold import against_gold
+from tracker.core.tallies import Answer
+from tracker.measures.accuracy import against_gold
+from tracker.measures.category_rates import category_rates
+from tracker.measures.cohen import cohen_kappa
 from tracker.measures.null_test import zero_test
-from tracker.measures.pairs import cohen_kappa
-from tracker.measures.rates import category_rates
 from tracker.measures.spans.f1 import SpanAgreement
-from tracker.measures.spans.marked import Span, mark
-from tracker.measures.spans.tally import SpanTally, pooled_agreement
+from tracker.measures.spans.span_sets import Span, mark
+from tracker.measures.spans.span_tallies import SpanTally, pooled_agreement
 from tracker.measures.weights import weights
-from tracker.tally import Answer
 
 CLOSE = 1e-9
 DECLARED: dict[str, Any] = {"categories": [0, 1, 2, 3], "values": VALUES}

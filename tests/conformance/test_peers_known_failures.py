@@ -33,9 +33,9 @@ from tests.conformance.peers import (
 from tests.conformance.test_peers import f1_of
 from tests.measures.answered import Answered
 from tests.measures.oracles import load
-from tracker.errors import InvalidOption
-from tracker.measures.pairs import cohen_kappa
-from tracker.measures.spans.marked import Span
+from tracker.core.errors import InvalidOption
+from tracker.measures.cohen import cohen_kappa
+from tracker.measures.spans.span_sets import Span
 
 # Everything is category 0; the same with an answer by one alone that differs.
 SAME = Answered([{1: (0,), 2: (0,)}] * 3)

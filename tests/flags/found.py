@@ -8,14 +8,14 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker.audit import Flag
-from tracker.audit.finding import Effect
-from tracker.auditing import Audit, AuditedAnnotator
-from tracker.catalogue.annotators import annotator_names
-from tracker.catalogue.categories import category_names
-from tracker.catalogue.projects import ProjectInfo
+from tracker.audit import Audit, AuditedAnnotator
+from tracker.audit.findings import Flag
+from tracker.audit.kind import Effect
 from tracker.flags import Acted, Recorded, act, list_flags, record_flags, show_flag
 from tracker.ledger import Ledger
+from tracker.projects.annotators import annotator_names
+from tracker.projects.categories import category_names
+from tracker.projects.project import ProjectInfo
 
 __all__ = [
     "Seen",

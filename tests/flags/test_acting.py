@@ -12,13 +12,13 @@ from sqlalchemy import Connection, insert, text
 
 from tests.flags.found import Seen, acted, history, listed, record, record_in, shown, states
 from tests.helpers import stored
-from tracker.catalogue.annotators import set_kind
-from tracker.catalogue.projects import ProjectInfo, purge_project
-from tracker.errors import InvalidOption, NotFound
+from tracker.core.errors import InvalidOption, NotFound
 from tracker.flags import Recorded, act, flag_changes
-from tracker.integrity import check_database
 from tracker.ledger import Ledger
-from tracker.schema import FlagRow
+from tracker.projects.annotators import set_kind
+from tracker.projects.project import ProjectInfo, purge_project
+from tracker.storage.integrity import check_database
+from tracker.storage.schema import FlagRow
 
 
 @pytest.fixture

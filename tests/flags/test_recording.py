@@ -9,10 +9,10 @@ import pytest
 
 from tests.flags.found import Seen, acted, history, listed, record, shown, states
 from tests.helpers import count_statements, stored
-from tracker import clock
-from tracker.catalogue.annotators import flagged_annotators
+from tracker.core import clock
 from tracker.flags import Recorded, count_flags
 from tracker.ledger import Ledger
+from tracker.projects.annotators import flagged_annotators
 
 SELECTION: dict[str, Any] = {
     "annotators": ["ada"], "excluded": [], "since": None, "until": None, "where": {},

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from tests.flags.found import Seen, acted, listed, record, shown
 from tracker.flags import Recorded
 from tracker.ledger import Ledger
-from tracker.report.flags import flag_view, flags_view, recorded_words
+from tracker.render.flags import flag_view, flags_view, recorded_words
 
 
 def text_of(view: Iterable[RenderableType]) -> str:

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.house import CHECKOUT
-from tracker.assess import Reading
-from tracker.errors import Refused
+from tracker.agreement import Reading
+from tracker.core.errors import Refused
 from tracker.gate import parse_config, read_config
-from tracker.gate.lines import places
-from tracker.gate.wanted import AtLeast, Figure, ItemsAtLeast, MaxDrop, NoFlags, OverlapAtLeast
+from tracker.gate.checks import AtLeast, Figure, ItemsAtLeast, MaxDrop, NoFlags, OverlapAtLeast
+from tracker.gate.toml_lines import places
 
 EVERYTHING = """\
 # ours

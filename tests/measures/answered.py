@@ -9,12 +9,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from tracker.measures import MEASURES
-from tracker.measures.by_name import conger_error, light_error, light_kappa
-from tracker.measures.estimate import Estimate
-from tracker.measures.pairs import Cells, cells_of, cohen_kappas
-from tracker.measures.sample import Sample, sample_of
-from tracker.tally import (
+from tracker.core.tallies import (
     AnnotatorTallies,
     Answer,
     ItemPatterns,
@@ -22,6 +17,11 @@ from tracker.tally import (
     Pattern,
     make_pattern,
 )
+from tracker.measures import MEASURES
+from tracker.measures.cohen import Cells, cells_of, cohen_kappas
+from tracker.measures.conger_light import conger_error, light_error, light_kappa
+from tracker.measures.estimate import Estimate
+from tracker.measures.sample import Sample, sample_of
 
 __all__ = ["Answered", "Given", "Table", "cross_table"]
 

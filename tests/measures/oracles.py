@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.measures.answered import Answered
-from tracker.tally import Answer
+from tracker.core.tallies import Answer
 
 __all__ = ["CASES", "EXPECTED", "FOLDER", "SETS", "SINGLE", "Case", "figure", "load"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tests.measures.answered import Answered
-from tracker.tally import Answer, ItemPatterns, make_pattern
+from tracker.core.tallies import Answer, ItemPatterns, make_pattern
 
 Rows = list[list[Answer]]  # per item, the answers it got
 

@@ -16,16 +16,16 @@ from hypothesis import given, settings
 
 from tests.measures.answered import Answered
 from tests.measures.strategies import answered, complete, crowd
-from tracker.errors import InvalidOption
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.bootstrap import BOOTSTRAPPED, bootstrap, draws
-from tracker.measures.bounds import INTERVALS
-from tracker.measures.by_name import conger_kappa
 from tracker.measures.coefficient import Coefficient
+from tracker.measures.cohen import cohen_kappa
+from tracker.measures.confidence_bounds import INTERVALS
+from tracker.measures.conger_light import conger_kappa
 from tracker.measures.jackknife import clustered, over_annotators
-from tracker.measures.pairs import cohen_kappa
 from tracker.measures.sample import Sample, sample_of
-from tracker.tally import ItemPatterns
 
 Reading = dict[str, Any]
 Of = tuple[str, Reading]

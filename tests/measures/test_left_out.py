@@ -19,14 +19,14 @@ from tests.measures.strategies import (
     several_categories,
     tally,
 )
+from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.bootstrap import BOOTSTRAPPED
-from tracker.measures.influence import strongest_patterns, without_one_item
+from tracker.measures.chance_corrected import percent_agreement
 from tracker.measures.jackknife import leaving_out_each
-from tracker.measures.merging import merge_answer, merge_patterns, without_category
-from tracker.measures.patterns import percent_agreement
+from tracker.measures.leave_one_out import strongest_patterns, without_one_item
+from tracker.measures.merged_categories import merge_answer, merge_patterns, without_category
 from tracker.measures.sample import sample_of
-from tracker.tally import ItemPatterns
 
 some = settings(max_examples=15)
 DECLARED: dict[str, Any] = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}}

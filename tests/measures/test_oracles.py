@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from tests.measures.oracles import CASES, EXPECTED, SETS, SINGLE, figure, load
-from tracker.measures.binary import binary_coefficients
+from tracker.measures.category_rates import category_rates
 from tracker.measures.coefficient import Coefficient
+from tracker.measures.cohen import cells_of, cohen_kappa, cohen_kappas
 from tracker.measures.intervals import interval
 from tracker.measures.jackknife import leaving_out_each
 from tracker.measures.krippendorff import krippendorff_alpha
 from tracker.measures.null_test import zero_test
-from tracker.measures.pairs import cells_of, cohen_kappa, cohen_kappas
-from tracker.measures.rates import category_rates
+from tracker.measures.one_vs_rest import binary_coefficients
 from tracker.measures.sample import sample_of
 
 CLOSE = 1e-9

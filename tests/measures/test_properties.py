@@ -22,13 +22,13 @@ from tests.measures.strategies import (
     several_categories,
     tally,
 )
+from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures import MEASURES
+from tracker.measures.chance_corrected import percent_agreement
+from tracker.measures.cohen import cohen_kappa
 from tracker.measures.estimate import Estimate
 from tracker.measures.krippendorff import krippendorff_alpha
-from tracker.measures.pairs import cohen_kappa
-from tracker.measures.patterns import percent_agreement
 from tracker.measures.sample import sample_of
-from tracker.tally import Answer, ItemPatterns
 
 Reading = dict[str, Any]
 

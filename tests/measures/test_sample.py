@@ -7,10 +7,10 @@ from hypothesis import given
 
 from tests.measures.answered import Answered
 from tests.measures.strategies import answered, one_category, several_categories, tally
-from tracker.errors import InvalidOption
-from tracker.measures.patterns import brennan_prediger
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import ItemPatterns
+from tracker.measures.chance_corrected import brennan_prediger
 from tracker.measures.sample import sample_of
-from tracker.tally import ItemPatterns
 
 THREE = tally([[(1,), (2,)], [(2,), (2,)], [(5,), (1,), (2,)]])
 

@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from tracker.errors import InvalidOption
+from tracker.core.errors import InvalidOption
 from tracker.measures import MEASURES
-from tracker.measures.bounds import INTERVALS, Spread, bounds
+from tracker.measures.benchmark_scales import krippendorff_reading, landis_koch
+from tracker.measures.citations import SOURCES
 from tracker.measures.coefficient import NO_OVERLAP, Coefficient, Parts
-from tracker.measures.conventions import krippendorff_reading, landis_koch
+from tracker.measures.confidence_bounds import INTERVALS, Spread, bounds
 from tracker.measures.intervals import interval, wilson
-from tracker.measures.sources import SOURCES
 
 
 def test_keys_of_the_json_in_order() -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.measures.strategies import several_categories
-from tracker.errors import InvalidOption
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS, Weighting, distance, weights
-from tracker.tally import Answer
 
 FIVE: list[Answer] = [(n,) for n in range(5)]
 RANKS = {n: float(n + 1) for n in range(5)}

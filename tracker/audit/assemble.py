@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tracker.audit.finding import Finding, Key, Kind
-from tracker.audit.flag import Figure, Flag, State
+from tracker.audit.finding import Figure, Flag, State
+from tracker.audit.kind import Finding, Key, Kind
+from tracker.audit.sentences import confirmed, short_of_items, tested, unconfirmed
 from tracker.audit.verdict import Judged, Verdict
-from tracker.audit.wording import confirmed, short_of_items, tested, unconfirmed
 
 __all__ = ["assemble"]
 

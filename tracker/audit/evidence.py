@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from tracker.audit.agreement import Alignment, alignments
-from tracker.audit.columns import TallyColumns, columns_of
-from tracker.audit.consensus import tables
-from tracker.audit.entries import Entries, FloatArray, entries_of
-from tracker.audit.floors import DEFAULT_FLOORS, Floors
-from tracker.audit.observed import (
+from tracker.audit.statistics.entries import Entries, FloatArray, entries_of
+from tracker.audit.statistics.majority import tables
+from tracker.audit.statistics.mantel_haenszel import Usage, usages
+from tracker.audit.statistics.peer_agreement import Alignment, alignments
+from tracker.audit.thresholds import DEFAULT_FLOORS, Floors
+from tracker.core.audit_tallies import (
     AnswerTimes,
     Blocks,
     GoldTallies,
@@ -20,10 +20,10 @@ from tracker.audit.observed import (
     Sequences,
     SkipTallies,
 )
-from tracker.audit.shared import SharedItems
-from tracker.audit.strata import Usage, usages
-from tracker.errors import InvalidOption
-from tracker.tally import AnnotatorTallies
+from tracker.core.errors import InvalidOption
+from tracker.core.shared_items import SharedItems
+from tracker.core.tallies import AnnotatorTallies
+from tracker.core.tally_columns import TallyColumns, columns_of
 
 __all__ = ["DEFAULT_ALPHA", "LACKING", "Evidence"]
 

@@ -1,95 +1,58 @@
-"""What a kind of finding is given, what it returns, and how it is registered.
-
-A kind looks at the evidence and returns findings: figures and, where there is enough to go by,
-a p-value. Whether a finding becomes a flag is decided over all findings together.
-"""
+"""A flag: what an audit says of one annotator, with its evidence."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from tracker.audit.consult import Consensus, Opinion
-from tracker.audit.evidence import Evidence
-from tracker.audit.strata import Usage
+from tracker.audit.kind import Effect, Key, Severity
 
-__all__ = [
-    "MINIMUM_ANSWERS",
-    "MINIMUM_INFORMATIVE",
-    "Effect",
-    "Finding",
-    "Key",
-    "Kind",
-    "Severity",
-    "severity_of_gap",
-    "severity_of_odds",
-    "severity_of_size",
-    "usage_finding",
-]
+__all__ = ["Figure", "Flag", "State", "why"]
 
-MINIMUM_INFORMATIVE = 10
-"""Informative items that a test needs; with fewer, none is made."""
-
-MINIMUM_ANSWERS = 3
-"""Answers to shared items below which nothing at all is said."""
-
-MEDIUM_ODDS_RATIO, HIGH_ODDS_RATIO = 3.47, 6.71
-"""Where an odds ratio stops being small, and medium (Chen, Cohen and Chen 2010, table 1: the
-counterparts of Cohen's d of 0.5 and 0.8)."""
-
-MEDIUM_GAP, HIGH_GAP = 0.2, 0.35
-"""Where a difference of two shares stops being small, and medium."""
-
-Severity: TypeAlias = Literal["high", "medium", "low"]
-Key: TypeAlias = tuple[int, str, int | None, int | None]
-Measure: TypeAlias = Literal["odds ratio", "difference", "ratio", "points"]
+State: TypeAlias = Literal["flagged", "insufficient", "clear"]
+Figure: TypeAlias = float | int | None
 
 
 @dataclass(frozen=True)
-class Effect:
-    """How far a figure is off, as what, with a 95 % interval where there is one.
+class Flag:
+    """One finding about one annotator after correction for all tests of the audit.
 
     Attributes:
-        measure: "odds ratio" or "ratio" (1 is none), "difference" of shares or "points" of a
-            scale (0 is none).
-        value: None where undefined, ``inf`` where it has no bound.
-        low: the interval's lower end.
-        high: its upper end.
+        annotator: the annotator's id; of a pair, the lower one.
+        kind: the kind of finding, as in the contract.
+        category: the category's id, or None where the kind is not about one.
+        state: "flagged"; "insufficient", where something looks off but too few items could tell;
+            "clear".
+        severity: size of the effect, None unless flagged.
+        observed: the annotator's figure; of category kinds, share of the category in the answers
+            to items that others answered too.
+        expected: what the test expects of it; of category kinds, mean over these items of the
+            share of their annotators who gave the category, the annotator included.
+        peers: the same with the annotator left out; None where there is no such figure.
+        n: those answers.
+        informative: items that could tell; of category kinds, some but not all annotators gave it.
+        effect: how far off, with its interval.
+        p_value: of the test, None where none was made.
+        q_value: the same corrected for all tests of the audit (Benjamini-Hochberg).
+        why: a sentence with ``{annotator}``, ``{category}`` and ``{other}`` in place of names;
+            None if clear.
+        refit: the figures from observed to q_value without the answers of flagged annotators,
+            over the items that ``consensus`` rests on: of a large project a sample. None if
+            there are none, or nothing is left to compare. They decide nothing.
+        other: the other annotator's id, where the finding is about a pair; None otherwise.
+        also: kinds of findings that this one explains, and which are not told apart.
+        details: further figures of the kind.
+        consensus: the second opinion: observed, expected, effect and p_value against a consensus
+            of all answers; None if none was asked for.
     """
 
-    measure: Measure
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One kind's result for one annotator, and one category or other annotator if it is about one.
-
-    Attributes:
-        kind: the kind's name.
-        annotator: the annotator's id.
-        category: the category's id, or None.
-        observed: the annotator's own figure, None where there is none; of most kinds a share.
-        expected: what the null hypothesis expects of it.
-        peers: the co-annotators' figure, the annotator left out; None where there is none.
-        n: answers the figures rest on.
-        informative: items that could tell.
-        effect: how far off.
-        p_value: None where no test was made.
-        notable: whether the effect is large enough to be flagged.
-        suspicious: whether to say "insufficient" where no test was made.
-        severity: how bad it is if it is flagged.
-        other: the other annotator's id where the finding is about a pair.
-        details: further figures of the kind, ready for JSON.
-    """
-
-    kind: str
     annotator: int
+    kind: str
     category: int | None
+    state: State
+    severity: Severity | None
     observed: float | None
     expected: float | None
     peers: float | None
@@ -97,90 +60,67 @@ class Finding:
     informative: int
     effect: Effect
     p_value: float | None
-    notable: bool
-    suspicious: bool
-    severity: Severity
+    q_value: float | None
+    why: str | None
+    refit: dict[str, Figure] | None
     other: int | None = None
+    also: tuple[str, ...] = ()
     details: Mapping[str, object] = field(default_factory=dict)
+    consensus: Mapping[str, Figure] | None = None
 
     @property
     def key(self) -> Key:
-        """Annotator, kind, category and other annotator: at most one finding has it."""
+        """Annotator, kind, category and other annotator: what it is about."""
         return (self.annotator, self.kind, self.category, self.other)
 
-    @property
-    def over(self) -> bool:
-        """Whether the annotator's figure is above the expected one."""
-        return (self.observed or 0.0) > (self.expected or 0.0)
+    def to_dict(
+        self, names: Mapping[int, str], category_name: str | None, of: int | None = None
+    ) -> dict[str, object]:
+        """The flag as the contract's JSON; an effect without a bound is None there.
+
+        Args:
+            names: the annotators' names by id.
+            category_name: of the category that the finding is about.
+            of: the annotator of whom it is told, where it is about a pair; the other is ``with``.
+        """
+        other_name = None if self.other is None else names[self.other]
+        partner = self.annotator if of is not None and of == self.other else self.other
+        return {
+            "kind": self.kind,
+            "category": category_name,
+            "state": self.state,
+            "severity": self.severity,
+            "observed": self.observed,
+            "expected": self.expected,
+            "n": self.n,
+            "p_value": self.p_value,
+            "q_value": self.q_value,
+            "why": why(self, names[self.annotator], category_name, other_name),
+            "peers": self.peers,
+            "informative": self.informative,
+            "effect": _finite(self.effect.value),
+            "effect_measure": self.effect.measure,
+            "effect_low": _finite(self.effect.low),
+            "effect_high": _finite(self.effect.high),
+            "with": None if partner is None else names[partner],
+            "also": list(self.also),
+            "details": dict(self.details),
+            "refit": self.refit and {name: _finite(value) for name, value in self.refit.items()},
+            "consensus": self.consensus
+            and {name: _finite(value) for name, value in self.consensus.items()},
+        }
 
 
-@dataclass(frozen=True)
-class Kind:
-    """One kind of finding.
-
-    Attributes:
-        name: as in the contract.
-        needs: fields of ``Evidence`` without which the kind is not asked.
-        find: all findings in the evidence, tested or not; of very many, a p-value alone where
-            it is above alpha: a test that counts, and a finding that nobody would ask for.
-        why: one sentence about a finding, without its full stop, with ``{annotator}``,
-            ``{category}`` and ``{other}`` in place of the names; with a test or without one.
-        spoils: whether such answers shift what is expected of the co-annotators, so that a refit
-            leaves them out.
-        confirm: a second opinion on a finding that stands out; None for kinds that do not
-            compare annotators with each other.
-    """
-
-    name: str
-    needs: frozenset[str]
-    find: Callable[[Evidence], Iterable[Finding | float]]
-    why: Callable[[Finding], str]
-    spoils: bool = False
-    confirm: Callable[[Finding, Consensus, Evidence], Opinion] | None = None
-
-
-def severity_of_odds(odds_ratio: float | None) -> Severity:
-    """How large an odds ratio is, on either side of 1; 0 and ``inf`` are "high"."""
-    if odds_ratio is None:
-        return "low"
-    size = math.inf if odds_ratio == 0 else max(odds_ratio, 1.0 / odds_ratio)
-    return severity_of_size(size, MEDIUM_ODDS_RATIO, HIGH_ODDS_RATIO)
-
-
-def severity_of_gap(gap: float) -> Severity:
-    """How large a difference of two shares is."""
-    return severity_of_size(gap, MEDIUM_GAP, HIGH_GAP)
-
-
-def severity_of_size(size: float, medium: float, high: float) -> Severity:
-    """By the two bounds at which a size becomes medium, and high."""
-    return "high" if size >= high else "medium" if size >= medium else "low"
-
-
-def usage_finding(
-    usage: Usage,
-    kind: str,
-    *,
-    p_value: float | None,
-    notable: bool,
-    suspicious: bool,
-    details: Mapping[str, object] | None = None,
-) -> Finding:
-    """A finding about one annotator's use of one category, with the contract's figures."""
-    low, high = usage.odds_interval or (None, None)
-    return Finding(
-        kind=kind,
-        annotator=usage.annotator,
-        category=usage.category,
-        observed=usage.observed_share,
-        expected=usage.expected_share,
-        peers=usage.peer_share,
-        n=usage.n,
-        informative=usage.informative,
-        effect=Effect("odds ratio", usage.odds_ratio, low, high),
-        p_value=p_value,
-        notable=notable,
-        suspicious=suspicious,
-        severity=severity_of_odds(usage.odds_ratio),
-        details=details or {},
+def why(
+    flag: Flag, annotator_name: str, category_name: str | None, other_name: str | None = None
+) -> str | None:
+    """One plain sentence with the numbers and the names; None if the flag is clear."""
+    if flag.why is None:
+        return None
+    return flag.why.format(
+        annotator=annotator_name, category=f'"{category_name}"', other=other_name
     )
+
+
+def _finite(value: Figure) -> Figure:
+    return None if value is not None and math.isinf(value) else value

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from tracker.audit.consult import Consensus, Opinion
-from tracker.audit.dependence import standing_out, witnesses
-from tracker.audit.entries import FloatArray
 from tracker.audit.evidence import Evidence
-from tracker.audit.finding import Finding
+from tracker.audit.kind import Finding
+from tracker.audit.second_opinion import Consensus, Opinion
+from tracker.audit.statistics.entries import FloatArray
+from tracker.audit.statistics.pair_dependence import standing_out, witnesses
 
 __all__ = ["of_accuracy", "of_fall", "of_pair", "of_points", "of_use"]
 

@@ -4,7 +4,7 @@
    there, with an effect that is large enough, is a candidate. Nothing later makes it less
    significant: more data never finds less.
 2. Among co-annotators nobody knows which of them is off. So each candidate needs a second
-   opinion (``tracker.audit.consult``); kinds that compare annotators with themselves, with the
+   opinion (`second_opinion`); kinds that compare annotators with themselves, with the
    truth or with everybody's habits need none.
 3. The figures are computed once more without the answers of flagged annotators (``refit``), over
    the items that the second opinion rests on. They are shown, and decide nothing.
@@ -16,12 +16,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from tracker.audit.consult import Opinion, consensus_of
-from tracker.audit.correction import benjamini_hochberg
 from tracker.audit.evidence import Evidence
-from tracker.audit.finding import Finding, Key, Kind
-from tracker.audit.flag import State
-from tracker.audit.joint import JointAnswers, tallies_without
+from tracker.audit.finding import State
+from tracker.audit.kind import Finding, Key, Kind
+from tracker.audit.second_opinion import Opinion, consensus_of
+from tracker.audit.statistics.fdr import benjamini_hochberg
+from tracker.core.answer_sample import JointAnswers, tallies_without
 
 __all__ = ["Consult", "Judged", "Verdict", "settle"]
 

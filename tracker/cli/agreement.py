@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli import agreement_rows, studies
-from tracker.cli.asking import (
+from tracker.cli import agreement_questions, agreement_rows
+from tracker.cli.agreement_options import (
     Against,
     Asked,
     BestMerges,
@@ -30,8 +30,7 @@ from tracker.cli.asking import (
     refuse_unused,
 )
 from tracker.cli.context import AsCsv, AsJson, Confidence, Interval, Measures, opened_ledger
-from tracker.cli.naming import ProjectArgument, about_project
-from tracker.cli.selecting import (
+from tracker.cli.filter_options import (
     Annotators,
     AsOf,
     ExcludedAnnotators,
@@ -42,7 +41,8 @@ from tracker.cli.selecting import (
     Where,
     selecting,
 )
-from tracker.errors import InvalidOption
+from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.core.errors import InvalidOption
 
 __all__ = ["register"]
 
@@ -110,8 +110,8 @@ def agreement(
     `tracker agreement reviews --influence annotator`, `tracker agreement reviews --best-merges`,
     `tracker agreement reviews --against pilot`, `tracker agreement reviews --methods --bibtex`
     """
-    from tracker.assess import Question, Reading, Uncertainty
-    from tracker.counting import choose
+    from tracker.agreement import Question, Reading, Uncertainty
+    from tracker.queries import choose
 
     way = only_one({
         "--by": by,
@@ -153,19 +153,19 @@ def agreement(
     if way == "--by" and by is not None:
         _by(asked, by)
     elif way == "--explain" and explain is not None:
-        studies.explain(asked, explain)
+        agreement_questions.explain(asked, explain)
     elif way == "--influence" and influence is not None:
-        studies.influence(asked, influence)
+        agreement_questions.influence(asked, influence)
     elif way == "--against" and against is not None:
-        studies.against(asked, against)
+        agreement_questions.against(asked, against)
     elif way == "--methods":
-        studies.methods(asked, bibtex=bibtex)
+        agreement_questions.methods(asked, bibtex=bibtex)
     else:
         simple = {
-            "--merge": lambda: studies.merged(asked, merge or []),
-            "--best-merges": lambda: studies.best_merges(asked),
-            "--self": lambda: studies.themselves(asked),
-            "--gold": lambda: studies.truth(asked),
+            "--merge": lambda: agreement_questions.merged(asked, merge or []),
+            "--best-merges": lambda: agreement_questions.best_merges(asked),
+            "--self": lambda: agreement_questions.themselves(asked),
+            "--gold": lambda: agreement_questions.truth(asked),
         }
         simple.get(way or "", lambda: agreement_rows.whole(asked))()
 

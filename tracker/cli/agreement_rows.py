@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracker.cli.asking import Asked
+from tracker.cli.agreement_options import Asked
 from tracker.cli.context import show, warn
 
 _MOST_ITEMS = 100
@@ -12,8 +12,8 @@ __all__ = ["by_annotator", "by_attribute", "by_item", "by_pair", "whole"]
 
 def whole(asked: Asked, *, by_category: bool = False) -> None:
     """All figures of the project."""
-    from tracker.assess import assess, left_out
-    from tracker.report.agreement import agreement_view
+    from tracker.agreement import assess, left_out
+    from tracker.render.agreement import agreement_view
 
     with asked.reading() as (connection, project):
         found = assess(connection, project, asked.question, asked.uncertainty)
@@ -38,8 +38,8 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
 
 def by_pair(asked: Asked) -> None:
     """A row per pair of annotators."""
-    from tracker.assess import by_pair, span_pairs
-    from tracker.report.pairs import pair_rows, show_pairs, show_span_pairs, span_pair_rows
+    from tracker.agreement import by_pair, span_pairs
+    from tracker.render.pairs import pair_rows, show_pairs, show_span_pairs, span_pair_rows
 
     with asked.reading() as (connection, project):
         spans = project.answers == "spans"
@@ -63,8 +63,8 @@ def by_pair(asked: Asked) -> None:
 
 def by_annotator(asked: Asked) -> None:
     """A row per annotator."""
-    from tracker.auditing import annotator_rows
-    from tracker.report.audit import show_annotators
+    from tracker.audit import annotator_rows
+    from tracker.render.audit import show_annotators
 
     with asked.reading() as (connection, project):
         rows = annotator_rows(connection, project, choice=asked.question.choice)
@@ -82,8 +82,8 @@ def by_annotator(asked: Asked) -> None:
 
 def by_item(asked: Asked) -> None:
     """A row per item."""
-    from tracker.assess import by_item
-    from tracker.report.items import item_rows, most_disputed, show_items
+    from tracker.agreement import by_item
+    from tracker.render.items import item_rows, most_disputed, show_items
 
     with asked.reading() as (connection, project):
         items = list(by_item(connection, project, choice=asked.question.choice))
@@ -102,8 +102,8 @@ def by_item(asked: Asked) -> None:
 
 def by_attribute(asked: Asked, attribute: str) -> None:
     """A row per value of an attribute of the items."""
-    from tracker.assess import by_attribute
-    from tracker.report.groups import group_rows, groups_view
+    from tracker.agreement import by_attribute
+    from tracker.render.groups import group_rows, groups_view
 
     with asked.reading() as (connection, project):
         grouped = by_attribute(connection, project, attribute, asked.question)

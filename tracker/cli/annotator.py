@@ -20,10 +20,10 @@ from tracker.cli.context import (
     show,
     warn,
 )
-from tracker.cli.naming import ProjectArgument, about_project
-from tracker.cli.options import LARGEST
-from tracker.cli.writing import Force, check_output, write_text
-from tracker.errors import InvalidOption
+from tracker.cli.output_files import Force, check_output, write_text
+from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.project_options import LARGEST
+from tracker.core.errors import InvalidOption
 
 __all__ = ["register"]
 
@@ -48,8 +48,8 @@ def list_(
     as_csv: AsCsv = False,
 ) -> None:
     """List a project's annotators with their kind, other names and number of labels."""
-    from tracker.catalogue.annotators import labels_by_annotator, list_annotators
-    from tracker.report.cells import count, table
+    from tracker.projects.annotators import labels_by_annotator, list_annotators
+    from tracker.render.cells import count, table
 
     with opened(context).reading(project) as (connection, found):
         labels = labels_by_annotator(connection, found)
@@ -92,11 +92,11 @@ def show_(
 
     Example: `tracker annotator show bob -p reviews`
     """
-    from tracker.auditing.competence import competences
-    from tracker.auditing.person import annotator_page
-    from tracker.catalogue.annotators import find_annotator
+    from tracker.audit.annotator_report import annotator_page
+    from tracker.audit.competence import competences
     from tracker.flags import ALL, list_flags
-    from tracker.report.annotator import annotator_view
+    from tracker.projects.annotators import find_annotator
+    from tracker.render.annotator import annotator_view
 
     with opened(context).reading(project) as (connection, found):
         annotator = find_annotator(connection, found, name)
@@ -140,11 +140,11 @@ def report(
 
     Example: `tracker annotator report bob -p reviews -o bob.md`
     """
-    from tracker.auditing import audit_project, question_of
-    from tracker.auditing.fairness import check_least
-    from tracker.auditing.person import own_report
-    from tracker.catalogue.annotators import find_annotator
-    from tracker.report.annotator import report_text, report_view
+    from tracker.audit import audit_project, question_of
+    from tracker.audit.annotator_report import own_report
+    from tracker.audit.anonymize import check_least
+    from tracker.projects.annotators import find_annotator
+    from tracker.render.annotator import report_text, report_view
 
     check_least(suppress_below)
     if output is not None:
@@ -172,7 +172,7 @@ def rename(
     new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
     """Rename an annotator; files with the old name still match."""
-    from tracker.catalogue.annotators import rename_annotator
+    from tracker.projects.annotators import rename_annotator
 
     with opened(context).writing(project) as (connection, found):
         made = rename_annotator(connection, found, name, new)
@@ -190,7 +190,7 @@ def kind(
 
     A reference annotator's answers are the truth that others are compared with.
     """
-    from tracker.catalogue.annotators import set_kind
+    from tracker.projects.annotators import set_kind
 
     with opened(context).writing(project) as (connection, found):
         made = set_kind(connection, found, name, what)
@@ -205,7 +205,7 @@ def alias(
     other: Annotated[str, typer.Argument(metavar="ALIAS", help="The other name.")],
 ) -> None:
     """Add another name under which this annotator's answers arrive."""
-    from tracker.catalogue.annotators import add_alias
+    from tracker.projects.annotators import add_alias
 
     with opened(context).writing(project) as (connection, found):
         made = add_alias(connection, found, name, other)
@@ -228,7 +228,7 @@ def merge(
 
     Examples: `tracker annotator merge "ann b" --into ann`
     """
-    from tracker.ingest.people import merge_annotators
+    from tracker.projects.annotator_merge import merge_annotators
 
     confirm(f"Merge {name} into {into}?", yes=yes)
     with opened(context).writing(project) as (connection, found):
@@ -246,7 +246,7 @@ def split(
 
     Examples: `tracker annotator split "ann b"`
     """
-    from tracker.ingest.people import split_annotator
+    from tracker.projects.annotator_merge import split_annotator
 
     with opened(context).writing(project) as (connection, found):
         made = split_annotator(connection, found, alias_name)
@@ -270,9 +270,9 @@ def erase(
 
     Examples: `tracker annotator erase reviews ann`, `tracker annotator erase ann --all-projects`
     """
-    from tracker.catalogue.annotators import find_annotator
-    from tracker.catalogue.mentions import mentions
-    from tracker.ingest.people import erase_annotator, erase_everywhere
+    from tracker.projects.annotator_merge import erase_annotator, erase_everywhere
+    from tracker.projects.annotators import find_annotator
+    from tracker.projects.remaining_mentions import mentions
 
     if all_projects and project:
         raise InvalidOption(f"--all-projects, or {project!r}?", "leave one of them out")

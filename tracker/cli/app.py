@@ -11,11 +11,11 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from tracker.cli.failures import failure_of
+from tracker.cli.exit_codes import failure_of
 from tracker.cli.terminal import be_quiet, drop_output, prepare, say, say_error
-from tracker.errors import Refused
-from tracker.report.visible import line_of
-from tracker.version import VERSION
+from tracker.core.errors import Refused
+from tracker.core.version import VERSION
+from tracker.render.escape import line_of
 
 __all__ = ["app", "main"]
 
@@ -24,8 +24,8 @@ _MARKUP: Final = "markdown"
 # The commands in the order of the help, each with the module that holds it.
 _MODULES = {
     "demo": "demo",
-    "import": "importing",
-    "imports": "importing",
+    "import": "imports",
+    "imports": "imports",
     "status": "status",
     "agreement": "agreement",
     "snapshot": "snapshot",

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tracker.cli.anonymize_options import Pseudonyms, SuppressBelow, fairly
 from tracker.cli.context import AsCsv, AsJson, hint, opened_ledger, show, warn
-from tracker.cli.fairness import Pseudonyms, SuppressBelow, fairly
-from tracker.cli.naming import ProjectArgument, about_project
-from tracker.cli.options import LARGEST
-from tracker.cli.selecting import (
+from tracker.cli.filter_options import (
     Annotators,
     AsOf,
     ExcludedAnnotators,
@@ -23,9 +21,11 @@ from tracker.cli.selecting import (
     Where,
     selecting,
 )
+from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.project_options import LARGEST
 
 if TYPE_CHECKING:
-    from tracker.audit.floors import Floors
+    from tracker.audit.thresholds import Floors
 
 __all__ = ["register"]
 
@@ -100,10 +100,10 @@ def audit(
     `tracker audit reviews --record --fail-on flagged`,
     `tracker audit reviews --kind copying --since 7d`
     """
-    from tracker.auditing import audit_project, failing, question_of
-    from tracker.counting import choose
-    from tracker.report.audit import audit_view
-    from tracker.report.flags import recorded_words
+    from tracker.audit import audit_project, failing, question_of
+    from tracker.queries import choose
+    from tracker.render.audit import audit_view
+    from tracker.render.flags import recorded_words
 
     ledger = opened_ledger(context)
     question = question_of(
@@ -142,7 +142,7 @@ def audit(
             f"to keep them: tracker audit {quote(project)} --record"
         )
     if fails:
-        from tracker.report.cells import many
+        from tracker.render.cells import many
 
         warn(f"{many(len(fails), 'finding')} {'fails' if len(fails) == 1 else 'fail'} {fail_on}")
         raise typer.Exit(1)
@@ -150,8 +150,8 @@ def audit(
 
 def floors_of(config: Path | None) -> Floors:
     """The thresholds of a file; raises InvalidOption, or Refused where it cannot be read."""
-    from tracker.audit.floors import DEFAULT_FLOORS, read_floors
-    from tracker.errors import Refused
+    from tracker.audit.thresholds import DEFAULT_FLOORS, read_floors
+    from tracker.core.errors import Refused
 
     if config is None:
         return DEFAULT_FLOORS

@@ -15,7 +15,7 @@ from tracker.cli.context import (
     say,
     show,
 )
-from tracker.cli.naming import ProjectArgument, about_project
+from tracker.cli.project_argument import ProjectArgument, about_project
 
 __all__ = ["register"]
 
@@ -35,8 +35,8 @@ def list_(
     as_csv: AsCsv = False,
 ) -> None:
     """List a project's categories in order, with the number of labels that stand."""
-    from tracker.catalogue.categories import labels_by_category
-    from tracker.report.cells import count, table
+    from tracker.projects.categories import labels_by_category
+    from tracker.render.cells import count, table
 
     with opened(context).reading(project) as (connection, found):
         labels = labels_by_category(connection, found)
@@ -62,7 +62,7 @@ def order(
 
     Example: `tracker category order reviews negative,neutral,positive`
     """
-    from tracker.catalogue.settings import order_categories
+    from tracker.projects.settings import order_categories
 
     with opened(context).writing(project) as (connection, found):
         listed = order_categories(connection, found, names.split(","))
@@ -91,8 +91,8 @@ def merge(
 
     Example: `tracker category merge reviews Positive positive`
     """
-    from tracker.catalogue.projects import find_project
-    from tracker.ingest.merging import merge_categories
+    from tracker.projects.category_merge import merge_categories
+    from tracker.projects.project import find_project
 
     if not dry_run:
         confirm(f"Merge {category!r} into {into!r}?", yes=yes)
@@ -119,7 +119,7 @@ def split(
 
     Example: `tracker category split reviews Positive`
     """
-    from tracker.ingest.merging import split_category
+    from tracker.projects.category_merge import split_category
 
     with opened(context).writing(project) as (connection, found):
         whose = split_category(connection, found, category)
@@ -138,7 +138,7 @@ def rename(
     new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
     """Rename a category; its labels follow."""
-    from tracker.catalogue.categories import rename_category
+    from tracker.projects.categories import rename_category
 
     with opened(context).writing(project) as (connection, found):
         rename_category(connection, found, old, new)

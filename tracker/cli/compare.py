@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.asking import Distance, ReadAs, Weights
+from tracker.cli.agreement_options import Distance, ReadAs, Weights
 from tracker.cli.context import (
     AsCsv,
     AsJson,
@@ -16,7 +16,7 @@ from tracker.cli.context import (
     opened_ledger,
     show,
 )
-from tracker.cli.naming import ProjectArgument, about_project
+from tracker.cli.project_argument import ProjectArgument, about_project
 
 __all__ = ["register"]
 
@@ -63,8 +63,8 @@ def compare(
     `tracker compare reviews "..guideline v2" "guideline v2.."`,
     `tracker compare pilot last last --with reviews`
     """
-    from tracker.assess import Question, Reading
-    from tracker.report.compare import compare_view
+    from tracker.agreement import Question, Reading
+    from tracker.render.compare import compare_view
 
     found = opened_ledger(context).compare(
         project,

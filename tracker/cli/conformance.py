@@ -28,7 +28,7 @@ def conformance(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
 
     from tracker.conformance import check_installation
     from tracker.ledger import Ledger
-    from tracker.report.conformance import conformance_view
+    from tracker.render.conformance import conformance_view
 
     with tempfile.TemporaryDirectory(prefix="tracker-conformance-") as folder:
         ledger = Ledger(f"sqlite:///{Path(folder) / 'conformance.db'}")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from tracker.cli.files import write_csv
+from tracker.cli.row_files import write_csv
 from tracker.cli.terminal import data_lines, hint, is_unicode, say, say_data, warn, while_read
-from tracker.errors import DatabaseUnusable, InvalidOption
-from tracker.report.visible import visible
+from tracker.core.errors import DatabaseUnusable, InvalidOption
+from tracker.render.escape import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -76,7 +76,7 @@ def full_names(names: list[str] | None) -> list[str] | None:
     """Measures as they are called in full."""
     if not names:
         return names
-    from tracker.measures.short import full_name
+    from tracker.measures.short_names import full_name
 
     return [full_name(name) for name in names]
 
@@ -156,7 +156,7 @@ def show(
 
 
 def _print_view(view: Iterable[Any]) -> None:
-    from tracker.report.cells import Text, width_for
+    from tracker.render.cells import Text, width_for
 
     console = _console()
     width = console.width

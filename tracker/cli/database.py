@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 @databases.command("upgrade")
 def upgrade(context: typer.Context) -> None:
     """Upgrade the schema to this program's revision; create the database if there is none."""
-    from tracker.database import HEAD
+    from tracker.storage.database import HEAD
 
     database = opened(context).database
     before = database.require_known()
@@ -37,7 +37,7 @@ def upgrade(context: typer.Context) -> None:
 @databases.command("current")
 def current(context: typer.Context, as_json: AsJson = False) -> None:
     """Print the schema's revision and the one this program needs."""
-    from tracker.database import HEAD
+    from tracker.storage.database import HEAD
 
     database = opened(context).database
     revision = database.revision()
@@ -48,7 +48,7 @@ def current(context: typer.Context, as_json: AsJson = False) -> None:
 @databases.command("check")
 def check(context: typer.Context, as_json: AsJson = False) -> None:
     """Look for damage, broken references and rows that no constraint can forbid."""
-    from tracker.integrity import check_database
+    from tracker.storage.integrity import check_database
 
     database = opened(context).database
     problems = check_database(database)

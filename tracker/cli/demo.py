@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.context import say, show
-from tracker.cli.year import year_tour
+from tracker.cli.demo_year import year_tour
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
@@ -87,8 +87,8 @@ def _say(title: str, text: str = "") -> None:
 
 
 def _sandwich(ledger: Ledger) -> None:
-    from tracker.demo import sandwich
-    from tracker.report.agreement import agreement_view
+    from tracker.render.agreement import agreement_view
+    from tracker.simulate.demo import sandwich
 
     _say(
         "1. Agreement per category",
@@ -101,9 +101,9 @@ def _sandwich(ledger: Ledger) -> None:
 
 
 def _experiments(ledger: Ledger) -> None:
-    from tracker.demo import PUBLISHED_RATES
-    from tracker.report.cells import bar, figure, interval, table
+    from tracker.render.cells import bar, figure, interval, table
     from tracker.simulate import experiment
+    from tracker.simulate.demo import PUBLISHED_RATES
 
     _say(
         "2. Three experiments",
@@ -130,12 +130,12 @@ def _experiments(ledger: Ledger) -> None:
 
 
 def _turk(ledger: Ledger) -> None:
-    from tracker.assess import by_item, by_pair
-    from tracker.demo import turk_files
-    from tracker.report.agreement import agreement_view
-    from tracker.report.audit import audit_view
-    from tracker.report.items import show_items
-    from tracker.report.pairs import show_pairs
+    from tracker.agreement import by_item, by_pair
+    from tracker.render.agreement import agreement_view
+    from tracker.render.audit import audit_view
+    from tracker.render.items import show_items
+    from tracker.render.pairs import show_pairs
+    from tracker.simulate.demo import turk_files
 
     _say(
         "3. Eighteen workers, six reviews",
@@ -152,10 +152,10 @@ def _turk(ledger: Ledger) -> None:
 
 
 def _crowd(ledger: Ledger) -> None:
-    from tracker.demo import crowd_by_week
-    from tracker.history.overview import overview
-    from tracker.report.audit import audit_view
-    from tracker.report.history import history_view
+    from tracker.render.audit import audit_view
+    from tracker.render.history import history_view
+    from tracker.simulate.demo import crowd_by_week
+    from tracker.snapshots.listing import overview
 
     _say(
         "4. The same question with enough answers, over four weeks",

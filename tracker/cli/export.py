@@ -7,10 +7,7 @@ import shlex
 import typer
 
 from tracker.cli.context import hint, opened_ledger
-from tracker.cli.files import Output, target
-from tracker.cli.naming import ProjectArgument, about_project
-from tracker.cli.over_time import Every, From, Shown, To, Window, history_of
-from tracker.cli.selecting import (
+from tracker.cli.filter_options import (
     Annotators,
     AsOf,
     ExcludedAnnotators,
@@ -21,7 +18,10 @@ from tracker.cli.selecting import (
     Where,
     selecting,
 )
-from tracker.cli.writing import Force
+from tracker.cli.history_options import Every, From, Shown, To, Window, history_of
+from tracker.cli.output_files import Force
+from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.row_files import Output, target
 
 __all__ = ["register"]
 
@@ -59,9 +59,9 @@ def labels(
     `tracker export labels reviews -o march.parquet --as-of 2026-03-31 --force`,
     `tracker export labels reviews -o - --annotator ada`
     """
-    from tracker.counting import choose
     from tracker.export import LABEL_COLUMNS, standing_labels
-    from tracker.report.cells import many
+    from tracker.queries import choose
+    from tracker.render.cells import many
 
     to = target(output, force=force)
     chosen = selecting(
@@ -104,8 +104,8 @@ def history(
     Examples: `tracker export history reviews -o history.csv`,
     `tracker export history reviews -o weeks.jsonl --every week --window 7d --force`
     """
-    from tracker.history.record import ROW_COLUMNS
-    from tracker.report.cells import many
+    from tracker.render.cells import many
+    from tracker.snapshots.snapshot import ROW_COLUMNS
 
     to = target(output, force=force)
     chosen = selecting(

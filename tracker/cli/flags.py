@@ -16,12 +16,12 @@ from tracker.cli.context import (
     show,
     warn,
 )
-from tracker.cli.naming import ProjectArgument, about_project
-from tracker.cli.options import LARGEST
-from tracker.errors import InvalidOption
+from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.project_options import LARGEST
+from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.flags.acting import Action
+    from tracker.flags.actions import Action
 
 __all__ = ["register"]
 
@@ -73,8 +73,8 @@ def list_(
     `tracker flags list reviews --annotator ada --kind category_bias`
     """
     from tracker.flags import list_flags
-    from tracker.report.flags import flags_view
-    from tracker.schema import STANDING
+    from tracker.render.flags import flags_view
+    from tracker.storage.schema import STANDING
 
     with opened(context).reading(project) as (connection, found):
         rows = list_flags(
@@ -105,7 +105,7 @@ def show_(
     Example: `tracker flags show 3 -p reviews`
     """
     from tracker.flags import show_flag
-    from tracker.report.flags import flag_view
+    from tracker.render.flags import flag_view
 
     with opened(context).reading(project) as (connection, found):
         told = {"project": found.name} | show_flag(connection, found, flag)
@@ -192,7 +192,7 @@ def history(
     Examples: `tracker flags history 3 -p reviews`, `tracker flags history -p reviews --csv`
     """
     from tracker.flags import flag_changes
-    from tracker.report.flags import changes_view
+    from tracker.render.flags import changes_view
 
     with opened(context).reading(project) as (connection, found):
         rows = flag_changes(connection, found, flag)

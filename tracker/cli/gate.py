@@ -18,8 +18,7 @@ from tracker.cli.context import (
     show,
     warn,
 )
-from tracker.cli.naming import ProjectArgument, about_project
-from tracker.cli.selecting import (
+from tracker.cli.filter_options import (
     Annotators,
     AsOf,
     ExcludedAnnotators,
@@ -30,14 +29,15 @@ from tracker.cli.selecting import (
     Where,
     selecting,
 )
+from tracker.cli.output_files import Force, check_output, write_text
+from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.terminal import say_data
-from tracker.cli.writing import Force, check_output, write_text
-from tracker.errors import InvalidOption
+from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.counting import Selecting
     from tracker.gate import GateResult
     from tracker.ledger import Ledger
+    from tracker.queries import Selecting
 
 __all__ = ["register"]
 
@@ -119,7 +119,7 @@ def gate(
 def _form(form: str | None, as_json: bool) -> str:
     """The form that was asked for; raises InvalidOption."""
     if form is not None and form not in _FORMATS:
-        from tracker.catalogue.names import near
+        from tracker.projects.lookup import near
 
         raise InvalidOption(f"--format {form!r} is none of {_FORMAT_WORDS}", near(form, _FORMATS))
     if as_json and form not in {None, "json"}:
@@ -129,8 +129,8 @@ def _form(form: str | None, as_json: bool) -> str:
 
 def _tell(found: GateResult, form: str, output: Path | None, *, force: bool) -> None:
     """Print the result, or write it and say so; other programs' forms leave people a line."""
-    from tracker.report.gate import gate_view, summed
-    from tracker.report.gate_formats import FORMATS
+    from tracker.render.gate import gate_view, summed
+    from tracker.render.gate_formats import FORMATS
 
     if output is not None:
         is_json = form == "json"
@@ -151,8 +151,8 @@ def _tell_people(found: GateResult, text: str) -> None:
 
 def _start(ledger: Ledger, project: str, config: Path, chosen: Selecting) -> None:
     """Write a file of checks; raises InvalidOption where there is one, or it cannot be written."""
-    from tracker.counting import choose
     from tracker.gate import starting_config
+    from tracker.queries import choose
 
     choice = choose(**chosen)
     if os.path.lexists(config):

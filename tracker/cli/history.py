@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 import typer
 
 from tracker.cli.context import AsCsv, AsJson, hint, opened_ledger, show, warn
-from tracker.cli.naming import ProjectArgument, about_project
-from tracker.cli.over_time import (
+from tracker.cli.filter_options import (
+    Annotators,
+    AsOf,
+    ExcludedAnnotators,
+    ExcludeFlagged,
+    KnownAt,
+    Where,
+    selecting,
+)
+from tracker.cli.history_options import (
     Every,
     From,
     Intervals,
@@ -22,25 +30,17 @@ from tracker.cli.over_time import (
     Window,
     history_of,
 )
-from tracker.cli.selecting import (
-    Annotators,
-    AsOf,
-    ExcludedAnnotators,
-    ExcludeFlagged,
-    KnownAt,
-    Where,
-    selecting,
-)
-from tracker.errors import InvalidOption
+from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tracker.counting import Selecting
-    from tracker.history import History
-    from tracker.history.curve import Curve
-    from tracker.history.watched import Watched
     from tracker.ledger import Ledger
+    from tracker.queries import Selecting
+    from tracker.snapshots import History
+    from tracker.snapshots.curve import Curve
+    from tracker.snapshots.monitor import Watched
 
 __all__ = ["register"]
 
@@ -145,10 +145,10 @@ def history(
 
 def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:
     """The course of the first measure."""
-    from tracker.assess import Question
-    from tracker.counting import choose
-    from tracker.history.curve import check_recorded_alone
-    from tracker.history.watched import watched
+    from tracker.agreement import Question
+    from tracker.queries import choose
+    from tracker.snapshots.curve import check_recorded_alone
+    from tracker.snapshots.monitor import watched
 
     choice = choose(**asked.chosen)
     if asked.every is None:
@@ -167,10 +167,10 @@ def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:
 
 def _recorded(asked: _Asked, watched: Watched | None) -> None:
     """The snapshots; of ten thousand, people see a page."""
-    from tracker.counting import choose
-    from tracker.history.curve import check_recorded_alone
-    from tracker.history.overview import overview
-    from tracker.report.history import history_view
+    from tracker.queries import choose
+    from tracker.render.history import history_view
+    from tracker.snapshots.curve import check_recorded_alone
+    from tracker.snapshots.listing import overview
 
     if not asked.for_people:
         _print(asked, asked.found(), watched)
@@ -192,9 +192,9 @@ def _recorded(asked: _Asked, watched: Watched | None) -> None:
 
 def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
     """The curve from the labels' own times."""
-    from tracker.history.overview import MEASURES_SHOWN
-    from tracker.measures.bounds import ASYMMETRIC
-    from tracker.report.history import curve_view
+    from tracker.measures.confidence_bounds import ASYMMETRIC
+    from tracker.render.history import curve_view
+    from tracker.snapshots.listing import MEASURES_SHOWN
 
     if not asked.for_people:
         _print(asked, asked.found(), watched)
@@ -220,7 +220,7 @@ def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
 
 def _print(asked: _Asked, found: History | Curve, watched: Watched | None) -> None:
     """All of it, for a program."""
-    from tracker.report.history import snapshot_rows
+    from tracker.render.history import snapshot_rows
 
     told = found.to_dict()
     if watched is not None:
@@ -229,14 +229,14 @@ def _print(asked: _Asked, found: History | Curve, watched: Watched | None) -> No
 
 
 def _sentences(watched: Watched | None) -> list[RenderableType]:
-    from tracker.report.watched import watched_view
+    from tracker.render.monitoring import watched_view
 
     return [] if watched is None else list(watched_view(watched))
 
 
 def _around(asked: _Asked, watched: Watched) -> None:
     """How to look into the last change."""
-    from tracker.report.watched import days_around
+    from tracker.render.monitoring import days_around
 
     days = days_around(watched)
     if days is not None:

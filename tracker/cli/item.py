@@ -14,8 +14,8 @@ from tracker.cli.context import (
     show,
     warn,
 )
-from tracker.cli.naming import ProjectArgument, about_project
-from tracker.cli.options import LARGEST
+from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.project_options import LARGEST
 
 __all__ = ["register"]
 
@@ -39,8 +39,8 @@ def list_(
     as_csv: AsCsv = False,
 ) -> None:
     """List a project's items in import order, with the number of their annotators."""
-    from tracker.catalogue.items import list_items
-    from tracker.report.cells import count, table
+    from tracker.projects.items import list_items
+    from tracker.render.cells import count, table
 
     with opened(context).reading(project) as (connection, found):
         rows = list_items(connection, found, limit or None)
@@ -96,8 +96,8 @@ def import_(
 
     Examples: `tracker item import items.csv -p reviews --keep source`
     """
-    from tracker.cli.importing import say_result, shown
-    from tracker.ingest.loader import Rejected
+    from tracker.cli.imports import say_result, shown
+    from tracker.imports.loader import Rejected
 
     try:
         result = opened_ledger(context).import_items(
@@ -126,8 +126,8 @@ def show_(
     as_csv: AsCsv = False,
 ) -> None:
     """Show who said what about an item, when, and what was superseded or undone."""
-    from tracker.catalogue.items import find_item
-    from tracker.report.items import item_view
+    from tracker.projects.items import find_item
+    from tracker.render.items import item_view
 
     with opened(context).reading(project) as (connection, found):
         record = find_item(connection, found, item)

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from tracker.cli.context import AsCsv, AsJson, hint, opened, say, show
-from tracker.cli.naming import ProjectArgument, about_project
-from tracker.cli.options import LARGEST
+from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.project_options import LARGEST
 
 __all__ = ["register"]
 
@@ -40,9 +40,9 @@ def note(
     Examples: `tracker project note reviews "guideline v2"`,
     `tracker project note reviews "two annotators joined" --at 2026-03-01`
     """
-    from tracker import clock
-    from tracker.catalogue.notes import add_note
-    from tracker.counting.choice import past_moment
+    from tracker.core import clock
+    from tracker.projects.notes import add_note
+    from tracker.queries.filter import past_moment
 
     moment = past_moment("--at", at, clock.now())
     with opened(context).writing(project) as (connection, found):
@@ -61,8 +61,8 @@ def notes(
 
     Example: `tracker project notes reviews`
     """
-    from tracker.catalogue.notes import list_notes
-    from tracker.report.cells import table
+    from tracker.projects.notes import list_notes
+    from tracker.render.cells import table
 
     with opened(context).reading(project) as (connection, found):
         rows = [one.to_dict() for one in list_notes(connection, found)]
@@ -90,8 +90,8 @@ def unnote(
 
     Examples: `tracker project unnote reviews 2`, `tracker project unnote reviews 2 --erase`
     """
-    from tracker import clock
-    from tracker.catalogue.notes import remove_note
+    from tracker.core import clock
+    from tracker.projects.notes import remove_note
 
     with opened(context).writing(project) as (connection, found):
         removed = remove_note(connection, found, number, erase=erase)

@@ -19,8 +19,8 @@ from tracker.cli.context import (
     say,
     show,
 )
-from tracker.cli.naming import ProjectArgument, about_project
-from tracker.cli.options import Answers, Categories, Offsets, Scale, Wanted, project_options
+from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.project_options import Answers, Categories, Offsets, Scale, Wanted, project_options
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -54,7 +54,7 @@ def create(
 
     Example: `tracker project create reviews --categories negative,neutral,positive --wanted 3`
     """
-    from tracker.catalogue.projects import create_project
+    from tracker.projects.project import create_project
 
     options = project_options(answers, scale, offsets, categories, wanted)
     with opened(context).database.write() as connection:
@@ -74,7 +74,7 @@ def list_(
     as_csv: AsCsv = False,
 ) -> None:
     """List the projects by name."""
-    from tracker.catalogue.projects import list_projects
+    from tracker.projects.project import list_projects
 
     with opened(context).database.read() as connection:
         rows = [one.to_dict() for one in list_projects(connection, archived=everything)]
@@ -84,7 +84,7 @@ def list_(
 
 
 def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    from tracker.report.cells import table
+    from tracker.render.cells import table
 
     cells = [
         (
@@ -103,8 +103,8 @@ def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
 @about_project(projects, "show")
 def show_(context: typer.Context, project: ProjectArgument, as_json: AsJson = False) -> None:
     """Show a project's settings and its categories."""
-    from tracker.catalogue.categories import category_names
-    from tracker.report.cells import table
+    from tracker.projects.categories import category_names
+    from tracker.render.cells import table
 
     with opened(context).reading(project) as (connection, found):
         names = list(category_names(connection, found).values())
@@ -145,9 +145,9 @@ def set_(
     Examples: `tracker project set reviews --wanted 3`,
     `tracker project set reviews --scale ordinal --categories negative,neutral,positive`
     """
-    from tracker.catalogue.categories import category_names
-    from tracker.catalogue.projects import find_project
-    from tracker.catalogue.settings import set_project
+    from tracker.projects.categories import category_names
+    from tracker.projects.project import find_project
+    from tracker.projects.settings import set_project
 
     names = project_options(None, None, None, categories, None).categories
     with opened(context).database.write(keep=not dry_run) as connection:
@@ -173,7 +173,7 @@ def rename(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
     """Rename a project."""
-    from tracker.catalogue.projects import rename_project
+    from tracker.projects.project import rename_project
 
     with opened(context).writing(project) as (connection, found):
         rename_project(connection, found, name)
@@ -189,7 +189,7 @@ def archive(
     ] = False,
 ) -> None:
     """Take a project off the list of active ones; nothing is deleted."""
-    from tracker.catalogue.projects import archive_project
+    from tracker.projects.project import archive_project
 
     with opened(context).writing(project) as (connection, found):
         archive_project(connection, found, archived=not restore)
@@ -199,7 +199,7 @@ def archive(
 @about_project(projects, "delete", guess=False)
 def delete(context: typer.Context, project: ProjectArgument, yes: Yes = False) -> None:
     """Permanently delete a project with its answers, snapshots and flags."""
-    from tracker.catalogue.projects import purge_project
+    from tracker.projects.project import purge_project
 
     ledger = opened(context)
     with ledger.reading(project) as (_, found):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.context import hint, opened_ledger, say
-from tracker.cli.options import LARGEST
-from tracker.cli.writing import Force, check_output, new_file
-from tracker.errors import InvalidOption
+from tracker.cli.output_files import Force, check_output, new_file
+from tracker.cli.project_options import LARGEST
+from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.simulate import Row

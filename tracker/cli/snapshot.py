@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from tracker.cli.asking import Distance, ReadAs, Weights
+from tracker.cli.agreement_options import Distance, ReadAs, Weights
 from tracker.cli.context import AsJson, Confidence, Interval, hint, opened_ledger, say, show
-from tracker.cli.naming import ProjectArgument, about_project
-from tracker.cli.selecting import (
+from tracker.cli.filter_options import (
     Annotators,
     AsOf,
     ExcludedAnnotators,
@@ -21,10 +20,11 @@ from tracker.cli.selecting import (
     Where,
     selecting,
 )
+from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.terminal import is_quiet, warn
 
 if TYPE_CHECKING:
-    from tracker.history import SnapshotRecord
+    from tracker.snapshots import SnapshotRecord
 
 __all__ = ["register"]
 
@@ -87,8 +87,8 @@ def snapshot(
 
     Prints `snapshot NUMBER: …`; with `--quiet` before the command the number alone.
     """
-    from tracker.assess import Question, Reading
-    from tracker.counting import choose
+    from tracker.agreement import Question, Reading
+    from tracker.queries import choose
 
     chosen = selecting(
         annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
@@ -125,8 +125,8 @@ def snapshot(
 
 def _figure(found: SnapshotRecord) -> str:
     """The first figure that people look for, or why there is none."""
-    from tracker.report.cells import figure
-    from tracker.report.words import reason
+    from tracker.render.cells import figure
+    from tracker.render.words import reason
 
     measures = found.assessment.measures
     known = next((one for one in measures if one.measure == _FIRST), measures[0])

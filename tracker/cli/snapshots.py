@@ -20,13 +20,13 @@ from tracker.cli.context import (
     show,
     warn,
 )
-from tracker.cli.naming import ProjectArgument, about_project
-from tracker.cli.over_time import Last
+from tracker.cli.history_options import Last
+from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.terminal import bars_wanted
 
 if TYPE_CHECKING:
-    from tracker.history.prune import Fate
-    from tracker.ingest.loader import Progress
+    from tracker.imports.loader import Progress
+    from tracker.snapshots.prune import Fate
 
 __all__ = ["register"]
 
@@ -50,9 +50,9 @@ def list_(
 
     Examples: `tracker snapshots list reviews`, `tracker snapshots list reviews --last 0`
     """
-    from tracker.history.overview import overview
-    from tracker.report.history import snapshot_rows
-    from tracker.report.snapshots import snapshots_view
+    from tracker.render.history import snapshot_rows
+    from tracker.render.snapshots import snapshots_view
+    from tracker.snapshots.listing import overview
 
     ledger = opened_ledger(context)
     if as_json or as_csv:
@@ -87,9 +87,9 @@ def show_(
     Examples: `tracker snapshots show reviews last`,
     `tracker snapshots show reviews "guideline v2" --json`
     """
-    from tracker.history import snapshot_number
-    from tracker.history.page import snapshot_page
-    from tracker.report.snapshots import page_view
+    from tracker.render.snapshots import page_view
+    from tracker.snapshots import snapshot_number
+    from tracker.snapshots.detail import snapshot_page
 
     with opened(context).reading(project) as (connection, known):
         found = snapshot_page(connection, known, which)
@@ -125,7 +125,7 @@ def verify(
     Examples: `tracker snapshots verify reviews`, `tracker snapshots verify reviews --chain-only`,
     `tracker snapshots verify reviews --expect 3f0c…`
     """
-    from tracker.report.snapshots import verified_view
+    from tracker.render.snapshots import verified_view
 
     with _progress_bar() as progress:
         found = opened_ledger(context).verify(
@@ -200,7 +200,7 @@ def prune(
     Examples: `tracker snapshots prune reviews --keep daily:30,weekly:52 --dry-run`,
     `tracker snapshots prune reviews --keep last:10,monthly:24 --yes`
     """
-    from tracker.report.snapshots import plan_view
+    from tracker.render.snapshots import plan_view
 
     ledger = opened_ledger(context)
     fates = ledger.prune(project, keep, dry_run=True)

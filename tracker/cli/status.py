@@ -6,7 +6,7 @@ import typer
 
 from tracker.cli.context import AsCsv, AsJson, ProjectOption, SomeProject, hint, opened_ledger, show
 from tracker.cli.context import some_project as chosen
-from tracker.cli.selecting import AsOf, KnownAt
+from tracker.cli.filter_options import AsOf, KnownAt
 
 __all__ = ["register"]
 
@@ -29,8 +29,8 @@ def status(
 
     Examples: `tracker status`, `tracker status reviews --as-of 2026-03-31`
     """
-    from tracker.catalogue.projects import list_projects
-    from tracker.report.status import pace_lines, status_view
+    from tracker.projects.project import list_projects
+    from tracker.render.status import pace_lines, status_view
 
     name = chosen(argument, project)
     ledger = opened_ledger(context)

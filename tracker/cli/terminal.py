@@ -13,7 +13,7 @@ from typing import Any, Final, TextIO
 
 import typer
 
-from tracker.report.visible import line_of, visible
+from tracker.render.escape import line_of, visible
 
 __all__ = [
     "bars_wanted",

@@ -1,8 +1,8 @@
 """Two states of agreement compared: what changed, by how much, and what made it."""
 
-from tracker.compare.compare import compare_states
-from tracker.compare.values import StateComparison
-from tracker.compare.which import State, find_state, find_states, refuse_unlike
+from tracker.compare.comparison import compare_states
+from tracker.compare.result import StateComparison
+from tracker.compare.states import State, find_state, find_states, refuse_unlike
 
 __all__ = [
     "State",

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tracker.compare.which import State
-from tracker.tally import Pattern
+from tracker.compare.states import State
+from tracker.core.tallies import Pattern
 
 __all__ = [
     "OTHER_ITEMS",

@@ -10,8 +10,8 @@ from typing import Any
 from tracker.conformance.cases import Case, Figure, Number, known_cases
 from tracker.conformance.functions import by_functions
 from tracker.conformance.program import Program
+from tracker.core.version import VERSION
 from tracker.ledger import Ledger
-from tracker.version import VERSION
 
 __all__ = ["Check", "Conformance", "check_installation"]
 

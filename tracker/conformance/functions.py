@@ -9,17 +9,17 @@ from functools import cached_property
 from itertools import combinations
 
 from tracker.conformance.cases import Case, Figure, Number
+from tracker.core.tallies import Answer, ItemPatterns, JointPattern, make_pattern
 from tracker.measures import MEASURES
-from tracker.measures.by_name import conger_error, light_error, light_kappa
+from tracker.measures.category_rates import category_rates
 from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
-from tracker.measures.numbers.icc import intraclass_correlations
-from tracker.measures.pairs import cells_of, cohen_kappas
-from tracker.measures.rates import category_rates
+from tracker.measures.cohen import cells_of, cohen_kappas
+from tracker.measures.conger_light import conger_error, light_error, light_kappa
+from tracker.measures.numeric.icc import intraclass_correlations
 from tracker.measures.sample import Sample, sample_of
-from tracker.measures.spans.marked import mark
-from tracker.measures.spans.tally import SpanTally, pooled_agreement, why_nothing_compared
+from tracker.measures.spans.span_sets import mark
+from tracker.measures.spans.span_tallies import SpanTally, pooled_agreement, why_nothing_compared
 from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
-from tracker.tally import Answer, ItemPatterns, JointPattern, make_pattern
 
 __all__ = ["by_functions"]
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tracker.catalogue.projects import ProjectOptions
 from tracker.conformance.cases import Case, Figure, Number
 from tracker.ledger import Ledger
+from tracker.projects.project import ProjectOptions
 
 __all__ = ["Program"]
 

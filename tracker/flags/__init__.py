@@ -1,7 +1,7 @@
 """Findings that audits recorded: stored, seen again, acted on, listed."""
 
-from tracker.flags.acting import Acted, act
-from tracker.flags.changes import flag_changes
+from tracker.flags.action_log import flag_changes
+from tracker.flags.actions import Acted, act
 from tracker.flags.listing import ALL, count_flags, list_flags, show_flag
 from tracker.flags.recording import Recorded, record_flags
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, or_, select
 
-from tracker import clock
-from tracker.catalogue.annotators import find_annotator
-from tracker.catalogue.flag_states import settling_changes
-from tracker.catalogue.names import near
-from tracker.catalogue.projects import ProjectInfo
-from tracker.errors import InvalidOption
-from tracker.flags.changes import Names, flag_changes
-from tracker.flags.evidence import read_evidence
+from tracker.core import clock
+from tracker.core.errors import InvalidOption
+from tracker.flags.action_log import Names, flag_changes
+from tracker.flags.evidence_json import read_evidence
 from tracker.flags.states import flag_states, named_flag
-from tracker.schema import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
+from tracker.projects.annotators import find_annotator
+from tracker.projects.flag_states import settling_changes
+from tracker.projects.lookup import near
+from tracker.projects.project import ProjectInfo
+from tracker.storage.schema import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
 
 __all__ = ["ALL", "count_flags", "list_flags", "show_flag"]
 
@@ -42,7 +42,7 @@ def list_flags(
     states = (ALL,) if states is None else states
     _check("state", states, (*FLAG_STATES, ALL))
     if kind is not None:
-        from tracker.audit import KINDS
+        from tracker.audit.findings import KINDS
 
         _check("kind", (kind,), [known.name for known in KINDS])
     statement, state = _rows(project)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, insert
 
-from tracker.catalogue.annotators import annotator_names
-from tracker.catalogue.changes import lock_project
-from tracker.catalogue.projects import ProjectInfo
-from tracker.flags.evidence import Numbered
+from tracker.flags.evidence_json import Numbered
 from tracker.flags.states import FlagState, Key, flag_states, next_moment
-from tracker.schema import NONE_APPLIES, STANDING, FlagChange, FlagRow, FlagSighting
+from tracker.projects.annotators import annotator_names
+from tracker.projects.change_log import lock_project
+from tracker.projects.project import ProjectInfo
+from tracker.storage.schema import NONE_APPLIES, STANDING, FlagChange, FlagRow, FlagSighting
 
 if TYPE_CHECKING:
-    from tracker.audit import Flag
-    from tracker.auditing import Audit, AuditedAnnotator
+    from tracker.audit import Audit, AuditedAnnotator
+    from tracker.audit.findings import Flag
 
 __all__ = ["GROWTH", "Recorded", "record_flags"]
 

@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 from sqlalchemy import Connection, func, select
 
-from tracker import clock
-from tracker.catalogue.flag_states import settling_changes
-from tracker.catalogue.projects import ProjectInfo
-from tracker.errors import NotFound
-from tracker.schema import FlagChange, FlagRow, FlagSighting
+from tracker.core import clock
+from tracker.core.errors import NotFound
+from tracker.projects.flag_states import settling_changes
+from tracker.projects.project import ProjectInfo
+from tracker.storage.schema import FlagChange, FlagRow, FlagSighting
 
 __all__ = ["FlagState", "Key", "flag_states", "named_flag", "next_moment"]
 

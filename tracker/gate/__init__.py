@@ -1,10 +1,10 @@
 """The gate: what a project is held to, as a file says it, and whether it holds."""
 
-from tracker.gate.checks import judge
+from tracker.gate.checks import GateConfig
 from tracker.gate.config import parse_config, read_config
+from tracker.gate.evaluate import judge
 from tracker.gate.result import CheckResult, GateResult
-from tracker.gate.starting import starting_config
-from tracker.gate.wanted import GateConfig
+from tracker.gate.scaffold import starting_config
 
 __all__ = [
     "CheckResult",

@@ -1,116 +1,103 @@
-"""Each check held against the project as it is now."""
+"""What a project is held to: each kind of check as a value, and all of a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from sqlalchemy import Connection
+from tracker.agreement.metric import AS_DECLARED, Reading
+from tracker.gate.toml_lines import Place
+from tracker.measures.confidence_bounds import ASYMMETRIC
 
-from tracker.catalogue.projects import ProjectInfo
-from tracker.counting import EVERYTHING, Choice
-from tracker.gate.figures import ROUNDING, figure_results
-from tracker.gate.flagged import found_now, not_looked_for
-from tracker.gate.present import Present
-from tracker.gate.result import CheckResult, GateResult
-from tracker.gate.wanted import (
-    AtLeast,
-    Check,
-    GateConfig,
-    ItemsAtLeast,
-    MaxDrop,
-    NoFlags,
-    OverlapAtLeast,
-)
-from tracker.gate.words import apart, name_of, sentence
+__all__ = [
+    "EVERY",
+    "AtLeast",
+    "Bound",
+    "Check",
+    "Figure",
+    "GateConfig",
+    "ItemsAtLeast",
+    "MaxDrop",
+    "NoFlags",
+    "OverlapAtLeast",
+]
 
-__all__ = ["judge", "judged"]
+Bound: TypeAlias = Literal["value", "ci_low"]
 
-_MOST_NAMES = 6
+EVERY = "*"
+"""What stands for each category."""
 
 
-def judge(
-    connection: Connection, project: ProjectInfo, config: GateConfig, choice: Choice = EVERYTHING
-) -> GateResult:
-    """What becomes of every check.
+@dataclass(frozen=True)
+class Figure:
+    """A measure by name, or the agreement on a category; on each of them for `EVERY`."""
 
-    Raises Refused where the file does not fit the project, NotFound for a snapshot or an
-    annotator that is not there, InvalidOption for a choice of answers that does not fit.
+    measure: str | None = None
+    category: str | None = None
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """A figure, or the lower bound of its interval, may not be less."""
+
+    place: Place
+    name: str | None
+    figure: Figure
+    at_least: float
+    on: Bound
+
+
+@dataclass(frozen=True)
+class MaxDrop:
+    """A figure may not be further below what it was in a snapshot; None is the last one."""
+
+    place: Place
+    name: str | None
+    figure: Figure
+    max_drop: float
+    since: str | None
+
+
+@dataclass(frozen=True)
+class NoFlags:
+    """An audit may not find one of these kinds; none stands for any kind."""
+
+    place: Place
+    name: str | None
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ItemsAtLeast:
+    """There may not be fewer items of two answers or more."""
+
+    place: Place
+    name: str | None
+    items: int
+
+
+@dataclass(frozen=True)
+class OverlapAtLeast:
+    """Their share of the items that have an answer may not be less."""
+
+    place: Place
+    name: str | None
+    share: float
+
+
+Check: TypeAlias = AtLeast | MaxDrop | NoFlags | ItemsAtLeast | OverlapAtLeast
+
+
+@dataclass(frozen=True)
+class GateConfig:
+    """All checks of a file, at least one, and how figures are read.
+
+    ``source`` is the file's name as it was given, ``place`` where its keys stand.
     """
-    return judged(Present(connection, project, config, choice))
 
-
-def judged(now: Present) -> GateResult:
-    """The same of a project as it is seen."""
-    _ = now.snapshots  # one that is not there is told before anything is counted
-    results = tuple(result for check in now.config.checks for result in _results(check, now))
-    return GateResult(now.project.name, now.config.source, results, now.selection)
-
-
-def _results(check: Check, now: Present) -> Iterator[CheckResult]:
-    match check:
-        case AtLeast() | MaxDrop():
-            yield from figure_results(check, now)
-        case NoFlags():
-            yield _of_flags(check, now)
-        case ItemsAtLeast():
-            yield _of_items(check, now)
-        case OverlapAtLeast():
-            yield _of_overlap(check, now)
-
-
-def _of_flags(check: NoFlags, now: Present) -> CheckResult:
-    found = found_now(now, check.kinds)
-    lacking = not_looked_for(now, check.kinds)
-    who = sorted({name for names, _ in found.findings for name in names})
-    aside = f" (settled: flag {', '.join(map(str, found.settled))})" if found.settled else ""
-    result = CheckResult(
-        name_of(check),
-        "flags",
-        not who,
-        sentence(f"the audit finds nobody{aside}"),
-        check.place.line,
-        threshold=0,
-        value=len(who),
-        details={"flags": list(check.kinds), "annotators": who, "settled": found.settled},
-    )
-    if who:
-        told = [f"{kind} of {' and '.join(names)}" for names, kind in found.findings]
-        more = f" and {len(told) - _MOST_NAMES:,} more" if len(told) > _MOST_NAMES else ""
-        why = f"the audit finds {', '.join(told[:_MOST_NAMES])}{more}{aside}"
-        return replace(result, why=sentence(why))
-    if lacking:
-        kinds = ", ".join(f"{kind} ({why})" for kind, why in lacking.items())
-        why = f"not looked for: {kinds}" if check.kinds else "no kind of finding can be looked for"
-        return result.unknown(sentence(why), "not_applicable")
-    return result
-
-
-def _of_items(check: ItemsAtLeast, now: Present) -> CheckResult:
-    items = now.assessment.counts.items_compared
-    return CheckResult(
-        name_of(check),
-        "items_at_least",
-        items >= check.items,
-        f"Items with two answers or more: {items:,}, and {check.items:,} are asked for.",
-        check.place.line,
-        threshold=check.items,
-        value=items,
-    )
-
-
-def _of_overlap(check: OverlapAtLeast, now: Present) -> CheckResult:
-    counts = now.assessment.counts
-    share = counts.items_compared / counts.items if counts.items else 0.0
-    shown, least = apart(share, check.share)
-    why = f"{shown} of the items have two answers or more, and {least} is asked for"
-    result = CheckResult(
-        name_of(check),
-        "overlap_at_least",
-        share >= check.share - ROUNDING,
-        sentence(why),
-        check.place.line,
-        threshold=check.share,
-        value=share,
-    )
-    return result if counts.items else result.unknown("No item has an answer.", "too_few_items")
+    source: str
+    place: Place
+    checks: tuple[Check, ...]
+    confidence: float = 0.95
+    reading: Reading = AS_DECLARED
+    interval: str = ASYMMETRIC

@@ -8,13 +8,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from tracker.assess.reading import Reading
-from tracker.audit import KINDS
-from tracker.catalogue.names import near
-from tracker.errors import Refused
-from tracker.gate.lines import Place, places
-from tracker.gate.table import Table
-from tracker.gate.wanted import (
+from tracker.agreement.metric import Reading
+from tracker.audit.findings import KINDS
+from tracker.core.errors import Refused
+from tracker.gate.checks import (
     AtLeast,
     Check,
     Figure,
@@ -24,10 +21,13 @@ from tracker.gate.wanted import (
     NoFlags,
     OverlapAtLeast,
 )
+from tracker.gate.toml_lines import Place, places
+from tracker.gate.toml_table import Table
 from tracker.measures import MEASURES
-from tracker.measures.bounds import ASYMMETRIC, INTERVALS
-from tracker.measures.short import full_name
+from tracker.measures.confidence_bounds import ASYMMETRIC, INTERVALS
+from tracker.measures.short_names import full_name
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
+from tracker.projects.lookup import near
 
 __all__ = ["ANY", "DEFAULT_CONFIG", "parse_config", "read_config"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from tracker.gate.wanted import Bound
+from tracker.gate.checks import Bound
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tracker.gate.present import Standing
-from tracker.gate.wanted import (
+from tracker.gate.checks import (
     AtLeast,
     Check,
     Figure,
@@ -12,8 +11,9 @@ from tracker.gate.wanted import (
     NoFlags,
     OverlapAtLeast,
 )
-from tracker.history import SnapshotRecord
+from tracker.gate.context import Standing
 from tracker.measures import MEASURES
+from tracker.snapshots import SnapshotRecord
 
 __all__ = ["apart", "called", "name_of", "sentence", "snapshot_called", "why_none"]
 

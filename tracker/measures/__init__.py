@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from tracker.measures import patterns
-from tracker.measures.by_name import conger_kappa
+from tracker.measures import chance_corrected
+from tracker.measures.conger_light import conger_kappa
 from tracker.measures.estimate import Estimate
 from tracker.measures.krippendorff import krippendorff_alpha
 from tracker.measures.sample import Sample
@@ -50,7 +50,7 @@ class Measure:
             "pairs", the cross-tables of all; "documents", the spans themselves.
         formula: the definition in one line of plain text.
         source: the publication that defines it.
-        cite: the key of that publication, see `tracker.measures.sources`.
+        cite: the key of that publication, see `citations`.
         undefined: reasons for having no value, and when each is given.
         answers: the kinds of project that it fits.
         weighted: whether ``--weights`` changes it.
@@ -79,7 +79,7 @@ _ALL = (
         "fleiss1971",
         _NONE,
         weighted=True,
-        function=patterns.percent_agreement,
+        function=chance_corrected.percent_agreement,
     ),
     Measure(
         "scott_pi",
@@ -90,7 +90,7 @@ _ALL = (
         "scott1955",
         _CHANCE | {"not_applicable": "there are more than two annotators"},
         weighted=True,
-        function=patterns.scott_pi,
+        function=chance_corrected.scott_pi,
     ),
     Measure(
         "cohen_kappa",
@@ -138,7 +138,7 @@ _ALL = (
         "fleiss1971",
         _CHANCE,
         weighted=True,
-        function=patterns.fleiss_kappa,
+        function=chance_corrected.fleiss_kappa,
     ),
     Measure(
         "krippendorff_alpha",
@@ -161,7 +161,7 @@ _ALL = (
         _ONE_POSSIBLE,
         answers=("one",),
         weighted=True,
-        function=patterns.gwet_ac1,
+        function=chance_corrected.gwet_ac1,
     ),
     Measure(
         "gwet_ac2",
@@ -173,7 +173,7 @@ _ALL = (
         _ONE_POSSIBLE,
         answers=("one",),
         weighted=True,
-        function=patterns.gwet_ac1,
+        function=chance_corrected.gwet_ac1,
     ),
     Measure(
         "brennan_prediger",
@@ -185,7 +185,7 @@ _ALL = (
         _ONE_POSSIBLE,
         answers=("one",),
         weighted=True,
-        function=patterns.brennan_prediger,
+        function=chance_corrected.brennan_prediger,
     ),
     *(
         Measure(

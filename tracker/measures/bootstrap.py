@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.errors import InvalidOption
+from tracker.core.errors import InvalidOption
+from tracker.measures.chance_corrected import corrected_again
 from tracker.measures.coefficient import NO_SPREAD, Coefficient
 from tracker.measures.krippendorff import alpha_again
-from tracker.measures.patterns import corrected_again
 from tracker.measures.posterior import Redrawn
 from tracker.measures.sample import Sample
 

@@ -66,7 +66,7 @@ class Coefficient:
         confidence: the level of the bounds, in (0, 1).
         items: the items that entered the value.
         method: how the bounds came to be: "Wilson", "posterior", "log" or "t" (see
-            `tracker.measures.bounds`), "one-sided exact" (a perfect figure, whose error of 0 says
+            `confidence_bounds`), "one-sided exact" (a perfect figure, whose error of 0 says
             nothing), "bootstrap", …; None where there are none.
         details: what else belongs to the figure: ``weights``, alpha's ``scale`` or ``distance``
             with ``observed_disagreement`` and ``expected_disagreement`` in its unit, the

@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.measures.bounds import ASYMMETRIC, Spread, bounds, check_interval
 from tracker.measures.coefficient import NO_SPREAD, SINGLE_CATEGORY, Coefficient, Detail, Parts
+from tracker.measures.confidence_bounds import ASYMMETRIC, Spread, bounds, check_interval
 from tracker.measures.intervals import check_confidence, degrees_of_freedom
 from tracker.measures.posterior import Redrawn, likely
 from tracker.measures.sample import Sample
@@ -116,7 +116,7 @@ class Estimate:
         return found | self.more
 
     def coefficient(self, confidence: float = 0.95, interval: str = ASYMMETRIC) -> Coefficient:
-        """The figure with its error and bounds, see `tracker.measures.bounds`.
+        """The figure with its error and bounds, see `confidence_bounds`.
 
         Raises InvalidOption for a confidence level outside 0 to 1, or an unknown interval.
         """

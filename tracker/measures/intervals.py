@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.errors import InvalidOption
+from tracker.core.errors import InvalidOption
 
 __all__ = [
     "bounds_without_spread",

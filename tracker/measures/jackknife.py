@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from tracker.measures.bounds import ASYMMETRIC, Spread, bounds
+from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, Pattern, without
 from tracker.measures.coefficient import NO_SPREAD, Coefficient, Parts
+from tracker.measures.confidence_bounds import ASYMMETRIC, Spread, bounds
 from tracker.measures.intervals import check_confidence, degrees_of_freedom, interval
-from tracker.tally import AnnotatorTallies, Answer, ItemPatterns, Pattern, without
 
 __all__ = ["clustered", "leaving_out_each", "over_annotators"]
 
@@ -95,7 +95,7 @@ def clustered(
             influences.
         clusters: how many there are.
         name: of the attribute that makes them.
-        how: how the bounds are made, see `tracker.measures.bounds`.
+        how: how the bounds are made, see `confidence_bounds`.
 
     Source:
         Liang and Zeger (1986), Biometrika 73, 13, with the correction C / (C - 1).

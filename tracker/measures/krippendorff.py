@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tracker.measures.chance_corrected import ratio
 from tracker.measures.coefficient import NOT_APPLICABLE, Parts
 from tracker.measures.estimate import Estimate, single_category, undefined
-from tracker.measures.patterns import ratio
+from tracker.measures.pattern_table import Table
 from tracker.measures.sample import Sample
-from tracker.measures.table import Table
 from tracker.measures.weights import DISTANCES, Weighting, distance
 
 __all__ = ["Disagreement", "alpha_again", "disagreement", "krippendorff_alpha"]

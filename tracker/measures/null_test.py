@@ -14,13 +14,13 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from tracker.core.tallies import Answer
+from tracker.measures.chance_corrected import fleiss_kappa
 from tracker.measures.coefficient import NOT_APPLICABLE
-from tracker.measures.numbers.pairs import WITHOUT_SPREAD
-from tracker.measures.pairs import cohen_kappa
-from tracker.measures.patterns import fleiss_kappa
+from tracker.measures.cohen import cohen_kappa
+from tracker.measures.numeric.two_annotators import WITHOUT_SPREAD
 from tracker.measures.sample import Sample
 from tracker.measures.weights import weights
-from tracker.tally import Answer
 
 __all__ = ["ZeroTest", "zero_test"]
 

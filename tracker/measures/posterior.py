@@ -23,9 +23,9 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tracker.core.tallies import Answer, ItemPatterns, Pattern, answers_in
+from tracker.measures.pattern_table import Floats, Table, table_of
 from tracker.measures.sample import Sample
-from tracker.measures.table import Floats, Table, table_of
-from tracker.tally import Answer, ItemPatterns, Pattern, answers_in
 
 __all__ = ["FEW", "Redrawn", "gammas", "likely", "quantiles", "supposed_apart", "telling"]
 

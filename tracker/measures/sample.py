@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
+from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures.coefficient import NO_OVERLAP, TOO_FEW_ANNOTATORS, TOO_FEW_ITEMS
-from tracker.measures.table import Floats, Table, table_of
+from tracker.measures.pattern_table import Floats, Table, table_of
 from tracker.measures.weights import Weighting, weights
-from tracker.tally import Answer, ItemPatterns
 
 __all__ = ["Sample", "sample_of"]
 

@@ -14,8 +14,8 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.errors import InvalidOption
-from tracker.tally import Answer
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer
 
 __all__ = [
     "DISTANCES",

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Literal, TypeAlias, get_args
 
-from tracker.errors import InvalidOption
+from tracker.core.errors import InvalidOption
 from tracker.simulate.rows import Row, check_positive, source_of, width_of
 
 __all__ = ["Experiment", "experiment"]

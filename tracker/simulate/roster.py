@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
-from tracker.errors import InvalidOption
+from tracker.core.errors import InvalidOption
 from tracker.simulate.rows import require, some, width_of
 
 __all__ = [

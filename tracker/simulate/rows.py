@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import IO, NamedTuple
 
-from tracker.errors import InvalidOption
+from tracker.core.errors import InvalidOption
 
 __all__ = [
     "Row",

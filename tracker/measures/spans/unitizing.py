@@ -31,8 +31,8 @@ from itertools import combinations
 
 from tracker.measures.coefficient import NOT_APPLICABLE, SINGLE_CATEGORY, Coefficient
 from tracker.measures.intervals import check_confidence
-from tracker.measures.spans.marked import Marked
 from tracker.measures.spans.overlap import Interval
+from tracker.measures.spans.span_sets import Marked
 
 __all__ = ["UnitTally", "unitizing_alpha"]
 

@@ -1,0 +1,152 @@
+"""Small projects with something of everything: items of one answer, gaps, documents, a truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from random import Random
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tracker.agreement import Question, Reading, Uncertainty, assess
+from tracker.agreement.assessment import Assessment
+from tracker.ledger import Ledger
+from tracker.measures.coefficient import Coefficient
+from tracker.projects.project import ProjectOptions
+from tracker.queries import Selecting, choose
+
+__all__ = [
+    "KINDS",
+    "Kind",
+    "answers",
+    "asked",
+    "assessed",
+    "close",
+    "each_kind",
+    "each_kind_stored",
+    "frame",
+    "values",
+]
+
+COLUMNS = ["item", "annotator", "category", "doc", "name"]
+
+
+def answers(
+    seed: int = 1,
+    *,
+    items: int = 24,
+    people: Sequence[str] = ("ann", "bob", "cat", "dot"),
+    categories: Sequence[str] = ("x", "y", "z"),
+    several: bool = False,
+    density: float = 0.8,
+    accuracy: float = 0.7,
+) -> dict[tuple[str, str], tuple[str, ...]]:
+    """``{(item, annotator): categories}``; whoever does not find the truth answers at random."""
+    random = Random(seed)  # noqa: S311 - no secret is made with it
+
+    def label() -> tuple[str, ...]:
+        number = random.randint(0, 2) if several else 1
+        return tuple(sorted(random.sample(list(categories), number)))
+
+    given = {}
+    for n in range(items):
+        truth = label()
+        for who in people:
+            if random.random() < density:
+                given[f"i{n:02}", who] = truth if random.random() < accuracy else label()
+    return given
+
+
+def frame(given: dict[tuple[str, str], tuple[str, ...]]) -> pd.DataFrame:
+    """The same as rows, three items to a document; an answer without a category is empty."""
+    rows = [
+        (item, who, label, f"d{int(item[1:]) // 3}", item)
+        for (item, who), labels in given.items()
+        for label in (labels or ("",))
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+class Kind:
+    """A kind of project with the readings that fit it."""
+
+    def __init__(self, options: ProjectOptions, *readings: Reading, **drawn: Any) -> None:
+        self.options, self.readings, self.drawn = options, readings, drawn
+
+    def store(self, ledger: Ledger, project: str = "p", seed: int = 1, **drawn: Any) -> Any:
+        """Import drawn answers; returns them."""
+        several = self.options.answers == "several"
+        given = answers(seed, several=several, **self.drawn | drawn)
+        self.load(ledger, given, project)
+        return given
+
+    def readings_on(self, ledger: Ledger) -> Sequence[Reading]:
+        """The readings; what depends on them is no query, so that one is enough on Postgres."""
+        sqlite = ledger.database.engine.dialect.name == "sqlite"
+        return self.readings if sqlite else self.readings[:1]
+
+    def load(self, ledger: Ledger, given: Any, project: str) -> None:
+        """Import answers as a project of this kind."""
+        ledger.import_frame(frame(given), project, options=self.options, keep=["doc", "name"])
+
+
+KINDS = {
+    "one": Kind(ProjectOptions(categories=("x", "y", "z")), Reading()),
+    "learnt": Kind(ProjectOptions(), Reading()),
+    "several": Kind(
+        ProjectOptions(answers="several"),
+        *(Reading(distance=name) for name in (None, "jaccard", "masi")),
+    ),
+    "ordinal": Kind(
+        ProjectOptions(scale="ordinal", categories=("low", "middle", "high", "top")),
+        *(Reading(weights=name) for name in (None, "linear", "quadratic", "ordinal")),
+        categories=("low", "middle", "high", "top"),
+    ),
+    "ratio": Kind(
+        ProjectOptions(scale="ratio"),
+        *(Reading(weights=name) for name in (None, "linear", "quadratic")),
+        Reading(scale="interval"),
+        Reading(scale="ordinal", weights="quadratic"),
+        categories=("0", "1", "2.5", "10"),
+    ),
+}
+
+# The other kinds differ in how the same tallies are read.
+_ON_EACH = [("sqlite", kind) for kind in KINDS] + [("postgresql", "one"), ("postgresql", "several")]
+each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+each_kind_stored = pytest.mark.parametrize(
+    ("backend", "kind"),
+    [(backend, KINDS[kind]) for backend, kind in _ON_EACH],
+    indirect=["backend"],
+    ids=["-".join(pair) for pair in _ON_EACH],
+)
+"""Each kind of project on SQLite, and those that are counted differently on Postgres."""
+
+
+def assessed(
+    ledger: Ledger, project: str = "p", *measures: str, reading: Reading | None = None, **more: Any
+) -> Assessment:
+    """The assessment under a reading, with more options of a question or an uncertainty."""
+    uncertainty = Uncertainty(**more.pop("uncertainty", {}))
+    question = asked(*measures, reading=reading, **more)
+    with ledger.reading(project) as (connection, found):
+        return assess(connection, found, question, uncertainty)
+
+
+def asked(*measures: str, reading: Reading | None = None, **more: Any) -> Question:
+    """A question; what is none of its own options chooses answers."""
+    confidence, interval = more.pop("confidence", 0.95), more.pop("interval", "asymmetric")
+    selecting: Selecting = more  # type: ignore[assignment]
+    return Question(measures, confidence, reading or Reading(), choose(**selecting), interval)
+
+
+def values(found: Assessment | Iterable[Coefficient]) -> dict[str, float | None]:
+    """The value of each measure."""
+    measures = found.measures if isinstance(found, Assessment) else found
+    return {one.measure: one.value for one in measures}
+
+
+def close(value: Any) -> Any:
+    """Equal but for rounding, None only to None."""
+    return None if value is None else pytest.approx(value, abs=1e-9)

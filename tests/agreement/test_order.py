@@ -1,0 +1,44 @@
+"""Figures do not depend on the order in which a database returns its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+from tests.helpers import csv_text
+from tracker.ledger import Ledger
+from tracker.projects.project import ProjectOptions
+
+
+def stored_in_order_of(
+    ledger: Ledger, write: Callable[..., Path], seed: int
+) -> list[tuple[str, tuple[float | None, ...]]]:
+    """The figures of the same answers under the same numbers, stored one after the other."""
+    random = Random(1)  # noqa: S311 - no secret is made with it
+    given = [
+        (f"i{item}", f"a{who}", random.choices("wxyz", (8, 3, 2, 1))[0])
+        for item in range(150)
+        for who in range(5)
+        if random.random() < 0.7
+    ]
+    header, project = ("item", "annotator", "category"), f"p{seed}"
+    options = ProjectOptions(answers="one", categories=tuple("wxyz"))
+    # Everybody and everything gets a number first, in one order.
+    first = csv_text([header, *((item, who, "w") for item, who, _ in given)])
+    ledger.import_file(write(first), project, options=options)
+    Random(seed).shuffle(given)  # noqa: S311 - no secret is made with it
+    ledger.import_file(write(csv_text([header, *given])), project)
+    return [
+        (one.measure, (one.value, one.observed, one.expected, one.standard_error, one.ci_low))
+        for one in ledger.agreement(project).measures
+    ]
+
+
+def test_figures_are_the_same_to_the_last_digit_in_any_order(
+    ledger: Ledger, write: Callable[..., Path]
+) -> None:
+    first, *others = (stored_in_order_of(ledger, write, seed) for seed in range(12))
+    assert {name for name, _ in first} >= {"conger_kappa", "light_kappa"}
+    for other in others:
+        assert other == first

@@ -1,0 +1,194 @@
+"""Coefficients without an annotator, an item, a category."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.agreement.crowd import (
+    KINDS,
+    Kind,
+    answers,
+    asked,
+    assessed,
+    close,
+    each_kind_stored,
+    frame,
+)
+from tests.helpers import count_statements
+from tracker.agreement import Reading
+from tracker.agreement.sensitivity import (
+    MOST_ITEMS,
+    Influence,
+    best_merges,
+    influence,
+    merged,
+)
+from tracker.core.errors import InvalidOption
+from tracker.ledger import Ledger
+from tracker.measures import MEASURES
+
+PEOPLE = ("ann", "bob", "cat", "dot")
+Answers = dict[tuple[str, str], tuple[str, ...]]
+
+
+def measures_of(kind: Kind, reading: Reading) -> list[str]:
+    """The measures that follow from item patterns, of a project of this kind."""
+    other = "gwet_ac1" if reading.weighted else "gwet_ac2"
+    return [
+        name
+        for name, measure in MEASURES.items()
+        if measure.needs == "patterns"
+        and (kind.options.answers or "one") in measure.answers
+        and name not in {other, "scott_pi"}
+    ]
+
+
+def influences(
+    ledger: Ledger, of: str, *measures: str, project: str = "p", **question: Any
+) -> tuple[str, float | None, list[Influence]]:
+    with ledger.study(project, asked(*measures, **question)) as counted:
+        return influence(counted, of)
+
+
+def ordered(rows: list[Influence]) -> bool:
+    """Whether those that lower the coefficient most come first, the undefined last."""
+    changes = [row.change for row in rows]
+    known = [change for change in changes if change is not None]
+    undefined = changes[len(known) :]
+    return known == sorted(known, reverse=True) and undefined == [None] * len(undefined)
+
+
+# -- without each --------------------------------------------------------------------------
+
+
+@each_kind_stored
+def test_without_each_annotator(ledger: Ledger, kind: Kind) -> None:
+    kind.store(ledger)
+    for reading in kind.readings_on(ledger):
+        without = {who: assessed(ledger, reading=reading, exclude_annotators=who) for who in PEOPLE}
+        for measure in measures_of(kind, reading):
+            name, value, rows = influences(ledger, "annotator", measure, reading=reading)
+            assert name == measure
+            assert value == assessed(ledger, "p", measure, reading=reading).measures[0].value
+            assert {row.name for row in rows} == {*PEOPLE}
+            assert ordered(rows)
+            for row in rows:
+                assert row.without == close(without[row.name].measure(measure).value)
+                assert row.change == close(row.without - value)  # type: ignore[operator]
+
+
+def test_of_two_annotators_neither_can_be_missed(ledger: Ledger) -> None:
+    ledger.import_frame(frame(answers(people=PEOPLE[:2])), "p")
+    _, value, rows = influences(ledger, "annotator")
+    assert value is not None
+    assert rows == [Influence("ann", None, None), Influence("bob", None, None)]
+
+
+@each_kind_stored
+def test_without_each_item(ledger: Ledger, kind: Kind) -> None:
+    given = kind.store(ledger)
+    names = sorted({item for item, _ in given})
+    # What is declared or learnt stays: one item less takes no category away.
+    for reading in kind.readings_on(ledger):
+        without = {
+            item: assessed(
+                ledger, reading=reading, where={"name": [name for name in names if name != item]}
+            )
+            for item in names[::4]
+        }
+        for measure in measures_of(kind, reading):
+            name, value, rows = influences(ledger, "item", measure, reading=reading)
+            assert (name, len(rows)) == (measure, min(MOST_ITEMS, len(names)))
+            assert len({row.name for row in rows}) == len(rows)
+            strengths = [abs(row.change or 0) for row in rows]
+            assert strengths[0] > strengths[-1]
+            for row in rows:
+                if row.name in without:
+                    assert row.without == close(without[row.name].measure(measure).value)
+                    assert row.change == close(row.without - value)  # type: ignore[operator]
+
+
+def test_the_item_that_is_different_comes_first(ledger: Ledger) -> None:
+    given: Answers = {(f"i{n:02}", who): ("xy"[n % 2],) for n in range(40) for who in "AB"}
+    given["i17", "B"] = ("x",)
+    ledger.import_frame(frame(given), "p")
+    _, value, rows = influences(ledger, "item")
+    assert (rows[0].name, rows[0].without) == ("i17", 1)
+    assert len(rows) == MOST_ITEMS
+    assert rows[0].change == close(1 - value)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("kind", [KINDS["learnt"], KINDS["several"], KINDS["ordinal"]])
+def test_without_each_category(ledger: Ledger, kind: Kind) -> None:
+    given = kind.store(ledger)
+    categories = sorted({label for labels in given.values() for label in labels})
+    for label in categories:
+        left = {key: labels for key, labels in given.items() if label not in labels}
+        kind.load(ledger, left, f"without {label}")
+    for reading in kind.readings_on(ledger):
+        for measure in measures_of(kind, reading):
+            name, _, rows = influences(ledger, "category", measure, reading=reading)
+            assert name == measure
+            assert sorted(row.name for row in rows) == categories
+            assert ordered(rows)
+            for row in rows:
+                alone = assessed(ledger, f"without {row.name}", measure, reading=reading)
+                assert row.without == close(alone.measures[0].value)
+
+
+def test_a_coefficient_that_is_undefined_has_no_rows(ledger: Ledger) -> None:
+    ledger.import_frame(frame({("i01", "A"): ("x",), ("i01", "B"): ("x",)}), "p")
+    for of in ("annotator", "item", "category"):
+        assert influences(ledger, of) == ("krippendorff_alpha", None, [])
+    _, value, rows = influences(ledger, "item", "percent_agreement")
+    assert (value, rows) == (1, [Influence("i01", None, None)])
+
+
+def test_weights_make_another_measure_of_it(ledger: Ledger) -> None:
+    KINDS["ordinal"].store(ledger)
+    reading = Reading(weights="linear")
+    assert influences(ledger, "annotator", "gwet_ac1", reading=reading)[0] == "gwet_ac2"
+    with ledger.study("p", asked("gwet_ac1", reading=reading)) as counted:
+        assert best_merges(counted)[0] == "gwet_ac2"
+
+
+@pytest.mark.parametrize(
+    ("of", "measures", "message"),
+    [
+        ("moon", (), "--influence 'moon' is not known\none of: annotator, item, category"),
+        ("", (), "--influence '' is not known"),
+        ("item", ("cohen_kappa",), "influence on cohen_kappa .*\n--measure krippendorff_alpha"),
+        ("annotator", ("conger_kappa",), "influence on conger_kappa"),
+        ("category", ("light_kappa", "fleiss_kappa"), "influence on light_kappa"),
+        ("item", ("nosuch",), "no measure 'nosuch'"),
+    ],
+)
+def test_what_has_no_influence(
+    sqlite_ledger: Ledger, of: str, measures: tuple[str, ...], message: str
+) -> None:
+    sqlite_ledger.import_frame(frame(answers()), "p")
+    with pytest.raises(InvalidOption, match=message):
+        influences(sqlite_ledger, of, *measures)
+
+
+# -- what it costs -------------------------------------------------------------------------
+
+
+def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
+    numbers: list[list[int]] = []
+    for items in (10, 99):
+        ledger.import_frame(frame(answers(items=items)), f"p{items}")
+        found = []
+        for of in ("annotator", "item", "category"):
+            with count_statements(ledger.database.engine) as statements:
+                influences(ledger, of, project=f"p{items}")
+            found.append(statements.number)
+        engine = ledger.database.engine
+        with count_statements(engine) as statements, ledger.study(f"p{items}") as counted:
+            merged(counted, ["x+y"])
+            best_merges(counted)
+        numbers.append([*found, statements.number])
+    assert numbers[0] == numbers[1]
+    assert max(numbers[0]) < 25

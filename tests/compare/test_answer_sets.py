@@ -1,0 +1,281 @@
+"""Two sets of answers beside each other, their tests against scipy's."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from statistics import fmean
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from tests.agreement.crowd import KINDS, Kind, answers, asked, close, each_kind_stored, frame
+from tests.helpers import count_statements
+from tracker.agreement import Question, Reading, study
+from tracker.compare.answer_sets import AgainstOther, compare_studies
+from tracker.core.errors import InvalidOption
+from tracker.ledger import Ledger
+from tracker.measures.difference import Comparison
+from tracker.projects.project import create_project, find_project
+
+PEOPLE = ("ann", "bob", "cat", "dot")
+FIRST, SECOND = {"annotators": ["ann", "bob"]}, {"annotators": ["cat", "dot"]}
+OF_PAIRS = {"cohen_kappa", "light_kappa", "conger_kappa"}
+
+
+def compared(
+    ledger: Ledger,
+    first: Question | None = None,
+    second: Question | None = None,
+    *,
+    mine: str = "p",
+    other: str = "p",
+) -> AgainstOther:
+    with ledger.reading(mine) as (connection, project):
+        one = study(connection, project, first or Question())
+        two = study(connection, find_project(connection, other), second or first or Question())
+        return compare_studies(one, two, "told")
+
+
+def of(found: AgainstOther, measure: str) -> Comparison:
+    ((_, _, comparison),) = [row for row in found.measures if row[0].measure == measure]
+    return comparison
+
+
+def agreement_of_items(given: Any, people: tuple[str, ...]) -> dict[str, float]:
+    """The share of agreeing pairs among some people, of the items that two of them answered."""
+    items: dict[str, list[Any]] = {}
+    for (item, who), labels in given.items():
+        if who in people:
+            items.setdefault(item, []).append(labels)
+    return {
+        item: fmean(one == other for one, other in combinations(labels, 2))
+        for item, labels in items.items()
+        if len(labels) > 1
+    }
+
+
+@each_kind_stored
+def test_other_annotators_on_the_same_items(ledger: Ledger, kind: Kind) -> None:
+    given = kind.store(ledger, density=1, accuracy=0.6, items=30)
+    mine, theirs = (agreement_of_items(given, some) for some in (PEOPLE[:2], PEOPLE[2:]))
+    columns = list(mine.values()), [theirs[item] for item in mine]
+    expected = stats.ttest_rel(*columns)
+    found = compared(ledger, asked(**FIRST), asked(**SECOND))
+    assert (found.first, found.second, found.shared) == ("p", "told", 30)
+    percent = of(found, "percent_agreement")
+    assert percent.test == "dependent_t"
+    assert percent.difference == close(fmean(columns[0]) - fmean(columns[1]))
+    assert percent.p_value == close(expected.pvalue)
+    assert percent.statistic == close(expected.statistic)
+    bounds = expected.confidence_interval(0.95)
+    assert (percent.ci_low, percent.ci_high) == (close(bounds.low), close(bounds.high))
+    for one, other, comparison in found.measures:
+        if one.measure in OF_PAIRS:
+            assert comparison.undefined == "not_applicable"
+            assert comparison.p_value is None
+        elif one.value is not None and other.value is not None:
+            assert comparison.difference == close(one.value - other.value)
+            assert 0 <= comparison.p_value <= 1  # type: ignore[operator]
+            assert comparison.test == "dependent_t"
+
+
+def test_items_answered_by_one_side_only_count_there(ledger: Ledger) -> None:
+    """Items with a single answer are not compared, and those of one side say nothing of both."""
+    given = answers(4, items=40, density=0.7)
+    ledger.import_frame(frame(given), "p")
+    mine, theirs = (agreement_of_items(given, some) for some in (PEOPLE[:2], PEOPLE[2:]))
+    assert mine.keys() - theirs.keys()
+    assert theirs.keys() - mine.keys()
+    answered = [{item for item, who in given if who in some} for some in (PEOPLE[:2], PEOPLE[2:])]
+    every = sorted(answered[0] | answered[1])
+    means = fmean(mine.values()), fmean(theirs.values())
+    columns = [
+        [(values[item] - mean) / len(values) if item in values else 0.0 for item in every]
+        for values, mean in zip((mine, theirs), means, strict=True)
+    ]
+    n = len(every)
+    squares = sum((one - other) ** 2 for one, other in zip(*columns, strict=True))
+    found = compared(ledger, asked(**FIRST), asked(**SECOND))
+    percent = of(found, "percent_agreement")
+    assert percent.difference == close(means[0] - means[1])
+    assert percent.standard_error == close((squares * n / (n - 1)) ** 0.5)
+    assert (percent.n_first, percent.freedom) == (n, n - 1)
+    assert found.shared == len(answered[0] & answered[1])
+    both = sorted(mine.keys() & theirs.keys())
+    assert found.by_item.test in {"paired_t", "wilcoxon"}
+    assert (found.by_item.n_first, found.by_item.n_second) == (len(both), len(both))
+    differences = [mine[item] - theirs[item] for item in both]
+    moved = [difference for difference in differences if difference]
+    assert found.by_item.p_value == close(stats.wilcoxon(moved).pvalue)
+
+
+@each_kind_stored
+def test_against_itself(ledger: Ledger, kind: Kind) -> None:
+    kind.store(ledger)
+    for reading in kind.readings_on(ledger):
+        found = compared(ledger, asked(reading=reading))
+        assert found.shared == 24
+        for one, other, comparison in found.measures:
+            assert one == other
+            if one.value is not None:
+                assert comparison.difference == 0
+            if one.value is not None and one.measure not in OF_PAIRS:
+                assert comparison.p_value == 1
+        assert (found.by_item.difference, found.by_item.p_value) == (0, 1)
+        assert (found.by_annotator.difference, found.by_annotator.p_value) == (0, None)
+
+
+def test_turned_around_the_difference_is(ledger: Ledger) -> None:
+    KINDS["one"].store(ledger)
+    there = compared(ledger, asked(**FIRST), asked(**SECOND))
+    back = compared(ledger, asked(**SECOND), asked(**FIRST))
+    for (one, _, comparison), (_, other, turned) in zip(there.measures, back.measures, strict=True):
+        assert one == other
+        if comparison.difference is not None:
+            assert turned.difference == close(-comparison.difference)
+            assert turned.p_value == close(comparison.p_value)
+
+
+# -- two projects --------------------------------------------------------------------------
+
+
+def moved(given: Any, by: int) -> Any:
+    """The same answers to items of other names."""
+    return {(f"i{int(item[1:]) + by:02}", who): own for (item, who), own in given.items()}
+
+
+def test_other_items_are_independent(ledger: Ledger) -> None:
+    given, others = answers(1, density=1), moved(answers(2, density=1, accuracy=0.4), 50)
+    KINDS["one"].load(ledger, given, "p")
+    KINDS["one"].load(ledger, others, "q")
+    found = compared(ledger, other="q")
+    assert found.shared == 0
+    columns = [list(agreement_of_items(some, PEOPLE).values()) for some in (given, others)]
+    expected = stats.ttest_ind(*columns, equal_var=False)
+    percent = of(found, "percent_agreement")
+    assert percent.test == "independent_t"
+    assert percent.statistic == close(expected.statistic)
+    assert percent.p_value == close(expected.pvalue)
+    for one, other, comparison in found.measures:
+        if one.measure == "light_kappa":
+            assert (comparison.p_value, comparison.undefined) == (None, "not_applicable")
+            assert comparison.why.startswith("No test for Light's kappa")
+        elif one.value is not None and other.value is not None:
+            assert comparison.test == "independent_t"
+            assert 0 <= comparison.p_value <= 1  # type: ignore[operator]
+    ranks = stats.mannwhitneyu(*columns)
+    assert found.by_item.test == "mann_whitney"
+    assert found.by_item.p_value == close(ranks.pvalue)
+
+
+def test_some_items_in_both_projects(ledger: Ledger) -> None:
+    """Items are the same where their names are, whatever their numbers and their categories'."""
+    first, second = answers(1, density=1), moved(answers(2, density=1, accuracy=0.4), 12)
+    KINDS["one"].load(ledger, first, "p")
+    backwards = dict(reversed(second.items()))
+    ledger.import_frame(frame(backwards), "q")
+    found = compared(ledger, other="q")
+    assert found.shared == 12
+    mine, theirs = (agreement_of_items(some, PEOPLE) for some in (first, second))
+    every = sorted(mine.keys() | theirs.keys())
+    assert len(every) == 36
+    percent = of(found, "percent_agreement")
+    assert (percent.test, percent.n_first) == ("dependent_t", 36)
+    assert percent.difference == close(fmean(mine.values()) - fmean(theirs.values()))
+    both = sorted(mine.keys() & theirs.keys())
+    assert found.by_item.n_first == len(both) == 12
+    # An independent comparison of the rest, a dependent one of what is shared.
+    influence = [
+        (values.get(item, mean) - mean) / 24
+        for values in (mine, theirs)
+        for mean in [fmean(values.values())]
+        for item in every
+    ]
+    squares = sum((a - b) ** 2 for a, b in zip(influence[:36], influence[36:], strict=True))
+    assert percent.standard_error == close((squares * 36 / 35) ** 0.5)
+
+
+def test_another_kind_of_project(ledger: Ledger) -> None:
+    """Only measures that both have; what one cannot have at all is refused."""
+    KINDS["one"].store(ledger)
+    KINDS["several"].store(ledger, "sets")
+    found = compared(ledger, other="sets")
+    assert "gwet_ac1" not in {one.measure for one, _, _ in found.measures}
+    assert "krippendorff_alpha" in {one.measure for one, _, _ in found.measures}
+    with pytest.raises(InvalidOption, match="gwet_ac1 does not fit 'sets'"):
+        compared(ledger, asked("gwet_ac1"), other="sets")
+    with pytest.raises(InvalidOption, match="several categories per answer"):
+        compared(ledger, asked(reading=Reading(scale="ordinal")), other="sets")
+
+
+@pytest.mark.parametrize("which", ["empty", "alone", "unanimous"])
+def test_nothing_to_compare_with(ledger: Ledger, which: str) -> None:
+    KINDS["one"].store(ledger)
+    given = {
+        "empty": {},
+        "alone": {(f"i{n:02}", "ann"): ("x",) for n in range(4)},
+        "unanimous": {(f"i{n:02}", who): ("x",) for n in range(4) for who in "AB"},
+    }[which]
+    if given:
+        ledger.import_frame(frame(given), "q")
+    else:
+        with ledger.database.write() as connection:
+            create_project(connection, "q")
+    for found in (
+        compared(ledger, other="q"),
+        compared(ledger, asked("krippendorff_alpha"), other="q"),
+    ):
+        for one, other, comparison in found.measures:
+            if one.value is None or other.value is None:
+                assert comparison.p_value is None
+                assert comparison.undefined
+        assert found.to_dict()["shared_items"] == (0 if which == "empty" else 4)
+
+
+def test_the_annotators_beside_each_other(ledger: Ledger) -> None:
+    given = answers(1, density=1)
+    kind = KINDS["one"]
+    kind.load(ledger, given, "p")
+    worse = {key: (("x",) if n % 2 else own) for n, (key, own) in enumerate(given.items())}
+    kind.load(ledger, moved(worse, 50), "q")
+    found = compared(ledger, other="q")
+    assert found.by_annotator.n_first == found.by_annotator.n_second == 4
+
+    def with_others(some: Any, who: str) -> float:
+        agreeing = [
+            own == other
+            for (item, one), own in some.items()
+            if one == who
+            for (same, another), other in some.items()
+            if same == item and another != who
+        ]
+        return fmean(agreeing)
+
+    columns = [[with_others(some, who) for who in PEOPLE] for some in (given, worse)]
+    assert found.by_annotator.difference == close(fmean(columns[0]) - fmean(columns[1]))
+
+
+def test_annotators_are_no_sample_and_have_no_test(ledger: Ledger) -> None:
+    """Taken for a sample, annotators who share items differ without a change in 1 of 5 cases."""
+    kind = KINDS["one"]
+    kind.load(ledger, answers(1, density=1), "p")
+    kind.load(ledger, moved(answers(2, density=1), 50), "q")
+    by_annotator = compared(ledger, other="q").by_annotator
+    assert by_annotator.difference is not None
+    assert by_annotator.p_value is by_annotator.ci_low is by_annotator.standard_error is None
+    assert by_annotator.undefined == "not_applicable"
+    assert "no independent sample" in by_annotator.why
+    assert by_annotator.test == ""
+
+
+def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
+    numbers = []
+    for items in (10, 99):
+        for seed in (1, 2):
+            ledger.import_frame(frame(answers(seed, items=items)), f"{items} {seed}")
+        with count_statements(ledger.database.engine) as statements:
+            found = compared(ledger, mine=f"{items} 1", other=f"{items} 2")
+        assert found.shared == items
+        numbers.append(statements.number)
+    assert numbers[0] == numbers[1] < 60

@@ -1,0 +1,234 @@
+"""What became of each item between two states, counted by a few lines of Python."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection
+
+from tests.imports.test_against_a_plain_ledger import Files, Labels, take
+from tracker import queries
+from tracker.compare.item_changes import KINDS, ItemChange, changes_between, gathered, patterns_with
+from tracker.core.tallies import Answer, ItemPatterns, make_pattern
+from tracker.imports.undo import undo_import
+from tracker.ledger import Ledger
+from tracker.projects.categories import category_names
+from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
+from tracker.storage.as_of import NOW, Moment, as_it_was, last_change
+
+Answers = Mapping[tuple[str, str], Labels]
+"""What each annotator said of each item."""
+Pair = tuple[Answers, Answers]
+"""Two states."""
+
+
+# -- the other opinion ---------------------------------------------------------------------
+
+
+class Plain:
+    """What became of each item, by the categories' numbers."""
+
+    def __init__(self, pair: Pair, ids: Mapping[str, int]) -> None:
+        self._ids = ids
+        self.items: dict[str, dict[str, list[tuple[Answer | None, Answer | None]]]] = {}
+        for item, annotator in pair[0].keys() | pair[1].keys():
+            before, after = (self._answer(state.get((item, annotator))) for state in pair)
+            if before is None:
+                what = "came"
+            elif after is None:
+                what = "went"
+            else:
+                what = "kept" if before == after else "changed"
+            self.items.setdefault(item, {}).setdefault(what, []).append((before, after))
+
+    def _answer(self, labels: Labels | None) -> Answer | None:
+        return None if labels is None else tuple(sorted(self._ids[label] for label in labels))
+
+    def changes(self) -> Counter[ItemChange]:
+        found: Counter[ItemChange] = Counter()
+        for parts in self.items.values():
+            of = {what: tuple(zip(*pairs, strict=True)) for what, pairs in parts.items()}
+            if of.keys() != {"kept"}:
+                nothing: tuple[Any, Any] = ((), ())
+                change = ItemChange(
+                    kept=tuple(sorted(of.get("kept", nothing)[0])),
+                    before=tuple(sorted(of.get("changed", nothing)[0])),
+                    after=tuple(sorted(of.get("changed", nothing)[1])),
+                    came=tuple(sorted(of.get("came", nothing)[1])),
+                    went=tuple(sorted(of.get("went", nothing)[0])),
+                )
+                found[change] += 1
+        return found
+
+    def patterns(self, kinds: frozenset[str]) -> Counter[Any]:
+        """The patterns where only these kinds of change had happened."""
+        found: Counter[Any] = Counter()
+        for parts in self.items.values():
+            new = parts.keys() == {"came"}
+            happens = {
+                "kept": True,
+                "changed": "revised_answers" in kinds,
+                "came": ("new_items" if new else "new_answers") in kinds,
+                "went": "removed_answers" in kinds,
+            }
+            answers = [pair[happens[what]] for what, pairs in parts.items() for pair in pairs]
+            found[make_pattern(own for own in answers if own is not None)] += 1
+        del found[()]
+        return found
+
+
+# -- states --------------------------------------------------------------------------------
+
+places = st.tuples(st.sampled_from("ijkl"), st.sampled_from("ABC"))
+LABELS: dict[str, st.SearchStrategy[Any]] = {
+    "one": st.sampled_from("xyz").map(frozenset),
+    "several": st.frozensets(st.sampled_from("xyz"), max_size=3),
+}
+
+
+def pairs(labels: st.SearchStrategy[Any]) -> st.SearchStrategy[Pair]:
+    """Two states, each answer of either kept, changed, gone or new."""
+    same = labels.map(lambda own: (own, own))
+    fates = same | st.tuples(labels, labels) | st.tuples(labels | st.none(), labels | st.none())
+    found = st.dictionaries(places, fates, min_size=3, max_size=12)
+    return found.map(lambda both: (side(both, 0), side(both, 1)))
+
+
+def side(both: Mapping[tuple[str, str], tuple[Labels | None, ...]], n: int) -> Answers:
+    return {place: own for place, labels in both.items() if (own := labels[n]) is not None}
+
+
+def played(connection: Connection, kind: str, pair: Pair) -> tuple[ProjectInfo, Moment]:
+    """A project in the second state, and the moment of the first."""
+    before, after = pair
+    options = ProjectOptions(answers=kind, categories=("x", "y", "z"))
+    project = create_project(connection, "p", options)
+    left = {place: own for place, own in before.items() if place in after}
+    gone = {place: own for place, own in before.items() if place not in after}
+    made = [load(connection, project, answers, n) for n, answers in enumerate((gone, left))]
+    first = Moment(through=last_change(connection, project.id))
+    if made[0] is not None:
+        undo_import(connection, made[0])
+    load(connection, project, {p: own for p, own in after.items() if before.get(p) != own}, 2)
+    return project, first
+
+
+def load(connection: Connection, project: ProjectInfo, given: Answers, n: int) -> int | None:
+    files: Files = [{((item, who, 1), n): own for (item, who), own in given.items()}]
+    return take(connection, project, files, n).id if given else None
+
+
+def follow(ledger: Ledger, kind: str, pair: Pair) -> None:
+    with ledger.database.write(keep=False) as connection:
+        project, first = played(connection, kind, pair)
+        selection = queries.select_answers(connection, project)
+        patterns, tables = [], []
+        with ExitStack() as stack:
+            for name, moment in (("one", first), ("other", NOW)):
+                with as_it_was(connection, project.id, moment):
+                    patterns.append(queries.item_patterns(connection, selection))
+                    tables.append(stack.enter_context(gathered(connection, name, selection)))
+            changes = changes_between(connection, *tables)
+        ids = {name: n for n, name in category_names(connection, project).items()}
+    plain = Plain(pair, ids)
+    assert changes == plain.changes()
+    unchanged = patterns[0] - patterns_with(ItemPatterns(), changes, frozenset())
+    assert all(items > 0 for _, items in unchanged)
+    for number in range(len(KINDS) + 1):
+        for kinds in map(frozenset, itertools.combinations(KINDS, number)):
+            assert patterns_with(unchanged, changes, kinds).counts == plain.patterns(kinds)
+    assert patterns_with(unchanged, changes, frozenset()).counts == patterns[0].counts
+    assert patterns_with(unchanged, changes, frozenset(KINDS)).counts == patterns[1].counts
+
+
+X, Y = frozenset("x"), frozenset("y")
+EVERYTHING: Pair = (
+    {("i", "A"): X, ("i", "B"): Y, ("i", "C"): X, ("j", "A"): X, ("k", "A"): Y, ("k", "B"): Y},
+    {("i", "A"): X, ("i", "B"): X, ("j", "B"): X, ("k", "A"): Y, ("k", "B"): Y, ("l", "A"): X},
+)
+THE_SAME: Pair = (EVERYTHING[0], EVERYTHING[0])
+BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
+
+
+@BOTH_KINDS
+def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
+    @settings(max_examples=6)
+    @example(EVERYTHING)
+    @example(THE_SAME)
+    @example(({}, EVERYTHING[0]))
+    @example((EVERYTHING[0], {}))
+    @given(pairs(LABELS[kind]))
+    def check(pair: Pair) -> None:
+        follow(sqlite_ledger, kind, pair)
+
+    check()
+
+
+@BOTH_KINDS
+def test_on_postgres(emptied_postgres_ledger: Ledger, kind: str) -> None:
+    @settings(max_examples=2)
+    @example(EVERYTHING)
+    @example(({}, EVERYTHING[0]))
+    @example((EVERYTHING[0], {}))
+    @given(pairs(LABELS[kind]))
+    def check(pair: Pair) -> None:
+        follow(emptied_postgres_ledger, kind, pair)
+
+    check()
+
+
+def test_a_set_is_the_same_in_whatever_order_it_is_read(
+    emptied_postgres_ledger: Ledger, write: Callable[..., Path]
+) -> None:
+    rows = [["item", "annotator", "category"], *(["i", "A", label] for label in "zyx")]
+    options = ProjectOptions(answers="several", categories=("x", "y", "z"))
+    emptied_postgres_ledger.import_file(write(rows), "p", options=options)
+    with emptied_postgres_ledger.reading("p") as (connection, project), ExitStack() as stack:
+        selection = queries.select_answers(connection, project)
+        tables = []
+        for name, scans in (("one", ["seq", "bitmap"]), ("other", ["index", "bitmap"])):
+            for scan in scans:
+                connection.exec_driver_sql(f"SET LOCAL enable_{scan}scan = off")
+            tables.append(stack.enter_context(gathered(connection, name, selection)))
+            for scan in scans:
+                connection.exec_driver_sql(f"SET LOCAL enable_{scan}scan = on")
+        assert changes_between(connection, *tables) == {}
+
+
+# -- an item's change ----------------------------------------------------------------------
+
+
+def test_an_item_that_is_new_is_one_change_whatever_its_answers() -> None:
+    new = ItemChange(came=((1,), (2,), (2,)))
+    assert new.is_new
+    assert new.counts() == {"new_items": 1}
+    old = ItemChange(kept=((1,),), before=((1,),), after=((2,),), came=((2,), (2,)), went=((3,),))
+    assert not old.is_new
+    assert old.counts() == {"new_answers": 2, "revised_answers": 1, "removed_answers": 1}
+
+
+@pytest.mark.parametrize(
+    "change", [ItemChange(went=((1,),)), ItemChange(before=((1,),), after=((),)), ItemChange(((),))]
+)
+def test_an_item_that_had_any_answer_is_not_new(change: ItemChange) -> None:
+    assert not change.is_new
+
+
+def test_what_one_kind_makes_of_an_item() -> None:
+    change = ItemChange(kept=((1,),), before=((1,),), after=((2,),), came=((3,),), went=((2,),))
+    made = {kind: dict(change.pattern(frozenset({kind}))) for kind in KINDS}
+    before = {(1,): 2, (2,): 1}
+    assert made == {
+        "new_items": before,
+        "new_answers": before | {(3,): 1},
+        "revised_answers": {(1,): 1, (2,): 2},
+        "removed_answers": {(1,): 2},
+    }

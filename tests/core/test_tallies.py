@@ -1,0 +1,86 @@
+"""The three tallies are exact, add over disjoint items, and come apart again."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.measures.strategies import Rows, projects, several_categories, tally
+from tracker.core.tallies import (
+    AnnotatorTallies,
+    ItemPatterns,
+    PairTallies,
+    answers_in,
+    make_pattern,
+    without,
+)
+
+cells = st.dictionaries(
+    st.tuples(several_categories, several_categories), st.integers(1, 5), min_size=1, max_size=3
+)
+pair_tallies = st.dictionaries(
+    st.tuples(st.integers(1, 3), st.integers(4, 6)), cells, max_size=3
+).map(PairTallies)
+annotator_cells = st.lists(
+    st.lists(several_categories, min_size=1, max_size=3), min_size=1, max_size=4
+).map(lambda rows: Counter((given_[0], make_pattern(given_)) for given_ in rows))
+annotator_tallies = st.dictionaries(st.integers(1, 3), annotator_cells, max_size=3).map(
+    AnnotatorTallies
+)
+
+
+def test_a_pattern_is_a_multiset_in_ascending_order() -> None:
+    pattern = make_pattern([(2,), (), (1,), (2,)])
+    assert pattern == (((), 1), ((1,), 1), ((2,), 2))
+    assert make_pattern([(1,), (2,), (2,), ()]) == pattern
+    assert answers_in(pattern) == 4
+
+
+def test_without_an_own_answer() -> None:
+    pattern = make_pattern([(1,), (2,), (2,)])
+    assert without(pattern, (2,)) == (((1,), 1), ((2,), 1))
+    assert without(pattern, (1,)) == (((2,), 2),)
+    with pytest.raises(ValueError, match="no annotator gave"):
+        without(pattern, (3,))
+
+
+@given(projects(several_categories))
+def test_counts_by_plain_count_over_rows(rows: Rows) -> None:
+    patterns = tally(rows)
+    assert patterns.items == sum(1 for given_ in rows if given_)
+    assert patterns.items_compared == sum(1 for given_ in rows if len(given_) > 1)
+    assert patterns.answers == sum(len(given_) for given_ in rows)
+    by_category = Counter(held for given_ in rows for answer in given_ for held in answer)
+    assert patterns.labels == by_category.total()
+    assert patterns.labels_by_category() == by_category
+
+
+@given(projects(several_categories), projects(several_categories))
+def test_item_patterns_add_and_subtract(left: Rows, right: Rows) -> None:
+    assert tally(left) + tally(right) == tally(left + right)
+    assert tally(left + right) - tally(right) == tally(left)
+    assert tally(left) - tally(left) == ItemPatterns()
+
+
+def test_a_subtraction_of_more_than_was_there_shows() -> None:
+    pattern = make_pattern([(1,)])
+    assert (ItemPatterns() - ItemPatterns({pattern: 2})).counts == {pattern: -2}
+
+
+@given(pair_tallies, pair_tallies)
+def test_pair_tallies_add_and_subtract(left: PairTallies, right: PairTallies) -> None:
+    assert left + right == right + left
+    assert (left + right) - right == left
+    assert left - left == PairTallies()
+
+
+@given(annotator_tallies, annotator_tallies)
+def test_annotator_tallies_add_and_subtract(
+    left: AnnotatorTallies, right: AnnotatorTallies
+) -> None:
+    assert left + right == right + left
+    assert (left + right) - right == left
+    assert left - left == AnnotatorTallies()

@@ -1,0 +1,154 @@
+"""Findings as a gate sees them: those of an audit now, less those that somebody has settled."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.flags.found import Seen, acted, audit_of, record
+from tests.gate.conftest import Gate, load
+from tracker.flags import act
+from tracker.gate import parse_config
+from tracker.gate.context import Present
+from tracker.gate.finding_checks import Found, found_now, not_looked_for
+from tracker.ledger import Ledger
+from tracker.projects.annotators import annotator_names
+from tracker.projects.categories import category_names
+from tracker.simulate import Group, crowd
+
+CONSTANT = '[[check]]\nflags = ["constant_category"]\n'
+
+
+@pytest.fixture
+def crowded(ledger: Ledger) -> Ledger:
+    """The project p of a small crowd in which one annotator always answers the same."""
+    ledger.import_rows(crowd(60, 7, [Group("honest", 5), Group("constant", 1)]), "p")
+    return ledger
+
+
+def test_who_is_found_fails_the_gate_until_it_is_dismissed(crowded: Ledger, gate: Gate) -> None:
+    (found,) = gate(CONSTANT).checks
+    assert (found.passed, found.value, found.threshold) == (False, 1, 0)
+    assert found.details["annotators"] == ["constant 1"]
+    assert found.why == "The audit finds constant_category of constant 1."
+    assert found.check == "no finding of constant_category"
+    crowded.audit("p", record=True)
+    assert not gate(CONSTANT).passed
+    with crowded.writing("p") as (connection, project):
+        act(connection, project, [1], "acknowledge", by="ann")
+    assert not gate(CONSTANT).passed
+    with crowded.writing("p") as (connection, project):
+        act(connection, project, [1], "dismiss", by="ann")
+    (found,) = gate(CONSTANT).checks
+    assert (found.passed, found.value, found.details["settled"]) == (True, 0, [1])
+    assert found.why == "The audit finds nobody (settled: flag 1)."
+
+
+def test_who_is_not_looked_at_is_not_found(crowded: Ledger, gate: Gate) -> None:
+    assert gate(CONSTANT, exclude_annotators="constant 1").passed
+    crowded.audit("p", record=True)
+    assert gate(CONSTANT, exclude_flagged=True).passed
+
+
+def test_any_kind(crowded: Ledger, gate: Gate) -> None:
+    (found,) = gate('[[check]]\nflags = ["any"]').checks
+    assert found.passed is False
+    assert found.check == "no finding of any kind"
+    assert gate('[[check]]\nflags = ["any"]', exclude_annotators="constant 1").passed
+
+
+def test_a_kind_that_cannot_be_looked_for_is_not_clear(crowded: Ledger, gate: Gate) -> None:
+    (found,) = gate('[[check]]\nflags = ["too_fast", "severity_bias"]').checks
+    assert (found.passed, found.value, found.undefined) == (None, None, "not_applicable")
+    assert "severity_bias (there are no ordered categories)" in found.why
+    # What another kind finds is found all the same.
+    (found,) = gate('[[check]]\nflags = ["severity_bias", "constant_category"]').checks
+    assert found.passed is False
+
+
+def test_nobody_is_found_where_there_is_nobody(ledger: Ledger, gate: Gate) -> None:
+    load(ledger, [(1, "ada", "x")])
+    (found,) = gate(CONSTANT).checks
+    assert found.passed is None
+    assert found.why == "Not looked for: constant_category (there are no items of two answers)."
+    (found,) = gate('[[check]]\nflags = ["any"]').checks
+    assert found.passed is None
+    assert found.why == "No kind of finding can be looked for."
+
+
+# -- the life of a finding -----------------------------------------------------------------
+
+
+@pytest.fixture
+def people(ledger: Ledger) -> Ledger:
+    """The annotators ada, bo and cy, numbered 1 to 3, and the categories x and y, 1 and 2."""
+    load(ledger, [("i", "ada", "x"), ("i", "bo", "y"), ("i", "cy", "x")])
+    return ledger
+
+
+def now(ledger: Ledger, *seen: Seen, kinds: tuple[str, ...] = ()) -> Found:
+    """What a gate makes of an audit that found this."""
+    with ledger.reading("p") as (connection, project):
+        present = Present(connection, project, parse_config(CONSTANT, "f"))
+        names = annotator_names(connection, project), category_names(connection, project)
+        vars(present)["audit"] = audit_of(*names, seen)
+        return found_now(present, kinds)
+
+
+ADA = [(("ada",), "category_bias")]
+
+
+@pytest.mark.parametrize("state", ["open", "acknowledge"])
+def test_a_finding_that_stands_is_found(people: Ledger, state: str) -> None:
+    record(people, Seen(1))
+    if state != "open":
+        acted(people, "acknowledge", 1)
+    assert now(people, Seen(1)) == Found(ADA, [])
+
+
+@pytest.mark.parametrize("action", ["dismiss", "resolve"])
+def test_a_finding_that_somebody_settled_is_not(people: Ledger, action: str) -> None:
+    record(people, Seen(1))
+    acted(people, action, 1)
+    assert now(people, Seen(1)) == Found([], [1])
+    assert now(people, Seen(1), Seen(1, category=2)) == Found(ADA, [1])
+    acted(people, "appeal", 1, by="ada", note="still")
+    assert now(people, Seen(1)) == Found([], [1])
+
+
+def test_a_dismissed_finding_is_found_where_a_recorded_audit_would_open_it(people: Ledger) -> None:
+    record(people, Seen(1, informative=40))
+    acted(people, "dismiss", 1)
+    assert now(people, Seen(1, informative=59)) == Found([], [1])
+    assert now(people, Seen(1, informative=60)) == Found(ADA, [])
+    record(people, Seen(1, informative=60))
+    assert now(people, Seen(1, informative=60)) == Found(ADA, [])
+    acted(people, "dismiss", 1)
+    assert now(people, Seen(1, informative=60)) == Found([], [1])
+
+
+def test_what_an_audit_closed_and_is_back_is_found(people: Ledger) -> None:
+    record(people, Seen(1))
+    record(people)  # it is not found any more
+    assert now(people, Seen(1)) == Found(ADA, [])
+
+
+def test_one_about_a_pair_is_found_once_and_settled_once(people: Ledger) -> None:
+    copied = Seen(1, "copying", category=None, other=3)
+    assert now(people, copied) == Found([(("ada", "cy"), "copying")], [])
+    record(people, copied)
+    acted(people, "dismiss", 1)
+    assert now(people, copied) == Found([], [1])
+
+
+def test_a_finding_is_of_the_kinds_that_it_explains(people: Ledger) -> None:
+    shown = "k (shown by the audit as category_bias)"
+    assert now(people, Seen(1), kinds=("k",)) == Found([(("ada",), shown)], [])
+    assert now(people, Seen(1), kinds=("drift",)) == Found([], [])
+    assert now(people, Seen(1), kinds=("drift", "category_bias")) == Found(ADA, [])
+
+
+def test_of_any_kind_it_is_enough_that_some_can_be_looked_for(people: Ledger) -> None:
+    with people.reading("p") as (connection, project):
+        present = Present(connection, project, parse_config(CONSTANT, "f"))
+        assert not_looked_for(present, ()) == {}
+        assert set(not_looked_for(present, ("drift", "category_bias"))) == {"drift"}

@@ -1,0 +1,122 @@
+"""The file to start from: it says what holds, and the project passes it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.cli.projects import LITTLE, furnish
+from tests.gate.conftest import Gate, load
+from tracker.core.errors import InvalidOption
+from tracker.gate import judge, parse_config, starting_config
+from tracker.gate.scaffold import _below, _two_digits
+from tracker.ledger import Ledger
+from tracker.queries import choose
+from tracker.simulate import Group, crowd
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Ledger:
+    """Projects of every kind, and with little or nothing in them."""
+    path = tmp_path_factory.mktemp("starting") / "ledger.db"
+    path.write_bytes(sqlite_template.read_bytes())
+    furnish(f"sqlite:///{path}")
+    return Ledger(f"sqlite:///{path}")
+
+
+def started(ledger: Ledger, project: str = "p") -> str:
+    """The file to start from, which the project passes."""
+    with ledger.reading(project) as (connection, found):
+        text = starting_config(connection, found)
+        told = judge(connection, found, parse_config(text, "gate.toml"))
+    assert told.passed, [check.why for check in (*told.failed, *told.unknown)]
+    assert all(line.startswith(("#", "[[check]]")) or not line or " = " in line
+               for line in text.split("\n"))  # fmt: skip
+    return text
+
+
+NONE = {"empty", "alone", "skipped"}  # no item has two answers
+
+
+@pytest.mark.parametrize(
+    "project", ["main", "marks", "ranks", "sets", "spans", *sorted({*LITTLE} - NONE)]
+)
+def test_a_project_of_any_kind_passes(furnished: Ledger, project: str) -> None:
+    text = started(furnished, project)
+    assert "\nitems_at_least = " in text
+    assert "\noverlap_at_least = " in text
+
+
+@pytest.mark.parametrize("project", sorted(NONE))
+def test_without_a_figure_there_is_a_reason(furnished: Ledger, project: str) -> None:
+    with pytest.raises(InvalidOption, match="has two answers") as caught:
+        started(furnished, project)
+    assert "import answers first" in str(caught.value.mend)
+
+
+def test_what_it_holds_to(ledger: Ledger, gate: Gate) -> None:
+    ledger.import_rows(crowd(60, 7, [Group("honest", 5), Group("constant", 1)]), "p")
+    text = started(ledger)
+    low = ledger.agreement("p").measure("krippendorff_alpha").ci_low
+    assert low is not None
+    least = re.search(r'\nmeasure = .*\nat_least = (.*)\non = "ci_low"\n', text)
+    assert least is not None
+    assert 0.004 < low - float(least[1]) < 0.016
+    lowest = ledger.agreement("p").to_dict()["summary"]["lowest"]["category"]
+    assert f'\ncategory = "{lowest}"\n' in text
+    assert "\n# max_drop = 0.05\n" in text
+    assert "There is no snapshot of all answers" in text
+    assert '\n# flags = ["constant_category"]\n' in text
+    assert "1 annotator is flagged." in text
+    assert "constant 1" not in text
+    assert "\nitems_at_least = 60\n" in text
+    ledger.snapshot("p")
+    assert "\nmax_drop = 0.05\n" in started(ledger)
+    assert gate(text).passed
+    text = started_without(ledger, "constant 1")
+    assert '\nflags = ["constant_category"]\n' in text
+    assert '\nflags = ["random_answers"]\n' in text
+
+
+def started_without(ledger: Ledger, annotator: str) -> str:
+    """The file to start from where somebody's answers are not counted."""
+    with ledger.reading("p") as (connection, found):
+        return starting_config(connection, found, choose(exclude_annotators=annotator))
+
+
+def test_a_choice_of_answers_passes_with_the_same_choice(ledger: Ledger, gate: Gate) -> None:
+    rows = [(n, who, "xy"[n % 2]) for n in range(20) for who in ("ada", "bo")]
+    load(ledger, [*rows, *((n, "cy", "x") for n in range(20))])
+    with ledger.reading("p") as (connection, found):
+        text = starting_config(connection, found, choose(annotators=["ada", "bo"]))
+    assert "the gate needs the same options" in text
+    assert gate(text, annotators=["ada", "bo"]).passed
+    assert not gate(text).passed
+
+
+@pytest.mark.parametrize("name", ["*", 'say "a"', "a\\b", "a\x7fb\x01", "# x", "ä 名", "'''"])
+def test_names_are_written_so_that_they_are_read_back(ledger: Ledger, name: str) -> None:
+    rows = [("ada", name), ("bo", "x")]
+    load(ledger, [(n, who, given) for n in range(5) for who, given in rows])
+    text = started(ledger)
+    config = parse_config(text, "f")
+    figures = [getattr(check, "figure", None) for check in config.checks]
+    assert {name, "x"} & {figure.category for figure in figures if figure is not None}
+
+
+@given(st.floats(0, 1))
+def test_a_threshold_is_a_little_below(value: float) -> None:
+    least = float(_below(value, 0.0))
+    assert least <= value
+    assert least == 0 or 0.0049 < value - least < 0.0151
+
+
+@given(st.integers(1, 10**9))
+def test_a_number_of_two_digits(number: int) -> None:
+    short = _two_digits(number)
+    assert number * 0.9 < short <= number
+    assert str(short)[2:].strip("0") == ""

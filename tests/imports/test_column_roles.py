@@ -1,0 +1,232 @@
+"""Which column means what, and what else a row may say: times, seconds, attributes."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import fates, standing, stored
+from tracker.core.errors import InvalidOption, Refused
+from tracker.ledger import Ledger
+from tracker.projects.items import find_item
+from tracker.projects.project import find_project
+
+Write = Callable[..., Path]
+
+ROWS = [("i", "A", "x"), ("i", "B", "y")]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "item,annotator,category",
+        "task_id,worker,label",
+        "Question;Rater;Answer",
+        "document\tcoder\trating",
+        "Document ID|Annotator-ID|CLASS",
+        "\ufeffitem,annotator,category",
+        " item , annotator , category ",
+    ],
+)
+def test_columns_are_known_by_many_names(sqlite_ledger: Ledger, write: Write, header: str) -> None:
+    delimiter = next(mark for mark in ",;\t|" if mark in header)
+    body = "".join(f"{delimiter.join(row)}\r\n" for row in ROWS)
+    sqlite_ledger.import_file(write(f"{header}\r\n{body}".encode()), "p")
+    assert standing(sqlite_ledger) == ROWS
+
+
+def test_of_several_names_the_role_itself_wins(sqlite_ledger: Ledger, write: Write) -> None:
+    file = write("task,item,annotator,user,category,label\n t,i,A,u,x,l\n t,i,B,u,y,l")
+    sqlite_ledger.import_file(file, "p")
+    assert standing(sqlite_ledger) == ROWS
+
+
+def test_other_columns_are_mapped(ledger: Ledger, write: Write) -> None:
+    file = write("no,who,said,when,item\n i,A,x,2024-01-01,9\n i,B,y,2024-01-02,9")
+    columns = ["item=no", "annotator=WHO", "category = said", "labeled_at=when"]
+    ledger.import_file(file, "p", columns=columns)
+    assert standing(ledger) == ROWS
+    assert standing(ledger, "p", "labeled_at")[0] == ("2024-01-01T00:00:00Z",)
+
+
+@pytest.mark.parametrize(
+    ("pair", "sign"),
+    [
+        ("item", "is not ROLE=COLUMN"),
+        ("item=", "is not ROLE=COLUMN"),
+        ("itm=x", "did you mean 'item'"),
+        ("colour=x", "is no role of a column"),
+    ],
+)
+def test_a_map_that_says_nothing(sqlite_ledger: Ledger, write: Write, pair: str, sign: str) -> None:
+    file = write("item,annotator,category\n i,A,x")
+    with pytest.raises(InvalidOption, match=sign):
+        sqlite_ledger.import_file(file, "p", columns=[pair])
+    assert stored(sqlite_ledger) == {}
+
+
+def test_wide_files_have_a_column_per_annotator(ledger: Ledger, write: Write) -> None:
+    file = write("item,A,B,C 1\n i,x,y,\n j,,x, z \n k,,,")
+    result = ledger.import_file(file, "p", wide=True)
+    assert fates(result) == {"inserted": 4}
+    expected = [("i", "A", "x"), ("i", "B", "y"), ("j", "B", "x"), ("j", "C 1", "z")]
+    assert standing(ledger) == expected
+    assert fates(ledger.import_file(file, "p", wide=True)) == {"unchanged": 4}
+
+
+def test_wide_files_with_other_columns(ledger: Ledger, write: Write) -> None:
+    file = write("doc,A,lang,B,gold,text\n i,x,nl,y,x,hallo\n j,x,fr,,y,salut")
+    result = ledger.import_file(file, "p", columns=["annotators=A, B"], keep=["lang"])
+    assert fates(result) == {"inserted": 3}
+    people = [row for row in standing(ledger) if row[1] != "gold"]
+    assert people == [("i", "A", "x"), ("i", "B", "y"), ("j", "A", "x")]
+    assert result.gold is not None
+    assert result.gold["inserted"] == 2
+    with pytest.raises(Refused, match="has no column 'D'"):
+        ledger.import_file(file, "p", columns=["annotators=A,D"])
+
+
+def test_wide_answers_of_one_annotator_twice_contradict(ledger: Ledger, write: Write) -> None:
+    with pytest.raises(Refused, match=r"line 2: .* item 'i': 'x' here, 'y' on line 3"):
+        ledger.import_file(write("item,A\n i,x\n i,y"), "p", wide=True)
+    assert stored(ledger) == {}
+
+
+def test_attributes_and_texts_are_kept_on_request(ledger: Ledger, write: Write) -> None:
+    first = write("item,annotator,category,text,lang,Source\n i,A,x,hello,en,web\n j,A,x,hi,en,")
+    ledger.import_file(first, "p", keep=["lang", "source"])
+    ledger.import_file(write("item,annotator,category,lang\n i,B,x,nl"), "p", keep=["lang"])
+    ledger.import_file(write("item,annotator,category,lang\n i,C,x,fr"), "p")
+    with ledger.database.read() as connection:
+        project = find_project(connection, "p")
+        item = find_item(connection, project, "i")
+        other = find_item(connection, project, "j")
+    assert item.text == "hello"
+    assert item.attributes == {"lang": "nl", "source": "web"}
+    assert other.attributes == {"lang": "en", "source": ""}
+    with pytest.raises(Refused, match="has no column 'langue'") as caught:
+        ledger.import_file(first, "p", keep=["langue"])
+    assert "did you mean 'lang'?" in str(caught.value)
+
+
+# -- times and seconds ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cell", "moment"),
+    [
+        ("2024-03-01T10:00:00Z", "2024-03-01T10:00:00Z"),
+        ("2024-03-01T10:00:00+02:00", "2024-03-01T08:00:00Z"),
+        ("2024-03-01 10:00", "2024-03-01T10:00:00Z"),
+        ("2024-03-01", "2024-03-01T00:00:00Z"),
+        ("20240301", "2024-03-01T00:00:00Z"),
+        ("2024-03-01T10:00:00.123456Z", "2024-03-01T10:00:00.123456Z"),
+        ("1700000000", "2023-11-14T22:13:20Z"),
+        ("1700000000250", "2023-11-14T22:13:20.250000Z"),
+        ("1700000000.25", "2023-11-14T22:13:20.250000Z"),
+        (" 1700000000 ", "2023-11-14T22:13:20Z"),
+        ("-1", "1969-12-31T23:59:59Z"),
+        ("", None),
+    ],
+)
+def test_times(sqlite_ledger: Ledger, write: Write, cell: str, moment: str | None) -> None:
+    rows = [("item", "annotator", "category", "labeled_at"), ("i", "A", "x", cell)]
+    sqlite_ledger.import_file(write(rows), "p")
+    assert standing(sqlite_ledger, "p", "labeled_at") == [(moment,)]
+
+
+def test_seconds_are_kept_to_the_millisecond(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,category,seconds\n i,A,x,1.2345\n i,B,x,0\n i,C,x,\n i,D,x,2e3")
+    ledger.import_file(file, "p")
+    assert standing(ledger, "p", "annotator", "seconds") == [
+        ("A", 1.234),
+        ("B", 0.0),
+        ("C", None),
+        ("D", 2000.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "sign"),
+    [
+        ("labeled_at", "yesterday", "'yesterday' is neither ISO 8601 nor epoch seconds"),
+        ("labeled_at", "2024-13-01", "is neither ISO 8601 nor epoch seconds"),
+        ("labeled_at", "nan", "is neither ISO 8601 nor epoch seconds"),
+        ("labeled_at", "inf", "is neither ISO 8601 nor epoch seconds"),
+        ("labeled_at", "-1e300", "is neither ISO 8601 nor epoch seconds"),
+        ("labeled_at", "-99999999999999", "is neither ISO 8601 nor epoch seconds"),
+        ("labeled_at", "0001-01-01T00:00+14:00", "is neither ISO 8601 nor epoch seconds"),
+        ("labeled_at", "2999-01-01", "'2999-01-01' lies in the future"),
+        ("labeled_at", "17000000000000000", "lies in the future"),
+        ("labeled_at", "9999999999999", "the labeled_at '9999999999999' lies in the future"),
+        ("seconds", "soon", "the seconds 'soon' are not a number"),
+        ("seconds", "nan", "are not a number"),
+        ("seconds", "-1", "are not a time spent"),
+        ("seconds", "1e300", "are not a time spent"),
+        ("pass", "0", "the pass '0' is not 1, 2, …"),
+        ("pass", "1.5", "is not 1, 2, …"),
+        ("pass", "32768", "is not 1, 2, …"),
+        ("pass", "9" * 5000, "the pass '9999"),
+    ],
+)
+def test_cells_that_cannot_be_read(
+    sqlite_ledger: Ledger, write: Write, column: str, cell: str, sign: str
+) -> None:
+    file = write([("item", "annotator", "category", column), ("i", "A", "x", cell)])
+    with pytest.raises(Refused) as caught:
+        sqlite_ledger.import_file(file, "p")
+    assert f"{file}, line 2: " in str(caught.value)
+    assert sign in str(caught.value)
+    assert len(str(caught.value)) < 1500
+    assert stored(sqlite_ledger) == {}
+
+
+# -- packed, piped, framed -----------------------------------------------------------------
+
+
+def test_a_packed_file(sqlite_ledger: Ledger, write: Write) -> None:
+    packed = gzip.compress(b"item,annotator,category\ni,A,x\ni,B,y\n")
+    sqlite_ledger.import_file(write(packed, "a.csv.gz"), "p")
+    assert standing(sqlite_ledger) == ROWS
+    with pytest.raises(Refused, match="does not unpack"):
+        sqlite_ledger.import_file(write(packed[:-12], "b.csv.gz"), "p")
+
+
+def test_frames_are_imported_like_files(sqlite_ledger: Ledger) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"item": [1, 1], "A": ["x", "y,\n z"], "B": [None, "x"]})
+    frame["item"] = ["i", 'j "quoted"']
+    sqlite_ledger.import_frame(frame, "p", wide=True)
+    assert standing(sqlite_ledger) == [
+        ("i", "A", "x"),
+        ('j "quoted"', "A", "y,\n z"),
+        ('j "quoted"', "B", "x"),
+    ]
+
+
+def test_progress_is_told_in_bytes(sqlite_ledger: Ledger, write: Write) -> None:
+    file = write([("item", "annotator", "category"), *((n, "A", "x") for n in range(6000))])
+    told: list[tuple[int, int | None]] = []
+    sqlite_ledger.import_file(
+        [file, file], "p", progress=lambda done, total: told.append((done, total))
+    )
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert {total for _, total in told} == {2 * file.stat().st_size}
+    assert told[-1][0] == 2 * file.stat().st_size
+
+
+def test_blank_lines_before_the_header_are_passed_over(ledger: Ledger, write: Write) -> None:
+    file = write(b"\n \nitem;annotator;label\ni;A;x\n;B;y\n")
+    with pytest.raises(Refused, match="line 5: the item is empty"):
+        ledger.import_file(file, "p")
+
+
+def test_an_empty_text_erases_nothing(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write("item,annotator,label,text\ni,A,x,the text\n"), "p")
+    ledger.import_file(write("item,annotator,label,text\ni,B,x,\n"), "p")
+    with ledger.reading("p") as (connection, project):
+        assert find_item(connection, project, "i").text == "the text"

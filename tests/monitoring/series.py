@@ -1,0 +1,59 @@
+"""Series of points, one a week."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from tracker.monitoring import Point
+
+WEEK = 7 * 86_400 * 1_000_000
+FIRST = 1_735_689_600_000_000  # 2025-01-01
+
+
+def at(week: int) -> int:
+    """The end of a week, counted from 0."""
+    return FIRST + week * WEEK
+
+
+def weekly(values: Iterable[float], errors: Iterable[float] | float = 0.02) -> list[Point]:
+    values = list(values)
+    if isinstance(errors, int | float):
+        errors = [errors] * len(values)
+    return [
+        Point(at(week), float(value), float(error))
+        for week, (value, error) in enumerate(zip(values, errors, strict=True))
+    ]
+
+
+def drawn(
+    seed: int,
+    weeks: int = 52,
+    changes: Sequence[tuple[int, float]] = (),
+    *,
+    unequal: float = 0.0,
+    dispersion: float = 1.0,
+) -> list[Point]:
+    """A figure of 0.7 with errors about 0.02, and the given changes from the given weeks on.
+
+    ``unequal`` is the deviation of the errors' logarithm.
+    """
+    random = np.random.default_rng(seed)
+    level = np.full(weeks, 0.7)
+    for week, change in changes:
+        level[week:] += change
+    errors = 0.02 * np.exp(random.normal(0.0, unequal, weeks))
+    return weekly(level + np.sqrt(dispersion) * random.normal(0.0, errors), errors)
+
+
+def wandering(
+    seed: int, weeks: int, autocorrelation: float, *, dispersion: float = 1.0
+) -> list[Point]:
+    """A steady figure of 0.7 with errors of 0.02 whose neighbouring weeks correlate."""
+    random = np.random.default_rng(seed)
+    steps = random.normal(size=weeks) * np.sqrt(1 - autocorrelation**2)
+    course = [random.normal()]
+    for step in steps[1:]:
+        course.append(autocorrelation * course[-1] + step)
+    return weekly(0.7 + 0.02 * np.sqrt(dispersion) * np.array(course))

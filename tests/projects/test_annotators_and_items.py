@@ -1,0 +1,150 @@
+"""Annotators, their names and kinds; items, and all that was said of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import SPANS, fates, standing, undo
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.ledger import Ledger
+from tracker.projects.annotators import (
+    add_alias,
+    find_annotator,
+    list_annotators,
+    rename_annotator,
+    set_kind,
+)
+from tracker.projects.items import find_item, list_items
+
+Write = Callable[..., Path]
+ANSWERS = "item,annotator,category\n i,ann@x.org,x\n i,B,y\n j,ann@x.org,x"
+
+
+@pytest.fixture
+def named(ledger: Ledger, write: Write) -> Ledger:
+    ledger.import_file(write(ANSWERS), "p")
+    return ledger
+
+
+def test_an_old_export_still_fits_after_a_rename(named: Ledger, write: Write) -> None:
+    with named.writing("p") as (connection, project):
+        rename_annotator(connection, project, "ann@x.org", "Ann")
+        annotators = [one.to_dict() for one in list_annotators(connection, project)]
+    assert annotators == [
+        {"annotator": "Ann", "kind": "human", "aliases": ["ann@x.org"]},
+        {"annotator": "B", "kind": "human", "aliases": []},
+    ]
+    assert fates(named.import_file(write(ANSWERS), "p")) == {"unchanged": 3}
+    revised = write("item,annotator,category\n i,ann@x.org,z\n j,Ann,z")
+    assert fates(named.import_file(revised, "p")) == {"changed": 2}
+    assert standing(named) == [("i", "Ann", "z"), ("i", "B", "y"), ("j", "Ann", "z")]
+    both = write("item,annotator,category\n k,ann@x.org,x\n k,Ann,x")
+    assert fates(named.import_file(both, "p")) == {"inserted": 1, "unchanged": 1}
+    assert named.agreement("p").counts.annotators == 2
+
+
+def test_renamed_twice_and_back(named: Ledger, write: Write) -> None:
+    for old, new in (("ann@x.org", "Ann"), ("Ann", "Anna")):
+        with named.writing("p") as (connection, project):
+            rename_annotator(connection, project, old, new)
+    with named.reading("p") as (connection, project):
+        for name in ("Anna", "Ann", "ann@x.org", " Ann "):
+            assert find_annotator(connection, project, name).name == "Anna"
+    assert fates(named.import_file(write(ANSWERS), "p")) == {"unchanged": 3}
+    taken = pytest.raises(InvalidOption, match="the name 'B' is taken")
+    with taken, named.writing("p") as (connection, project):
+        rename_annotator(connection, project, "Anna", "B")
+
+
+def test_answers_under_an_alias_are_the_annotators(named: Ledger, write: Write) -> None:
+    with named.writing("p") as (connection, project):
+        add_alias(connection, project, "B", "worker 7")
+    file = write("item,annotator,category\n j,worker 7,x\n i,worker 7,x")
+    assert fates(named.import_file(file, "p")) == {"inserted": 1, "changed": 1}
+    people = [row for row in standing(named) if row[1] == "B"]
+    assert people == [("i", "B", "x"), ("j", "B", "x")]
+    contradiction = write("item,annotator,category\n i,worker 7,x\n i,B,y")
+    with pytest.raises(Exception, match="on line 3"):
+        named.import_file(contradiction, "p")
+    for alias in ("ann@x.org", "worker 7"):
+        slip = pytest.raises(InvalidOption, match="is already in use")
+        with slip, named.writing("p") as (connection, project):
+            add_alias(connection, project, "B", alias)
+
+
+def test_kinds(named: Ledger, write: Write) -> None:
+    with named.writing("p") as (connection, project):
+        assert set_kind(connection, project, "B", "reference").kind == "reference"
+        with pytest.raises(InvalidOption, match="human, model, reference"):
+            set_kind(connection, project, "B", "robot")
+    agreement = named.agreement("p")
+    assert agreement.counts.annotators == 1
+    assert agreement.gold is not None
+    assert agreement.gold.answers == 1
+
+
+def test_near_names_are_suggested(named: Ledger) -> None:
+    with named.reading("p") as (connection, project):
+        with pytest.raises(NotFound) as caught:
+            find_annotator(connection, project, "ann@x.com")
+        assert "did you mean 'ann@x.org'?" in str(caught.value)
+        with pytest.raises(NotFound) as caught:
+            find_annotator(connection, project, "zzz")
+        assert "tracker annotator list" in str(caught.value)
+        with pytest.raises(NotFound) as caught:
+            find_item(connection, project, "zzz")
+        assert "tracker item list" in str(caught.value)
+
+
+def test_items_are_listed_as_they_came(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,category\n z,A,x\n a,A,x\n z,B,x\n m,A,\n z,B,x")
+    ledger.import_file(file, "p")
+    with ledger.reading("p") as (connection, project):
+        assert list_items(connection, project) == [
+            {"item": "z", "annotators": 2},
+            {"item": "a", "annotators": 1},
+            {"item": "m", "annotators": 0},
+        ]
+        assert [row["item"] for row in list_items(connection, project, limit=2)] == ["z", "a"]
+
+
+def test_all_that_was_said_of_an_item(ledger: Ledger, write: Write) -> None:
+    header = "item,annotator,category,pass,labeled_at,seconds,text,lang\n"
+    first = write(header + "i,A,x,1,2024-03-02,2.5,hello,en\n i,B,,1,,,hello,en\n j,A,x,1,,,,")
+    numbers = [ledger.import_file(first, "p", keep=["lang"]).id]
+    numbers.append(ledger.import_file(write(header + "i,A,y,1,2024-03-03,,hello,en"), "p").id)
+    numbers.append(ledger.import_file(write(header + "i,A,z,1,2024-03-04,,hello,en"), "p").id)
+    numbers.append(ledger.import_file(write(header + "i,A,w,1,2024-03-01,,hello,en"), "p").id)
+    undo(ledger, numbers[2])
+    with ledger.reading("p") as (connection, project):
+        told = find_item(connection, project, " i ").to_dict()
+    assert (told["item"], told["text"], told["attributes"]) == ("i", "hello", {"lang": "en"})
+    assert [
+        (row["annotator"], row["category"], row["answer"], row["state"], row["import"])
+        for row in told["labels"]
+    ] == [
+        ("A", "w", "label", "superseded", numbers[3]),
+        ("A", "x", "label", "superseded", numbers[0]),
+        ("A", "y", "label", "stands", numbers[1]),
+        ("A", "z", "label", "taken back", numbers[2]),
+        ("B", None, "skipped", "stands", numbers[0]),
+    ]
+    assert told["labels"][1]["seconds"] == 2.5
+    assert told["labels"][1]["labeled_at"] == "2024-03-02T00:00:00Z"
+    assert told["labels"][4]["labeled_at"] is None
+
+
+def test_spans_of_an_item(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,category,start,end\n d,A,PER,0,3\n d,B,,,")
+    ledger.import_file(file, "p", options=SPANS)
+    with ledger.writing("p") as (connection, project):
+        rename_annotator(connection, project, "A", "Ann")
+        told = find_item(connection, project, "d").to_dict()["labels"]
+    assert [(row["start"], row["end"], row["answer"]) for row in told] == [
+        (0, 3, "label"),
+        (None, None, "none applies"),
+    ]
+    assert told[0]["annotator"] == "Ann"

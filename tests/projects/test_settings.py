@@ -1,0 +1,133 @@
+"""Settings that change: refused when the answers contradict, known as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.imports.loader import Rejected
+from tracker.ledger import Ledger
+from tracker.projects.categories import category_names
+from tracker.projects.project import ProjectOptions, create_project, find_project
+from tracker.projects.settings import set_project
+from tracker.storage.schema import Change
+
+Write = Callable[..., Path]
+
+ROWS = "item,annotator,category\n i,A,low\n i,B,high\n j,A,mid\n j,B,high\n k,A,low\n k,B,low"
+
+
+@pytest.fixture
+def ranked(ledger: Ledger, write: Write) -> Ledger:
+    ledger.import_file(write(ROWS), "p")
+    return ledger
+
+
+def names(ledger: Ledger) -> list[str]:
+    with ledger.reading("p") as (connection, project):
+        return list(category_names(connection, project).values())
+
+
+def alpha(ledger: Ledger, **asked: Any) -> float | None:
+    return ledger.agreement("p", measures=["krippendorff_alpha"], **asked).measures[0].value
+
+
+def changes(ledger: Ledger) -> list[Any]:
+    with ledger.database.read() as connection:
+        statement = select(Change.kind, Change.recorded_at).order_by(Change.id)
+        return list(connection.execute(statement).all())
+
+
+def test_settings_change_and_are_known_as_they_were(ranked: Ledger, write: Write) -> None:
+    ranked.snapshot("p")
+    nominal = alpha(ranked)
+    made = ranked.set_project(
+        "p", wanted=3, scale="ordinal", categories=["low", "mid", "high", "top"]
+    )
+    assert (made.wanted, made.scale, made.closed) == (3, "ordinal", True)
+    assert names(ranked) == ["low", "mid", "high", "top"]
+    assert ranked.status("p").missing == 3
+    ordinal = alpha(ranked)
+    assert ordinal != nominal
+    with pytest.raises(Rejected, match="'middling' is none of the project's categories"):
+        ranked.import_file(write("item,annotator,category\n l,A,middling"), "p")
+    taken = ranked.record_snapshot("p", if_changed=True)
+    assert taken.fresh
+    before = datetime.fromtimestamp(changes(ranked)[1].recorded_at / 1e6, UTC).isoformat()
+    assert alpha(ranked, known_at=before) == nominal
+    assert ranked.status("p", known_at=before).missing is None
+    assert ranked.verify("p").faults == ()
+    scales = [one.assessment.scale for one in ranked.history("p").snapshots]
+    assert scales == ["nominal", "ordinal"]
+    ranked.set_project("p", opened=True, wanted=0)
+    assert names(ranked) == ["low", "mid", "high", "top"]
+    assert alpha(ranked) == ordinal
+    ranked.import_file(write("item,annotator,category\n l,A,zero\n l,B,low"), "p")
+    assert names(ranked)[-1] == "zero"
+    assert alpha(ranked) is None  # of an order that does not name them all
+    ranked.order_categories("p", ["zero", "low", "mid", "high", "top"])
+    assert alpha(ranked) is not None
+    assert ranked.verify("p").faults == ()
+    assert [kind for kind, _ in changes(ranked)[2:]] == [
+        "set project",
+        "set project",
+        "import",
+        "order categories",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "match"),
+    [
+        ({"categories": ["low", "high"]}, Refused, r"leaves out 'mid' \(1 labels\).*merge p mid"),
+        ({"scale": "interval"}, Refused, "'high' is not a number"),
+        ({"scale": "rank"}, InvalidOption, "none of nominal"),
+        ({"wanted": -1}, InvalidOption, "--wanted -1"),
+        ({"categories": ["low", "low"]}, InvalidOption, "twice"),
+        ({"categories": ["low"], "opened": True}, InvalidOption, "contradict"),
+        ({}, InvalidOption, "nothing to set"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused(
+    ranked: Ledger, asked: dict[str, Any], error: type[Exception], match: str
+) -> None:
+    before = changes(ranked)
+    with pytest.raises(error, match=f"(?s){match}"):
+        ranked.set_project("p", **asked)
+    assert changes(ranked) == before
+
+
+def test_an_order_names_every_category(ranked: Ledger) -> None:
+    with pytest.raises(InvalidOption, match="leaves out 'mid'"):
+        ranked.order_categories("p", ["low", "high"])
+    with pytest.raises(NotFound, match="'lo'"):
+        ranked.order_categories("p", ["lo", "mid", "high"])
+
+
+def test_what_is_set_already_is_no_change(ranked: Ledger) -> None:
+    ranked.set_project("p", wanted=2, categories=["low", "mid", "high"])
+    before = changes(ranked)
+    ranked.set_project("p", wanted=2, categories=["low", "mid", "high"])
+    ranked.order_categories("p", ["low", "mid", "high"])
+    assert changes(ranked) == before
+
+
+def test_an_import_says_how_to_change_a_setting(ranked: Ledger, write: Write) -> None:
+    with pytest.raises(InvalidOption, match=r"(?s)not set.*tracker project set p --wanted 3"):
+        ranked.import_file(write(ROWS), "p", options=ProjectOptions(wanted=3))
+
+
+def test_a_dropped_category_is_not_on_the_list_when_it_opens(ledger: Ledger) -> None:
+    with ledger.database.write() as connection:
+        project = create_project(connection, "p", ProjectOptions(categories=("a", "b", "c")))
+        set_project(connection, project, categories=["b", "a"])
+        found = find_project(connection, "p")
+        assert list(category_names(connection, found).values()) == ["b", "a"]
+        opened = set_project(connection, found, opened=True)
+        assert list(category_names(connection, opened).values()) == ["b", "a"]

@@ -1,0 +1,217 @@
+"""Scripts of all that changes a project, and what a snapshot says in the end."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any, NamedTuple, TypeAlias
+
+import pytest
+from hypothesis import strategies as st
+from sqlalchemy import Connection, text
+
+from tests.flags.found import Seen, record_in
+from tests.helpers import csv_text
+from tests.storage.as_of.plain import (
+    NAMES,
+    Clock,
+    Merge,
+    Split,
+    Undo,
+    at,
+    load_files,
+    steps,
+    without_doubles,
+)
+from tests.storage.as_of.plain import Step as LabelStep
+from tracker import queries
+from tracker.agreement import Question
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.imports.undo import undo_import
+from tracker.ledger import Ledger
+from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
+from tracker.projects.annotators import list_annotators, set_kind
+from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
+from tracker.snapshots import Taken, store
+
+__all__ = [
+    "Erase",
+    "Flags",
+    "Kind",
+    "Run",
+    "Step",
+    "added_up",
+    "all_steps",
+    "answers",
+    "plainly",
+    "recorded",
+    "short_frames",
+    "taken",
+    "tampering",
+]
+
+
+class Erase(NamedTuple):
+    name: str
+
+
+class Kind(NamedTuple):
+    name: str
+    kind: str
+
+
+class Flags(NamedTuple):
+    annotators: frozenset[int]
+
+
+Step: TypeAlias = LabelStep | Erase | Kind | Flags
+
+
+def all_steps(kind: str) -> st.SearchStrategy[Any]:
+    """What is imported and taken back, who people are, and what was found of them."""
+    names = st.sampled_from(NAMES)
+    return (
+        steps(kind)
+        | steps(kind)
+        | st.builds(Erase, names)
+        | st.builds(Kind, names, st.sampled_from(["model", "human"]))
+        | st.builds(Flags, st.frozensets(st.integers(1, 3), max_size=2))
+    )
+
+
+class Run:
+    """A project in which scripts are played; what cannot be done is left out."""
+
+    def __init__(self, connection: Connection, kind: str, now: Clock, name: str = "p") -> None:
+        self.connection = connection
+        self.now = now
+        self.made: list[int] = []
+        self.steps = 1
+        self.now.moment = at(self.steps)
+        options = ProjectOptions(answers=kind, categories=("x", "y", "z"))
+        self.project = create_project(connection, name, options)
+        self.take([{((item, name, 1), None): frozenset("x") for item in "ij" for name in NAMES}])
+
+    def take(self, step: Step) -> None:
+        self.steps += 1
+        self.now.moment = at(self.steps)
+        try:
+            with self.connection.begin_nested():
+                self._do(step)
+        except (InvalidOption, NotFound):
+            pass
+
+    def _do(self, step: Step) -> None:
+        connection, project = self.connection, self.project
+        if isinstance(step, Merge):
+            merge_annotators(connection, project, *step)
+        elif isinstance(step, Split):
+            split_annotator(connection, project, *step)
+        elif isinstance(step, Erase):
+            erase_annotator(connection, project, *step)
+        elif isinstance(step, Kind):
+            set_kind(connection, project, *step)
+        elif isinstance(step, Flags):
+            record_in(connection, project, *map(Seen, step.annotators))
+        elif isinstance(step, Undo):
+            undo_import(connection, self.made[step.number % len(self.made)])
+        else:
+            known = list_annotators(connection, project)
+            owners = {name: one.name for one in known for name in (one.name, *one.aliases)}
+            files = without_doubles(step, lambda name: owners.get(name, name))
+            number = load_files(connection, project, files, len(self.made)).id
+            assert number is not None
+            self.made.append(number)
+
+
+def answers(items: int, first: int = 0, shift: int = 0) -> str:
+    """Items in a few patterns, three annotators each, whatever the size."""
+    rows = [
+        (f"i{n}", who, "xy"[(n + shift) % (place + 2) % 2])
+        for n in range(first, first + items)
+        for place, who in enumerate("ABC")
+    ]
+    return csv_text([("item", "annotator", "category"), *rows])
+
+
+def taken(ledger: Ledger, question: Question | None = None, **how: Any) -> Taken:
+    return ledger.record_snapshot("p", question, **how)
+
+
+def recorded(connection: Connection, taken: Taken) -> dict[str, Any]:
+    """All that a snapshot that was just taken says of its project."""
+    number = taken.snapshot.id
+    texts = {
+        row.id: row.pattern for row in connection.execute(text("SELECT id, pattern FROM patterns"))
+    }
+    rows = connection.execute(
+        text("SELECT pattern_id, items FROM snapshot_patterns WHERE snapshot_id = :n"),
+        {"n": number},
+    )
+    flags = connection.execute(
+        text("SELECT flag_id, state FROM snapshot_flags WHERE snapshot_id = :n"), {"n": number}
+    )
+    answers, tallies = added_up(connection, number)
+    return {
+        "figures": taken.snapshot.assessment.figures(),
+        "told": list(taken.snapshot.assessment.patterns),
+        "patterns": {texts[pattern]: items for pattern, items in rows},
+        "answers": answers,
+        "tallies": tallies,
+        "flags": sorted(map(tuple, flags)),
+    }
+
+
+def added_up(connection: Connection, number: int) -> tuple[dict[int, int], dict[Any, int] | None]:
+    """Each annotator's answers as a snapshot has them, and tallies: all differences added up.
+
+    Tallies are by annotator, own answer and pattern as text; None where they are not kept.
+    """
+    texts = {
+        row.id: row.pattern for row in connection.execute(text("SELECT id, pattern FROM patterns"))
+    }
+    rows = connection.execute(
+        text(
+            "SELECT a.annotator_id, a.answers, a.tallies FROM snapshot_annotators a "
+            "JOIN snapshots s ON s.project_id = a.project_id AND s.id = a.snapshot_id "
+            "JOIN snapshots last ON last.project_id = s.project_id AND last.id = :n "
+            "WHERE s.id = last.id OR s.frame_id = last.frame_id AND s.id < last.id ORDER BY s.id"
+        ),
+        {"n": number},
+    ).all()
+    answers = {row.annotator_id: row.answers for row in rows}
+    tallies: Counter[Any] = Counter()
+    for who, _, told in rows:
+        for own, pattern, items in json.loads(told or "[]"):
+            tallies[who, tuple(own), texts[pattern]] += items
+    kept = {key: items for key, items in tallies.items() if items}
+    wide = any(row.tallies is None for row in rows)
+    return {who: number for who, number in answers.items() if number}, None if wide else kept
+
+
+def plainly(connection: Connection, project: ProjectInfo) -> tuple[dict[int, int], dict[Any, int]]:
+    """The same, counted of all labels that stand now."""
+    selection = queries.select_answers(connection, project)
+    counts = queries.annotator_tallies(connection, selection).counts
+    tallies = {
+        (who, own, json.dumps(pattern, separators=(",", ":"))): items
+        for who, met in counts.items()
+        for (own, pattern), items in met.items()
+    }
+    return {who: sum(met.values()) for who, met in counts.items()}, tallies
+
+
+def short_frames(patch: pytest.MonkeyPatch) -> None:
+    """Let every third snapshot be whole, instead of every thirtieth."""
+    assert store._LINKS == 30
+    patch.setattr(store, "_LINKS", 3)
+
+
+def tampering(connection: Connection) -> None:
+    """Let statements change what is append-only, until the transaction is rolled back."""
+    if connection.dialect.name == "sqlite":
+        found = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        for name in connection.execute(text(found)).scalars().all():
+            connection.execute(text(f"DROP TRIGGER {name}"))
+    else:
+        connection.execute(text("SET LOCAL session_replication_role = replica"))

@@ -1,0 +1,160 @@
+"""Which snapshot another may be counted from, and which not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from tests.flags.found import Seen, record
+from tests.snapshots.scripts import added_up, answers, plainly, taken, tampering
+from tests.storage.as_of.plain import Clock, at
+from tracker.agreement import Question, Reading, assess
+from tracker.core import clock
+from tracker.ledger import Ledger
+from tracker.projects.annotator_merge import erase_annotator
+from tracker.projects.annotators import set_kind
+from tracker.projects.project import find_project
+from tracker.queries import choose
+from tracker.snapshots import take_snapshot
+from tracker.snapshots.verify import verify
+
+Write = Callable[..., Path]
+
+TAMPERINGS = [
+    "UPDATE snapshots SET labels = 7",
+    "UPDATE snapshots SET digest = 'ab'",
+    "UPDATE snapshots SET through_change = 1",
+    "UPDATE snapshot_patterns SET items = items + 1 WHERE pattern_id = 1",
+    "DELETE FROM snapshot_patterns WHERE pattern_id = 1",
+    "UPDATE snapshot_annotators SET tallies = '[]' WHERE annotator_id = 2",
+    "UPDATE snapshot_annotators SET answers = answers + 1 WHERE annotator_id = 2",
+    "UPDATE patterns SET pattern = '[[[1],9]]' WHERE id = 1",
+    "UPDATE snapshot_flags SET state = 'acknowledged'",
+]
+
+
+@pytest.fixture(scope="module")
+def changed(module_ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    """A project that two items of changed since its snapshot."""
+    file = tmp_path_factory.mktemp("answers") / "answers.csv"
+    file.write_text(answers(40))
+    module_ledger.import_file(file, "p")
+    record(module_ledger, Seen(1))
+    module_ledger.snapshot("p")
+    file.write_text(answers(2, 5, 1))
+    module_ledger.import_file(file, "p")
+    return module_ledger
+
+
+@pytest.mark.parametrize("statement", [None, *TAMPERINGS])
+def test_from_a_base_that_was_tampered_with_nothing_is_counted(
+    changed: Ledger, statement: str | None
+) -> None:
+    with changed.database.write(keep=False, bulk=True) as connection:
+        if statement is not None:
+            tampering(connection)
+            connection.execute(text(statement))
+        project = find_project(connection, "p")
+        found = take_snapshot(connection, project)
+        assert found.read == (2 if statement is None else None)
+        whole = assess(connection, project).figures()
+        assert found.snapshot.assessment.figures() == whole
+
+
+def test_from_a_frame_that_was_tampered_with_nothing_is_counted(
+    ledger: Ledger, write: Write
+) -> None:
+    ledger.import_file(write(answers(40) + "i30,D,x\n"), "p")
+    taken(ledger)
+    ledger.import_file(write(answers(2, 5, 1)), "p")
+    taken(ledger)
+    with ledger.database.write(keep=False) as connection:
+        tampering(connection)
+        connection.execute(
+            text("UPDATE snapshot_annotators SET answers = 0 WHERE annotator_id = 4")
+        )
+        found = take_snapshot(connection, find_project(connection, "p"))
+    assert found.snapshot.assessment.counts.annotators == 4
+
+
+def test_after_an_erasure_everything_is_counted_once(sqlite_ledger: Ledger, write: Write) -> None:
+    sqlite_ledger.import_file(write(answers(40)), "p")
+    sqlite_ledger.import_file(write("item,annotator,category\n i1,D,x"), "p")
+    taken(sqlite_ledger)
+    with sqlite_ledger.writing("p") as (connection, project):
+        erase_annotator(connection, project, "D")
+    assert [taken(sqlite_ledger).read, taken(sqlite_ledger).read] == [None, 0]
+
+
+QUESTIONS = [
+    Question(),
+    Question(confidence=0.9),
+    Question(reading=Reading(weights="linear")),
+    Question(reading=Reading(scale="interval")),
+    Question(choice=choose(exclude_annotators=["A"])),
+    Question(choice=choose(annotators=["A", "B"])),
+]
+UNBASED = [
+    choose(since="2020-01-01"),
+    choose(until="2020-01-01"),
+    choose(where={"lang": "nl"}),
+    choose(as_of="2020-01-01"),
+    choose(known_at="2020-01-01"),
+]
+
+
+def test_settings_that_differ_share_no_base(sqlite_ledger: Ledger, write: Write) -> None:
+    sqlite_ledger.import_file(write(answers(40).replace(",x", ",1").replace(",y\n", ",2\n")), "p")
+    assert [taken(sqlite_ledger, one).read for one in QUESTIONS] == [None] * len(QUESTIONS)
+    assert [taken(sqlite_ledger, one).read for one in QUESTIONS] == [0] * len(QUESTIONS)
+
+
+def test_a_kind_that_changes_leaves_others_base_and_a_change_back_finds_it(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    sqlite_ledger.import_file(write(answers(40)), "p")
+    read = [taken(sqlite_ledger).read]
+    for kind in ("model", "human", "model"):
+        with sqlite_ledger.writing("p") as (connection, project):
+            set_kind(connection, project, "C", kind)
+        read.append(taken(sqlite_ledger, check=True).read)
+    assert read == [None, None, 0, 0]
+
+
+def test_what_time_or_attributes_choose_is_counted_anew(
+    sqlite_ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = answers(8).replace("\n", ",nl\n").replace("category,nl", "category,lang")
+    Clock(monkeypatch).moment = 1_000_000  # so that the project was there at these moments
+    sqlite_ledger.import_file(write(rows), "p", keep=["lang"])
+    monkeypatch.undo()
+    for choice in UNBASED:
+        question = Question(choice=choice)
+        for _ in range(2):
+            found = taken(sqlite_ledger, question, check=True)
+            assert (found.read, found.fresh) == (None, True)
+        again = taken(sqlite_ledger, question, if_changed=True)
+        assert (again.fresh, again.snapshot.id) == (False, found.snapshot.id)
+
+
+def test_from_a_snapshot_of_what_was_known_then_is_counted_what_came_since(
+    sqlite_ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = Clock(monkeypatch)
+    for second in range(1, 4):
+        now.moment = at(second)
+        sqlite_ledger.import_file(write(answers(40 if second == 1 else 2, second, second)), "p")
+    taken(sqlite_ledger)
+    now.moment = at(5)
+    then = taken(sqlite_ledger, Question(choice=choose(known_at=clock.iso(at(1.5)))))
+    assert (then.read, then.snapshot.through_change) == (None, 2)
+    as_of = taken(sqlite_ledger, Question(choice=choose(as_of=clock.iso(at(2.5)))))
+    assert as_of.read is None
+    found = taken(sqlite_ledger, check=True)
+    assert found.read == 3, "the items of both imports since"
+    with sqlite_ledger.reading("p") as (connection, project):
+        assert added_up(connection, found.snapshot.id) == plainly(connection, project)
+        assert verify(connection, project).faults == ()

@@ -1,0 +1,279 @@
+"""The curve from the labels: where its periods end, what it is of, and what it cannot be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import SEVERAL, SPANS, undo
+from tracker.core import clock
+from tracker.core.errors import InvalidOption, TrackerError
+from tracker.ledger import Ledger
+from tracker.projects.annotators import set_kind
+from tracker.projects.notes import add_note
+from tracker.projects.project import create_project
+from tracker.queries import Window
+from tracker.snapshots.curve import Curve, parse_window
+
+Write = Callable[..., Path]
+HEADER = "item,annotator,category,labeled_at\n"
+
+
+def dates(curve: Curve) -> list[str]:
+    """The days at whose ends the points are."""
+    ends = [clock.iso(point.moment) for point in curve]
+    assert all(end.endswith("T23:59:59.999999Z") for end in ends)
+    return [end[:10] for end in ends]
+
+
+def answered_on(ledger: Ledger, write: Write, *days: str, project: str = "p") -> None:
+    """Two annotators agree on an item on each of the days."""
+    rows = [f"i{day},{who},x,{day}" for day in days for who in "AB"]
+    ledger.import_file(write(HEADER + "\n".join(rows)), project)
+
+
+# -- periods -------------------------------------------------------------------------------
+
+
+def test_weeks_end_on_sundays(sqlite_ledger: Ledger, write: Write) -> None:
+    # A Monday and a Sunday of 2024, and the Wednesday on which 2025 begins.
+    answered_on(sqlite_ledger, write, "2024-12-09", "2024-12-22", "2025-01-01")
+    curve = sqlite_ledger.history("p", "week")
+    assert dates(curve) == ["2024-12-15", "2024-12-22", "2024-12-29", "2025-01-05"]
+    assert [point.assessment.counts.items for point in curve] == [1, 2, 2, 3]
+
+
+def test_months_end_on_their_last_day(sqlite_ledger: Ledger, write: Write) -> None:
+    answered_on(sqlite_ledger, write, "2023-11-30", "2024-04-01")
+    found = ["2023-11-30", "2023-12-31", "2024-01-31", "2024-02-29", "2024-03-31", "2024-04-30"]
+    assert dates(sqlite_ledger.history("p", "month")) == found
+    answered_on(sqlite_ledger, write, "2023-02-28", project="no leap year")
+    assert dates(sqlite_ledger.history("no leap year", "month")) == ["2023-02-28"]
+
+
+def test_days_have_a_point_each_also_those_without_an_answer(ledger: Ledger, write: Write) -> None:
+    answered_on(ledger, write, "2024-02-27", "2024-03-01")
+    curve = ledger.history("p", "day")
+    assert dates(curve) == ["2024-02-27", "2024-02-28", "2024-02-29", "2024-03-01"]
+    assert curve.points[1].assessment.figures() == curve.points[0].assessment.figures()
+    alone = ledger.history("p", "day", window="1d")
+    assert [point.assessment.counts.items for point in alone] == [1, 0, 0, 1]
+    assert alone.points[1].assessment.measure("percent_agreement").undefined == "too_few_items"
+    assert alone.points[3].assessment.counts.annotators == 2
+
+
+def test_it_is_from_the_first_answer_that_counts_to_the_last(ledger: Ledger, write: Write) -> None:
+    """Truths without a time are labelled as they are recorded, months after the work."""
+    answered_on(ledger, write, "2024-12-09", "2024-12-22")
+    truth = "item,annotator,category,gold,labeled_at\ni2024-12-09,A,x,x,2024-12-09\n"
+    ledger.import_file(write(truth), "p")
+    ledger.import_file(write(HEADER + "i2024-12-09,gpt,x,2023-01-01\nj,gpt,x,2025-06-01"), "p")
+    with ledger.writing("p") as (connection, project):
+        set_kind(connection, project, "gpt", "model")
+    assert dates(ledger.history("p", "week")) == ["2024-12-15", "2024-12-22"]
+    assert dates(ledger.history("p", "week", annotators=["A"])) == ["2024-12-15", "2024-12-22"]
+    everyone = dates(ledger.history("p", "month", annotators=["A", "gpt"]))
+    assert (everyone[0], everyone[-1]) == ("2023-01-31", "2025-06-30")
+
+
+def test_since_and_until_are_from_when_to_when_and_leave_no_answer_out(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    answered_on(sqlite_ledger, write, "2024-01-01", "2024-01-10", "2024-01-31")
+    curve = sqlite_ledger.history("p", "week", since="2024-01-09", until="2024-01-24")
+    assert dates(curve) == ["2024-01-14", "2024-01-21", "2024-01-24"]
+    assert [point.assessment.counts.items for point in curve] == [2, 2, 2]
+    assert {point.to_dict()["selection"] for point in curve} == {None}
+    assert dates(sqlite_ledger.history("p", "month", until="2023-12-31")) == []
+    assert dates(sqlite_ledger.history("p", "month", since="2024-02-01")) == []
+    before = sqlite_ledger.history("p", "day", since="2023-01-01", until="2024-01-02")
+    assert dates(before) == ["2024-01-01", "2024-01-02"], "there is nothing to say before the first"
+
+
+def test_the_last_point_is_not_later_than_now(
+    sqlite_ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = clock.parse_labelled_at("2024-01-10T12:00")
+    monkeypatch.setattr(clock, "now", lambda: now)
+    answered_on(sqlite_ledger, write, "2024-01-02", "2024-01-09")
+    for every, number in (("day", 8), ("week", 2), ("month", 1)):
+        points = sqlite_ledger.history("p", every).points
+        assert len(points) == number
+        assert points[-1].moment == (now if every != "day" else now - 43_200_000_001)
+        assert all(one.moment < other.moment for one, other in pairwise(points))
+
+
+def test_as_of_the_curve_ends_with_what_was_there(ledger: Ledger, write: Write) -> None:
+    answered_on(ledger, write, "2024-01-02", "2024-01-09", "2024-01-23")
+    curve = ledger.history("p", "week", as_of="2024-01-10")
+    assert [point.assessment.counts.items for point in curve] == [1, 2]
+
+
+# -- what it is of -------------------------------------------------------------------------
+
+
+def test_the_shape_is_that_of_recorded_snapshots(ledger: Ledger, write: Write) -> None:
+    answered_on(ledger, write, "2024-01-02", "2024-01-09")
+    taken = ledger.snapshot("p").to_dict()
+    told = json.loads(json.dumps(ledger.history("p", "week").to_dict()))
+    assert {"project", "every", "window", "snapshots", "notes"} == told.keys()
+    assert (told["project"], told["every"], told["window"]) == ("p", "week", "all")
+    for point in told["snapshots"]:
+        assert (point["snapshot"], point["name"], point["taken_at"]) == (None, None, None)
+        assert {"as_of", "counts", "measures", "categories", "summary"} <= point.keys()
+        assert point.keys() <= taken.keys()
+        for key in ("counts", "summary"):
+            assert point[key].keys() == taken[key].keys()
+        for key in ("measures", "categories"):
+            assert point[key][0].keys() == taken[key][0].keys()
+    assert told["snapshots"][-1]["as_of"] == "2024-01-14T23:59:59.999999Z"
+    frame = ledger.history("p", "week").to_frame()
+    assert len(frame) == 2 * len(told["snapshots"][0]["measures"])
+
+
+def test_a_project_without_answers_has_no_point(ledger: Ledger, write: Write) -> None:
+    with ledger.database.write() as connection:
+        create_project(connection, "empty")
+    assert ledger.history("empty", "day").to_dict()["snapshots"] == []
+    result = ledger.import_file(write(HEADER + "i,A,x,2024-01-02"), "p")
+    assert len(ledger.history("p", "day").points) == 1
+    undo(ledger, result.id)
+    assert ledger.history("p", "day", window="last-3-items").points == ()
+
+
+def test_some_annotators_and_some_items(ledger: Ledger, write: Write) -> None:
+    rows = [
+        f"i{n},{who},{'x' if who != 'C' else 'y'},2024-01-0{n},{'nl' if n % 2 else 'de'}"
+        for n in range(1, 7)
+        for who in "ABC"
+    ]
+    header = "item,annotator,category,labeled_at,language\n"
+    ledger.import_file(write(header + "\n".join(rows)), "p", keep=["language"])
+    every = ledger.history("p", "day")
+    chosen: dict[str, Any] = {"exclude_annotators": "C", "where": {"language": "nl"}}
+    some = ledger.history("p", "day", **chosen)
+    assert [point.assessment.counts.items for point in every] == [1, 2, 3, 4, 5, 6]
+    assert [point.assessment.counts.items for point in some] == [1, 1, 2, 2, 3, 3]
+    assert {point.assessment.counts.annotators for point in some} == {2}
+    for point in some:
+        measures = [one.measure for one in point.assessment.measures]
+        as_of = clock.iso(point.moment)
+        then = ledger.agreement("p", measures=measures, as_of=as_of, **chosen)
+        assert point.assessment.figures() == then.figures()
+        selection = point.to_dict()["selection"]
+        assert (selection["excluded"], selection["where"]) == (["C"], {"language": ["nl"]})
+    only = ledger.history("p", "day", annotators=["A", "B"])
+    assert only.points[-1].assessment.measure("percent_agreement").value == 1.0
+
+
+def test_measures_are_those_asked_for(sqlite_ledger: Ledger, write: Write) -> None:
+    answered_on(sqlite_ledger, write, "2024-01-02")
+    wanted = ["krippendorff_alpha", "percent_agreement"]
+    (point,) = sqlite_ledger.history("p", "day", measures=wanted)
+    assert [one.measure for one in point.assessment.measures] == wanted
+
+
+def test_notes_are_those_of_the_time_asked_for(sqlite_ledger: Ledger, write: Write) -> None:
+    answered_on(sqlite_ledger, write, "2024-01-02", "2024-01-09")
+    with sqlite_ledger.writing("p") as (connection, project):
+        for day in ("2024-01-01", "2024-01-05", "2024-01-08"):
+            at = clock.parse_labelled_at(day)
+            add_note(connection, project, f"note of {day}", at)
+    told = sqlite_ledger.history("p", "day").to_dict()
+    assert [note["text"][-2:] for note in told["notes"]] == ["01", "05", "08"]
+    some = sqlite_ledger.history("p", "day", since="2024-01-05", until="2024-01-07")
+    assert [note.text[-2:] for note in some.notes] == ["05"]
+
+
+# -- what it cannot be ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "window"),
+    [
+        ("all", Window()),
+        (" all ", Window()),
+        ("7d", Window(days=7)),
+        ("1 day", Window(days=1)),
+        ("30 days", Window(days=30)),
+        ("4w", Window(days=28)),
+        ("2 weeks", Window(days=14)),
+        ("1  Week", Window(days=7)),
+        ("last-500-items", Window(items=500)),
+        ("LAST-1-items", Window(items=1)),
+    ],
+)
+def test_windows(words: str, window: Window) -> None:
+    assert parse_window(words) == window
+
+
+@pytest.mark.parametrize(
+    "words", ["", "0d", "7", "7h", "-7d", "1.5d", "last-0-items", "last-items", "last 5 items", "x"]
+)
+def test_no_window(words: str) -> None:
+    with pytest.raises(InvalidOption) as raised:
+        parse_window(words)
+    assert raised.value.message == f"--window {words!r} is no window"
+    assert raised.value.mend == "all, whole days such as 7d, or last-500-items"
+
+
+REFUSED: tuple[tuple[dict[str, Any], str, str], ...] = (
+    ({"every": "year"}, "--every 'year' is no period", "one of: day, week, month"),
+    ({"window": "7h"}, "--window '7h' is no window", "last-500-items"),
+    (
+        {"measures": ["scott_pi", "conger_kappa"]},
+        "conger_kappa needs to know who answered what, which a rebuilt curve does not",
+        "these do not: percent_agreement, scott_pi, fleiss_kappa, krippendorff_alpha",
+    ),
+    ({"measures": ["cohen_kappa"]}, "cohen_kappa needs to know who answered what", ""),
+    ({"measures": ["scot_pi"]}, "there is no measure 'scot_pi'", "did you mean 'scott_pi'"),
+    ({"measures": ["token_f1"]}, "token_f1 does not fit 'p'", "these do"),
+    ({"annotators": "Z"}, "annotator", ""),
+    ({"where": {"language": "nl"}}, "language", ""),
+    ({"since": "2024-02-01", "until": "2024-01-01"}, "is later than --until", ""),
+)
+
+
+def test_what_cannot_be_asked(sqlite_ledger: Ledger, write: Write) -> None:
+    answered_on(sqlite_ledger, write, "2024-01-02")
+    for asked, message, mend in REFUSED:
+        with pytest.raises(TrackerError) as raised:
+            sqlite_ledger.history("p", **({"every": "day"} | asked))
+        assert message in raised.value.message
+        assert mend in (raised.value.mend or "")
+
+
+def test_a_curve_of_spans_must_be_recorded(sqlite_ledger: Ledger, write: Write) -> None:
+    rows = "d,A,x,0,4\n d,B,x,0,4"
+    answers = write("item,annotator,category,start,end\n" + rows)
+    sqlite_ledger.import_file(answers, "p", options=SPANS)
+    with pytest.raises(InvalidOption) as raised:
+        sqlite_ledger.history("p", "day")
+    assert raised.value.message == "'p' is a project of spans, whose curve cannot be rebuilt"
+    assert raised.value.mend == "record it: tracker snapshot p"
+
+
+def test_a_project_of_several_has_the_measures_that_fit_it(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    rows = [f"i{n},{who},{c},2024-01-02" for n in range(5) for who in "AB" for c in "xyz"[: 1 + n]]
+    sqlite_ledger.import_file(write(HEADER + "\n".join(rows)), "p", options=SEVERAL)
+    (point,) = sqlite_ledger.history("p", "month")
+    assert point.assessment.measure("krippendorff_alpha").value == 1.0
+    assert "gwet_ac1" not in {one.measure for one in point.assessment.measures}
+
+
+def test_recorded_snapshots_are_of_what_was_chosen_then(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    answered_on(sqlite_ledger, write, "2024-01-02")
+    asked: dict[str, Any]
+    for asked in ({"window": "7d"}, {"since": "7d"}, {"annotators": "A"}):
+        with pytest.raises(InvalidOption, match="recorded snapshots are of the answers") as raised:
+            sqlite_ledger.history("p", **asked)
+        assert "add --every week" in str(raised.value)

@@ -1,0 +1,251 @@
+"""Snapshots counted from the one before: exactly what counting everything gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import func, select, text
+
+from tests.flags.found import Seen, record
+from tests.helpers import SEVERAL, SPANS, count_rows, count_statements, undo
+from tests.snapshots.scripts import (
+    Erase,
+    Flags,
+    Kind,
+    Run,
+    Step,
+    added_up,
+    all_steps,
+    answers,
+    plainly,
+    recorded,
+    short_frames,
+    taken,
+)
+from tests.storage.as_of.plain import BOTH_KINDS, Clock, Merge, Split, Undo
+from tracker.agreement import Question
+from tracker.core.errors import CheckFailed
+from tracker.ledger import Ledger
+from tracker.snapshots import take_snapshot, tallies
+from tracker.storage.schema import Snapshot
+
+Write = Callable[..., Path]
+
+# -- scripts -------------------------------------------------------------------------------
+
+
+def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step]) -> None:
+    """Count both ways after every step; compare what is stored with a snapshot in full."""
+    with ledger.database.write(keep=False) as connection:
+        run = Run(connection, kind, now)
+        take_snapshot(connection, run.project)
+        for number, step in enumerate(script, 1):
+            run.take(step)
+            taken = take_snapshot(connection, run.project, check=True)
+            if number % 4 and number < len(script):
+                continue
+            told = recorded(connection, taken)
+            with connection.begin_nested() as undone:
+                whole = take_snapshot(connection, run.project, full=True)
+                assert recorded(connection, whole) == told
+                undone.rollback()
+
+
+I_A, J_B = ("i", "A", 1), ("j", "B", 1)
+EVERYTHING: list[Step] = [
+    [{(I_A, None): frozenset("y"), (("k", "C", 2), 3): frozenset()}],
+    Flags(frozenset({1, 2})),
+    Merge("A", "B"),
+    [{(I_A, None): frozenset("x"), (J_B, 1): frozenset("y")}],
+    Undo(1),
+    Split("A"),
+    Kind("C", "model"),
+    [{(I_A, None): frozenset("z")}],
+    Kind("C", "human"),
+    Undo(0),
+    Erase("B"),
+    [{(J_B, None): frozenset("y"), (I_A, None): frozenset()}],
+]
+
+
+@BOTH_KINDS
+def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    now = Clock(monkeypatch)
+
+    @settings(max_examples=4)
+    @example(EVERYTHING)
+    @given(st.lists(all_steps(kind), min_size=1, max_size=4))
+    def check(script: list[Step]) -> None:
+        follow(sqlite_ledger, now, kind, script)
+
+    check()
+
+
+@BOTH_KINDS
+def test_on_postgres(
+    emptied_postgres_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    now = Clock(monkeypatch)
+
+    @settings(max_examples=1)
+    @example(EVERYTHING)
+    @given(st.lists(all_steps(kind), min_size=1, max_size=4))
+    def check(script: list[Step]) -> None:
+        follow(emptied_postgres_ledger, now, kind, script)
+
+    check()
+
+
+# -- what is read --------------------------------------------------------------------------
+
+
+def test_only_touched_items_are_read_where_that_takes_less(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write(answers(40)), "p")
+    assert taken(ledger).read is None, "there is nothing to count from"
+    assert taken(ledger).read == 0
+    number = ledger.import_file(write(answers(3, 10, 1)), "p").id
+    assert taken(ledger).read == 3
+    assert taken(ledger, full=True).read is None
+    assert taken(ledger).read == 0
+    undo(ledger, number)
+    assert taken(ledger, check=True).read == 3
+    ledger.import_file(write(answers(30, 5, 1)), "p")
+    assert taken(ledger).read is None, "most were touched"
+    ledger.import_file(write(answers(30, 5) + "\n"), "p")
+    assert taken(ledger, check=True).read == 30, "to check it is counted both ways"
+
+
+def test_a_repetition_touches_nothing(sqlite_ledger: Ledger, write: Write) -> None:
+    sqlite_ledger.import_file(write(answers(40)), "p")
+    taken(sqlite_ledger)
+    sqlite_ledger.import_file(write(answers(40) + "\n"), "p")
+    assert taken(sqlite_ledger, check=True).read == 0
+
+
+def test_statements_and_rows_do_not_depend_on_the_size_of_the_project(
+    ledger: Ledger, write: Write
+) -> None:
+    sent, rows = [], []
+    for size, touched in ((60, 4), (600, 4), (600, 40)):
+        project = f"{size} {touched}"
+        ledger.import_file(write(answers(size)), project)
+        ledger.record_snapshot(project)
+        ledger.import_file(write(answers(touched, 8, 1)), project)
+        with (
+            count_statements(ledger.database.engine) as statements,
+            count_rows(ledger.database.engine) as read,
+        ):
+            assert ledger.record_snapshot(project).read == touched
+        sent.append(statements.number)
+        rows.append(read.number)
+    assert sent[0] == sent[1] == sent[2]
+    # Not a row of the 540 items more, nor of the 36 touched more: tallies, however put together.
+    assert max(rows) < min(rows) + 36
+
+
+def test_a_check_that_fails_stores_nothing(sqlite_ledger: Ledger, write: Write) -> None:
+    sqlite_ledger.import_file(write(answers(40)), "p")
+    taken(sqlite_ledger)
+    sqlite_ledger.import_file(write(answers(3, 10, 1)), "p")
+    with sqlite_ledger.database.write() as connection:
+        connection.execute(text("DELETE FROM touched WHERE change_id = 3"))
+    with pytest.raises(CheckFailed, match="counted from snapshot 1, item patterns and tallies"):
+        taken(sqlite_ledger, check=True)
+    assert len(sqlite_ledger.history("p").snapshots) == 1
+    assert taken(sqlite_ledger, full=True).read is None
+    assert taken(sqlite_ledger, check=True).read == 0
+
+
+# -- frames --------------------------------------------------------------------------------
+
+
+def test_differences_add_up_until_a_whole_one_is_due(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short_frames(monkeypatch)
+    ledger.import_file(write(answers(40)), "p")
+    frames = []
+    for n in range(7):
+        ledger.import_file(write(answers(2, n, n % 2)), "p")
+        found = taken(ledger)
+        assert (found.read is None) == (n == 0)
+        with ledger.reading("p") as (connection, project):
+            number = found.snapshot.id
+            assert added_up(connection, number) == plainly(connection, project)
+            frame = select(Snapshot.frame_id).where(Snapshot.id == number)
+            frames.append(connection.scalar(frame))
+    assert frames == [1, 1, 1, 4, 4, 4, 7]
+
+
+def test_who_has_no_answer_left_is_not_counted(sqlite_ledger: Ledger, write: Write) -> None:
+    sqlite_ledger.import_file(write(answers(40)), "p")
+    late = sqlite_ledger.import_file(
+        write("item,annotator,category\n i1,D,x\n i2,D,x\n i3,A,y"), "p"
+    ).id
+    assert taken(sqlite_ledger).snapshot.assessment.counts.annotators == 4
+    undo(sqlite_ledger, late)
+    for _ in range(2):
+        assert taken(sqlite_ledger, check=True).snapshot.assessment.counts.annotators == 3
+
+
+def test_wide_projects_keep_no_tallies_of_annotators(
+    sqlite_ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tallies, "MOST_PATTERNS", 2)
+    sqlite_ledger.import_file(write(answers(40)), "p")
+    taken(sqlite_ledger)
+    for n in range(1, 3):
+        sqlite_ledger.import_file(write(answers(2, 2 * n, 1)), "p")
+        assert taken(sqlite_ledger, check=True).read == 2
+    assert taken(sqlite_ledger, if_changed=True).fresh is False
+    with sqlite_ledger.reading("p") as (connection, project):
+        frames = set(connection.scalars(select(Snapshot.frame_id)))
+        assert frames == {None}
+        assert added_up(connection, 3) == (plainly(connection, project)[0], None)
+
+
+# -- only where something changed ----------------------------------------------------------
+
+
+def test_none_is_taken_where_the_last_one_says_the_same(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    def wanted(question: Question | None = None, **how: Any) -> tuple[int, bool]:
+        found = taken(sqlite_ledger, question, if_changed=True, **how)
+        return found.snapshot.id, found.fresh
+
+    sqlite_ledger.import_file(write(answers(40)), "p")
+    assert [wanted(), wanted()] == [(1, True), (1, False)]
+    assert wanted(full=True) == (1, False)
+    assert wanted(check=True) == (1, False)
+    sqlite_ledger.import_file(write(answers(40) + "\n"), "p")
+    assert wanted() == (1, False), "a repetition says the same"
+    number = sqlite_ledger.import_file(write(answers(2, 5, 1)), "p").id
+    assert [wanted(), wanted()] == [(2, True), (2, False)]
+    undo(sqlite_ledger, number)
+    assert wanted() == (3, True), "the last one is what is compared with"
+    record(sqlite_ledger, Seen(1))
+    assert [wanted(), wanted()] == [(4, True), (4, False)]
+    assert wanted(Question(confidence=0.9)) == (5, True)
+    assert wanted() == (4, False), "others of other settings do not matter"
+    with sqlite_ledger.database.read() as connection:
+        assert connection.scalar(select(func.count()).select_from(Snapshot)) == 5
+
+
+@pytest.mark.parametrize("options", [SEVERAL, SPANS], ids=["several", "spans"])
+def test_projects_of_other_answers_are_compared_too(
+    sqlite_ledger: Ledger, write: Write, options: Any
+) -> None:
+    header = "item,annotator,category,start,end\n"
+    where = ",0,4" if options is SPANS else ",,"
+    rows = [f"i{n},{who},x{where}" for n in range(9) for who in "AB"]
+    sqlite_ledger.import_file(write(header + "\n".join(rows)), "p", options=options)
+    fresh = [taken(sqlite_ledger, if_changed=True).fresh for _ in range(2)]
+    sqlite_ledger.import_file(write(header + f"i1,A,y{where}"), "p")
+    fresh += [taken(sqlite_ledger, if_changed=True).fresh for _ in range(2)]
+    assert fresh == [True, False, True, False]

@@ -1,0 +1,115 @@
+"""How the intervals of snapshots are made: recorded, verified, and no reason to set them apart."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text
+
+from tracker.core.errors import InvalidOption
+from tracker.ledger import Ledger
+from tracker.queries import Selection
+from tracker.simulate import experiment
+from tracker.snapshots import Taking, count
+from tracker.snapshots.listing import overview
+from tracker.snapshots.prune import parse_keep, plan
+from tracker.snapshots.settings import alike, is_usual, question_of, settings_text
+from tracker.storage.schema import Snapshot
+
+
+def as_once(question: Any, selection: Selection) -> str:
+    """Settings as they were when there was but Student's t, which they did not say."""
+    return alike(settings_text(question, selection))[0]
+
+
+def store(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Three snapshots: one of the old kind, one by t, one by default; as JSON."""
+    ledger.import_rows(experiment("mixed", 60, 1), "p")
+    with monkeypatch.context() as patched:
+        patched.setattr(count, "settings_text", as_once)
+        ledger.snapshot("p", interval="t", name="old")
+    ledger.import_rows(experiment("mixed", 70, 2), "p")
+    ledger.snapshot("p", interval="t")
+    ledger.import_rows(experiment("mixed", 80, 3), "p")
+    ledger.snapshot("p")
+    told: list[dict[str, Any]] = ledger.history("p").to_dict()["snapshots"]
+    return told
+
+
+def test_each_keeps_the_intervals_it_was_taken_with(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshots = store(ledger, monkeypatch)
+    methods = [{one["method"] for one in each["measures"]} - {None} for each in snapshots]
+    assert methods[:2] == [{"t"}, {"t"}]
+    assert "Wilson" in methods[2]
+    assert "t" not in methods[2]
+    with ledger.reading("p") as (connection, _):
+        settings = connection.scalars(select(Snapshot.settings).order_by(Snapshot.id)).all()
+    assert [json.loads(one).get("interval") for one in settings] == [None, "t", "asymmetric"]
+    assert [question_of(one).interval for one in settings] == ["t", "t", "asymmetric"]
+    assert all(is_usual(one) for one in settings)
+    verified = ledger.verify("p")
+    assert (verified.faults, verified.recomputed) == ((), 3)
+
+
+def test_a_snapshot_whose_interval_was_changed_does_not_verify(
+    sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store(sqlite_ledger, monkeypatch)
+    with sqlite_ledger.database.engine.begin() as connection:
+        triggers = connection.execute(
+            text("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'snapshots'")
+        ).scalars()
+        for name in triggers.all():
+            connection.execute(text(f"DROP TRIGGER {name}"))
+        connection.execute(
+            text("""UPDATE snapshots SET settings = replace(settings, '"t"', '"asymmetric"')""")
+        )
+    faults = {fault.snapshot for fault in sqlite_ledger.verify("p").faults}
+    assert 2 in faults
+
+
+def test_they_are_one_curve_and_are_thinned_out_together(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store(ledger, monkeypatch)
+    with ledger.reading("p") as (connection, project):
+        found = overview(connection, project, ["krippendorff_alpha"])
+        assert len(found.moments) == 3
+        fates = plan(connection, project, parse_keep("last:1"))
+    assert [fate.kept_by for fate in fates] == ["its name", None, "the last"]
+
+
+def test_what_is_counted_follows_from_a_snapshot_with_other_intervals(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshots = store(ledger, monkeypatch)
+    how: Taking = {"if_changed": True}
+    same = ledger.record_snapshot("p", None, **how)
+    assert (same.fresh, same.snapshot.id) == (False, len(snapshots))
+    few = ledger.import_rows(experiment("mixed", 81, 3), "p")
+    assert few.inserted
+    ledger.snapshot("p", interval="t")
+    assert ledger.verify("p").faults == ()
+
+
+def test_unchanged_answers_with_other_intervals_are_news(sqlite_ledger: Ledger) -> None:
+    sqlite_ledger.import_rows(experiment("mixed", 60, 1), "p")
+    sqlite_ledger.snapshot("p", interval="t")
+    taken = sqlite_ledger.record_snapshot("p", None, if_changed=True)
+    assert (taken.fresh, taken.snapshot.id) == (True, 2)
+
+
+def test_the_rebuilt_curve_has_the_intervals_asked_for(sqlite_ledger: Ledger) -> None:
+    sqlite_ledger.import_rows(experiment("mixed", 60, 1), "p")
+    methods = []
+    for how in ("asymmetric", "t"):
+        curve = sqlite_ledger.history("p", "day", interval=how)
+        methods.append({one.method for one in curve.points[-1].assessment.measures} - {None})
+    assert "Wilson" in methods[0]
+    assert methods[1] == {"t"}
+    with pytest.raises(InvalidOption, match="intervals that they were taken with"):
+        sqlite_ledger.history("p", interval="t")  # type: ignore[call-overload]

@@ -1,0 +1,338 @@
+"""Snapshots thinned out: what goes, what stays, and that the chain holds."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, func, select, text
+from sqlalchemy.exc import DBAPIError
+
+from tests.flags.found import Seen, record_in
+from tests.snapshots.scripts import added_up, plainly, short_frames, tampering
+from tests.storage.as_of.plain import Clock, at
+from tracker.agreement import Question
+from tracker.core import clock
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.imports.column_roles import parse_map
+from tracker.imports.loader import load
+from tracker.imports.readers.source import STDIN, SourceFile
+from tracker.ledger import Ledger
+from tracker.projects.project import (
+    ProjectInfo,
+    ProjectOptions,
+    create_project,
+    find_project,
+    purge_project,
+)
+from tracker.queries import choose
+from tracker.snapshots import find_snapshot, history, take_snapshot
+from tracker.snapshots.prune import Fate, Keep, parse_keep, plan, prune
+from tracker.snapshots.rows import PARTS
+from tracker.snapshots.verify import verify
+from tracker.storage.schema import Change, Snapshot, SnapshotAnnotator, Tombstone
+
+Write = Callable[..., Path]
+
+HEADER = "item,annotator,category\n"
+
+
+def left(fates: Sequence[Fate]) -> list[int]:
+    return [fate.id for fate in fates if fate.kept_by is not None]
+
+
+# -- rules ---------------------------------------------------------------------------------
+
+
+def test_rules_are_read() -> None:
+    assert parse_keep("daily:30, weekly:52,last:3") == (
+        Keep("daily", 30),
+        Keep("weekly", 52),
+        Keep("last", 3),
+    )
+    assert [str(keep) for keep in parse_keep("hourly:1,monthly:0,yearly:12")] == [
+        "hourly:1",
+        "monthly:0",
+        "yearly:12",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ("", r"--keep: '' is no rule\nsuch as daily:30,weekly:52"),
+        ("daily", "'daily' is no rule"),
+        ("daily:", "'daily:' is no rule"),
+        ("daily:-1", "'daily:-1' is no rule"),
+        ("daily:1.5", "is no rule"),
+        ("daily:1234567", "is no rule"),
+        ("daily:3,", "'' is no rule"),
+        ("3:daily", "is no rule"),
+        ("dayly:3", r"'dayly:3' is no rule\ndid you mean 'daily'"),
+        ("fortnightly:3", "is no rule"),
+    ],
+)
+def test_what_is_no_rule_is_refused(rules: str, message: str) -> None:
+    with pytest.raises(InvalidOption, match=message):
+        parse_keep(rules)
+
+
+MOMENTS = [  # over the end of a year, whose last week goes on in the next one
+    "2026-11-30T23:59:59",
+    "2026-12-01T00:00:00",
+    "2026-12-27T10:00:00",
+    "2026-12-28T00:00:00",
+    "2026-12-28T00:30:00",
+    "2026-12-31T23:00:00",
+    "2027-01-01T01:00:00",
+    "2027-01-01T01:59:59",
+    "2027-01-03T12:00:00",
+    "2027-01-04T00:00:00",
+    "2027-01-04T09:00:00",
+]
+NAMED = 5
+
+PERIODS: dict[str, Callable[[int, datetime], object]] = {
+    "last": lambda number, _: number,
+    "hourly": lambda _, moment: (moment.date(), moment.hour),
+    "daily": lambda _, moment: moment.date(),
+    "weekly": lambda _, moment: moment.isocalendar()[:2],
+    "monthly": lambda _, moment: (moment.year, moment.month),
+    "yearly": lambda _, moment: moment.year,
+}
+
+
+def plainly_kept(keep: Sequence[Keep]) -> set[int]:
+    """The newest snapshot of each of the last periods, the named one, and the last."""
+    kept = {NAMED, len(MOMENTS)}
+    for rule in keep:
+        newest = {}
+        for number, moment in enumerate(map(datetime.fromisoformat, MOMENTS), 1):
+            newest[PERIODS[rule.period](number, moment)] = number
+        periods = list(newest)
+        kept |= {newest[period] for period in periods[max(len(periods) - rule.number, 0) :]}
+    return kept
+
+
+def test_of_each_of_the_last_periods_the_newest_is_kept(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = Clock(monkeypatch)
+    for number, moment in enumerate(MOMENTS, 1):
+        when = datetime.fromisoformat(moment).replace(tzinfo=UTC)
+        now.moment = round(when.timestamp()) * 1_000_000
+        if number == 1:
+            ledger.import_file(write(HEADER + "i,A,x\n i,B,y"), "p")
+        ledger.snapshot("p", name="named" if number == NAMED else None)
+    plans = [
+        *(f"{period}:{number}" for period in PERIODS for number in (0, 1, 2, 4, 99)),
+        "daily:2,weekly:2",
+        "hourly:3,monthly:1,last:2",
+    ]
+    with ledger.reading("p") as (connection, project):
+        for rules in plans:
+            keep = parse_keep(rules)
+            fates = plan(connection, project, keep)
+            assert [fate.id for fate in fates] == list(range(1, len(MOMENTS) + 1))
+            assert set(left(fates)) == plainly_kept(keep), rules
+        fates = plan(connection, project, parse_keep("monthly:2"))
+    told = {fate.id: fate.to_dict() for fate in fates}
+    assert told[6] == {
+        "snapshot": 6,
+        "name": None,
+        "as_of": "2026-12-31T23:00:00Z",
+        "kept_by": "monthly:2",
+    }
+    assert [told[number]["kept_by"] for number in (1, NAMED, 11)] == [None, "its name", "the last"]
+
+
+def test_points_of_the_past_that_were_taken_later_are_of_their_own_days(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two days of snapshots, then those of the three days before, caught up on."""
+    now = Clock(monkeypatch)
+    day = 24 * 60 * 60
+    ledger.import_file(write(HEADER + "i,A,x\n i,B,y"), "p")
+    for number in (8, 9):
+        now.moment = at(number * day)
+        ledger.snapshot("p")
+    for number in (5, 6, 7):
+        ledger.snapshot("p", as_of=clock.iso(at(number * day)))
+    with ledger.reading("p") as (connection, project):
+        fates = plan(connection, project, parse_keep("daily:3"))
+    days = {fate.id: (fate.moment - at(0)) // (day * 1_000_000) for fate in fates}
+    assert days == {1: 8, 2: 9, 3: 5, 4: 6, 5: 7}
+    assert {days[number] for number in left(fates)} == {9, 8, 7}
+
+
+# -- what goes and what stays --------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def recorded(module_ledger: Ledger) -> Ledger:
+    """Eight snapshots in frames of three, the fourth named, the second of other settings."""
+    with pytest.MonkeyPatch.context() as patch, module_ledger.database.write() as connection:
+        short_frames(patch)
+        project = create_project(connection, "p", ProjectOptions(categories=("x", "y", "z")))
+        answer(connection, *(f"i{n},{who},{'xy'[n % 2]}" for n in range(40) for who in "AB"))
+        record_in(connection, project, Seen(1))
+        for number in range(1, 9):
+            answer(connection, f"i{number},A,z")
+            asked = Question(choice=choose(annotators=["A"] if number == 2 else []))
+            name = "named" if number == 4 else None
+            take_snapshot(connection, project, asked, name=name)
+    return module_ledger
+
+
+Taken = tuple[Connection, ProjectInfo]
+
+
+@pytest.fixture
+def taken(recorded: Ledger) -> Iterator[Taken]:
+    """The same in a transaction that is rolled back."""
+    with recorded.database.write(keep=False) as connection:
+        yield connection, find_project(connection, "p")
+
+
+def answer(connection: Connection, *rows: str) -> None:
+    text = HEADER + "\n".join(rows)
+    source = SourceFile(STDIN, io.BytesIO(text.encode()))
+    load(connection, find_project(connection, "p"), [source], parse_map([]))
+
+
+def thin(taken: Taken, rules: str | None = None) -> list[int]:
+    """Prune; returns the numbers of what is left."""
+    return left(prune(*taken, parse_keep(rules) if rules else ()))
+
+
+def rows(connection: Connection) -> dict[str, int]:
+    """How many rows each table has that hangs on snapshots."""
+    tables = (*PARTS, Tombstone.__table__, Change.__table__)
+    count = select(func.count())
+    return {one.name: connection.scalar(count.select_from(one)) or 0 for one in tables}  # type: ignore[attr-defined]
+
+
+def test_a_plan_changes_nothing_and_is_what_is_done(taken: Taken) -> None:
+    before = rows(taken[0])
+    keep = parse_keep("last:2")
+    fates = plan(*taken, keep)
+    assert rows(taken[0]) == before
+    assert left(fates) == [2, 4, 7, 8]
+    assert prune(*taken, keep) == fates
+
+
+def test_the_row_stays_and_what_hangs_on_it_goes(taken: Taken) -> None:
+    connection, _ = taken
+    before = rows(connection)
+    figures = {one.id: one.assessment.figures() for one in history(*taken)}
+    assert thin(taken) == [2, 4, 8]
+    after = {one.id: one.assessment.figures() for one in history(*taken)}
+    assert after == {number: figures[number] for number in (2, 4, 8)}
+    numbers = connection.execute(select(Snapshot.id)).scalars().all()
+    assert sorted(numbers) == list(range(1, 9))
+    expected = {name: number // 8 * 3 for name, number in before.items()}
+    for table in ("snapshot_measures", "snapshot_categories", "snapshot_flags"):
+        assert rows(connection)[table] == expected[table]
+    change = connection.execute(
+        select(Change.kind, Change.detail).order_by(Change.id.desc()).limit(1)
+    ).one()
+    told = {"keep": [], "thinned": [1, 3, 5, 6, 7]}
+    assert (change.kind, json.loads(change.detail)) == ("prune", told)
+    assert rows(connection)["tombstones"] == 5
+
+
+def test_what_was_thinned_out_is_not_found_and_not_counted_from_the_last(taken: Taken) -> None:
+    thin(taken)
+    for which, number in (("last", 8), ("last~1", 4), ("last~2", 2), ("named", 4), (8, 8)):
+        assert find_snapshot(*taken, which).id == number
+    with pytest.raises(NotFound, match="snapshot 3 was thinned out: its figures are gone"):
+        find_snapshot(*taken, 3)
+    with pytest.raises(NotFound, match="no snapshot 'last~3'"):
+        find_snapshot(*taken, "last~3")
+
+
+def test_where_nothing_is_to_go_nothing_is_recorded(taken: Taken) -> None:
+    before = rows(taken[0])
+    assert thin(taken, "last:99") == list(range(1, 9))
+    assert rows(taken[0]) == before
+
+
+@pytest.mark.parametrize("rules", [None, "last:3"])
+def test_the_chain_holds_and_goes_on(taken: Taken, rules: str | None) -> None:
+    """Tallies that later snapshots add up from stay; those of whole frames that went do not."""
+    connection, project = taken
+    kept = thin(taken, rules)
+    told = verify(*taken)
+    assert (told.faults, told.notes) == ((), ())
+    assert (told.snapshots, told.thinned, told.recomputed) == (8, 8 - len(kept), len(kept))
+    answer(connection, "i20,B,z", "i21,A,z")
+    found = take_snapshot(connection, project, check=True)
+    assert found.read == 2
+    assert added_up(connection, found.snapshot.id) == plainly(connection, project)
+    assert verify(*taken).faults == ()
+    # The frames of everything are 1, 3, 4 and 5, 6, 7 and 8; a name keeps the fourth.
+    left = set(connection.scalars(select(SnapshotAnnotator.snapshot_id)))
+    assert left == {1, 2, 3, 4, 8, 9} | ({5, 6, 7} if 7 in kept else set())
+
+
+def test_frames_of_which_nothing_is_left_go_whole(taken: Taken) -> None:
+    connection, project = taken
+    for number in range(9, 13):
+        answer(connection, f"i{number},A,z")
+        take_snapshot(connection, project, full=number == 9)
+    thin(taken)
+    left = set(connection.scalars(select(SnapshotAnnotator.snapshot_id)))
+    assert left == {1, 2, 3, 4, 9, 10, 11, 12}
+    assert verify(*taken).faults == ()
+
+
+def test_it_is_done_again_and_again(taken: Taken) -> None:
+    connection, project = taken
+    assert thin(taken, "last:4") == [2, 4, 5, 6, 7, 8]
+    assert thin(taken, "last:2") == [2, 4, 7, 8]
+    answer(connection, "i20,B,z")
+    assert take_snapshot(connection, project, check=True).read == 1
+    assert thin(taken) == [2, 4, 9]
+    told = verify(*taken)
+    assert (told.faults, told.thinned, told.recomputed) == ((), 6, 3)
+
+
+REFUSED = [
+    "UPDATE tombstones SET thinned_at = 1",
+    "DELETE FROM tombstones",
+    "DELETE FROM snapshots WHERE id = 1",
+    *(f"DELETE FROM {table.name} WHERE snapshot_id = 8" for table in PARTS[:4]),
+    "UPDATE snapshot_annotators SET answers = 0 WHERE snapshot_id = 1",
+]
+
+
+def test_tombstones_stay_and_what_was_not_thinned_out_cannot_be_deleted(taken: Taken) -> None:
+    thin(taken)
+    for statement in REFUSED:
+        with pytest.raises(DBAPIError, match="append-only"), taken[0].begin_nested():
+            taken[0].execute(text(statement))
+
+
+def test_a_project_with_thinned_snapshots_is_purged_whole(taken: Taken) -> None:
+    thin(taken)
+    purge_project(*taken)
+    assert set(rows(taken[0]).values()) == {0}
+
+
+@pytest.mark.parametrize("change", ["labels = 999", "taken_at = 1", "settings = '{}'"])
+def test_a_row_that_stays_is_verified(taken: Taken, change: str) -> None:
+    thin(taken)
+    tampering(taken[0])
+    taken[0].execute(text(f"UPDATE snapshots SET {change} WHERE id = 3"))
+    assert verify(*taken).faults != ()
+
+
+def test_a_tombstone_that_no_change_left_is_a_fault(taken: Taken) -> None:
+    taken[0].execute(text("INSERT INTO tombstones SELECT id, 3, 1, '00' FROM projects"))
+    tampering(taken[0])
+    taken[0].execute(text("UPDATE snapshot_measures SET items = 0 WHERE snapshot_id = 3"))
+    assert verify(*taken).faults != ()

@@ -1,0 +1,232 @@
+"""Snapshots: what is recorded, and that it stays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
+
+from tests.flags.found import Seen, acted, record
+from tests.helpers import SPANS, stored, undo
+from tests.storage.as_of.plain import Clock, at
+from tracker import queries
+from tracker.agreement import assess
+from tracker.core import clock
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.ledger import Ledger
+from tracker.projects.categories import rename_category
+from tracker.simulate import experiment
+from tracker.snapshots import find_snapshot
+from tracker.snapshots.rows import PARTS
+from tracker.storage.schema import Snapshot, SnapshotFlag, SnapshotPair
+
+Write = Callable[..., Path]
+
+HEADER = "item,annotator,category\n"
+
+
+def test_a_snapshot_holds_the_figures_and_the_tallies_of_its_moment(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("mixed", 60, 1), "p")
+    then = ledger.agreement("p")
+    taken = ledger.snapshot("p", name="pilot", note="before the guideline")
+    again = ledger.import_rows(experiment("high", 80, 2), "p")
+    assert ledger.agreement("p").to_dict() != then.to_dict()
+    with ledger.reading("p") as (connection, project):
+        found = find_snapshot(connection, project, "pilot")
+    assert found.to_dict() == taken.to_dict()
+    assert found.assessment.figures() == then.figures()
+    assert found.assessment.patterns == taken.assessment.patterns == then.patterns
+    assert (found.id, found.note) == (1, "before the guideline")
+    undo(ledger, again.id)
+    assert ledger.agreement("p").figures() == then.figures()
+
+
+def test_history_is_oldest_first_and_its_shape_is_the_contracts(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("high", 20, 1), "p")
+    for name in ("one", "two", "three"):
+        ledger.snapshot("p", name=name)
+    told = json.loads(json.dumps(ledger.history("p").to_dict()))
+    assert [one["name"] for one in told["snapshots"]] == ["one", "two", "three"]
+    assert [one["snapshot"] for one in told["snapshots"]] == [1, 2, 3]
+    assert {"taken_at", "as_of", "counts", "measures", "categories", "summary"} <= set(
+        told["snapshots"][0]
+    )
+    frame = ledger.history("p").to_frame()
+    assert len(frame) == 3 * len(told["snapshots"][0]["measures"])
+
+
+def test_moments_ascend_although_the_clock_runs_backwards(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.import_rows(experiment("high", 5, 1), "p")
+    first = ledger.snapshot("p")
+    monkeypatch.setattr(clock, "now", lambda: 1_000_000)
+    result = ledger.import_rows(experiment("low", 5, 1), "p")
+    second = ledger.snapshot("p")
+    assert result.changed > 0
+    assert second.taken_at > first.taken_at
+    assert second.through_change > first.through_change
+
+
+def test_a_snapshot_of_nothing_says_why_there_is_no_figure(ledger: Ledger) -> None:
+    result = ledger.import_rows(experiment("high", 5, 1), "p")
+    undo(ledger, result.id)
+    taken = ledger.snapshot("p")
+    assert {c.undefined for c in taken.assessment.measures} <= {"too_few_items", "not_applicable"}
+    assert all(c.value is None for c in taken.assessment.measures)
+
+
+def test_names_are_not_given_twice_and_unknown_ones_suggest_the_near(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("high", 5, 1), "p")
+    ledger.snapshot("p", name="guideline v1")
+    with pytest.raises(InvalidOption, match="guideline v1"):
+        ledger.snapshot("p", name="guideline v1")
+    with ledger.reading("p") as (connection, project):
+        assert find_snapshot(connection, project, 1).name == "guideline v1"
+        with pytest.raises(NotFound, match="did you mean 'guideline v1'"):
+            find_snapshot(connection, project, "guideline v2")
+
+
+def test_a_renamed_category_is_still_the_snapshots_category(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("high", 20, 1), "p")
+    before = ledger.snapshot("p").to_dict()["categories"]
+    with ledger.writing("p") as (connection, project):
+        rename_category(connection, project, "2", "two")
+    after = ledger.history("p").to_dict()["snapshots"][0]["categories"]
+    assert [row["category"] for row in after] == ["0", "1", "two"]
+    assert [row["rate"] for row in after] == [row["rate"] for row in before]
+
+
+def test_the_last_ones_are_found_from_the_end(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("high", 5, 1), "p")
+    for name in ("pilot", None, "v2"):
+        ledger.snapshot("p", name=name)
+    with ledger.reading("p") as (connection, project):
+        for which, number in (("last", 3), ("last~0", 3), ("last~2", 1), (" pilot ", 1), ("2", 2)):
+            assert find_snapshot(connection, project, which).id == number
+        for which in ("last~3", "4", "last~x", ""):
+            with pytest.raises(NotFound, match=r"no snapshot .*\n"):
+                find_snapshot(connection, project, which)
+
+
+def test_of_no_snapshot_there_is_no_last(sqlite_ledger: Ledger) -> None:
+    sqlite_ledger.import_rows(experiment("high", 5, 1), "p")
+    with (
+        sqlite_ledger.reading("p") as (connection, project),
+        pytest.raises(NotFound, match=r"no snapshot 'last'\ntake one: tracker snapshot p"),
+    ):
+        find_snapshot(connection, project, "last")
+
+
+def test_a_number_means_the_snapshot_of_that_number(sqlite_ledger: Ledger) -> None:
+    sqlite_ledger.import_rows(experiment("high", 5, 1), "p")
+    sqlite_ledger.snapshot("p", name="2")
+    sqlite_ledger.snapshot("p")
+    with sqlite_ledger.reading("p") as (connection, project):
+        assert find_snapshot(connection, project, 2).id == 2
+
+
+# -- what else is kept ---------------------------------------------------------------------
+
+
+def test_a_snapshot_tells_how_it_was_asked_and_what_it_knows(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = Clock(monkeypatch)
+    now.moment = at(5)
+    rows = "i,A,1,3\n i,B,2,4\n j,A,3,3\n j,B,3,3"
+    epoch = at(0) // 1_000_000
+    timed = rows.replace(",3\n", f",{epoch + 3}\n").replace(",4\n", f",{epoch + 4}\n")
+    header = "item,annotator,category,labeled_at\n"
+    ledger.import_file(write(header + timed[:-1] + str(epoch + 3)), "p")
+    taken = ledger.snapshot("p", weights="quadratic", confidence=0.9, as_of=clock.iso(at(3.5)))
+    asked = ledger.agreement("p", weights="quadratic", confidence=0.9, as_of=clock.iso(at(3.5)))
+    assert taken.assessment.figures() == asked.figures()
+    assert (taken.as_of, taken.moment, taken.taken_at) == (at(3.5), at(3.5), at(5) + 1)
+    assert (taken.through_change, taken.assessment.counts.answers) == (2, 3)
+    told = taken.to_dict()
+    assert {one["confidence"] for one in told["measures"]} == {0.9}
+    assert (told["as_of"], told["through_change"]) == (clock.iso(at(3.5)), 2)
+    now.moment = at(9)
+    ledger.import_file(write(header + "k,A,1,"), "p")
+    before = ledger.snapshot("p", known_at=clock.iso(at(6)))
+    assert (before.as_of, before.through_change) == (None, 2)
+    assert before.assessment.counts.answers == 4
+
+
+def test_findings_that_stand_are_kept_with_their_state(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("high", 10, 1), "p")
+    record(ledger, Seen(1), Seen(2), Seen(3))
+    acted(ledger, "dismiss", 1)
+    acted(ledger, "acknowledge", 3)
+    ledger.snapshot("p")
+    acted(ledger, "resolve", 2)
+    with ledger.database.read() as connection:
+        kept = connection.execute(select(SnapshotFlag.flag_id, SnapshotFlag.state)).all()
+    assert sorted(map(tuple, kept)) == [(2, "open"), (3, "acknowledged")]
+
+
+def test_the_tables_of_pairs_are_kept_where_they_are_asked_for(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("mixed", 30, 1), "p")
+    ledger.record_snapshot("p")
+    assert "snapshot_pairs" not in stored(ledger)
+    ledger.record_snapshot("p", pairs=True)
+    with ledger.reading("p") as (connection, project):
+        selection = queries.select_answers(connection, project)
+        pairs = queries.pair_tallies(connection, selection).counts
+        kept = connection.execute(select(SnapshotPair.__table__)).all()
+    assert {row.snapshot_id for row in kept} == {2}
+    assert {(row.first_id, row.second_id): json.loads(row.cells) for row in kept} == {
+        pair: sorted([list(one), list(other), items] for (one, other), items in cells.items())
+        for pair, cells in pairs.items()
+    }
+
+
+def test_of_spans_the_figures_are_kept(ledger: Ledger, write: Write) -> None:
+    rows = "i,A,x,0,4\n i,B,x,1,4\n j,A,y,0,2\n j,B,,,"
+    ledger.import_file(write(f"item,annotator,category,start,end\n {rows}"), "p", options=SPANS)
+    taken = ledger.record_snapshot("p", pairs=True)
+    assert taken.read is None
+    with ledger.reading("p") as (connection, project):
+        assert find_snapshot(connection, project, 1).to_dict() == taken.snapshot.to_dict()
+        assert connection.scalar(select(Snapshot.frame_id)) is None
+    assert taken.snapshot.assessment.figures() == ledger.agreement("p").figures()
+    assert not {"snapshot_patterns", "snapshot_annotators", "snapshot_pairs"} & set(stored(ledger))
+
+
+def test_a_snapshot_that_is_refused_leaves_nothing(sqlite_ledger: Ledger) -> None:
+    ledger = sqlite_ledger
+    ledger.import_rows(experiment("high", 5, 1), "p")
+    ledger.snapshot("p", name="v1")
+    before = stored(ledger)
+    for how in ({"name": " v1 "}, {"name": " "}, {"name": "v2", "weights": "cubic"}):
+        with pytest.raises(InvalidOption):
+            ledger.snapshot("p", **how)  # type: ignore[arg-type]
+    assert stored(ledger) == before
+
+
+@pytest.fixture(scope="module")
+def kept(module_ledger: Ledger) -> Ledger:
+    """A snapshot with rows in all its tables."""
+    module_ledger.import_rows(experiment("high", 5, 1), "p")
+    record(module_ledger, Seen(1))
+    module_ledger.record_snapshot("p", pairs=True)
+    return module_ledger
+
+
+@pytest.mark.parametrize("table", ["snapshots", "patterns", *(table.name for table in PARTS)])
+@pytest.mark.parametrize("statement", ["UPDATE {} SET project_id = 1", "DELETE FROM {}"])
+def test_the_database_refuses_to_change_a_record(kept: Ledger, table: str, statement: str) -> None:
+    with pytest.raises(DBAPIError, match="append-only"), kept.database.write() as connection:
+        connection.exec_driver_sql(statement.format(table))
+
+
+def test_a_snapshot_is_counted_from_the_labels_not_from_memory(ledger: Ledger) -> None:
+    ledger.import_rows(experiment("mixed", 30, 3), "p")
+    with ledger.reading("p") as (connection, project):
+        counted = assess(connection, project)
+    assert ledger.snapshot("p").assessment.figures() == counted.figures()

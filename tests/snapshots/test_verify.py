@@ -1,0 +1,373 @@
+"""The record verified: whatever was changed behind the program's back is found, and where."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Column, Float, Integer, Table, text
+
+from tests.flags.found import Seen, record
+from tests.helpers import SPANS
+from tests.snapshots.scripts import Run, Step, all_steps, tampering
+from tests.storage.as_of.plain import BOTH_KINDS, Clock, at
+from tracker.agreement import Question
+from tracker.core import clock
+from tracker.ledger import Ledger
+from tracker.projects.annotator_merge import erase_annotator
+from tracker.projects.categories import rename_category
+from tracker.projects.project import ProjectOptions, find_project
+from tracker.queries import choose
+from tracker.snapshots import take_snapshot
+from tracker.snapshots.digests import digest_of, digest_of_parts, seal_of
+from tracker.snapshots.rows import PARTS, pattern_texts, read_parts
+from tracker.snapshots.verify import Verified, verify
+from tracker.storage.schema import Base
+
+Write = Callable[..., Path]
+
+HEADER = "item,annotator,category\n"
+
+
+def found(ledger: Ledger, **how: Any) -> Verified:
+    with ledger.reading("p") as (connection, project):
+        return verify(connection, project, **how)
+
+
+def faults(verified: Verified) -> list[int]:
+    return [fault.snapshot for fault in verified.faults]
+
+
+# -- what was recorded as it was -----------------------------------------------------------
+
+
+CHOICES: list[dict[str, float]] = [
+    {},
+    {"as_of": 3},
+    {},
+    {"as_of": 4, "known_at": 3},
+    {"since": 2},
+    {},
+]
+
+
+def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step]) -> None:
+    """Snapshots of everything or of what was chosen, after every step; then all verified."""
+    with ledger.database.write(keep=False) as connection:
+        run = Run(connection, kind, now)
+        for number, step in enumerate(script):
+            run.take(step)
+            then = {name: clock.iso(at(second)) for name, second in CHOICES[number % 6].items()}
+            question = Question(choice=choose(**then))
+            take_snapshot(connection, run.project, question, pairs=number % 2 == 0)
+        verified = verify(connection, run.project)
+        assert verified.faults == ()
+        erased = connection.execute(
+            text("SELECT max(id) FROM changes WHERE kind = 'erase annotator'")
+        ).scalar()
+        assert all(str(erased) in note.why for note in verified.notes)
+        assert (verified.snapshots, verified.thinned) == (len(script), 0)
+        assert verified.recomputed == len(script) - len(verified.notes)
+
+
+@BOTH_KINDS
+def test_all_that_was_recorded_is_verified_on_sqlite(
+    sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    now = Clock(monkeypatch)
+
+    @settings(max_examples=3)
+    @given(st.lists(all_steps(kind), min_size=3, max_size=6))
+    def check(script: list[Step]) -> None:
+        follow(sqlite_ledger, now, kind, script)
+
+    check()
+
+
+def test_all_that_was_recorded_is_verified_on_postgres(
+    emptied_postgres_ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = Clock(monkeypatch)
+
+    @settings(max_examples=1)
+    @given(st.lists(all_steps("one"), min_size=3, max_size=6))
+    def check(script: list[Step]) -> None:
+        follow(emptied_postgres_ledger, now, "one", script)
+
+    check()
+
+
+def test_spans_and_other_readings_are_verified(ledger: Ledger, write: Write) -> None:
+    header = "item,annotator,category,start,end\n"
+    rows = "i,A,x,0,4\n i,B,x,1,4\n j,A,y,0,2\n j,B,x,0,2\n k,A,,,\n k,B,,,"
+    ledger.import_file(write(header + rows), "p", options=SPANS)
+    ledger.snapshot("p")
+    ledger.import_file(write(header + "i,B,x,0,4"), "p")
+    ledger.snapshot("p", exclude_annotators=["B"])
+    ledger.import_file(write(HEADER + "i,A,1\n i,B,2\n j,A,3\n j,B,3"), "numbers")
+    ledger.snapshot("numbers", weights="quadratic", scale="interval", confidence=0.8)
+    for project, snapshots in (("p", 2), ("numbers", 1)):
+        with ledger.reading(project) as (connection, info):
+            told = verify(connection, info).to_dict()
+        assert (told["passed"], told["recomputed"], told["faults"]) == (True, snapshots, [])
+    with ledger.reading("p") as (connection, info):
+        assert verify(connection, info, chain_only=True).recomputed == 0
+
+
+def test_how_far_it_is_is_told(sqlite_ledger: Ledger, write: Write) -> None:
+    sqlite_ledger.import_file(write(HEADER + "i,A,x"), "p")
+    empty = found(sqlite_ledger)
+    assert empty.to_dict() == {
+        "project": "p",
+        "passed": True,
+        "snapshots": 0,
+        "thinned": 0,
+        "recomputed": 0,
+        "seals": 1,
+        "digest": empty.digest,
+        "ledger": [],
+        "faults": [],
+        "notes": [],
+    }
+    for _ in range(3):
+        sqlite_ledger.snapshot("p")
+    told: list[tuple[int, int]] = []
+    found(sqlite_ledger, progress=lambda *far: told.append(far))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    found(sqlite_ledger, chain_only=True, progress=lambda *far: told.append(far))
+    assert told[3:] == [(3, 3)]
+
+
+# -- the record changed --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def record_of(module_ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    """Four snapshots of a project with rows in every table; the second is to be changed."""
+    ledger = module_ledger
+    file = tmp_path_factory.mktemp("answers") / "answers.csv"
+    options = ProjectOptions(categories=("x", "y", "z"))
+    for number in range(1, 5):
+        items = range(12) if number == 1 else range(number)
+        rows = [f"i{n},{who},{'xy'[n * number % len(who) % 2]}" for n in items for who in PEOPLE]
+        file.write_text(HEADER + "\n".join(rows))
+        ledger.import_file(file, "p", options=options)
+        record(ledger, *map(Seen, range(1, number)), closes=False)
+        question = Question(choice=choose(exclude_annotators=["A"] if number == 3 else []))
+        told = {"name": f"name {number}", "note": f"note {number}"}
+        ledger.record_snapshot("p", question, pairs=True, **told)
+    return ledger
+
+
+PEOPLE = ("A", "BBB", "CC")
+SNAPSHOTS = Base.metadata.tables["snapshots"]
+
+CHECKED = {  # what the table's own constraints let through
+    "agreements": "potential_agreements",
+    "state": "'acknowledged'",
+    "first_id": "first_id - 10",
+    "settings": """replace(settings, '0.95', '0.96')""",
+    "id": "id + 50",
+}
+
+
+def other(column: Column[Any]) -> str:
+    """Another value of a column than it has, where it has one."""
+    if column.name in CHECKED:
+        return CHECKED[column.name]
+    if isinstance(column.type, Integer):
+        return f"coalesce({column.name}, 6) + 10"
+    told = f"coalesce({column.name}, '')"
+    if isinstance(column.type, Float):
+        free = not {"value", "rate"} & {column.name}
+        return f"coalesce({column.name}, 0.5) + 0.125" if free else f"{column.name} + 0.125"
+    return f"{column.name} || ' x'" if column.name == "undefined" else f"{told} || ' x'"
+
+
+def own_columns(table: Table) -> list[Column[Any]]:
+    return [one for one in table.columns if one.name not in {"project_id", "snapshot_id"}]
+
+
+CHANGES = {
+    f"{table.name}.{column.name}": f"UPDATE {table.name} SET {column.name} = {other(column)} "
+    + ("WHERE id = 2" if table is SNAPSHOTS else "WHERE snapshot_id = 2")
+    for table in (SNAPSHOTS, *PARTS)
+    for column in own_columns(table)
+    if column.name != "tallies"
+} | {
+    "tallies": "UPDATE snapshot_annotators SET tallies = '[]' WHERE snapshot_id = 2",
+    **{f"less of {one.name}": f"DELETE FROM {one.name} WHERE snapshot_id = 2" for one in PARTS},
+}
+FIRST = {  # where it shows first, if not in the second snapshot
+    "snapshots.id": 3,
+}
+
+
+def tampered(ledger: Ledger, *statements: str, **how: Any) -> Verified:
+    """The record verified when statements have changed it, which is then taken back."""
+    with ledger.database.write(keep=False, bulk=True) as connection:
+        tampering(connection)
+        changed = [connection.execute(text(statement)).rowcount for statement in statements]
+        assert changed[-1] > 0
+        return verify(connection, find_project(connection, "p"), **how)
+
+
+def test_the_record_stands(record_of: Ledger) -> None:
+    verified = found(record_of)
+    assert (verified.faults, verified.notes, verified.recomputed) == ((), (), 4)
+
+
+@pytest.mark.parametrize("where", CHANGES)
+def test_a_change_of_anything_stored_is_found_where_it_is(record_of: Ledger, where: str) -> None:
+    verified = tampered(record_of, CHANGES[where], chain_only=True)
+    assert not verified.to_dict()["passed"]
+    assert faults(verified)[0] == FIRST.get(where, 2)
+    assert re.search("does not fit what is stored|is not stored", verified.faults[0].why)
+
+
+def test_a_snapshot_that_is_gone_is_missed_by_the_next(record_of: Ledger) -> None:
+    for gone in (1, 2, 3):
+        everything = [f"DELETE FROM {one.name} WHERE snapshot_id = {gone}" for one in PARTS]
+        verified = tampered(
+            record_of, *everything, f"DELETE FROM snapshots WHERE id = {gone}", chain_only=True
+        )
+        assert faults(verified)[0] == gone + 1
+
+
+FORGED = {
+    "does not follow from the ledger": (
+        "UPDATE snapshot_measures SET value = value + 0.01 WHERE snapshot_id = 4"
+    ),
+    "counts are not": "UPDATE snapshots SET items_compared = items_compared + 1 WHERE id = 4",
+}
+
+
+@pytest.mark.parametrize("why", FORGED)
+def test_a_forger_who_knows_the_digests_is_found_by_the_recount(
+    record_of: Ledger, why: str
+) -> None:
+    """The last snapshot changed, digest and seal made to fit."""
+    with record_of.database.write(keep=False, bulk=True) as connection:
+        tampering(connection)
+        project = find_project(connection, "p")
+        connection.execute(text(FORGED[why]))
+        rows = connection.execute(SNAPSHOTS.select().order_by(SNAPSHOTS.c.id)).all()
+        parts = read_parts(connection, project.id, 4, 4)[4]
+        row = rows[3]._asdict()
+        row["digest"] = digest_of(rows[2].digest, row, parts, pattern_texts(connection, project.id))
+        row["seal"] = seal_of(rows[2].seal, row, digest_of_parts(parts))
+        values = {name: row[name] for name in ("digest", "seal")}
+        connection.execute(SNAPSHOTS.update().where(SNAPSHOTS.c.id == 4).values(values))
+        assert verify(connection, project, chain_only=True).faults == ()
+        verified = verify(connection, project)
+    assert set(faults(verified)) == {4}
+    assert why in verified.faults[0].why
+
+
+UNREADABLE = {
+    "a pattern": "UPDATE patterns SET pattern = 'x' WHERE id = 1",
+    "a pattern's number": "UPDATE patterns SET id = 99 WHERE id = 1",
+    "a pattern gone": "DELETE FROM patterns WHERE id = 1",
+    "tallies": "UPDATE snapshot_annotators SET tallies = 'x' WHERE snapshot_id = 2",
+    "a tally of nothing": "UPDATE snapshot_annotators SET tallies = '[[[1],99,1]]' "
+    "WHERE snapshot_id = 2",
+    "settings": "UPDATE snapshots SET settings = 'x' WHERE id = 2",
+}
+
+
+def test_the_text_of_a_pattern_is_part_of_the_record(record_of: Ledger) -> None:
+    verified = tampered(record_of, "UPDATE patterns SET pattern = '[[[3],1]]' WHERE id = 1")
+    assert faults(verified)[0] == 1
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_what_cannot_be_read_is_a_fault(record_of: Ledger, what: str) -> None:
+    verified = tampered(record_of, UNREADABLE[what])
+    assert faults(verified)[0] == (1 if "pattern" in what else 2)
+
+
+# -- the ledger changed --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE labels SET category_id = 3 WHERE item_id = 9 AND annotator_id = 1",
+        "DELETE FROM labels WHERE item_id = 9 AND annotator_id = 3",
+        "UPDATE past_labels SET category_id = 3 WHERE item_id = 1 AND annotator_id = 2",
+        "UPDATE past_labels SET taken_back_by = 2",
+    ],
+)
+def test_labels_changed_past_the_program_are_found(record_of: Ledger, statement: str) -> None:
+    assert tampered(record_of, statement, chain_only=True).faults == ()
+    verified = tampered(record_of, statement)
+    assert faults(verified)[0] == 1
+    assert "not those of the ledger as it was" in verified.faults[0].why
+
+
+@pytest.fixture
+def declared(ledger: Ledger, write: Write) -> Ledger:
+    rows = "\n".join(f"i{n},{who},{'xy'[n % place]},nl" for n in range(6) for place, who in WHO)
+    text = f"item,annotator,category,lang\n{rows}"
+    options = ProjectOptions(categories=("x", "y", "z"))
+    ledger.import_file(write(text), "p", options=options, keep=["lang"])
+    return ledger
+
+
+WHO = ((1, "A"), (2, "B"))
+
+
+def test_an_erasure_is_a_note(declared: Ledger) -> None:
+    declared.snapshot("p")
+    declared.snapshot("p", annotators=["A"])
+    with declared.writing("p") as (connection, project):
+        erase_annotator(connection, project, "B")
+    declared.snapshot("p")
+    verified = found(declared)
+    assert (verified.faults, verified.recomputed) == ((), 2)
+    assert [(note.snapshot, note.why) for note in verified.notes] == [
+        (1, "answers that it counted were erased by change 3")
+    ]
+    assert json.loads(json.dumps(verified.to_dict()))["passed"]
+
+
+def test_attributes_that_changed_are_a_note(declared: Ledger) -> None:
+    declared.snapshot("p", where={"lang": "nl"})
+    assert found(declared).notes == ()
+    with declared.database.write() as connection:
+        connection.execute(text("UPDATE item_attributes SET value = 'de' WHERE item_id = 1"))
+    verified = found(declared)
+    assert (verified.faults, verified.recomputed) == ((), 0)
+    assert "chosen by attributes" in verified.notes[0].why
+
+
+def test_an_erasure_of_spans_is_a_note(sqlite_ledger: Ledger, write: Write) -> None:
+    header = "item,annotator,category,start,end\n"
+    sqlite_ledger.import_file(
+        write(header + "i,A,x,0,4\n i,B,x,1,4\n j,A,y,0,2"), "p", options=SPANS
+    )
+    sqlite_ledger.snapshot("p")
+    with sqlite_ledger.writing("p") as (connection, project):
+        erase_annotator(connection, project, "B")
+    assert found(sqlite_ledger).faults == ()
+
+
+def test_a_category_that_is_learnt_later_is_no_fault(sqlite_ledger: Ledger, write: Write) -> None:
+    sqlite_ledger.import_file(write(HEADER + "i,A,x\n i,B,x\n j,A,y\n j,B,x"), "p")
+    sqlite_ledger.snapshot("p")
+    sqlite_ledger.import_file(write(HEADER + "k,A,z"), "p")
+    assert found(sqlite_ledger).faults == ()
+
+
+def test_a_category_that_is_renamed_is_no_fault(sqlite_ledger: Ledger, write: Write) -> None:
+    sqlite_ledger.import_file(write(HEADER + "i,A,x\n i,B,x\n j,A,y\n j,B,x"), "p")
+    sqlite_ledger.snapshot("p")
+    with sqlite_ledger.writing("p") as (connection, project):
+        rename_category(connection, project, "x", "z")
+    assert found(sqlite_ledger).faults == ()

@@ -1,0 +1,258 @@
+"""The ledger as it was, against a plain one that forgets nothing; and what hides it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection, func, select
+
+from tests.helpers import SEVERAL, count_statements
+from tests.helpers import standing as standing_frame
+from tests.imports.test_against_a_plain_ledger import standing
+from tests.storage.as_of.plain import (
+    BOTH_KINDS,
+    Both,
+    Clock,
+    Merge,
+    Split,
+    Step,
+    Undo,
+    at,
+    moments,
+    steps,
+)
+from tracker.export import LABEL_COLUMNS, standing_labels
+from tracker.ledger import Ledger
+from tracker.projects.annotator_merge import merge_annotators
+from tracker.projects.annotators import add_alias, list_annotators, set_kind
+from tracker.projects.project import ProjectInfo, find_project
+from tracker.storage.as_of import NOW, Moment, as_it_was, moment_of, only_items, some_items
+from tracker.storage.schema import Label
+
+Look = tuple[float | None, float | None]  # as of, known at: seconds into the script
+
+
+def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step], looks: list[Look]) -> None:
+    """Take the steps of a script, then look back."""
+    with ledger.database.write(keep=False) as connection:
+        both = Both(connection, kind, now)
+        for step in script:
+            both.take(step)
+        project, plain = both.project, both.plain
+        assert standing(connection, project) == plain.stood()
+        for as_of, known_at in [(None, plain.changes), *looks]:
+            clocks = [None if moment is None else at(moment) for moment in (as_of, known_at)]
+            moment = moment_of(connection, project.id, *clocks)
+            then = plain.stood(as_of, known_at)
+            with as_it_was(connection, project.id, moment):
+                assert standing(connection, project) == then
+        of_item = {answer: labels for answer, labels in then.items() if answer[0] == "j"}
+        with (
+            some_items(connection, [2]) as items,
+            only_items(connection, project.id, moment, items),
+        ):
+            assert standing(connection, project) == of_item
+        assert standing(connection, project) == plain.stood()
+
+
+def scripts(kind: str) -> st.SearchStrategy[Any]:
+    looks = st.lists(st.tuples(moments, moments), min_size=1, max_size=2)
+    return st.tuples(st.lists(steps(kind), min_size=1, max_size=5), looks)
+
+
+I_A = ("i", "A", 1)
+EVERYTHING_AT_ONCE: list[Step] = [
+    [{(I_A, 0): frozenset("y"), (("i", "B", 2), None): frozenset("x")}],
+    Merge("A", "B"),
+    [{(I_A, 2): frozenset()}, {(("i", "B", 1), 2): frozenset("x")}],
+    Undo(1),
+    Merge("B", "C"),
+    Split("A"),
+]
+EVERY_LOOK: list[Look] = [(a, k) for a in (None, 0.5, 5.0) for k in (0.5, 2, 3, 4, 5, 7, 8)]
+
+
+@BOTH_KINDS
+def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    now = Clock(monkeypatch)
+
+    @settings(max_examples=10)
+    @example((EVERYTHING_AT_ONCE, EVERY_LOOK))
+    @given(scripts(kind))
+    def check(script: tuple[list[Step], list[Look]]) -> None:
+        follow(sqlite_ledger, now, kind, *script)
+
+    check()
+
+
+@BOTH_KINDS
+def test_on_postgres(
+    emptied_postgres_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    now = Clock(monkeypatch)
+
+    @settings(max_examples=3)
+    @example((EVERYTHING_AT_ONCE, EVERY_LOOK[::4]))
+    @given(scripts(kind))
+    def check(script: tuple[list[Step], list[Look]]) -> None:
+        follow(emptied_postgres_ledger, now, kind, *script)
+
+    check()
+
+
+# -- what hides it -------------------------------------------------------------------------
+
+Write = Callable[..., Path]
+HEADER = "item,annotator,category\n"
+
+
+@pytest.fixture
+def twice(ledger: Ledger, write: Write) -> Ledger:
+    """A project with a label that was revised, and annotators who are one."""
+    ledger.import_file(write(HEADER + "i,A,x\n i,B,y"), "p")
+    ledger.import_file(write(HEADER + "i,A,y\n i,C,y"), "p")
+    with ledger.writing("p") as (connection, project):
+        merge_annotators(connection, project, "B", "C")
+    return ledger
+
+
+def seen(connection: Connection, project: ProjectInfo) -> list[str]:
+    return sorted("".join(row[1:3]) for row in standing_labels(connection, project))
+
+
+def temporary_tables(connection: Connection) -> int:
+    statement = (
+        "SELECT count(*) FROM sqlite_temp_master WHERE name NOT LIKE 'sqlite_%'"
+        if connection.dialect.name == "sqlite"
+        else "SELECT count(*) FROM pg_class WHERE relnamespace = pg_my_temp_schema()"
+    )
+    return connection.exec_driver_sql(statement).scalar_one()
+
+
+def test_other_connections_see_the_present_and_pasts_of_their_own(twice: Ledger) -> None:
+    with twice.reading("p") as (one, project), twice.reading("p") as (other, _):
+        with as_it_was(one, project.id, Moment(through=2)):
+            assert (seen(one, project), seen(other, project)) == (["Ax", "By"], ["Ay", "Cy"])
+            with as_it_was(other, project.id, Moment(through=3)):
+                assert seen(other, project) == ["Ay", "By", "Cy"]
+                assert seen(one, project) == ["Ax", "By"]
+            assert seen(other, project) == ["Ay", "Cy"]
+        assert seen(one, project) == ["Ay", "Cy"]
+
+
+def test_nothing_is_left_of_a_look_back(twice: Ledger) -> None:
+    with twice.reading("p") as (connection, project):
+        for moment in (Moment(as_of=1), Moment(through=2), Moment(10**18, 3, 10**18)):
+            with as_it_was(connection, project.id, moment):
+                assert temporary_tables(connection) > 1
+            with (
+                some_items(connection, [1]) as items,
+                only_items(connection, project.id, moment, items),
+            ):
+                assert temporary_tables(connection) > 1
+            assert temporary_tables(connection) == 0
+            assert seen(connection, project) == ["Ay", "Cy"]
+
+
+def test_an_error_inside_ends_with_the_transaction(twice: Ledger) -> None:
+    with twice.database.write() as connection:
+        project = find_project(connection, "p")
+        with (
+            suppress(ZeroDivisionError),
+            connection.begin_nested(),
+            as_it_was(connection, project.id, Moment(through=2)),
+        ):
+            assert seen(connection, project) == ["Ax", "By"]
+            raise ZeroDivisionError
+        assert seen(connection, project) == ["Ay", "Cy"]
+        assert temporary_tables(connection) == 0
+
+
+def test_what_was_asked_often_of_the_present_is_asked_anew_of_the_past(twice: Ledger) -> None:
+    """A server may keep the plan of a statement it met before; not one for other tables."""
+    answers = select(func.count()).where(Label.project_id == 1)
+    with twice.reading("p") as (connection, project):
+        for _ in range(3):
+            assert {connection.scalar(answers) for _ in range(8)} == {2}
+            with as_it_was(connection, project.id, Moment(through=1)):
+                assert {connection.scalar(answers) for _ in range(8)} == {0}
+
+
+def test_the_present_is_not_hidden(twice: Ledger) -> None:
+    with (
+        twice.reading("p") as (connection, project),
+        count_statements(twice.database.engine) as sent,
+        as_it_was(connection, project.id, NOW),
+    ):
+        pass
+    assert sent.number == 0
+
+
+def test_the_past_before_a_merge_is_told_without_it(twice: Ledger) -> None:
+    """Before the first merge all names were their own, whatever was merged since."""
+    with twice.reading("p") as (connection, project):
+        for through, names in ((2, "AB"), (3, "ABC")):
+            with as_it_was(connection, project.id, Moment(through=through)):
+                assert "By" in seen(connection, project)
+                known = [one.name for one in list_annotators(connection, project)]
+                assert known == list(names)
+
+
+def test_a_look_back_takes_as_many_statements_whatever_there_is(
+    ledger: Ledger, write: Write
+) -> None:
+    sent = []
+    for size in (3, 300):
+        people = range(size // 3)
+        rows = "\n".join(f"i{n},A{n % len(people)},x\n i{n},B,x" for n in range(size))
+        name = f"of {size}"
+        for category in "xy":
+            text = HEADER + rows.replace("x", category)
+            ledger.import_file(write(text), name)
+        with ledger.writing(name) as (connection, project):
+            for a in people[::9]:
+                set_kind(connection, project, f"A{a}", "model")
+                set_kind(connection, project, f"A{a}", "human")
+                merge_annotators(connection, project, f"A{a}", "B")
+        with ledger.reading(name) as (connection, project):
+            for moment in (Moment(through=2), Moment(10**18), Moment(10**18, 2, 10**18)):
+                with (
+                    count_statements(ledger.database.engine) as counted,
+                    as_it_was(connection, project.id, moment),
+                ):
+                    pass
+                sent.append(counted.number)
+    assert sent[:3] == sent[3:]
+    assert max(sent) < 70
+
+
+def test_of_one_answer_under_two_names_of_a_file_one_stands_now_and_then(
+    ledger: Ledger, write: Write
+) -> None:
+    ledger.import_file(write(HEADER + "i,A,x"), "p", options=SEVERAL)
+    with ledger.writing("p") as (connection, project):
+        add_alias(connection, project, "A", "Ada")
+    ledger.import_file(write(HEADER + "i,A,y\n i,Ada,z"), "p")
+    with ledger.reading("p") as (connection, project):
+        assert seen(connection, project) == ["Az"]
+        with as_it_was(connection, project.id, Moment(through=4)):
+            assert seen(connection, project) == ["Az"]
+
+
+def test_of_repetitions_at_the_same_time_the_last_stands_now_and_then(
+    ledger: Ledger, write: Write
+) -> None:
+    header = "item,annotator,category,labeled_at,seconds\n"
+    for seconds in (5, 9):
+        ledger.import_file(write(f"{header}i,A,x,2024-01-01,{seconds}"), "p")
+    assert standing_frame(ledger, "p", "seconds") == [(9,)]
+    with ledger.reading("p") as (connection, project):
+        with as_it_was(connection, project.id, Moment(through=3)):
+            rows = list(standing_labels(connection, project))
+        assert [row[LABEL_COLUMNS.index("seconds")] for row in rows] == [9]

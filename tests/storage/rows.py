@@ -1,0 +1,145 @@
+"""Rows of a ledger at each revision of its schema, and the tables that only grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracker.storage.database import HEAD, Database
+from tracker.storage.schema import Base
+
+APPEND_ONLY = [
+    "changes",
+    "flag_changes",
+    "flag_sightings",
+    "flags",
+    "patterns",
+    "seals",
+    "snapshot_annotators",
+    "snapshot_categories",
+    "snapshot_flags",
+    "snapshot_measures",
+    "snapshot_pairs",
+    "snapshot_patterns",
+    "snapshots",
+    "tombstones",
+]
+
+
+def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
+    """Rows of a ledger at a revision, in an order in which they can be inserted."""
+    p = {"project_id": 1}
+    label = p | {"item_id": 1, "pass": 1, "span_start": -1, "span_end": -1, "timed": True}
+    label |= {"labelled_at": 5, "change_id": 2, "source": 1, "spent_ms": 9}
+    samples: dict[str, dict[str, list[dict[str, Any]]]] = {
+        "0001": {
+            "projects": [
+                {"id": 1, "name": "p", "answers": "one", "scale": "nominal", "closed": True}
+                | {"offsets": "characters", "wanted": 2, "created_at": 1, "archived_at": None}
+            ],
+            "changes": [
+                p | {"id": n, "kind": kind, "recorded_at": n, "detail": "{}"}
+                for n, kind in enumerate(("create", "import", "alias"), 1)
+            ],
+            "categories": [p | {"id": n, "name": name} for n, name in ((0, None), (1, "a"))],
+            "annotators": [
+                p | {"id": n, "name": name, "kind": "human"} for n, name in ((1, "A"), (2, "B"))
+            ],
+            "aliases": [
+                p | {"alias_id": 2, "annotator_id": 1, "from_change": 3, "to_change": None}
+            ],
+            "items": [p | {"id": 1, "name": "i", "text": "t", "length": 3}],
+            "item_attributes": [p | {"item_id": 1, "name": "language", "value": "nl"}],
+            "imports": [
+                p
+                | {"id": 1, "change_id": 2, "rows": 1, "inserted": 1, "changed": 0}
+                | {"unchanged": 0, "older": 0, "rejected": 0, "undone_by": None}
+            ],
+            "sources": [{"import_id": 1, "number": 1, "name": "f.csv", "digest": "00"}],
+            "labels": [label | {"annotator_id": 1, "category_id": 1, "given_as": 2}],
+            "past_labels": [
+                label
+                | {"annotator_id": 1, "category_id": 0, "given_as": 1, "taken_back_by": None}
+                | {"labelled_at": 4}
+            ],
+            "snapshots": [
+                p
+                | {"id": number, "name": name, "note": None, "taken_at": 9, "through_change": 3}
+                | {"version": "0.1.0", "scale": "nominal", "selection": None, "as_of": None}
+                | {"settings": "{}", "frame_id": 1, "digest": "00", "seal": "00"}
+                | {"items": 1, "items_compared": 0}
+                | {"annotators": 1, "answers": 1, "labels": 1}
+                for number, name in ((1, "s"), (2, "thinned out"))
+            ],
+            "tombstones": [p | {"snapshot_id": 2, "thinned_at": 9, "parts": "00"}],
+            "patterns": [p | {"id": 1, "pattern": "[[[1],1]]"}],
+            "snapshot_patterns": [p | {"snapshot_id": 1, "pattern_id": 1, "items": 1}],
+            "snapshot_annotators": [
+                p | {"snapshot_id": 1, "annotator_id": 1, "answers": 1, "tallies": "[[[1],1,1]]"}
+            ],
+            "snapshot_pairs": [
+                p | {"snapshot_id": 1, "first_id": 1, "second_id": 2, "cells": "[]"}
+            ],
+            "touched": [p | {"change_id": 2, "first_item": 1, "last_item": 1}],
+            "notes": [p | {"id": 1, "at": 7, "text": "v2", "change_id": 3, "removed_by": None}],
+            "flags": [
+                p
+                | {"id": 1, "annotator_id": 1, "other_id": 2, "kind": "k", "category_id": 1}
+                | {"found_at": 9}
+            ],
+            "flag_sightings": [
+                p
+                | {"flag_id": 1, "number": 1, "seen_at": 9, "severity": "low", "informative": 10}
+                | {"evidence": "{}"}
+            ],
+            "flag_changes": [
+                p
+                | {"flag_id": 1, "number": number, "state": "open", "action": action}
+                | {"made_at": 9, "made_by": by, "note": note, "informative": 10}
+                for number, action, by, note in (
+                    (1, "found", None, None),
+                    (2, "appealed", "B", "not I"),
+                )
+            ],
+            "snapshot_flags": [p | {"snapshot_id": 1, "flag_id": 1, "state": "open"}],
+            "purges": [{"project_id": 7, "purged_at": 3}],
+        }
+    }
+    samples["0002"] = samples["0001"] | {
+        "item_facts": [
+            p
+            | {"item_id": 1, "role": role, "name": name, "change_id": change}
+            | {"value": value, "same_as": same_as}
+            for role, name, change, value, same_as in (
+                ("attribute", "language", 2, "nl", None),
+                ("attribute", "language", 3, None, 2),
+                ("text", "", 2, "t", None),
+                ("length", "", 2, "3", None),
+            )
+        ],
+        "annotator_facts": [
+            p | {"annotator_id": 1, "role": role, "change_id": 2, "value": value}
+            for role, value in (("annotator", ""), ("kind", "human"))
+        ],
+        "category_facts": [p | {"category_id": 1, "role": "position", "change_id": 1, "value": 1}],
+        "category_merges": [
+            p | {"from_change": 3, "category_id": 1, "into_id": 0, "to_change": None}
+        ],
+        "merged_labels": [
+            p
+            | {"merge_id": 3, "item_id": 1, "given_as": 2, "pass": 1, "change_id": 2, "source": 1}
+            | {"labelled_at": 5, "span_start": -1, "span_end": -1, "beside": False}
+        ],
+        "seals": [
+            p
+            | {"id": 1, "through_change": 3, "sealed_at": 9, "found": "{}", "added": "{}"}
+            | {"state": "{}", "digest": "00"}
+        ],
+    }
+    return samples[revision]
+
+
+def fill(database: Database) -> None:
+    """Put the sample of the newest revision into a database."""
+    with database.write() as connection:
+        for name, rows in sample(HEAD).items():
+            connection.execute(Base.metadata.tables[name].insert(), rows)

@@ -1,0 +1,172 @@
+"""Seals: the same on both databases, at the cost of a few statements, of old ledgers too."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import sqlite3
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from tests.helpers import count_rows, count_statements, csv_text
+from tests.storage.seals.furnished import furnished
+from tracker.core import clock
+from tracker.core.errors import NotFound
+from tracker.ledger import Ledger
+from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
+from tracker.projects.project import purge_project
+from tracker.storage.database import HEAD
+
+Write = Callable[..., Path]
+OLD = Path(__file__).parents[2] / "data" / "ledgers" / "0001.sql.gz"
+
+
+def seals(ledger: Ledger) -> list[dict[str, Any]]:
+    with ledger.database.read() as connection:
+        rows = connection.execute(text("SELECT * FROM seals ORDER BY project_id, id"))
+        return [dict(row) for row in rows.mappings()]
+
+
+def test_both_databases_give_the_same_seals(
+    sqlite_ledger: Ledger,
+    emptied_postgres_ledger: Ledger,
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = []
+    for ledger in (sqlite_ledger, emptied_postgres_ledger):
+        moments = itertools.count(1_800_000_000_000_000, 1_000_000)
+        monkeypatch.setattr(clock, "now", lambda moments=moments: next(moments))
+        furnished(ledger, write)
+        with ledger.writing("p") as (connection, project):
+            merge_annotators(connection, project, "C", "B")
+        with ledger.writing("p") as (connection, project):
+            split_annotator(connection, project, "C")
+            erase_annotator(connection, project, "B")
+        found.append(seals(ledger))
+        assert ledger.verify("p").passed
+    for seal in itertools.chain(*found):
+        del seal["digest"]
+        seal["added"] = json.loads(seal["added"])
+        for part in ("changes", "sources"):  # the names of files differ
+            seal["added"].pop(part, None)
+    assert found[0] == found[1]
+
+
+def test_a_seal_is_made_by_what_changes_something(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,category\n i,A,x\n i,B,x")
+    ledger.import_file(file, "p", dry_run=True)
+    assert seals(ledger) == []
+    ledger.import_file(file, "p")
+    ledger.snapshot("p")
+    before = seals(ledger)
+    assert [seal["id"] for seal in before] == [1, 2]
+    assert [seal["through_change"] for seal in before] == [2, 2]
+    ledger.record_snapshot("p", if_changed=True)
+    ledger.verify("p")
+    ledger.audit("p")
+    ledger.prune("p", "last:5")
+    assert seals(ledger) == before
+
+
+@pytest.mark.parametrize("items", [10, 3_000])
+def test_what_a_seal_and_its_verification_cost(ledger: Ledger, write: Write, items: int) -> None:
+    rows = [(f"i{n}", who, "x") for n in range(items) for who in "AB"]
+    ledger.import_file(write(csv_text([("item", "annotator", "category"), *rows])), "p")
+    few = write("item,annotator,category\n i1,A,y\n new,A,y")
+    with count_statements(ledger.database.engine) as first:
+        ledger.import_file(few, "p")
+    with (
+        count_statements(ledger.database.engine) as verified,
+        count_rows(ledger.database.engine) as read,
+    ):
+        ledger.verify("p")
+    assert first.number < 130
+    assert verified.number < 50
+    assert read.number < items + 200, "names of items, and no labels"
+
+
+def test_names_of_new_items_are_sealed_as_they_come_in(ledger: Ledger, write: Write) -> None:
+    """They are not read again; and it is the same digest as that of what was stored."""
+
+    def file(names: Iterable[str], name: str) -> Path:
+        rows = ((one, "A", "x") for one in names)
+        return write(csv_text([("item", "annotator", "category"), *rows]), name)
+
+    one = file((f" {n} é\u2028" for n in range(2_000)), "one.csv")
+    two = file((f"{n} é" for n in range(1_000, 3_000)), "two.csv")
+    with count_rows(ledger.database.engine) as read:
+        ledger.import_file([one, two], "p")
+    assert read.number < 200
+    ledger.import_file(two, "p")
+    ledger.import_file(file(["1 é", "new", "newer"], "three.csv"), "p")
+    assert ledger.verify("p").passed
+    assert [json.loads(seal["added"])["items"] for seal in seals(ledger)] == [3_000, 3_000, 3_002]
+    assert ["names" in json.loads(seal["added"]) for seal in seals(ledger)] == [True, False, True]
+
+
+def test_a_ledger_of_the_first_revision_is_verified_and_sealed(
+    tmp_path: Path, write: Write
+) -> None:
+    file = tmp_path / "old.db"
+    plain = sqlite3.connect(file)
+    plain.executescript(gzip.decompress(OLD.read_bytes()).decode())
+    plain.close()
+    ledger = Ledger(f"sqlite:///{file}")
+    ledger.database.upgrade()
+    assert ledger.database.revision() == HEAD
+    assert ledger.database.check() == []
+    verified = ledger.verify("p")
+    assert (verified.passed, verified.snapshots, verified.thinned) == (True, 3, 1)
+    assert (verified.seals, verified.digest) == (0, None)
+    more = write("item,annotator,category\n i,A,always")
+    assert ledger.import_file(more, "p").id == 4
+    verified = ledger.verify("p")
+    assert (verified.ledger, verified.faults, verified.seals) == ((), (), 1)
+    with ledger.database.read() as connection:
+        told = connection.scalar(text("SELECT detail FROM changes WHERE kind = 'note'"))
+    assert told == '{"note": 1}'
+    assert b"guideline v2" in file.read_bytes(), "in the notes"
+
+
+def test_a_ledger_that_went_back_and_forth_is_verified(url: str, write: Write) -> None:
+    ledger = Ledger(url)
+    furnished(ledger, write)
+    before = ledger.verify("p")
+    figures = ledger.history("p").to_dict()
+    ledger.database.downgrade("0001")
+    ledger.database.upgrade()
+    verified = ledger.verify("p")
+    assert (verified.faults, verified.recomputed) == ((), before.recomputed)
+    assert ledger.history("p").to_dict() == figures
+    ledger.snapshot("p")
+    assert ledger.verify("p").passed
+    assert ledger.verify("p").seals == 1
+
+
+def test_an_imports_number_is_not_given_again(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,category\n i,A,x")
+    ledger.import_file(file, "kept")
+    for expected in (2, 3):
+        assert ledger.import_file(file, "p").id == expected
+        with ledger.writing("p") as (connection, project):
+            purge_project(connection, project)
+
+
+def test_a_project_that_is_gone_when_its_turn_comes_is_not_found(
+    ledger: Ledger, write: Write
+) -> None:
+    """Another program deletes it while a command waits: it was found, and is no more."""
+    from tracker.projects.change_log import lock_project
+
+    ledger.import_file(write("item,annotator,category\n i,A,x"), "p")
+    with ledger.writing("p") as (connection, project):
+        purge_project(connection, project)
+        with pytest.raises(NotFound) as caught:
+            lock_project(connection, project.id)
+    assert caught.value.exit_code == 4

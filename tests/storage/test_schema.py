@@ -1,0 +1,153 @@
+"""The migrated schema is that of the models, and migrations keep the rows."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import CheckConstraint, Column, Connection, Integer, Table, inspect, text
+
+from tests.helpers import stored
+from tests.storage.rows import sample
+from tracker.ledger import Ledger
+from tracker.storage import dialect
+from tracker.storage.database import HEAD, REVISIONS, Database, migrations_folder
+from tracker.storage.schema import Base
+from tracker.storage.triggers import stored_triggers, triggers
+
+
+def squeezed(statement: object) -> str:
+    return " ".join(str(statement).split())
+
+
+def test_migrated_head_has_the_models_tables(url: str) -> None:
+    with Database(url).engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_server_default": True})
+        assert compare_metadata(context, Base.metadata) == []
+
+
+def constraints(database: Database, table: Table) -> dict[str | None, str]:
+    """The names of the constraints that a table has in the database; the words of checks."""
+    inspector = inspect(database.engine)
+    found = [*inspector.get_foreign_keys(table.name), *inspector.get_unique_constraints(table.name)]
+    found.append(inspector.get_pk_constraint(table.name))  # type: ignore[arg-type]
+    return {one["name"]: "" for one in found} | {
+        check["name"]: squeezed(check["sqltext"])
+        for check in inspector.get_check_constraints(table.name)
+    }
+
+
+def test_migrated_head_has_the_models_constraints(url: str) -> None:
+    database = Database(url)
+    for table in Base.metadata.tables.values():
+        wanted = {
+            str(one.name): squeezed(one.sqltext) if isinstance(one, CheckConstraint) else ""
+            for one in table.constraints
+        }
+        found = constraints(database, table)
+        if None in found:  # SQLite forgets the name of a key that it counts up by itself
+            assert database.url.get_backend_name() == "sqlite"
+            found[str(table.primary_key.name)] = found.pop(None)
+        assert found.keys() == wanted.keys()
+        if database.url.get_backend_name() == "sqlite":  # Postgres words a condition anew
+            assert found == wanted
+
+
+def test_clustered_tables_lie_in_the_order_of_their_keys(sqlite_ledger: Ledger) -> None:
+    clustered = {
+        name for name, table in Base.metadata.tables.items() if table.info.get("clustered")
+    }
+    with sqlite_ledger.database.read() as connection:
+        rows = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
+        found = {row.name for row in rows if row.sql.strip().endswith("WITHOUT ROWID")}
+    assert found == clustered
+    assert "labels" in found
+
+
+def test_migrated_head_is_sound(url: str) -> None:
+    assert Database(url).check() == []
+
+
+def test_revisions_are_those_of_the_migrations() -> None:
+    found = ScriptDirectory(str(migrations_folder())).walk_revisions()
+    assert tuple(revision.revision for revision in reversed(list(found))) == REVISIONS
+
+
+def test_a_revision_makes_what_it_made_whatever_the_models_are_now(empty_url: str) -> None:
+    """A table that a later revision makes must not be looked for by an earlier one."""
+    later = Table(
+        "later",
+        Base.metadata,
+        Column("project_id", Integer, primary_key=True),
+        info={"append_only": True, "thinned": True},
+    )
+    try:
+        database = Database(empty_url)
+        database.upgrade()
+        with database.engine.connect() as connection:
+            assert "later" not in inspect(connection).get_table_names()
+            stored = stored_triggers(connection)
+        database.downgrade("base")
+    finally:
+        Base.metadata.remove(later)
+    assert stored == triggers(database.url.get_backend_name())
+
+
+def test_no_revision_reads_the_package() -> None:
+    for revision in (migrations_folder() / "versions").glob("*.py"):
+        for node in ast.walk(ast.parse(revision.read_text("utf-8"))):
+            names = [one.name for one in getattr(node, "names", ()) if isinstance(one, ast.alias)]
+            assert not any(
+                name.partition(".")[0] == "tracker"
+                for name in [*names, getattr(node, "module", None) or ""]
+            ), revision.name
+
+
+def rows_of(connection: Connection, tables: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """The tables' rows, in the sample's columns."""
+    quote = connection.dialect.identifier_preparer.quote
+    found = {}
+    for name, rows in tables.items():
+        columns = ", ".join(quote(column) for column in rows[0])
+        statement = text(f"SELECT {columns} FROM {quote(name)} ORDER BY {columns}")
+        found[name] = [dict(row) for row in connection.execute(statement).mappings()]
+    return found
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_upgrade_and_downgrade_keep_the_rows(empty_url: str, revision: str) -> None:
+    database = Database(empty_url)
+    database.upgrade(revision)
+    rows = sample(revision)
+    with database.engine.begin() as connection:
+        quote = connection.dialect.identifier_preparer.quote
+        for name, held in rows.items():
+            columns = ", ".join(quote(column) for column in held[0])
+            marks = ", ".join(f":{column}" for column in held[0])
+            statement = f"INSERT INTO {quote(name)} ({columns}) VALUES ({marks})"
+            connection.execute(text(statement), held)
+        before = rows_of(connection, rows)
+    for target in ("head", revision):
+        (database.upgrade if target == "head" else database.downgrade)(target)
+        with database.engine.connect() as connection:
+            assert rows_of(connection, rows) == before
+            assert dialect.integrity_errors(connection) == []
+        if target == "head":
+            assert database.check() == []
+
+
+def test_downgrade_to_base_leaves_nothing_and_can_be_taken_back(url: str) -> None:
+    database = Database(url)
+    database.downgrade("base")
+    with database.engine.connect() as connection:
+        assert set(inspect(connection).get_table_names()) == {"alembic_version"}
+        assert stored_triggers(connection) == {}
+    assert database.revision() is None
+    assert stored(Ledger(url)) == {}
+    database.upgrade()
+    assert database.revision() == HEAD
+    assert database.check() == []

@@ -1,0 +1,138 @@
+"""Ledgers made at an older revision, with their rows, under today's program."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from tests.helpers import standing, undo
+from tracker.core.errors import InvalidOption
+from tracker.ledger import Ledger
+from tracker.projects.annotators import list_annotators
+from tracker.projects.categories import category_names
+from tracker.projects.items import find_item, list_items
+from tracker.storage.as_of import Moment, as_it_was
+from tracker.storage.database import Database
+
+P = {"project_id": 1}
+LABEL = P | {"pass": 1, "span_start": -1, "span_end": -1, "timed": False, "source": 1}
+LABEL |= {"spent_ms": None}
+
+
+def labels(*rows: tuple[int, int, int, int]) -> list[dict[str, Any]]:
+    """Labels by item, annotator, category and change."""
+    return [
+        LABEL
+        | {"item_id": item, "annotator_id": who, "given_as": who, "category_id": category}
+        | {"change_id": change, "labelled_at": change}
+        for item, who, category, change in rows
+    ]
+
+
+# Two imports, the first with a gold column and attributes; a third that was undone.
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "projects": [
+        {"id": 1, "name": "p", "answers": "one", "scale": "nominal", "closed": False}
+        | {"offsets": "characters", "wanted": None, "created_at": 1, "archived_at": None}
+    ],
+    "changes": [
+        P | {"id": n, "kind": kind, "recorded_at": n, "detail": json.dumps(detail)}
+        for n, (kind, detail) in enumerate(
+            [
+                ("create", {}),
+                ("import", {}),
+                ("import", {}),
+                ("import", {}),
+                ("undo", {"import": 3}),
+                ("annotator kind", {"annotator": 2, "from": "human", "to": "model"}),
+            ],
+            1,
+        )
+    ],
+    "categories": [
+        P | {"id": n, "name": name}
+        for n, name in ((-1, None), (0, None), (1, "x"), (2, "y"), (3, "typo"))
+    ],
+    "annotators": [
+        P | {"id": n, "name": name, "kind": kind}
+        for n, name, kind in (
+            (1, "A", "human"),
+            (2, "B", "model"),
+            (3, "gold", "reference"),
+            (4, "nobody", "human"),
+        )
+    ],
+    "items": [
+        P | {"id": n, "name": name, "text": told, "length": None}
+        for n, name, told in ((1, "i", "first"), (2, "j", None), (3, "k", "undone"))
+    ],
+    "item_attributes": [
+        P | {"item_id": n, "name": "language", "value": value}
+        for n, value in ((1, "nl"), (2, "de"), (3, "fr"))
+    ],
+    "imports": [
+        P
+        | {"id": n, "change_id": n + 1, "rows": 2, "inserted": 2, "changed": 0, "unchanged": 0}
+        | {"older": 0, "rejected": 0, "undone_by": undone}
+        for n, undone in ((1, None), (2, None), (3, 5))
+    ],
+    "labels": labels((1, 1, 1, 2), (1, 3, 1, 2), (1, 2, 2, 3), (2, 1, 1, 3), (2, 2, 1, 3)),
+    "past_labels": [row | {"taken_back_by": 5} for row in labels((3, 4, 3, 4))],
+}
+
+
+@pytest.fixture
+def upgraded(empty_url: str) -> Ledger:
+    """A ledger whose rows were written at the first revision."""
+    database = Database(empty_url)
+    database.upgrade("0001")
+    with database.engine.begin() as connection:
+        quote = connection.dialect.identifier_preparer.quote
+        for name, rows in ROWS.items():
+            columns = ", ".join(quote(column) for column in rows[0])
+            marks = ", ".join(f":{column}" for column in rows[0])
+            connection.execute(text(f"INSERT INTO {name} ({columns}) VALUES ({marks})"), rows)
+    database.upgrade()
+    return Ledger(empty_url)
+
+
+def told(ledger: Ledger) -> tuple[Any, ...]:
+    with ledger.reading("p") as (connection, project):
+        return (
+            [(one.name, one.kind) for one in list_annotators(connection, project)],
+            list(category_names(connection, project).values()),
+            [row["item"] for row in list_items(connection, project)],
+            {item: find_item(connection, project, item).attributes for item in "ijk"},
+        )
+
+
+def test_what_stood_before_stands_and_undo_reaches_all_of_it(upgraded: Ledger) -> None:
+    people = [("A", "human"), ("B", "model"), ("gold", "reference")]
+    i, j = {"language": "nl"}, {"language": "de"}
+    assert upgraded.database.check() == []
+    assert told(upgraded) == (people, ["x", "y"], ["i", "j"], {"i": i, "j": j, "k": {}})
+    before = standing(upgraded)
+    figures = upgraded.agreement("p", where={"language": "nl"}).to_dict()
+    assert figures["gold"]["answers"] == 1
+    undo(upgraded, 2)
+    expected = ([people[0], people[2]], ["x"], ["i"], {"i": i, "j": {}, "k": {}})
+    assert told(upgraded) == expected
+    with pytest.raises(InvalidOption, match="language=de"):
+        upgraded.agreement("p", where={"language": "de"})
+    undo(upgraded, 1)
+    assert told(upgraded) == ([], [], [], {"i": {}, "j": {}, "k": {}})
+    assert len(before) == 5
+
+
+def test_what_was_known_then_is_known_still(upgraded: Ledger) -> None:
+    undo(upgraded, 2)
+    with (
+        upgraded.reading("p") as (connection, project),
+        as_it_was(connection, project.id, Moment(through=5)),
+    ):
+        kinds = {one.name: one.kind for one in list_annotators(connection, project)}
+        assert list(category_names(connection, project).values()) == ["x", "y"]
+    assert kinds == {"A": "human", "B": "human", "gold": "reference"}

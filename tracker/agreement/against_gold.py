@@ -1,0 +1,113 @@
+"""Every annotator against the reference annotator's answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.agreement.study import Question
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer
+from tracker.measures.accuracy import GoldAgreement, against_gold
+from tracker.projects.annotators import annotator_names
+from tracker.projects.categories import category_names
+from tracker.projects.project import ProjectInfo
+
+__all__ = ["NONE", "AgainstTruth", "against_truth"]
+
+NONE = "(none)"
+"""What an answer without a category is called in a confusion table."""
+
+
+@dataclass(frozen=True)
+class AgainstTruth:
+    """All annotators pooled, and each by name, the least accurate first."""
+
+    project: str
+    pooled: GoldAgreement
+    annotators: tuple[tuple[str, GoldAgreement], ...]
+    categories: Mapping[int, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON."""
+        return {
+            "project": self.project,
+            "pooled": self.detail(self.pooled),
+            "annotators": [
+                {"annotator": name} | self.detail(found) for name, found in self.annotators
+            ],
+        }
+
+    def detail(self, found: GoldAgreement) -> dict[str, Any]:
+        """One set of figures with its categories and its confusion table."""
+        return found.to_dict() | {
+            "ci_low": found.ci_low,
+            "ci_high": found.ci_high,
+            "categories": [
+                {
+                    "category": self.categories[one.category],
+                    "true": one.true,
+                    "given": one.given,
+                    "right": one.right,
+                    "precision": one.precision,
+                    "recall": one.recall,
+                    "f1": one.f1,
+                }
+                for one in found.categories
+            ],
+            "confusion": [
+                {"truth": self.name(truth), "answer": self.name(answer), "answers": number}
+                for (truth, answer), number in sorted(found.confusion.items())
+            ],
+        }
+
+    def name(self, answer: Answer) -> str:
+        """An answer's categories by name, joined with ``|`` where it is a set."""
+        return "|".join(self.categories[category] for category in answer) or NONE
+
+
+def against_truth(
+    connection: Connection, project: ProjectInfo, question: Question | None = None
+) -> AgainstTruth:
+    """Accuracy, precision and recall, confusion and kappa of each annotator, and pooled.
+
+    Raises InvalidOption for a project of spans or without a reference annotator.
+    """
+    if project.answers == "spans":
+        raise InvalidOption(
+            f"{project.name!r} is a project of spans",
+            "compare with the reference: --annotator REFERENCE --annotator NAME --by pair",
+        )
+    asked = question or Question()
+    selection = queries.select_answers(connection, project, asked.choice)
+    if not selection.references:
+        raise InvalidOption(
+            f"{project.name!r} has no reference annotator to compare with",
+            f"import truths in a column gold, or: tracker annotator kind NAME reference "
+            f"-p {project.name}",
+        )
+    tables, items = queries.confusions(connection, selection)
+    names = annotator_names(connection, project)
+    categories = category_names(connection, project)
+    pooled: Counter[tuple[Answer, Answer]] = Counter()
+    for table in tables.values():
+        pooled.update(table)
+    annotators = [
+        (
+            names[annotator],
+            against_gold(table, sum(table.values()), list(categories), asked.confidence),
+        )
+        for annotator, table in tables.items()
+    ]
+    annotators.sort(key=lambda row: (row[1].observed or 0.0, row[0]))
+    return AgainstTruth(
+        project.name,
+        against_gold(pooled, items, list(categories)),
+        tuple(annotators),
+        categories,
+    )

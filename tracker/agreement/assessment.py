@@ -1,0 +1,167 @@
+"""The figures of a project at one moment, and their JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tracker.core.tallies import ItemPatterns
+from tracker.measures.accuracy import GoldAgreement
+from tracker.measures.benchmark_scales import readings
+from tracker.measures.category_rates import CategoryRate, Summary, summary
+from tracker.measures.coefficient import Coefficient
+from tracker.measures.numeric.icc import IntraclassCorrelation
+from tracker.measures.posterior import telling
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Assessment", "Counts"]
+
+_FEW_TELLING: Final = 10
+# By benchmarks/coverage_of_coefficients.py.
+_HELD: Final = "83 to 98% of simulated samples of 50 items, and in 66 to 100% of those of 20"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What an assessment rests on; items and answers of annotators whose answers count."""
+
+    items: int
+    items_compared: int
+    annotators: int
+    answers: int
+    labels: int
+
+    def to_dict(self) -> dict[str, int]:
+        """The counts as JSON."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The figures of a project at one moment, with the tallies they follow from.
+
+    ``rates`` are in the declared or sorted order of the categories, whose names ``categories``
+    holds by id. ``patterns`` is empty for a project of spans, which has no item patterns.
+    ``binary`` holds the coefficients of each category against the rest, by id;
+    ``selection`` says which answers the figures rest on, as JSON; None for all;
+    ``intraclass`` holds the forms of the intraclass correlation on a numeric scale.
+    """
+
+    project: str
+    scale: str
+    counts: Counts
+    measures: tuple[Coefficient, ...]
+    rates: tuple[CategoryRate, ...]
+    categories: Mapping[int, str]
+    gold: GoldAgreement | None
+    patterns: ItemPatterns
+    binary: Mapping[int, Sequence[Coefficient]] = field(default_factory=dict)
+    selection: Mapping[str, Any] | None = None
+    intraclass: tuple[IntraclassCorrelation, ...] = ()
+
+    @property
+    def summary(self) -> Summary:
+        """The lowest, mean and median category rate."""
+        return summary(self.rates)
+
+    def measure(self, name: str) -> Coefficient:
+        """The coefficient of that name; raises KeyError where it was not asked for."""
+        for coefficient in self.measures:
+            if coefficient.measure == name:
+                return coefficient
+        raise KeyError(name)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before a figure is used, in sentences; mostly none."""
+        items, compared = telling(self.patterns), self.counts.items_compared
+        if not 0 < items < _FEW_TELLING:
+            return ()
+        return (
+            f"Only {items} of the {compared:,} items compared have anything but the most frequent "
+            "answer. Where a category has 1% of the answers, 95% intervals of alpha and the kappas "
+            f"held the truth in {_HELD}.",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The contract's JSON of ``tracker agreement``."""
+        told = {
+            "project": self.project,
+            "as_of": None if self.selection is None else self.selection["as_of"],
+            "scale": self.scale,
+            "selection": None if self.selection is None else dict(self.selection),
+            **self.figures(),
+            "gold": None if self.gold is None else self.gold.to_dict(),
+            "warnings": list(self.warnings),
+        }
+        for rate, row in zip(self.rates, told["categories"], strict=True):
+            row["measures"] = [one.to_dict() for one in self.binary.get(rate.category, ())]
+        if self.intraclass:
+            told["intraclass"] = [form.to_dict() for form in self.intraclass]
+        return told
+
+    def figures(self) -> dict[str, Any]:
+        """Counts, measures, categories and summary, as a history gives them too."""
+        return {
+            "counts": self.counts.to_dict(),
+            "measures": [_told(coefficient) for coefficient in self.measures],
+            "categories": [self._rate_dict(rate) for rate in self.rates],
+            "summary": self._summary_dict(),
+        }
+
+    def _rate_dict(self, rate: CategoryRate) -> dict[str, Any]:
+        return {
+            "category": self.categories[rate.category],
+            "labels": rate.labels,
+            "agreements": rate.agreements,
+            "potential_agreements": rate.potential_agreements,
+            "rate": rate.rate,
+            "standard_error": rate.standard_error,
+            "ci_low": rate.ci_low,
+            "ci_high": rate.ci_high,
+            "specific_agreement": rate.specific_agreement,
+            "undefined": rate.undefined,
+        }
+
+    def _summary_dict(self) -> dict[str, Any]:
+        summed = self.summary
+        lowest = summed.lowest
+        return {
+            "lowest": None
+            if lowest is None
+            else {"category": self.categories[lowest.category], "rate": lowest.rate},
+            "mean": summed.mean,
+            "median": summed.median,
+            "passed_over": [
+                {
+                    "category": self.categories[rate.category],
+                    "rate": rate.rate,
+                    "potential_agreements": rate.potential_agreements,
+                }
+                for rate in summed.passed_over
+            ],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per measure, then one per category (its rate as the value)."""
+        import pandas as pd
+
+        figures = self.figures()
+        rates = [
+            {"measure": "category_rate", "value": row["rate"], "items": None} | row
+            for row in figures["categories"]
+        ]
+        measures = [
+            {name: value for name, value in row.items() if name != "readings"}
+            for row in figures["measures"]
+        ]
+        return pd.DataFrame([*measures, *rates])
+
+
+def _told(figure: Coefficient) -> dict[str, Any]:
+    """A figure as JSON, with its customary words where it has them."""
+    words = readings(figure)
+    return figure.to_dict() | ({} if words is None else {"readings": words})

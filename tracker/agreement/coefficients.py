@@ -1,0 +1,181 @@
+"""Coefficients computed from what was counted, in the order asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.agreement.metric import Reading
+from tracker.core.errors import InvalidOption
+from tracker.measures import MEASURES
+from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
+from tracker.measures.cohen import Cells, cohen_kappas
+from tracker.measures.confidence_bounds import ASYMMETRIC
+from tracker.measures.conger_light import conger_error, light_error, light_kappa
+from tracker.measures.estimate import Estimate, undefined
+from tracker.measures.sample import Sample
+from tracker.measures.short_names import KAPPAS, SHORT_NAMES
+from tracker.projects.lookup import near
+from tracker.projects.project import ProjectInfo
+from tracker.queries import Selection
+
+__all__ = [
+    "COSTLY",
+    "FEW_ANSWERS",
+    "Pairs",
+    "are_few",
+    "check_measures",
+    "coefficients",
+    "count_pairs",
+    "finish",
+    "with_errors",
+]
+
+FEW_ANSWERS: Final = 100_000
+"""Up to so many answers, figures that need more than item patterns cost next to nothing and are
+always given; above, when they are asked for by name."""
+
+COSTLY: Final = frozenset({"marginals", "pairs"})
+"""What such figures need: to know who answered what, all answers are sorted once more."""
+
+
+def are_few(answers: int) -> bool:
+    """Whether every figure of so many answers is given, asked for or not."""
+    return answers <= FEW_ANSWERS
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The pair tallies: who, first id < second id, and their cross-tables."""
+
+    annotators: list[tuple[int, int]]
+    cells: Cells
+
+    def kappas(
+        self, of: Sample, confidence: float = 0.95, interval: str = ASYMMETRIC
+    ) -> list[Coefficient]:
+        """Cohen's kappa of each pair."""
+        return list(cohen_kappas(self.cells, confidence, of.weighting, interval))
+
+
+def check_measures(
+    project: ProjectInfo, names: Sequence[str], reading: Reading, *, few: bool
+) -> list[str]:
+    """The measures of these names; for none, all that the project has.
+
+    ``few`` answers let the costly ones be among all.
+
+    Raises InvalidOption for one that does not exist or does not fit the project.
+    """
+    fitting = [
+        name
+        for name, measure in MEASURES.items()
+        if project.answers in measure.answers
+        and name != ("gwet_ac1" if reading.weighted else "gwet_ac2")
+    ]
+    for name in names:
+        if name not in MEASURES:
+            raise _unknown(name, fitting)
+        if name == "gwet_ac2" and not reading.weighted:
+            raise InvalidOption(
+                "gwet_ac2 needs weights; without them it is gwet_ac1",
+                "add --weights linear, quadratic or ordinal",
+            )
+        if project.answers not in MEASURES[name].answers:
+            raise InvalidOption(
+                f"{name} does not fit {project.name!r}, a project of {project.answers}",
+                f"these do: {', '.join(fitting)}",
+            )
+    if names:
+        named = ("gwet_ac2" if reading.weighted and n == "gwet_ac1" else n for n in names)
+        return list(dict.fromkeys(named))
+    return [name for name in fitting if few or MEASURES[name].needs not in COSTLY]
+
+
+def _unknown(name: str, fitting: Sequence[str]) -> InvalidOption:
+    """That there is no such measure, with those that it may be."""
+    if name.strip().lower() == "kappa":
+        return InvalidOption(
+            "'kappa' may be one of several",
+            f"{KAPPAS[0]} of two annotators; of any number {', '.join(KAPPAS[1:])}",
+        )
+    return InvalidOption(
+        f"there is no measure {name!r}",
+        near(name, [*fitting, *SHORT_NAMES]) or f"one of: {', '.join(MEASURES)}",
+    )
+
+
+def count_pairs(connection: Connection, selection: Selection, of: Sample) -> Pairs:
+    """The cross-tables of all pairs of annotators, answers coded as in the sample."""
+    return Pairs(*queries.pair_cells(connection, selection, of.table.answers))
+
+
+def coefficients(
+    wanted: Sequence[str],
+    of: Sample,
+    pairs: Pairs | None,
+    confidence: float,
+    interval: str = ASYMMETRIC,
+) -> dict[str, Estimate | Coefficient]:
+    """Each measure's figure from the tallies; those of pairs without ``pairs`` are undefined."""
+    return {name: _figure(name, of, pairs, confidence, interval) for name in wanted}
+
+
+def _figure(
+    name: str, of: Sample, pairs: Pairs | None, confidence: float, interval: str
+) -> Estimate | Coefficient:
+    function = MEASURES[name].function
+    if function is not None:
+        return function(of)
+    if name == "cohen_kappa":
+        if of.why_not in {"too_few_items", "too_few_annotators"}:
+            return undefined(name, of.why_not, reading=of.reading)
+        if of.annotators != 2 or pairs is None:
+            return undefined(name, NOT_APPLICABLE, reading=of.reading)
+        kappas = pairs.kappas(of, confidence, interval)
+        return kappas[0] if kappas else undefined(name, "no_overlap", reading=of.reading)
+    # Of the pairs' kappas only the values count here, and t bounds cost least.
+    return light_kappa(of, pairs.kappas(of, interval="t") if pairs is not None else [])
+
+
+def with_errors(
+    connection: Connection,
+    selection: Selection,
+    of: Sample,
+    pairs: Pairs | None,
+    found: Mapping[str, Estimate | Coefficient],
+    exact: Container[str],
+    confidence: float,
+    interval: str = ASYMMETRIC,
+) -> list[Coefficient]:
+    """The figures finished; of ``exact`` ones Conger's and Light's get their errors, too.
+
+    Those follow from who answered what, which is a further count for each.
+    """
+    finished = dict(found)
+    conger, light = (
+        found.get(name) if name in exact else None for name in ("conger_kappa", "light_kappa")
+    )
+    if isinstance(conger, Estimate) and conger.value is not None:
+        joint = queries.joint_patterns(connection, selection)
+        finished["conger_kappa"] = conger_error(of, conger, joint)
+    if isinstance(light, Estimate) and light.value is not None and pairs is not None:
+        joint = queries.joint_patterns(connection, selection)
+        finished["light_kappa"] = light_error(of, light, pairs.cells, pairs.annotators, joint)
+    return finish(finished, confidence, interval)
+
+
+def finish(
+    found: Mapping[str, Estimate | Coefficient], confidence: float, interval: str = ASYMMETRIC
+) -> list[Coefficient]:
+    """Estimates with their intervals."""
+    return [
+        one.coefficient(confidence, interval)
+        if isinstance(one, Estimate)
+        else replace(one, confidence=confidence)
+        for one in found.values()
+    ]

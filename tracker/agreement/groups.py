@@ -1,0 +1,110 @@
+"""The figures of a project apart by an attribute of its items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.agreement.assessment import Assessment
+from tracker.agreement.coefficients import Pairs, check_measures, coefficients, finish
+from tracker.agreement.metric import check_reading, sample
+from tracker.agreement.overall import assessment_of
+from tracker.agreement.study import Question
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer
+from tracker.measures import MEASURES
+from tracker.measures.cohen import cells_of
+from tracker.projects.categories import category_names
+from tracker.projects.item_attributes import check_attribute
+from tracker.projects.project import ProjectInfo
+from tracker.queries import GroupAnnotators, Selection
+
+__all__ = ["GroupedAgreement", "by_attribute"]
+
+
+@dataclass(frozen=True)
+class GroupedAgreement:
+    """The assessment of the items of each value; None stands for items without the attribute."""
+
+    project: str
+    attribute: str
+    groups: tuple[tuple[str | None, Assessment], ...]
+    selection: Mapping[str, Any] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The contract's JSON of ``tracker agreement --by attribute:NAME``."""
+        return {
+            "project": self.project,
+            "attribute": self.attribute,
+            "selection": None if self.selection is None else dict(self.selection),
+            "groups": [{"value": value} | found.figures() for value, found in self.groups],
+        }
+
+
+def by_attribute(
+    connection: Connection, project: ProjectInfo, attribute: str, question: Question
+) -> GroupedAgreement:
+    """The figures of the items of each value of an attribute, by value; those without one last.
+
+    Figures that depend on who of many annotators answered what are not among them.
+
+    Raises InvalidOption for an attribute that no item has, or that has too many values.
+    """
+    if project.answers == "spans":
+        raise InvalidOption("a project of spans has no agreement by an attribute of its items")
+    names = category_names(connection, project)
+    check_reading(project, names, question.reading)
+    wanted = _wanted(project, question)
+    check_attribute(connection, project, attribute)
+    selection = queries.select_answers(connection, project, question.choice)
+    patterns = queries.item_patterns_by(connection, selection, attribute)
+    annotators = queries.annotators_by(connection, selection, attribute)
+    tables = _pairs(connection, selection, attribute, annotators) if "cohen_kappa" in wanted else {}
+    groups = []
+    for value in sorted(patterns, key=lambda value: (value is None, value or "")):
+        number = annotators[value].number
+        of = sample(project, names, patterns[value], number, question.reading)
+        pair = Pairs([(0, 1)], cells_of([tables.get(value, {})], of.table.answers))
+        figures = coefficients(wanted, of, pair, question.confidence, question.interval)
+        found = assessment_of(
+            project,
+            of,
+            patterns[value],
+            names,
+            finish(figures, question.confidence, question.interval),
+            question,
+        )
+        groups.append((value, found))
+    return GroupedAgreement(project.name, attribute, tuple(groups), selection.told)
+
+
+def _wanted(project: ProjectInfo, question: Question) -> list[str]:
+    wanted = check_measures(project, question.measures, question.reading, few=False)
+    fitting = [name for name in wanted if MEASURES[name].needs in {"patterns", "pair"}]
+    if question.measures and fitting != wanted:
+        raise InvalidOption(
+            f"{next(name for name in wanted if name not in fitting)} is not computed by attribute",
+            "choose the items instead: --where attribute=value",
+        )
+    return fitting
+
+
+def _pairs(
+    connection: Connection,
+    selection: Selection,
+    attribute: str,
+    annotators: Mapping[str | None, GroupAnnotators],
+) -> dict[str | None, Mapping[tuple[Answer, Answer], int]]:
+    """The cross-table of each group that exactly two annotators answered."""
+    pairs = {value: (who.first, who.last) for value, who in annotators.items() if who.number == 2}
+    if not pairs:
+        return {}
+    found = queries.pair_tallies_by(connection, selection, attribute, list(pairs))
+    return {
+        value: found[value].counts.get(pair, {}) if value in found else {}
+        for value, pair in pairs.items()
+    }

@@ -1,0 +1,143 @@
+"""Annotators against themselves: the same item answered again on a later pass."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.agreement.coefficients import Pairs, check_measures, coefficients, finish
+from tracker.agreement.metric import check_reading, sample
+from tracker.agreement.study import Question
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer, ItemPatterns, make_pattern
+from tracker.measures.coefficient import Coefficient
+from tracker.measures.cohen import cells_of
+from tracker.projects.annotators import annotator_names
+from tracker.projects.categories import category_names
+from tracker.projects.project import ProjectInfo
+from tracker.queries import Repeated
+
+__all__ = ["SelfAgreement", "Themselves", "self_agreement"]
+
+_LEFT_OUT: Final = {"scott_pi", "light_kappa", "conger_kappa"}
+"""Of two answers these are the same number as Fleiss' and Cohen's kappa."""
+
+
+@dataclass(frozen=True)
+class SelfAgreement:
+    """One annotator's later answers against the earlier ones; ``repeats`` answers given again.
+
+    ``days_between`` is the mean time between two passes, None where times are not known.
+    """
+
+    repeats: int
+    days_between: float | None
+    measures: tuple[Coefficient, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON."""
+        return {
+            "repeats": self.repeats,
+            "days_between": self.days_between,
+            "measures": [one.to_dict() for one in self.measures],
+        }
+
+
+@dataclass(frozen=True)
+class Themselves:
+    """All annotators' repeats pooled, and each annotator's by name.
+
+    ``alone`` answers on a later pass have none before them, and enter nothing.
+    """
+
+    project: str
+    alone: int
+    pooled: SelfAgreement
+    annotators: tuple[tuple[str, SelfAgreement], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON."""
+        return {
+            "project": self.project,
+            "alone": self.alone,
+            "pooled": self.pooled.to_dict(),
+            "annotators": [
+                {"annotator": name} | found.to_dict() for name, found in self.annotators
+            ],
+        }
+
+
+def self_agreement(
+    connection: Connection, project: ProjectInfo, question: Question | None = None
+) -> Themselves:
+    """Agreement of each annotator with the own earlier pass, and of all pooled.
+
+    The coefficients are those of two annotators, the earlier pass and the later; one item of
+    theirs is one repeated answer. Nothing of this enters agreement between annotators.
+
+    Raises InvalidOption for a project of spans, or a measure or reading that does not fit.
+    """
+    if project.answers == "spans":
+        raise InvalidOption(
+            f"{project.name!r} is a project of spans, whose passes are not compared"
+        )
+    asked = question or Question()
+    names, categories = annotator_names(connection, project), category_names(connection, project)
+    check_reading(project, categories, asked.reading)
+    wanted = check_measures(project, asked.measures, asked.reading, few=False)
+    if asked.measures and _LEFT_OUT & set(wanted):
+        raise InvalidOption(
+            "of two passes Scott's pi is Fleiss' kappa, Conger's and Light's are Cohen's",
+            "name fleiss_kappa or cohen_kappa",
+        )
+    wanted = [name for name in wanted if name not in _LEFT_OUT]
+    selection = queries.select_answers(connection, project, asked.choice)
+    rows = list(queries.repeated_answers(connection, selection))
+    by_annotator: dict[int, list[Repeated]] = {}
+    for row in rows:
+        by_annotator.setdefault(row.annotator, []).append(row)
+
+    def figures(of: Sequence[Repeated]) -> SelfAgreement:
+        return _figures(project, categories, of, wanted, asked)
+
+    return Themselves(
+        project.name,
+        queries.passes_alone(connection, selection),
+        figures(rows),
+        tuple(sorted((names[who], figures(mine)) for who, mine in by_annotator.items())),
+    )
+
+
+def _figures(
+    project: ProjectInfo,
+    categories: Mapping[int, str],
+    rows: Sequence[Repeated],
+    wanted: Sequence[str],
+    asked: Question,
+) -> SelfAgreement:
+    table, patterns = _counts(rows)
+    of = sample(project, categories, ItemPatterns(patterns), 2, asked.reading)
+    pair = Pairs([(0, 1)], cells_of([table], of.table.answers))
+    timed = sum(row.timed for row in rows)
+    found = coefficients(wanted, of, pair, asked.confidence, asked.interval)
+    return SelfAgreement(
+        sum(row.times for row in rows),
+        sum(row.days for row in rows) / timed if timed else None,
+        tuple(finish(found, asked.confidence, asked.interval)),
+    )
+
+
+def _counts(
+    rows: Iterable[Repeated],
+) -> tuple[Counter[tuple[Answer, Answer]], Counter[tuple[tuple[Answer, int], ...]]]:
+    table: Counter[tuple[Answer, Answer]] = Counter()
+    patterns: Counter[tuple[tuple[Answer, int], ...]] = Counter()
+    for row in rows:
+        table[row.earlier, row.later] += row.times
+        patterns[make_pattern((row.earlier, row.later))] += row.times
+    return table, patterns

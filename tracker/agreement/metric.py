@@ -1,0 +1,132 @@
+"""How answers are read: what counts as agreement between two that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from shlex import quote
+
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer, ItemPatterns
+from tracker.measures.sample import Sample, sample_of
+from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
+from tracker.projects.lookup import is_numeric, near
+from tracker.projects.project import ProjectInfo
+
+__all__ = ["AS_DECLARED", "Reading", "check_reading", "sample"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was asked for; None leaves it to the project.
+
+    Attributes:
+        weights: of the chance-corrected coefficients: identity, linear, quadratic or ordinal.
+        scale: of alpha: nominal, ordinal, interval or ratio.
+        distance: of alpha between sets of categories: exact, jaccard or masi.
+    """
+
+    weights: str | None = None
+    scale: str | None = None
+    distance: str | None = None
+
+    @property
+    def weighted(self) -> bool:
+        """Whether answers that differ may agree in part."""
+        return self.weights not in {None, "identity"}
+
+    def scale_of(self, project: ProjectInfo) -> str:
+        """The scale asked for, else the project's."""
+        return self.scale or project.scale
+
+
+AS_DECLARED = Reading()
+
+
+def check_reading(project: ProjectInfo, names: Mapping[int, str], reading: Reading) -> None:
+    """Accept a reading that the project's categories allow.
+
+    Raises InvalidOption for an unknown word, or one that needs numbers or an order that the
+    categories do not have.
+    """
+    for option, word, known in (
+        ("--weights", reading.weights, WEIGHTS),
+        ("--scale", reading.scale, SCALES),
+        ("--distance", reading.distance, DISTANCES),
+    ):
+        if word is not None and word not in known:
+            raise InvalidOption(
+                f"{option} {word!r} is not known",
+                near(word, known) or f"one of: {', '.join(known)}",
+            )
+    if project.answers != "several" and reading.distance is not None:
+        raise InvalidOption(
+            f"{project.name!r} has one category per answer, and --distance compares sets",
+            "use --scale",
+        )
+    if project.answers == "several" and (reading.weighted or reading.scale is not None):
+        raise InvalidOption(
+            f"{project.name!r} has several categories per answer, which have no order",
+            "use --distance jaccard or masi",
+        )
+    _check_order(project, names, reading)
+
+
+def _check_order(project: ProjectInfo, names: Mapping[int, str], reading: Reading) -> None:
+    numeric = _numeric(names)
+    ranked = reading.scale_of(project) == "ordinal"
+    word = reading.weights if reading.weighted else None
+    if word in {"linear", "quadratic"} and not ranked and not numeric:
+        raise InvalidOption(
+            f"{word} weights need numbers, and the categories of {project.name!r} are not",
+            "--scale ordinal for ranks in the declared order, or --weights ordinal",
+        )
+    if reading.scale in {"interval", "ratio"} and not numeric:
+        raise InvalidOption(
+            f"the {reading.scale} scale needs numbers, and the categories of {project.name!r} "
+            "are not",
+            "use --scale nominal or ordinal",
+        )
+    by_order = word == "ordinal" or (word is not None and ranked) or reading.scale == "ordinal"
+    if by_order and not _ordered(project, names):
+        raise InvalidOption(
+            f"the categories of {project.name!r} have no order",
+            f"declare one: tracker category order {quote(project.name)} low,middle,high",
+        )
+
+
+def _numeric(names: Mapping[int, str]) -> bool:
+    return all(is_numeric(name) for name in names.values())
+
+
+def _ordered(project: ProjectInfo, names: Mapping[int, str]) -> bool:
+    return project.closed or _numeric(names) or getattr(names, "ordered", False)
+
+
+def sample(
+    project: ProjectInfo,
+    names: Mapping[int, str],
+    patterns: ItemPatterns,
+    annotators: int,
+    reading: Reading = AS_DECLARED,
+    marginals: Mapping[int, Mapping[Answer, int]] | None = None,
+) -> Sample:
+    """The tallies of a project, or of a part of it, under a reading that `check_reading` accepts.
+
+    ``names`` are all its categories by id, in order.
+    """
+    several = project.answers == "several"
+    scale = reading.scale_of(project)
+    return sample_of(
+        patterns,
+        annotators,
+        categories=list(names),
+        declared=project.closed,
+        values={n: float(name) for n, name in names.items()} if _numeric(names) else {},
+        weighting=reading.weights or "identity",
+        by_rank=scale == "ordinal",
+        scale=(reading.distance or "exact") if several else scale,
+        several=several,
+        ordered=_ordered(project, names),
+        marginals=marginals,
+    )

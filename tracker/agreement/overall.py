@@ -1,0 +1,189 @@
+"""A project assessed: tallies counted, measures and rates computed, named and put in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.agreement.assessment import Assessment, Counts
+from tracker.agreement.coefficients import COSTLY, are_few, check_measures
+from tracker.agreement.metric import check_reading
+from tracker.agreement.spans import SpanFigures, SpanPair, assess_spans
+from tracker.agreement.study import Question, Study, study
+from tracker.agreement.uncertainty import OF_ITEMS, Uncertainty, uncertain
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer, ItemPatterns
+from tracker.measures import MEASURES
+from tracker.measures.accuracy import GoldAgreement, against_gold
+from tracker.measures.category_rates import CategoryRate, category_rates
+from tracker.measures.coefficient import Coefficient
+from tracker.measures.numeric.icc import IntraclassCorrelation, intraclass_correlations
+from tracker.measures.one_vs_rest import binary_coefficients
+from tracker.measures.sample import Sample
+from tracker.projects.annotators import annotator_names
+from tracker.projects.categories import category_names
+from tracker.projects.project import ProjectInfo
+from tracker.queries import Selection
+
+__all__ = ["assess", "assessment_of", "count_spans", "left_out", "span_pairs"]
+
+
+def assess(
+    connection: Connection,
+    project: ProjectInfo,
+    question: Question | None = None,
+    uncertainty: Uncertainty = OF_ITEMS,
+    *,
+    selection: Selection | None = None,
+) -> Assessment:
+    """The project's figures now, or those that are asked for, with their errors.
+
+    ``selection`` is what the question's choice comes to, where that is known.
+
+    Raises InvalidOption for a measure, a reading, a choice or a way to an error that does not
+    fit the project.
+    """
+    asked = question or Question()
+    if project.answers == "spans":
+        return _assess_spans(connection, project, asked, uncertainty, selection)
+    counted = study(connection, project, asked)
+    figures, rates = uncertain(counted, uncertainty)
+    found = assessment_of(
+        project, counted.sample, counted.patterns, counted.names, figures, asked, rates
+    )
+    return replace(
+        found,
+        gold=_pooled_gold(connection, counted.selection),
+        selection=counted.selection.told,
+        intraclass=_intraclass(counted),
+    )
+
+
+def _intraclass(counted: Study) -> tuple[IntraclassCorrelation, ...]:
+    """The forms of the intraclass correlation, on scales that have them."""
+    if counted.question.reading.scale_of(counted.project) not in {"interval", "ratio"}:
+        return ()
+    confidence = counted.question.confidence
+    values = counted.sample.values
+    return tuple(intraclass_correlations(counted.patterns, values, counted.marginals, confidence))
+
+
+def assessment_of(
+    project: ProjectInfo,
+    of: Sample,
+    patterns: ItemPatterns,
+    names: Mapping[int, str],
+    figures: Sequence[Coefficient],
+    question: Question,
+    rates: Sequence[CategoryRate] | None = None,
+    *,
+    binary: bool = True,
+) -> Assessment:
+    """The figures that follow from item patterns, of a project or of a part of it.
+
+    ``rates`` are those of the categories with other errors than the usual; ``binary`` says
+    whether each category's own coefficients are wanted.
+    """
+    if rates is None:
+        rates = category_rates(patterns, list(names), question.confidence, question.interval)
+    return Assessment(
+        project=project.name,
+        scale=question.reading.scale_of(project),
+        counts=Counts(
+            items=patterns.items,
+            items_compared=patterns.items_compared,
+            annotators=of.annotators,
+            answers=patterns.answers,
+            labels=patterns.labels,
+        ),
+        measures=tuple(figures),
+        rates=tuple(rates),
+        categories=names,
+        gold=None,
+        patterns=patterns,
+        binary=binary_coefficients(of, list(names), question.confidence, question.interval)
+        if binary
+        else {},
+    )
+
+
+def left_out(found: Assessment) -> list[str]:
+    """The measures that were not computed because the answers are many; see `FEW_ANSWERS`."""
+    given = {one.measure for one in found.measures}
+    return [
+        name
+        for name, measure in MEASURES.items()
+        if measure.needs in COSTLY
+        and name not in given
+        and not are_few(found.counts.answers)
+        and "krippendorff_alpha" in given
+    ]
+
+
+def count_spans(
+    connection: Connection,
+    project: ProjectInfo,
+    asked: Question,
+    selection: Selection | None = None,
+) -> tuple[SpanFigures, Selection]:
+    """Every figure on a project's spans, and whose they are."""
+    if selection is None:
+        selection = queries.select_answers(connection, project, asked.choice)
+    found = assess_spans(
+        connection,
+        selection,
+        annotators=annotator_names(connection, project),
+        categories=category_names(connection, project),
+        confidence=asked.confidence,
+    )
+    return found, selection
+
+
+def span_pairs(
+    connection: Connection, project: ProjectInfo, asked: Question
+) -> tuple[SpanPair, ...]:
+    """Each pair of annotators of a project of spans, by name; the first is the reference."""
+    return count_spans(connection, project, asked)[0].pairs
+
+
+def _assess_spans(
+    connection: Connection,
+    project: ProjectInfo,
+    asked: Question,
+    uncertainty: Uncertainty,
+    selection: Selection | None,
+) -> Assessment:
+    names = category_names(connection, project)
+    check_reading(project, names, asked.reading)
+    wanted = check_measures(project, asked.measures, asked.reading, few=True)
+    uncertainty.check()
+    if uncertainty != OF_ITEMS:
+        raise InvalidOption(
+            f"{project.name!r} is a project of spans, whose errors are those over documents"
+        )
+    found, selection = count_spans(connection, project, asked, selection)
+    return Assessment(
+        project=project.name,
+        scale=project.scale,
+        counts=found.counts,
+        measures=tuple(one for one in found.coefficients() if one.measure in wanted),
+        rates=found.rates,
+        categories=names,
+        gold=None,
+        patterns=ItemPatterns(),
+        selection=selection.told,
+    )
+
+
+def _pooled_gold(connection: Connection, selection: Selection) -> GoldAgreement | None:
+    tables, items = queries.confusions(connection, selection)
+    if not tables:
+        return None
+    pooled: Counter[tuple[Answer, Answer]] = Counter()
+    for table in tables.values():
+        pooled.update(table)
+    return against_gold(pooled, items)

@@ -1,0 +1,247 @@
+"""What moves a coefficient: annotators, items, categories left out, and categories merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Final
+
+from tracker import queries
+from tracker.agreement.assessment import Assessment
+from tracker.agreement.coefficients import coefficients
+from tracker.agreement.overall import assessment_of
+from tracker.agreement.study import Study
+from tracker.agreement.uncertainty import without_each_annotator
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import ItemPatterns
+from tracker.measures import MEASURES
+from tracker.measures.estimate import Estimate
+from tracker.measures.leave_one_out import strongest_patterns, without_one_item
+from tracker.measures.merged_categories import merge_patterns, without_category
+from tracker.projects.annotators import annotator_names
+from tracker.projects.items import item_names_of
+from tracker.projects.lookup import near
+
+__all__ = ["Influence", "Merge", "best_merges", "influence", "merged"]
+
+DEFAULT_MEASURE: Final = "krippendorff_alpha"
+MOST_ITEMS: Final = 20
+MOST_MERGED: Final = 60  # categories, of which every two are tried
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What the coefficient becomes without one annotator, item or category.
+
+    ``change`` is the value without it less the value: a positive change says that agreement is
+    better without. None where the coefficient is undefined without it.
+    """
+
+    name: str
+    without: float | None
+    change: float | None
+
+    def to_dict(self, kind: str) -> dict[str, Any]:
+        """The row as JSON; ``kind`` is its key."""
+        return {kind: self.name, "without": self.without, "change": self.change}
+
+
+def influence(counted: Study, of: str) -> tuple[str, float | None, list[Influence]]:
+    """How one coefficient moves without each annotator, item or category.
+
+    The coefficient is the first of those asked for, by default Krippendorff's alpha. Of items,
+    those that move it most are given.
+
+    Returns:
+        The measure, its value, and the rows, those that lower it most first.
+
+    Raises:
+        InvalidOption: for anything else than these three, or a measure of pairs.
+    """
+    ways = {"annotator": _annotators, "item": _items, "category": _categories}
+    if of not in ways:
+        raise InvalidOption(f"--influence {of!r} is not known", f"one of: {', '.join(ways)}")
+    measure = _measure(counted, "the influence on ")
+    one = replace(counted, question=replace(counted.question, measures=(measure,)))
+    (found,) = one.estimates.values()
+    if not isinstance(found, Estimate) or found.value is None:
+        return measure, None, []
+    rows = [
+        Influence(name, value, None if value is None else value - found.value)
+        for name, value in ways[of](one, found)
+    ]
+    if of != "item":
+        rows.sort(key=lambda row: (row.change is None, -(row.change or 0.0), row.name))
+    return measure, found.value, rows
+
+
+def _measure(counted: Study, what: str = "") -> str:
+    """The first measure asked for, else the usual one; raises where item patterns do not do.
+
+    ``what`` of it is wanted begins the message.
+    """
+    measure = counted.wanted[0] if counted.question.measures else DEFAULT_MEASURE
+    if MEASURES[measure].needs != "patterns":
+        raise InvalidOption(
+            f"{what}{measure} is not to be had from item patterns",
+            f"--measure {DEFAULT_MEASURE}, for one",
+        )
+    return measure
+
+
+def _annotators(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
+    names = annotator_names(counted.connection, counted.project)
+    for annotator, values in without_each_annotator(counted):
+        yield names[annotator], values[found.measure]
+
+
+def _categories(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
+    for category, name in counted.names.items():
+        left = without_category(counted.patterns, category)
+        yield name, _value(counted, left, found.measure)
+
+
+def _items(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
+    if found.influence is None:
+        return
+    places = strongest_patterns(found.influence, MOST_ITEMS)
+    values = without_one_item(counted.sample, found.measure, places)
+    patterns = [pattern for pattern, items in counted.patterns if items]
+    wanted = {patterns[place]: value for place, value in zip(places, values, strict=True)}
+    met = queries.items_of_patterns(counted.connection, counted.selection, set(wanted), MOST_ITEMS)
+    names = item_names_of(
+        counted.connection, counted.project, [item for items in met.values() for item in items]
+    )
+    rows = [(names[item], value) for pattern, value in wanted.items() for item in met[pattern]]
+    yield from rows[:MOST_ITEMS]
+
+
+def _value(counted: Study, patterns: ItemPatterns, measure: str) -> float | None:
+    of = counted.read(patterns, len(counted.annotators))
+    return coefficients([measure], of, None, counted.question.confidence)[measure].value
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A measure's value with some categories taken for one, and the gain."""
+
+    categories: tuple[str, ...]
+    value: float | None
+    change: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The merge as JSON."""
+        return {
+            "categories": list(self.categories),
+            "value": self.value,
+            "change": self.change,
+        }
+
+
+def merged(counted: Study, merges: Sequence[str]) -> Assessment:
+    """The assessment as if categories had been one; each of ``merges`` names them: ``a+b``.
+
+    The merged category keeps the place of the first named. Figures that depend on who answered
+    what, and those against the truth, are not among them.
+
+    Raises:
+        InvalidOption: an unknown category, fewer than two, one named twice; a name that another
+            category has; a measure that does not follow from the item patterns.
+    """
+    into, names = _merges(counted, merges)
+    asked = [name for name in counted.wanted if MEASURES[name].needs == "patterns"]
+    if counted.question.measures and asked != counted.wanted:
+        left = next(name for name in counted.wanted if name not in asked)
+        raise InvalidOption(f"{left} is not to be had of merged categories")
+    question = replace(counted.question, measures=asked)
+    patterns = merge_patterns(counted.patterns, into)
+    # A merged category keeps the number of the first, where categories are numbers.
+    kept = {number: counted.names[number] for number in names}
+    as_one = replace(counted, question=question, names=kept, patterns=patterns)
+    found = assessment_of(
+        counted.project, as_one.sample, patterns, names, as_one.figures(), question
+    )
+    return replace(found, selection=counted.selection.told)
+
+
+def _merges(counted: Study, merges: Sequence[str]) -> tuple[dict[int, int], dict[int, str]]:
+    """Which category becomes which, and the names that remain."""
+    numbers = {name: number for number, name in counted.names.items()}
+    into: dict[int, int] = {}
+    names = dict(counted.names)
+    for text in merges:
+        parts = _parts(text, numbers)
+        again = next((part for part in parts if numbers[part] in into), None)
+        if again is not None:
+            raise InvalidOption(
+                f"--merge {text!r}: {again!r} is merged already", "name all of them at once: a+b+c"
+            )
+        first, *others = (numbers[part] for part in parts)
+        names[first] = "+".join(parts)
+        into |= dict.fromkeys((first, *others), first)
+        for other in others:
+            del names[other]
+        if len(set(names.values())) < len(names):
+            raise InvalidOption(
+                f"--merge {text!r}: another category is called {names[first]!r}",
+                "name it among those to merge, or name these in another order",
+            )
+    return into, names
+
+
+def _parts(text: str, known: Mapping[str, int]) -> list[str]:
+    """The two or more different names in ``a+b``; a name may itself have a plus."""
+    found = next(_splits(text, frozenset(known)), ())
+    if len(found) > 1:
+        return list(found)
+    unknown = [part.strip() for part in text.split("+") if part.strip() not in known]
+    if unknown and text.strip() not in known:
+        name = next((part for part in unknown if part), text)
+        raise InvalidOption(
+            f"there is no category {name!r} to merge",
+            near(name, known) or "see: tracker category list",
+        )
+    raise InvalidOption(
+        f"--merge {text!r} does not name two or more different categories",
+        "such as: --merge joy+surprise",
+    )
+
+
+def _splits(text: str, known: frozenset[str]) -> Iterator[tuple[str, ...]]:
+    """The ways to read a text as different known names with a plus between."""
+    pieces = text.split("+")
+    for size in range(1, len(pieces)):
+        head = "+".join(pieces[:size]).strip()
+        if head in known:
+            for rest in _splits("+".join(pieces[size:]), known - {head}):
+                yield head, *rest
+    if text.strip() in known:
+        yield (text.strip(),)
+
+
+def best_merges(counted: Study, most: int = 10) -> tuple[str, float | None, list[Merge]]:
+    """The two categories that a coefficient gains most by taking for one, the best first.
+
+    Merging always loses what the categories told apart; a gain says that annotators do not.
+
+    Raises:
+        InvalidOption: more categories than can be tried, or a measure of pairs.
+    """
+    measure = _measure(counted)
+    if len(counted.names) > MOST_MERGED:
+        raise InvalidOption(
+            f"{len(counted.names)} categories are more than the {MOST_MERGED} of which every two "
+            "can be tried",
+            "name them: --merge a+b",
+        )
+    before = _value(counted, counted.patterns, measure)
+    rows = []
+    for (first, one), (second, other) in combinations(counted.names.items(), 2):
+        patterns = merge_patterns(counted.patterns, {second: first})
+        names = {n: name for n, name in counted.names.items() if n != second}
+        value = _value(replace(counted, names=names), patterns, measure)
+        change = None if value is None or before is None else value - before
+        rows.append(Merge((one, other), value, change))
+    rows.sort(key=lambda merge: (merge.change is None, -(merge.change or 0.0)))
+    return measure, before, rows[:most]

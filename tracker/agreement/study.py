@@ -1,0 +1,177 @@
+"""What is asked about a project's agreement, and what was counted to answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.agreement.coefficients import (
+    Pairs,
+    are_few,
+    check_measures,
+    coefficients,
+    count_pairs,
+    with_errors,
+)
+from tracker.agreement.metric import AS_DECLARED, Reading, check_reading, sample
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer, ItemPatterns
+from tracker.measures import MEASURES
+from tracker.measures.coefficient import Coefficient
+from tracker.measures.confidence_bounds import ASYMMETRIC, check_interval
+from tracker.measures.estimate import Estimate
+from tracker.measures.sample import Sample
+from tracker.measures.short_names import full_name
+from tracker.projects.categories import category_names
+from tracker.projects.project import ProjectInfo
+from tracker.queries import EVERYTHING, Choice, Selection
+
+__all__ = ["Question", "Study", "study"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked for.
+
+    Attributes:
+        measures: by name, which may be a short one; all that fit for none.
+        confidence: the level of the intervals, in (0, 1).
+        reading: what counts as agreement.
+        choice: whose answers to which items.
+        interval: how the intervals are made, see `confidence_bounds`.
+
+    Raises:
+        InvalidOption: there is no such interval.
+    """
+
+    measures: Sequence[str] = ()
+    confidence: float = 0.95
+    reading: Reading = AS_DECLARED
+    choice: Choice = EVERYTHING
+    interval: str = ASYMMETRIC
+
+    def __post_init__(self) -> None:
+        check_interval(self.interval)
+        object.__setattr__(self, "measures", tuple(map(full_name, self.measures)))
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """The tallies that answer a question about answers to whole items, counted when needed.
+
+    Attributes:
+        connection: one that sees one state.
+        project: the project.
+        question: what was asked.
+        selection: the answers that are counted.
+        names: the categories in order, by id.
+        annotators: ids of those with an answer that counts.
+        patterns: the item patterns.
+    """
+
+    connection: Connection
+    project: ProjectInfo
+    question: Question
+    selection: Selection
+    names: Mapping[int, str]
+    annotators: Sequence[int]
+    patterns: ItemPatterns = field(repr=False)
+
+    @cached_property
+    def wanted(self) -> list[str]:
+        """The names of the measures."""
+        few = are_few(self.patterns.answers)
+        return check_measures(self.project, self.question.measures, self.question.reading, few=few)
+
+    def needs(self, *kinds: str) -> bool:
+        """Whether one of the measures needs one of these tallies."""
+        return any(MEASURES[name].needs in kinds for name in self.wanted)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The item patterns as they are read."""
+        return self.read(self.patterns, len(self.annotators))
+
+    def read(self, patterns: ItemPatterns, annotators: int) -> Sample:
+        """Other patterns of the project, read in the same way."""
+        return sample(self.project, self.names, patterns, annotators, self.question.reading)
+
+    @cached_property
+    def marginals(self) -> Mapping[int, Mapping[Answer, int]]:
+        """On how many items each annotator gave each answer."""
+        return queries.marginals(self.connection, self.selection)
+
+    @cached_property
+    def full_sample(self) -> Sample:
+        """The sample with each annotator's own answers, where a measure needs them."""
+        if not self.needs("marginals"):
+            return self.sample
+        return replace(self.sample, marginals=self.marginals)
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """The pair tallies, where a measure needs them."""
+        two = self.needs("pair") and len(self.annotators) == 2
+        if not two and not self.needs("pairs"):
+            return None
+        return count_pairs(self.connection, self.selection, self.sample)
+
+    @cached_property
+    def estimates(self) -> dict[str, Estimate | Coefficient]:
+        """Each measure's value with the influence of the items."""
+        asked = self.question
+        return coefficients(
+            self.wanted, self.full_sample, self.pairs, asked.confidence, asked.interval
+        )
+
+    def figures(self) -> list[Coefficient]:
+        """Each measure's figure, its error linearised over items.
+
+        Conger's and Light's cost a further count: they are there where the measure was asked
+        for by name, or the answers are few.
+        """
+        by_name = {name for name in self.question.measures if name in self.estimates}
+        few = are_few(self.patterns.answers)
+        exact = set(self.estimates) if few else by_name
+        return with_errors(
+            self.connection,
+            self.selection,
+            self.full_sample,
+            self.pairs,
+            self.estimates,
+            exact,
+            self.question.confidence,
+            self.question.interval,
+        )
+
+
+def study(
+    connection: Connection,
+    project: ProjectInfo,
+    question: Question,
+    counted: tuple[Selection, Sequence[int], ItemPatterns] | None = None,
+) -> Study:
+    """Count the item patterns that a question is about.
+
+    ``counted`` are the answers chosen, their annotators and the patterns where these are known.
+
+    Raises InvalidOption for a measure, a reading or a choice that does not fit the project.
+    """
+    if project.answers == "spans":
+        raise InvalidOption(
+            f"{project.name!r} is a project of spans",
+            "this needs answers to whole items",
+        )
+    names = category_names(connection, project)
+    check_reading(project, names, question.reading)
+    check_measures(project, question.measures, question.reading, few=True)
+    if counted is None:
+        selection = queries.select_answers(connection, project, question.choice)
+        annotators = queries.annotators_with_answers(connection, selection)
+        counted = selection, annotators, queries.item_patterns(connection, selection)
+    selection, known, patterns = counted
+    return Study(connection, project, question, selection, names, known, patterns)

@@ -1,0 +1,109 @@
+"""The items that show a finding best, by name, with the own answer and the others'."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.audit.findings import Evidence, Flag
+from tracker.audit.kind import Key
+from tracker.audit.telling_answers import best_answers
+from tracker.core.tallies import Answer, Pattern, without
+from tracker.projects.categories import category_names
+from tracker.projects.items import item_names_of
+from tracker.queries import Selection
+
+__all__ = ["show_items"]
+
+Row = dict[str, Any]
+
+_FAST, _AGAIN = "too_fast", "low_self_agreement"
+_PAIR_DEPTH = 20  # times as many items of each of a pair, to find those that both answered alike
+
+
+def show_items(
+    connection: Connection,
+    selection: Selection,
+    evidence: Evidence,
+    flags: Collection[Flag],
+    most: int,
+) -> dict[Key, list[Row]]:
+    """Up to ``most`` items for each finding, the most telling first.
+
+    A row has ``item``, ``answer`` and ``others`` (how many gave each answer); of answers given
+    again ``answer`` and ``again``; of fast answers ``seconds`` and ``others_seconds``.
+    """
+    of_kind = {kind: {f.annotator for f in flags if f.kind == kind} for kind in (_FAST, _AGAIN)}
+    wanted = {
+        flag.key: best_answers(flag, evidence, most) for flag in flags if flag.kind not in of_kind
+    }
+    found = _items(connection, selection, wanted, most)
+    fast = queries.fastest_items(connection, selection, of_kind[_FAST], most)
+    changed = queries.changed_items(connection, selection, of_kind[_AGAIN], most)
+
+    listed: list[Sequence[tuple[Any, ...]]] = [*found.values(), *fast.values(), *changed.values()]
+    words = _Words(
+        item_names_of(
+            connection, selection.project, sorted({i for one in listed for i, *_ in one})
+        ),
+        category_names(connection, selection.project),
+    )
+    rows = {key: [words.answer(*one) for one in shown] for key, shown in found.items()}
+    for flag in flags:
+        if flag.kind == _FAST:
+            rows[flag.key] = [words.timed(*one) for one in fast.get(flag.annotator, ())]
+        elif flag.kind == _AGAIN:
+            rows[flag.key] = [words.again(*one) for one in changed.get(flag.annotator, ())]
+    return rows
+
+
+def _items(
+    connection: Connection,
+    selection: Selection,
+    wanted: Mapping[Key, list[tuple[Answer, Pattern]]],
+    most: int,
+) -> dict[Key, list[tuple[int, Answer, Pattern]]]:
+    """Items of the answers wanted; of a pair, those that both answered alike."""
+    keys: dict[int, set[tuple[Answer, Pattern]]] = {}
+    for (annotator, _, _, other), answers in wanted.items():
+        keys.setdefault(annotator, set()).update(answers)
+        if other is not None:
+            keys.setdefault(other, set()).update(answers)
+    depth = most * _PAIR_DEPTH if any(other for *_, other in wanted) else most
+    of = queries.items_of_answers(connection, selection, keys, depth)
+    found = {}
+    for key, answers in wanted.items():
+        annotator, _, _, other = key
+        rows = []
+        for own, pattern in answers:
+            both = set(of.get((other, own, pattern), ())) if other is not None else None
+            items = of.get((annotator, own, pattern), ())
+            rows += [(item, own, pattern) for item in items if both is None or item in both]
+        found[key] = rows[:most]
+    return found
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Rows with names in place of numbers."""
+
+    items: Mapping[int, str]
+    categories: Mapping[int, str]
+
+    def answer(self, item: int, own: Answer, pattern: Pattern) -> Row:
+        others = {self._told(answer): n for answer, n in without(pattern, own)}
+        return {"item": self.items[item], "answer": self._told(own), "others": others}
+
+    def timed(self, item: int, seconds: float, others: float) -> Row:
+        return {"item": self.items[item], "seconds": seconds, "others_seconds": others}
+
+    def again(self, item: int, earlier: Answer, later: Answer) -> Row:
+        told = {"answer": self._told(earlier), "again": self._told(later)}
+        return {"item": self.items[item], **told}
+
+    def _told(self, answer: Iterable[int]) -> str:
+        return "+".join(self.categories[category] for category in answer)

@@ -1,0 +1,179 @@
+"""What an audit looks for, and the counts that it needs from the database for that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.audit.findings import DEFAULT_ALPHA, KINDS, Evidence, Kind
+from tracker.audit.kind import Finding
+from tracker.audit.kinds.drift import falls_since
+from tracker.audit.thresholds import DEFAULT_FLOORS, Floors
+from tracker.core.answer_sample import JointAnswers
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import AnnotatorTallies, answers_in
+from tracker.projects.categories import category_names
+from tracker.projects.lookup import near
+from tracker.projects.project import ProjectInfo
+from tracker.queries import EVERYTHING, Choice, Present, Selection
+
+__all__ = ["AuditQuestion", "gather", "kinds_of", "question_of", "second_opinion"]
+
+_BLOCKS = 20  # of each annotator's answers in time: a fall is dated to a twentieth of them
+_MET = frozenset({"gold", "repeats", "sequences", "blocks"})  # what patterns are in
+_PAIRS = 200  # that a second opinion is asked for
+
+
+@dataclass(frozen=True)
+class AuditQuestion:
+    """What an audit looks for, among which answers.
+
+    Attributes:
+        alpha: the false discovery rate to hold over all tests.
+        floors: the least effects of a flag.
+        kinds: what to look for.
+        choice: which answers.
+        evidence: how many items to show for each finding that stands up.
+    """
+
+    alpha: float = DEFAULT_ALPHA
+    floors: Floors = DEFAULT_FLOORS
+    kinds: tuple[Kind, ...] = KINDS
+    choice: Choice = EVERYTHING
+    evidence: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether all answers are looked at for all kinds of findings, by the usual rules.
+
+        Only such an audit can say that a finding is gone: a stricter one may just not see it.
+        """
+        return replace(self, evidence=0) == AuditQuestion()
+
+
+def question_of(
+    *,
+    alpha: float = DEFAULT_ALPHA,
+    floors: Floors = DEFAULT_FLOORS,
+    kinds: Sequence[str] = (),
+    exclude_kinds: Sequence[str] = (),
+    evidence: int = 0,
+    choice: Choice = EVERYTHING,
+) -> AuditQuestion:
+    """A question from names; raises InvalidOption for an unknown kind, or none left."""
+    wanted, unwanted = kinds_of(kinds), kinds_of(exclude_kinds)
+    left = tuple(kind for kind in wanted or KINDS if kind not in unwanted)
+    if not left:
+        raise InvalidOption("no kind of finding is left to look for")
+    if evidence < 0:
+        raise InvalidOption(f"{evidence} items of evidence cannot be", "use 5, or 0 for none")
+    return AuditQuestion(alpha, floors, left, choice, evidence)
+
+
+def kinds_of(names: Sequence[str]) -> tuple[Kind, ...]:
+    """The kinds of these names, in the order of `KINDS`; raises InvalidOption, with near names."""
+    known = {kind.name: kind for kind in KINDS}
+    for name in names:
+        if name not in known:
+            raise InvalidOption(
+                f"there is no kind of finding {name!r}",
+                near(name, known) or f"the kinds are: {', '.join(known)}",
+            )
+    return tuple(kind for kind in KINDS if kind.name in names)
+
+
+def gather(
+    connection: Connection,
+    selection: Selection,
+    question: AuditQuestion,
+    there: Present,
+    *,
+    needs: Collection[str] | None = None,
+) -> Evidence:
+    """The evidence that the question's kinds need, or of the fields ``needs`` alone.
+
+    What is not ``there``, no time or no truth, is None in it.
+    """
+    asked = set(needs or (need for kind in question.kinds for need in kind.needs))
+    evidence = Evidence(
+        AnnotatorTallies(),
+        several=selection.project.answers == "several",
+        alpha=question.alpha,
+        floors=question.floors,
+    )
+    if "times" in asked and there.seconds:
+        evidence = replace(evidence, times=queries.answer_times(connection, selection))
+    if "skips" in asked and there.empty:
+        evidence = replace(evidence, skips=queries.skip_tallies(connection, selection))
+    if selection.project.answers == "spans":
+        return evidence
+    if "points" in asked:
+        evidence = replace(evidence, points=_points(connection, selection.project))
+    if needs is None:
+        asked |= {"gold", "repeats"}  # figures of annotators, whatever is tested
+    present = {
+        "gold": bool(selection.references),
+        "repeats": there.repeats,
+        "sequences": there.times,
+        "blocks": there.times,
+    }
+    wanted = {need for need in asked & _MET if present[need]}
+    evidence = _met(connection, selection, evidence, wanted)
+    if "pairs" in asked:
+        most = max(map(answers_in, evidence.columns.patterns), default=0)
+        pairs = queries.shared_items(connection, selection, most)
+        evidence = replace(evidence, pairs=pairs if pairs.pairs else None)
+    return evidence
+
+
+def second_opinion(
+    connection: Connection,
+    selection: Selection,
+    evidence: Evidence,
+    findings: Collection[Finding],
+) -> JointAnswers:
+    """Return the answers that a second opinion on these findings rests on.
+
+    Of very many pairs those are looked at that stand out most.
+    """
+    single = {finding.annotator for finding in findings if finding.other is None}
+    pairs = [finding for finding in findings if finding.other is not None]
+    pairs = sorted(pairs, key=lambda finding: finding.p_value or 0.0)[:_PAIRS]
+    return queries.joint_sample(
+        connection,
+        selection,
+        int(evidence.columns.number.sum()),
+        single,
+        {(finding.annotator, finding.other) for finding in pairs if finding.other is not None},
+        falls_since(findings),
+    )
+
+
+def _met(
+    connection: Connection, selection: Selection, evidence: Evidence, wanted: Collection[str]
+) -> Evidence:
+    """Return the fields that hold patterns, counted."""
+    of = (connection, selection)
+    evidence = replace(evidence, tallies=queries.annotator_tallies(*of))
+    if "gold" in wanted:
+        evidence = replace(evidence, gold=queries.gold_tallies(*of) or None)
+    if "repeats" in wanted:
+        evidence = replace(evidence, repeats=queries.repeat_tallies(*of) or None)
+    if "sequences" in wanted:
+        evidence = replace(evidence, sequences=queries.sequences(*of) or None)
+    if "blocks" in wanted:
+        evidence = replace(evidence, blocks=queries.blocks(*of, _BLOCKS) or None)
+    return evidence
+
+
+def _points(connection: Connection, project: ProjectInfo) -> dict[int, float] | None:
+    """Each category's place in the declared order, or its number; None on a nominal scale."""
+    if project.scale == "nominal" or project.answers != "one":
+        return None
+    names = category_names(connection, project)
+    if project.scale == "ordinal":
+        return {category: float(place) for place, category in enumerate(sorted(names), start=1)}
+    return {category: float(name) for category, name in names.items()}

@@ -1,0 +1,1 @@
+"""The kinds of findings, one file each. Pure: tallies in, test results out."""

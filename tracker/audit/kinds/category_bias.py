@@ -1,0 +1,138 @@
+"""An annotator gives a category more often, or less, than the co-annotators of the same items.
+
+The test is two-sided, under the null hypothesis of `poisson_binomial`. A flag also needs an
+effect: a common odds ratio over the items of at least 2, or at most 1/2. Where too few items can
+tell and the truth of some is known, the truth is the yardstick (`marginal_homogeneity`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import (
+    MINIMUM_ANSWERS,
+    MINIMUM_INFORMATIVE,
+    Effect,
+    Finding,
+    Kind,
+    severity_of_odds,
+    usage_finding,
+)
+from tracker.audit.opinions import of_use
+from tracker.audit.second_opinion import Consensus, Opinion
+from tracker.audit.sentences import gave, percent
+from tracker.audit.statistics.mantel_haenszel import Usage
+from tracker.audit.statistics.marginal_homogeneity import Margins, margins
+
+__all__ = ["CATEGORY_BIAS", "LOOK_INFORMATIVE", "bias_finding"]
+
+NAME = "category_bias"
+
+LOOK_INFORMATIVE = 3
+"""Informative items below which a bias is not even called insufficient."""
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """One finding per annotator and category on their shared items, or items with a truth."""
+    gold = {annotator: margins(counts) for annotator, counts in (evidence.gold or {}).items()}
+    tested = set()
+    for usage in evidence.usages:
+        known = gold.get(usage.annotator, {})
+        if usage.informative < MINIMUM_INFORMATIVE and _tells(known.get(usage.category)):
+            continue
+        tested.add((usage.annotator, usage.category))
+        yield bias_finding(usage, evidence, known.get(usage.category))
+    for annotator, known in gold.items():
+        for category, margin in known.items():
+            if (annotator, category) not in tested and _tells(margin):
+                yield _on_gold(annotator, category, margin, evidence)
+
+
+def bias_finding(usage: Usage, evidence: Evidence, gold: Margins | None = None) -> Finding:
+    """The finding about one annotator and category.
+
+    With fewer informative items than a test needs, a ratio beyond 2-fold is the rule rather than
+    the exception. It is suspicious only where so lopsided a count had a probability of ``alpha``
+    or less, taken alone: so at most that share of sound short records is mentioned.
+    """
+    tested = usage.informative >= MINIMUM_INFORMATIVE
+    notable = _beyond(usage.odds_ratio, evidence.floors.bias_odds_ratio)
+    return usage_finding(
+        usage,
+        NAME,
+        p_value=usage.tails.two_sided if tested else None,
+        notable=notable,
+        suspicious=not tested and notable and _worth_saying(usage, evidence.alpha),
+        details=_told(gold) if gold else None,
+    )
+
+
+def _on_gold(annotator: int, category: int, margin: Margins, evidence: Evidence) -> Finding:
+    ratio = margin.odds_ratio
+    low, high = margin.odds_interval
+    return Finding(
+        kind=NAME,
+        annotator=annotator,
+        category=category,
+        observed=margin.given / margin.items,
+        expected=margin.true / margin.items,
+        peers=margin.true / margin.items,
+        n=margin.items,
+        informative=margin.over + margin.under,
+        effect=Effect("odds ratio", ratio, low, high),
+        p_value=margin.p_value,
+        notable=_beyond(ratio, evidence.floors.bias_odds_ratio),
+        suspicious=False,
+        severity=severity_of_odds(ratio),
+        details={"against": "gold", **_told(margin)},
+    )
+
+
+def _told(margin: Margins) -> Mapping[str, object]:
+    return {
+        "gold": {
+            "items": margin.items,
+            "over": margin.over,
+            "under": margin.under,
+            "mcnemar_p_value": margin.p_value,
+            "stuart_maxwell_p_value": margin.overall_p_value,
+        }
+    }
+
+
+def _tells(margin: Margins | None) -> bool:
+    return margin is not None and margin.over + margin.under >= MINIMUM_INFORMATIVE
+
+
+def _beyond(odds_ratio: float | None, floor: float) -> bool:
+    return odds_ratio is not None and (odds_ratio >= floor or odds_ratio <= 1.0 / floor)
+
+
+def _worth_saying(usage: Usage, alpha: float) -> bool:
+    return (
+        usage.n >= MINIMUM_ANSWERS
+        and usage.informative >= LOOK_INFORMATIVE
+        and usage.tails.two_sided <= alpha
+    )
+
+
+def why(finding: Finding) -> str:
+    """Against the co-annotators, or against the truth."""
+    if finding.details.get("against") != "gold":
+        return gave(finding)
+    return (
+        f"{{annotator}} gave {{category}} in {percent(finding.observed)} of {finding.n} answers to "
+        f"items whose answer is known, and it is right for {percent(finding.expected)} of them"
+    )
+
+
+def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+    """Ask for the same odds against the consensus; a finding against the truth is confirmed."""
+    if finding.details.get("against") == "gold":
+        figures = finding.observed, finding.expected, finding.effect.value, finding.p_value
+        return Opinion(*figures, holds=True)
+    return of_use(finding, consensus, evidence.floors.bias_odds_ratio)
+
+
+CATEGORY_BIAS = Kind(NAME, frozenset({"yardstick"}), find, why, spoils=True, confirm=confirm)

@@ -1,0 +1,55 @@
+"""Nearly all of an annotator's answers hold one category, where the co-annotators' do not.
+
+The test is one-sided: did the annotator give the category more often than the null hypothesis of
+`poisson_binomial` allows, item by item. An annotator who saw only items of that category is
+not found, since the co-annotators gave it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import MINIMUM_ANSWERS, MINIMUM_INFORMATIVE, Finding, Kind, usage_finding
+from tracker.audit.opinions import of_use
+from tracker.audit.second_opinion import Consensus, Opinion
+from tracker.audit.sentences import gave
+from tracker.audit.statistics.mantel_haenszel import Usage
+
+__all__ = ["CONSTANT_CATEGORY", "MINIMUM_ODDS_RATIO", "MISSED_ANSWERS"]
+
+NAME = "constant_category"
+
+MINIMUM_ODDS_RATIO = 2.0
+"""The effect that a flag needs besides the share: 96 % against 94 % is no finding."""
+
+MISSED_ANSWERS = 1.0
+"""Without a test, "insufficient" is said only where answers like the co-annotators' would have
+been expected to hold at least so many of another category."""
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """One finding per annotator and category on their shared items."""
+    share = evidence.floors.constant_share
+    for usage in evidence.usages:
+        tested = usage.informative >= MINIMUM_INFORMATIVE
+        constant = usage.own >= share * usage.n and usage.peer_share < share
+        yield usage_finding(
+            usage,
+            NAME,
+            p_value=usage.tails.upper if tested else None,
+            notable=constant and (usage.odds_ratio or 0.0) >= MINIMUM_ODDS_RATIO,
+            suspicious=not tested and constant and _worth_saying(usage),
+        )
+
+
+def _worth_saying(usage: Usage) -> bool:
+    return usage.n >= MINIMUM_ANSWERS and usage.n - usage.peers >= MISSED_ANSWERS
+
+
+def confirm(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
+    """Ask for the same odds against the consensus."""
+    return of_use(finding, consensus, MINIMUM_ODDS_RATIO)
+
+
+CONSTANT_CATEGORY = Kind(NAME, frozenset({"shared"}), find, gave, spoils=True, confirm=confirm)

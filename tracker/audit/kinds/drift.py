@@ -1,0 +1,152 @@
+"""An annotator's agreement, or accuracy on gold, falls over time.
+
+Agreement is taken above what the item's annotators reach with each other, so that a run of hard
+items is no drift. Whichever of the two has more answers that can tell is tested
+(`cochran_armitage`), and the moment of the fall is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
+from tracker.audit.opinions import of_fall
+from tracker.audit.second_opinion import Consensus, Opinion
+from tracker.audit.sentences import percent
+from tracker.audit.statistics.cochran_armitage import Fall, fall_over
+from tracker.audit.statistics.entries import FloatArray
+from tracker.audit.statistics.peer_agreement import agreement_draws
+from tracker.core.audit_tallies import Blocks
+from tracker.core.clock import iso, parse_labelled_at
+from tracker.core.tallies import Pattern, answers_in
+
+__all__ = ["DRIFT", "MINIMUM_IN_TIME", "falls_since"]
+
+NAME = "drift"
+
+MINIMUM_IN_TIME = 30
+"""Answers that can tell below which no trend is looked for."""
+
+MEDIUM_FALL, HIGH_FALL = 0.25, 0.4
+
+
+@dataclass(frozen=True)
+class _Course:
+    """A figure by block: answers, their sum and that of squares; shape (blocks,) each."""
+
+    what: str
+    answers: FloatArray
+    total: FloatArray
+    squares: FloatArray
+    expected: FloatArray
+
+    @property
+    def informative(self) -> int:
+        return int(self.answers.sum())
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """One finding per annotator whose answers have times."""
+    chances = _chances(evidence)
+    for annotator, blocks in (evidence.blocks or {}).items():
+        if not blocks.counts:
+            continue
+        agreement, accuracy = _courses(blocks, chances)
+        course = accuracy if accuracy.informative > agreement.informative else agreement
+        fall = fall_over(course.answers, course.total, course.squares)
+        if fall is not None:
+            yield _finding(annotator, course, fall, blocks, evidence.floors.drift_fall)
+
+
+def _finding(annotator: int, course: _Course, fall: Fall, blocks: Blocks, floor: float) -> Finding:
+    size = fall.before - fall.after
+    late = course.answers[fall.block :]
+    level = float(course.expected[fall.block :].sum() / late.sum())
+    began = min((moment for block, moment in blocks.began.items() if block >= fall.block))
+    tested = course.informative >= MINIMUM_IN_TIME
+    return Finding(
+        kind=NAME,
+        annotator=annotator,
+        category=None,
+        observed=fall.after + level,
+        expected=fall.before + level,
+        peers=None,
+        n=int(sum(blocks.counts.values())),
+        informative=course.informative,
+        effect=Effect("difference", -size),
+        p_value=fall.p_value if tested else None,
+        notable=size >= floor,
+        suspicious=False,
+        severity=severity_of_size(size, MEDIUM_FALL, HIGH_FALL),
+        details={
+            "of": course.what,
+            "since": iso(began),
+            "trend_p_value": fall.trend_p,
+            "cusum_p_value": fall.sum_p,
+        },
+    )
+
+
+def _chances(evidence: Evidence) -> dict[Pattern, tuple[float, bool]]:
+    """By pattern: the expected agreement of one of its answers, and whether it can vary."""
+    patterns = list(
+        dict.fromkeys(
+            pattern
+            for blocks in (evidence.blocks or {}).values()
+            for _, _, pattern, _ in blocks.counts
+            if answers_in(pattern) > 1
+        )
+    )
+    draws = agreement_draws(patterns)
+    varies = (draws.variance() > 0).tolist() if patterns else []
+    mean = draws.mean().tolist() if patterns else []
+    return {p: (m, bool(v)) for p, m, v in zip(patterns, mean, varies, strict=True)}
+
+
+def _courses(blocks: Blocks, chances: dict[Pattern, tuple[float, bool]]) -> tuple[_Course, _Course]:
+    number = 1 + max(block for block, *_ in blocks.counts)
+    agreement, accuracy = np.zeros((4, number)), np.zeros((4, number))
+    for (block, own, pattern, truth), items in blocks.counts.items():
+        if truth is not None:
+            right = float(own == truth)
+            accuracy[:, block] += items * np.array([1.0, right, right, 0.0])
+        expected, varies = chances.get(pattern, (0.0, False))
+        if varies:
+            size = answers_in(pattern)
+            # Above the others' agreement with each other: own answer out, n / (n - 2) times more.
+            share = (dict(pattern)[own] - 1) / (size - 1)
+            above = (share - expected) * size / (size - 2)
+            agreement[:, block] += items * np.array([1.0, above, above**2, share - above])
+    return (
+        _Course("agreement on contested items", *agreement),
+        _Course("accuracy on gold", *accuracy),
+    )
+
+
+def why(finding: Finding) -> str:
+    """From what to what, and since when."""
+    return (
+        f"{{annotator}}'s {finding.details['of']} fell from {percent(finding.expected)} to "
+        f"{percent(finding.observed)} since {str(finding.details['since'])[:16].replace('T', ' ')}"
+    )
+
+
+def falls_since(findings: Iterable[Finding]) -> dict[int, int]:
+    """Return the moment from which each annotator's answers fell, in microseconds since 1970."""
+    return {
+        finding.annotator: parse_labelled_at(str(finding.details["since"]))
+        for finding in findings
+        if "since" in finding.details
+    }
+
+
+def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+    """Ask for the same fall of right answers since then."""
+    return of_fall(finding, consensus, evidence.floors.drift_fall)
+
+
+DRIFT = Kind(NAME, frozenset({"blocks"}), find, why, confirm=confirm)

@@ -1,0 +1,52 @@
+"""An annotator skips items, or finds that none of the categories applies, more than the others.
+
+One-sided, under the null hypothesis of `poisson_binomial`, over the items that others saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import MINIMUM_INFORMATIVE, Finding, Kind, usage_finding
+from tracker.audit.sentences import percent
+from tracker.audit.statistics.mantel_haenszel import usage_of_chances
+
+__all__ = ["EMPTY_ANSWERS"]
+
+NAME = "empty_answers"
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """One finding per annotator who saw an item that others saw too."""
+    for annotator, counts in (evidence.skips or {}).items():
+        usage = usage_of_chances(
+            annotator,
+            0,
+            ((int(empty), held, size, items) for (empty, held, size), items in counts.items()),
+        )
+        if usage is None:
+            continue
+        ratio = usage.odds_ratio or 0.0
+        tested = usage.informative >= MINIMUM_INFORMATIVE
+        found = usage_finding(
+            usage,
+            NAME,
+            p_value=usage.tails.upper if tested else None,
+            notable=ratio >= evidence.floors.empty_odds_ratio,
+            suspicious=False,
+        )
+        yield replace(found, category=None)
+
+
+def why(finding: Finding) -> str:
+    """How many answers were empty, and the others' on the same items."""
+    own = round((finding.observed or 0.0) * finding.n)
+    return (
+        f"{{annotator}} left {own} of {finding.n} items that others saw too without a category "
+        f"({percent(finding.observed)}); the others left {percent(finding.peers)} of them so"
+    )
+
+
+EMPTY_ANSWERS = Kind(NAME, frozenset({"skips"}), find, why)

@@ -1,0 +1,64 @@
+"""An annotator agrees less with the co-annotators than these do with each other.
+
+The test is one-sided, under the null hypothesis of `exchangeability`: the items and their
+difficulty are the annotator's own. Items of two answers cannot tell which of the two is off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_gap
+from tracker.audit.opinions import of_accuracy
+from tracker.audit.second_opinion import Consensus, Opinion
+from tracker.audit.sentences import percent
+from tracker.audit.statistics.peer_agreement import Alignment
+
+__all__ = ["LOW_AGREEMENT"]
+
+NAME = "low_agreement"
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """One finding per annotator with a shared item."""
+    for alignment in evidence.alignments.values():
+        gap = -(alignment.gap or 0.0)
+        tested = alignment.informative >= MINIMUM_INFORMATIVE
+        yield _finding(alignment, tested, gap >= evidence.floors.agreement_gap, gap)
+
+
+def _finding(alignment: Alignment, tested: bool, notable: bool, gap: float) -> Finding:
+    low, high = alignment.gap_interval or (None, None)
+    return Finding(
+        kind=NAME,
+        annotator=alignment.annotator,
+        category=None,
+        observed=alignment.observed,
+        expected=alignment.expected,
+        peers=alignment.peers,
+        n=alignment.n,
+        informative=alignment.informative,
+        effect=Effect("difference", alignment.gap, low, high),
+        p_value=alignment.tails.lower if tested else None,
+        notable=notable,
+        suspicious=False,
+        severity=severity_of_gap(gap),
+    )
+
+
+def why(finding: Finding) -> str:
+    """Agreement with the others, and theirs."""
+    return (
+        f"{{annotator}} gave the same answer as a co-annotator of the same item "
+        f"{percent(finding.observed)} of the time over {finding.n} items; "
+        f"two of the others did so {percent(finding.peers)} of the time"
+    )
+
+
+def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+    """Ask whether the annotator is right less often than a typical one, by as much."""
+    return of_accuracy(finding, consensus, evidence.floors.agreement_gap)
+
+
+LOW_AGREEMENT = Kind(NAME, frozenset({"shared"}), find, why, spoils=True, confirm=confirm)

@@ -1,0 +1,76 @@
+"""Answers that say nothing of the items, where the co-annotators' answers do.
+
+That the answers do not depend on the items is here the null hypothesis, so a small p-value would
+clear the annotator. The finding therefore needs three things: the upper bound of the spammer score
+lies under a part of the co-annotators' score; the score is not surely above 0; and the annotator
+agrees with the others less than any of the items' annotators would by chance, which gives the
+p-value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import MINIMUM_ANSWERS, MINIMUM_INFORMATIVE, Effect, Finding, Kind
+from tracker.audit.opinions import of_accuracy
+from tracker.audit.second_opinion import Consensus, Opinion
+from tracker.audit.statistics.majority import spammer_scores
+
+__all__ = ["RANDOM_ANSWERS"]
+
+NAME = "random_answers"
+
+_Z = 1.6448536269514722  # of a one-sided bound of 95 %
+_HIGH = 0.25  # of the others' score; a bound below it is nobody's who is right half of the time
+_SURE = 2.3263478740408408  # of one of 99 %
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """One finding per annotator whose score and whose co-annotators' score are defined."""
+    counts = evidence.majorities
+    scores = spammer_scores(counts)
+    others_scores = spammer_scores(counts.sum(axis=0) - counts)
+    for place, annotator in enumerate(evidence.entries.annotators.tolist()):
+        alignment = evidence.alignments.get(annotator)
+        own, others = scores[place], others_scores[place]
+        if alignment is None or own is None or others is None or others.value <= 0:
+            continue
+        bound = max(own.value, 0.0) + _Z * own.error
+        low = bound < evidence.floors.information_share * others.value
+        nothing = low and own.value < _SURE * own.blind_error
+        tested = alignment.informative >= MINIMUM_INFORMATIVE
+        score, peers = min(max(own.value, 0.0), 1.0), min(others.value, 1.0)
+        yield Finding(
+            kind=NAME,
+            annotator=annotator,
+            category=None,
+            observed=score,
+            expected=peers,
+            peers=peers,
+            n=alignment.n,
+            informative=alignment.informative,
+            effect=Effect("ratio", score / peers, 0.0, bound / peers),
+            p_value=alignment.tails.lower if tested else None,
+            notable=nothing,
+            suspicious=not tested and nothing and alignment.n >= MINIMUM_ANSWERS,
+            severity="high" if bound < _HIGH * others.value else "medium",
+        )
+
+
+def why(finding: Finding) -> str:
+    """The score beside the others'."""
+    return (
+        f"the answers of {{annotator}} to {finding.n} items hardly depend on what the others "
+        f"answered to them (score {finding.observed:.2f}, at most "
+        f"{(finding.effect.high or 0.0) * (finding.peers or 0.0):.2f}, where 0 is answering "
+        f"blindly; the others reach {finding.peers:.2f})"
+    )
+
+
+def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+    """Ask whether the annotator is right less often than a typical one, by as much."""
+    return of_accuracy(finding, consensus, evidence.floors.agreement_gap)
+
+
+RANDOM_ANSWERS = Kind(NAME, frozenset({"shared"}), find, why, spoils=True, confirm=confirm)

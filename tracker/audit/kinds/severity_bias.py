@@ -1,0 +1,125 @@
+"""On an ordered scale, an annotator answers higher or lower than the co-annotators do.
+
+Points are the places of the categories in the declared order, or their numbers. The test is
+two-sided, under the null hypothesis of `exchangeability`, item by item.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import (
+    MINIMUM_ANSWERS,
+    MINIMUM_INFORMATIVE,
+    Effect,
+    Finding,
+    Kind,
+    severity_of_size,
+)
+from tracker.audit.opinions import of_points
+from tracker.audit.second_opinion import Consensus, Opinion
+from tracker.audit.statistics.exchangeability import Draws, draws_of, sum_tails
+from tracker.audit.statistics.poisson_binomial import Z_95
+from tracker.core.tallies import Pattern, answers_in
+
+__all__ = ["SEVERITY_BIAS"]
+
+NAME = "severity_bias"
+
+MEDIUM_POINTS, HIGH_POINTS = 0.8, 1.2
+_LOOK_INFORMATIVE = 3
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """One finding per annotator with a shared item."""
+    entries, points = evidence.entries, evidence.points or {}
+    if not len(entries.items):
+        return
+    draws = _point_draws(entries.patterns, points)
+    own = np.array([points[answer[0]] for answer in entries.answers])[entries.own]
+    size = np.array([answers_in(pattern) for pattern in entries.patterns])[entries.pattern]
+    mean, variance = draws.mean()[entries.pattern], draws.variance()[entries.pattern]
+    # The mean of the others, one's own answer taken out, is further from it by n / (n - 1).
+    difference = (own - mean) * size / (size - 1)
+    columns = zip(
+        entries.annotators.tolist(),
+        entries.total(1.0).tolist(),
+        entries.total(own).tolist(),
+        entries.total(mean).tolist(),
+        entries.total(difference).tolist(),
+        entries.total(difference**2).tolist(),
+        entries.total(variance * size / (size - 1)).tolist(),
+        entries.total(variance > 0).tolist(),
+        strict=True,
+    )
+    for place, row in enumerate(columns):
+        annotator, n, mine, chance, gap, square, within, informative = row
+        if not n:
+            continue
+        rows = entries.rows_of(place)
+        tested = informative >= MINIMUM_INFORMATIVE
+        tails = sum_tails(draws, entries.pattern[rows], entries.items[rows], mine - chance)
+        points_off, deviation = gap / n, math.sqrt(within / n)
+        error = math.sqrt(max(square - n * points_off**2, 0.0) / max(n - 1, 1) / n)
+        size_of_it = abs(points_off) / deviation if deviation > 0 else 0.0
+        notable = size_of_it >= evidence.floors.severity_points
+        yield Finding(
+            kind=NAME,
+            annotator=annotator,
+            category=None,
+            observed=mine / n,
+            expected=chance / n,
+            peers=(mine - gap) / n,
+            n=int(n),
+            informative=int(informative),
+            effect=Effect(
+                "points", points_off, points_off - Z_95 * error, points_off + Z_95 * error
+            ),
+            p_value=tails.two_sided if tested else None,
+            notable=notable,
+            suspicious=not tested
+            and notable
+            and n >= MINIMUM_ANSWERS
+            and informative >= _LOOK_INFORMATIVE
+            and tails.two_sided <= evidence.alpha,
+            severity=severity_of_size(size_of_it, MEDIUM_POINTS, HIGH_POINTS),
+            details={"standard_deviations": size_of_it},
+        )
+
+
+def _point_draws(patterns: Sequence[Pattern], points: Mapping[int, float]) -> Draws:
+    def worth(pattern: Pattern) -> tuple[list[float], Fraction]:
+        values = [points[answer[0]] for answer, _ in pattern]
+        return values, _step(values)
+
+    return draws_of(patterns, worth)
+
+
+def _step(values: Sequence[float]) -> Fraction:
+    """The spacing of whole points; 0 of others."""
+    if not all(value.is_integer() for value in values):
+        return Fraction(0)
+    return Fraction(math.gcd(*(int(value - values[0]) for value in values)))
+
+
+def why(finding: Finding) -> str:
+    """How many points above or below the others."""
+    off = finding.effect.value or 0.0
+    way = "above" if off >= 0 else "below"
+    return (
+        f"{{annotator}} answered {abs(off):.2f} points {way} the others of the same {finding.n} "
+        f"items on average ({finding.observed:.2f} against {finding.peers:.2f})"
+    )
+
+
+def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+    """Ask for the same shift against the consensus."""
+    return of_points(finding, consensus, evidence, evidence.floors.severity_points)
+
+
+SEVERITY_BIAS = Kind(NAME, frozenset({"shared", "points"}), find, why, spoils=True, confirm=confirm)

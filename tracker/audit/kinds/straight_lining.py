@@ -1,0 +1,87 @@
+"""The same answer again and again in the order answered, more than the items explain.
+
+Given the answer before, the next item's annotators are exchangeable as ever: the chance that one's
+own equals the answer before is the share of them who gave that. Whoever gives an answer too often
+repeats it too often in any order, so each category's own excess is taken off: what is left is
+the covariance of the answer before with the answer's excess over its item, 0 whatever the order
+of the items. A run of answers that the others find right is no straight-lining: agreement with
+them must be below what they reach.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
+from tracker.audit.sentences import percent
+from tracker.core.tallies import Answer, Pattern, answers_in
+
+__all__ = ["STRAIGHT_LINING"]
+
+NAME = "straight_lining"
+
+MINIMUM_IN_ORDER = 20
+"""Contested items, each with an answer before it, that a test needs."""
+
+MEDIUM_EXCESS, HIGH_EXCESS = 0.25, 0.4
+
+Counts = Mapping[tuple[Answer, Answer, Pattern], int]
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """One finding per annotator with answers in a known order to contested items."""
+    for annotator, counts in (evidence.sequences or {}).items():
+        contested = {key: items for key, items in counts.items() if len(key[2]) > 1}
+        n = sum(contested.values())
+        if n:
+            yield _finding(annotator, contested, n, sum(counts.values()), evidence)
+
+
+def _finding(annotator: int, counts: Counts, n: int, answers: int, evidence: Evidence) -> Finding:
+    before: Counter[Answer] = Counter()
+    for (previous, _, _), items in counts.items():
+        before[previous] += items
+    usual = {answer: items / n for answer, items in before.items()}
+    same = agreement = excess = variance = 0.0
+    for (previous, own, pattern), items in counts.items():
+        size = answers_in(pattern)
+        weight = {answer: (answer == previous) - usual.get(answer, 0.0) for answer, _ in pattern}
+        mean = sum(weight[answer] * count / size for answer, count in pattern)
+        square = sum(weight[answer] ** 2 * count / size for answer, count in pattern)
+        same += items * (own == previous)
+        excess += items * (weight[own] - mean)
+        variance += items * (square - mean**2)
+        pairs = sum(count * (count - 1) for _, count in pattern) / (size * (size - 1))
+        agreement += items * ((dict(pattern)[own] - 1) / (size - 1) - pairs)
+    tested = n >= MINIMUM_IN_ORDER and variance > 0
+    more = excess / n
+    return Finding(
+        kind=NAME,
+        annotator=annotator,
+        category=None,
+        observed=same / n,
+        expected=same / n - more,
+        peers=None,
+        n=answers,
+        informative=n,
+        effect=Effect("difference", more),
+        p_value=0.5 * math.erfc(excess / math.sqrt(2.0 * variance)) if tested else None,
+        notable=more >= evidence.floors.same_again and agreement < 0,
+        suspicious=False,
+        severity=severity_of_size(more, MEDIUM_EXCESS, HIGH_EXCESS),
+    )
+
+
+def why(finding: Finding) -> str:
+    """How often the answer was that before, and how often the items make it so."""
+    return (
+        f"in the order answered, {{annotator}} repeated the answer before on "
+        f"{percent(finding.observed)} of {finding.informative} contested items, where the items "
+        f"explain {percent(finding.expected)}"
+    )
+
+
+STRAIGHT_LINING = Kind(NAME, frozenset({"sequences"}), find, why)

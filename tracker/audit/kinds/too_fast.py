@@ -1,0 +1,98 @@
+"""Answers come much faster than the others' to the same items.
+
+Speed is a person's own, so one annotator's answers are one observation: the median over items of
+the time divided by the others' mean time for the item. Its logarithm is compared with those of
+the other annotators by their median and their spread Q, which half of them cannot upset (Rousseeuw
+and Croux 1993). The ratio is taken to have Student's t distribution with 0.82 degrees of freedom
+for each of them but one: the efficiency of Q at the normal distribution is 82 %.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+from itertools import combinations
+
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_size
+
+__all__ = ["TOO_FAST"]
+
+NAME = "too_fast"
+
+MINIMUM_OTHERS = 3
+"""Other annotators with known times below which there is no yardstick."""
+
+LEAST_SPREAD = 0.2
+"""Of the logarithm of speed among people; a smaller estimate is taken for chance."""
+
+LEAST_RATIO = 1e-3
+"""A smaller one, of times that are rounded to 0, is taken for this."""
+
+_EFFICIENCY = 0.82
+_NORMAL = 2.2219  # makes Q the standard deviation of normal values
+_OF_FEW = (0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872)  # of 2 to 9 values
+
+
+def find(evidence: Evidence) -> Iterator[Finding]:
+    """One finding per annotator with times for items whose others' times are known."""
+    times = {who: t for who, t in (evidence.times or {}).items() if t.ratio is not None}
+    logs = {who: math.log(max(t.ratio or 0.0, LEAST_RATIO)) for who, t in times.items()}
+    enough = {who for who, t in times.items() if t.compared >= MINIMUM_INFORMATIVE}
+    for annotator, mine in times.items():
+        others = [logs[who] for who in enough if who != annotator]
+        known = len(others) >= MINIMUM_OTHERS
+        middle = statistics.median(others) if known else 0.0
+        ratio = math.exp(logs[annotator] - middle)
+        yield Finding(
+            kind=NAME,
+            annotator=annotator,
+            category=None,
+            observed=mine.ratio,
+            expected=math.exp(middle),
+            peers=math.exp(middle),
+            n=mine.answers,
+            informative=mine.compared,
+            effect=Effect("ratio", ratio),
+            p_value=_p_value(logs[annotator], others) if known and annotator in enough else None,
+            notable=ratio <= evidence.floors.time_ratio,
+            suspicious=False,
+            # Fast is not careless: never alone grounds for "high".
+            severity=severity_of_size(1.0 / ratio, 4.0, math.inf),
+            details={"median_seconds": mine.median},
+        )
+
+
+def _p_value(own: float, others: list[float]) -> float:
+    from scipy.special import stdtr
+
+    number = len(others)
+    # A new observation differs from the others' median by both their spreads; that of a median
+    # of normal values is pi / 2 times that of a mean.
+    spread = max(_spread(others), LEAST_SPREAD) * math.sqrt(1.0 + math.pi / (2.0 * number))
+    freedom = max(_EFFICIENCY * (number - 1), 1.0)
+    return float(stdtr(freedom, (own - statistics.median(others)) / spread))
+
+
+def _spread(values: list[float]) -> float:
+    """Q of Rousseeuw and Croux (1993, equation 3.1), with Croux and Rousseeuw's (1992) factors."""
+    number = len(values)
+    half = number // 2 + 1
+    apart = sorted(abs(one - other) for one, other in combinations(values, 2))
+    factor = number / (number + (1.4 if number % 2 else 3.8))
+    if number <= len(_OF_FEW) + 1:
+        factor = _OF_FEW[number - 2]
+    return factor * _NORMAL * apart[half * (half - 1) // 2 - 1]
+
+
+def why(finding: Finding) -> str:
+    """The median time, and how many times faster than the others."""
+    faster = 1.0 / (finding.effect.value or 1.0)
+    return (
+        f"{{annotator}} took {finding.details['median_seconds']:.3g} seconds an answer (median of "
+        f"{finding.n}), {faster:.1f} times faster than is usual for the same items"
+    )
+
+
+TOO_FAST = Kind(NAME, frozenset({"times"}), find, why)

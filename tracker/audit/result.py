@@ -1,0 +1,151 @@
+"""An audit as a value: each annotator's figures and findings, as JSON and as a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tracker.audit.findings import KINDS, Flag
+from tracker.audit.gather import kinds_of
+from tracker.audit.kind import Key
+from tracker.core.errors import InvalidOption
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MOST_LOST", "Audit", "AuditedAnnotator", "failing"]
+
+MOST_LOST = 1 / 3
+"""Share of answers by flagged annotators above which what the others are held against is lost."""
+
+_STATES = ("flagged", "insufficient", "clear")
+_SEVERITIES = ("high", "medium", "low")
+
+
+@dataclass(frozen=True)
+class AuditedAnnotator:
+    """One annotator: figures as JSON, and findings; one about a pair is both annotators'."""
+
+    id: int
+    name: str
+    figures: Mapping[str, Any]
+    flags: tuple[Flag, ...]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The findings on a project's annotators, by name.
+
+    Attributes:
+        project: its name.
+        annotators: in the order of their names.
+        categories: names by id.
+        selection: which answers the findings rest on, as JSON; None for all.
+        not_applicable: kinds that could not be looked for, and why.
+        shown: of findings that stand up, the items that show them best, as JSON.
+    """
+
+    project: str
+    annotators: tuple[AuditedAnnotator, ...]
+    categories: Mapping[int, str]
+    selection: Mapping[str, Any] | None = None
+    not_applicable: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[Key, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+
+    def flagged(self) -> list[tuple[AuditedAnnotator, Flag]]:
+        """Every finding that stands up, with its annotator; of a pair, with both."""
+        return [
+            (annotator, flag)
+            for annotator in self.annotators
+            for flag in annotator.flags
+            if flag.state == "flagged"
+        ]
+
+    @property
+    def lost(self) -> float:
+        """Share of the answers that annotators gave whose answers shift everybody's yardstick.
+
+        They have a flag of their own of a kind that says so. Above `MOST_LOST` the others are
+        held against little else.
+        """
+        spoiling = {kind.name for kind in KINDS if kind.spoils}
+        off = {one.id for one, flag in self.flagged() if flag.kind in spoiling}
+        answers = {one.id: int(one.figures["answers"] or 0) for one in self.annotators}
+        total = sum(answers.values())
+        return sum(answers[one] for one in off) / total if total else 0.0
+
+    def by_strength(self, *, clear: bool = False) -> list[tuple[AuditedAnnotator, Flag]]:
+        """Return each finding once, with one annotator: flagged, by severity, the surest first."""
+        once = {flag.key: (one, flag) for one in reversed(self.annotators) for flag in one.flags}
+        told = [row for row in once.values() if clear or row[1].state != "clear"]
+        return sorted(told, key=lambda row: (*_strength(row[1]), row[0].name))
+
+    def to_dict(self, *, clear: bool = False) -> dict[str, Any]:
+        """The contract's JSON of ``tracker audit``; ``clear`` findings only on request."""
+        return {
+            "project": self.project,
+            "selection": None if self.selection is None else dict(self.selection),
+            "annotators": [
+                {"annotator": annotator.name, **annotator.figures}
+                | {
+                    "flags": [
+                        self.told(annotator, flag)
+                        for flag in annotator.flags
+                        if clear or flag.state != "clear"
+                    ]
+                }
+                for annotator in self.annotators
+            ],
+            "yardstick": {"share_flagged": self.lost, "lost": self.lost > MOST_LOST},
+            "not_applicable": [
+                {"kind": kind, "why": why} for kind, why in self.not_applicable.items()
+            ],
+        }
+
+    def told(self, annotator: AuditedAnnotator, flag: Flag) -> dict[str, Any]:
+        """One finding as JSON, as it is told of one annotator."""
+        told = flag.to_dict(self._names, self.category_name(flag), annotator.id)
+        shown = self.shown.get(flag.key)
+        return told if shown is None else told | {"evidence": list(shown)}
+
+    def category_name(self, flag: Flag) -> str | None:
+        """The name of the category that a finding is about."""
+        return None if flag.category is None else self.categories[flag.category]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per annotator; ``flags`` holds the kinds of the findings that stand up."""
+        import pandas as pd
+
+        rows = self.to_dict()["annotators"]
+        for row in rows:
+            row["flags"] = [flag["kind"] for flag in row["flags"] if flag["state"] == "flagged"]
+            shares, peers = row.pop("category_shares"), row.pop("peer_shares")
+            row |= {f"share of {name}": share for name, share in shares.items()}
+            row |= {f"peers' share of {name}": share for name, share in peers.items()}
+        return pd.DataFrame(rows)
+
+    @property
+    def _names(self) -> dict[int, str]:
+        return {annotator.id: annotator.name for annotator in self.annotators}
+
+
+def _strength(flag: Flag) -> tuple[int, int, float]:
+    severity = _SEVERITIES.index(flag.severity) if flag.severity else len(_SEVERITIES)
+    return _STATES.index(flag.state), severity, 1.0 if flag.p_value is None else flag.p_value
+
+
+def failing(found: Audit, condition: str) -> list[Flag]:
+    """The findings that ``--fail-on flagged[:kind]`` names, each once; raises InvalidOption.
+
+    A finding is of its kind, and of those that it explains.
+    """
+    state, _, kind = condition.partition(":")
+    if state != "flagged" or condition.endswith(":"):
+        raise InvalidOption(
+            f"--fail-on {condition!r} is not flagged or flagged:KIND",
+            "for example: --fail-on flagged:constant_category",
+        )
+    kinds = {one.name for one in kinds_of([kind] if kind else [])}
+    once = {flag.key: flag for _, flag in found.flagged()}
+    return [flag for flag in once.values() if not kinds or kinds & {flag.kind, *flag.also}]

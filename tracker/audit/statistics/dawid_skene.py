@@ -1,0 +1,150 @@
+"""Dawid and Skene's model (1979): what is true of each item, and how each annotator errs.
+
+The model takes an item to have one true answer and each annotator a matrix of what they give if
+each answer is true, answers being independent given the truth. The expectation-maximisation
+algorithm estimates both from the answers alone, beginning with the items' majorities. The model
+does not know that some items are harder than others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracker.audit.statistics.entries import FloatArray, IntArray
+from tracker.core.tallies import Answer, JointPattern
+
+__all__ = ["Fit", "competence", "fit"]
+
+_STEPS = 1000
+_TOLERANCE = 1e-9  # of a probability, from one step to the next
+_LEAST = 1e-10  # of a probability that stands in a product
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted model; q answers.
+
+    Attributes:
+        truth: probability of each answer to be true; shape (items, q).
+        errors: probability of giving an answer (last axis) if each is true (middle axis);
+            shape (annotators, q, q).
+        priors: how common each answer is among the truths; shape (q,).
+        scores: log-probability of each truth and the item's answers; shape (items, q).
+        parts: what each row adds to its item's scores; shape (rows, q).
+    """
+
+    truth: FloatArray
+    errors: FloatArray
+    priors: FloatArray
+    scores: FloatArray
+    parts: FloatArray
+
+
+def competence(counted: Iterable[tuple[JointPattern, int]]) -> dict[int, float]:
+    """Return the probability of a right answer by annotator id, over the answers' shares.
+
+    What is the truth of none of an annotator's items is left out of that annotator's.
+
+    Args:
+        counted: who gave what, and to how many items; an answer of several categories counts as
+            a category of its own.
+    """
+    patterns: Counter[JointPattern] = Counter()
+    for pattern, number in counted:
+        patterns[pattern] += number
+    patterns = Counter(dict(sorted(patterns.items())))  # sums in one order, whatever came first
+    if not patterns:
+        return {}
+    who = sorted({annotator for pattern in patterns for annotator, _ in pattern})
+    answers = sorted({answer for pattern in patterns for _, answer in pattern})
+    place = {annotator: n for n, annotator in enumerate(who)}
+    of: dict[Answer, int] = {answer: n for n, answer in enumerate(answers)}
+    item = np.repeat(np.arange(len(patterns)), [len(pattern) for pattern in patterns])
+    annotator = np.array([place[a] for pattern in patterns for a, _ in pattern])
+    given = np.array([of[answer] for pattern in patterns for _, answer in pattern])
+    items = np.array([*patterns.values()], dtype=np.float64)
+    fitted = fit(item, annotator, given, (len(who), len(answers)), items=items)
+    # Over the categories that the annotator met: of the others nothing is known.
+    met = fitted.priors * (fitted.errors.sum(axis=2) > 0)
+    right = (np.diagonal(fitted.errors, axis1=1, axis2=2) * met).sum(axis=1) / met.sum(axis=1)
+    return dict(zip(who, right.tolist(), strict=True))
+
+
+def fit(
+    item: IntArray,
+    annotator: IntArray,
+    given: IntArray,
+    shape: tuple[int, int],
+    *,
+    items: FloatArray | None = None,
+    trust: FloatArray | None = None,
+    known: IntArray | None = None,
+    strength: float = 0.0,
+    tolerance: float = _TOLERANCE,
+) -> Fit:
+    """Fit the model to one row per answer.
+
+    Args:
+        item: place of the row's item; shape (rows,), as are the next two.
+        annotator: place of who gave it.
+        given: place of the answer.
+        shape: how many annotators and how many answers there are.
+        items: how many items each place stands for; one each by default.
+        trust: what a row of each annotator counts; 1 by default.
+        known: the true answer of each item, -1 if it is not known.
+        strength: answers that the matrix of all annotators together counts as in each row of an
+            annotator's: with few answers an annotator is taken to be like the others.
+        tolerance: the largest change of a probability in the last step.
+    """
+    annotators, q = shape
+    number = int(item.max()) + 1
+    weight = np.ones(len(item)) if trust is None else trust[annotator]
+    many = np.ones(number) if items is None else items
+    fixed = np.zeros(number, dtype=np.bool_) if known is None else known >= 0
+    certain = np.eye(q)[known[fixed]] if known is not None else np.zeros((0, q))
+    truth = _majorities(item, given, weight, (number, q))
+    truth[fixed] = certain
+    cell = annotator * q + given
+    for _ in range(_STEPS):
+        priors = (truth * many[:, None]).sum(axis=0) + strength / q
+        priors /= priors.sum()
+        counted = _by_cell(truth[item] * many[item, None], cell, (annotators, q))
+        errors = _normal(counted + strength * _normal(counted.sum(axis=0) + strength / q))
+        parts = np.log(np.clip(errors, _LEAST, None))[annotator, :, given] * weight[:, None]
+        scores = _by_item(parts, item, number) + np.log(np.clip(priors, _LEAST, None))
+        before, truth = truth, _normal(np.exp(scores - scores.max(axis=1, keepdims=True)))
+        truth[fixed] = certain
+        if np.abs(truth - before).max() < tolerance:
+            break
+    return Fit(truth, errors, priors, scores, parts)
+
+
+def _majorities(
+    item: IntArray, given: IntArray, weight: FloatArray, shape: tuple[int, int]
+) -> FloatArray:
+    """The answers most often given to each item, equally likely."""
+    votes = np.bincount(item * shape[1] + given, weight, shape[0] * shape[1]).reshape(shape)
+    most = votes.max(axis=1, keepdims=True)
+    return _normal((votes >= most - 1e-9).astype(np.float64))
+
+
+def _by_cell(values: FloatArray, cell: IntArray, shape: tuple[int, int]) -> FloatArray:
+    """Sums by annotator, truth and answer; shape (annotators, q, q)."""
+    annotators, q = shape
+    sums = [np.bincount(cell, values[:, t], annotators * q).reshape(shape) for t in range(q)]
+    return np.stack(sums, axis=1)
+
+
+def _by_item(parts: FloatArray, item: IntArray, number: int) -> FloatArray:
+    columns = [np.bincount(item, parts[:, t], number) for t in range(parts.shape[1])]
+    return np.stack(columns, axis=1)
+
+
+def _normal(values: FloatArray) -> FloatArray:
+    """Shares of the last axis; 0 where there is nothing."""
+    total = values.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(values, total, out=np.zeros_like(values), where=total > 0))

@@ -1,0 +1,202 @@
+"""How each annotator used each category, item by item against the co-annotators.
+
+One ``Usage`` is one annotator and one category, summed over the items that others answered too;
+items with one answer never enter. The items are the strata: nothing is compared across them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracker.audit.statistics.category_rows import Rows, rows_of
+from tracker.audit.statistics.entries import Entries, FloatArray, IntArray
+from tracker.audit.statistics.poisson_binomial import (
+    EXACT_ITEMS,
+    Z_95,
+    Chance,
+    Tails,
+    exact_tails,
+    normal_tails,
+)
+
+__all__ = ["Usage", "usage_of_chances", "usages"]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """One annotator's use of one category; T of an item's n annotators gave the category.
+
+    Attributes:
+        annotator: the annotator's id.
+        category: the category's id.
+        n: the annotator's answers to items that others answered too.
+        own: how many of these answers hold the category.
+        certain: how many of the items have T = n.
+        informative: how many of the items have 0 < T < n; only these can tell.
+        expected: sum over the items of T / n, in answers.
+        peers: sum over the items of (T - own) / (n - 1), in answers.
+        variance: sum over the items of T (n - T) / n^2, in answers squared.
+        odds_more: sum over the items where own = 1 of (n - T) / n.
+        odds_less: sum over the items where own = 0 of T / n.
+        spread: the three sums of Robins, Breslow and Greenland's variance: PR, PS + QR, QS.
+        chances: the informative items by (T, n) in lowest terms; empty above ``EXACT_ITEMS``.
+    """
+
+    annotator: int
+    category: int
+    n: int
+    own: int
+    certain: int
+    informative: int
+    expected: float
+    peers: float
+    variance: float
+    odds_more: float
+    odds_less: float
+    spread: tuple[float, float, float]
+    chances: tuple[Chance, ...]
+
+    @property
+    def observed_share(self) -> float:
+        """Share of the annotator's shared answers that hold the category."""
+        return self.own / self.n
+
+    @property
+    def expected_share(self) -> float:
+        """Mean over the items of T / n, the annotator's own answer included."""
+        return self.expected / self.n
+
+    @property
+    def peer_share(self) -> float:
+        """Mean over the items of the share of co-annotators who gave the category."""
+        return self.peers / self.n
+
+    @property
+    def odds_ratio(self) -> float | None:
+        """Common odds ratio over the items (Mantel and Haenszel 1959), annotator to peers.
+
+        With the 2 by 2 table of an item [[a, b], [c, d]], the annotator's answer in its first row
+        and the co-annotators' in its second: sum(a d / n) / sum(b c / n). ``inf`` where only the
+        divisor is 0, None where both are.
+        """
+        if self.odds_less > 0:
+            return self.odds_more / self.odds_less
+        return math.inf if self.odds_more > 0 else None
+
+    @property
+    def odds_interval(self) -> tuple[float, float] | None:
+        """A 95 % interval of the common odds ratio; None where the ratio is undefined.
+
+        Robins, Breslow and Greenland 1986, equation 6, which holds for many small tables. Where
+        the ratio is 0 or ``inf``, the bound at which so lopsided a count of the informative items,
+        each taken to have their mean chance, has a probability of 0.025.
+        """
+        more, less = self.odds_more, self.odds_less
+        if more > 0 and less > 0:
+            pr, mixed, qs = self.spread
+            variance = pr / (2 * more**2) + mixed / (2 * more * less) + qs / (2 * less**2)
+            reach = math.exp(Z_95 * math.sqrt(variance))
+            return more / less / reach, more / less * reach
+        if more <= 0 and less <= 0:
+            return None
+        chance = (self.expected - self.certain) / self.informative
+        extreme = math.pow(0.025, 1.0 / self.informative)  # the chance of each that gives 0.025
+        if more > 0:
+            return extreme / (1 - extreme) * (1 - chance) / chance, math.inf
+        return 0.0, (1 - extreme) / extreme * (1 - chance) / chance
+
+    @property
+    def excess(self) -> float:
+        """Own answers beyond the expected ones, per informative item; between -1 and 1."""
+        return (self.own - self.expected) / self.informative if self.informative else 0.0
+
+    @cached_property
+    def tails(self) -> Tails:
+        """Probability of as few and of as many own answers, if answered as the peers did."""
+        if not self.informative:
+            return Tails(1.0, 1.0)
+        if self.informative <= EXACT_ITEMS:
+            return exact_tails(self.own - self.certain, self.chances)
+        return normal_tails(self.own, self.expected, self.variance)
+
+
+def usages(entries: Entries) -> list[Usage]:
+    """Every annotator's use of every category that occurs on their shared items.
+
+    A category that no annotator of an annotator's shared items gave has no entry. Ordered by
+    annotator as in ``entries``, then by category.
+    """
+    rows = rows_of(entries)
+    return _summed(rows) if rows.group.size else []
+
+
+def usage_of_chances(
+    annotator: int, category: int, counts: Iterable[tuple[int, int, int, int]]
+) -> Usage | None:
+    """One annotator's usage from ``(own, T, n, items)`` of items with n > 1; None without any."""
+    table = np.array([row for row in counts if row[2] > 1], dtype=np.int64).reshape(-1, 4)
+    if not len(table):
+        return None
+    own, held, size, items = table.T
+    here = np.zeros(len(table), dtype=np.int64)
+    one = np.array([annotator]), np.array([category]), np.array([items.sum()])
+    return _summed(Rows(*one, here, own, held, size, items))[0]
+
+
+def _summed(rows: Rows) -> list[Usage]:
+    def total(values: NDArray[Any]) -> FloatArray:
+        weights = (rows.items * values).astype(np.float64)
+        return np.bincount(rows.group, weights, len(rows.annotators)).astype(np.float64)
+
+    chance = rows.held / rows.size
+    informative = total((rows.held > 0) & (rows.held < rows.size)).astype(np.int64)
+    # Of an item's 2 by 2 table: R = a d / n, S = b c / n, P = (a + d) / n, Q = (b + c) / n.
+    r, s = rows.own * (1.0 - chance), (1 - rows.own) * chance
+    p = (rows.own + rows.size - 1 - rows.held + rows.own) / rows.size
+    columns = (
+        rows.annotators,
+        rows.categories,
+        rows.answers,
+        total(rows.own).astype(np.int64),
+        total(rows.held == rows.size).astype(np.int64),
+        informative,
+        total(chance),
+        total((rows.held - rows.own) / (rows.size - 1)),
+        total(chance * (1.0 - chance)),
+        total(r),
+        total(s),
+    )
+    spread = zip(
+        *(part.tolist() for part in (total(p * r), total(p * s + (1 - p) * r), total((1 - p) * s))),
+        strict=True,
+    )
+    chances = _chances(rows, informative)
+    few = [chances.get(index, ()) for index in range(len(rows.annotators))]
+    values: list[list[Any]] = [*(column.tolist() for column in columns), [*spread], few]
+    return [Usage(*row) for row in zip(*values, strict=True)]
+
+
+def _chances(rows: Rows, informative: IntArray) -> dict[int, tuple[Chance, ...]]:
+    """The informative items of each group by (T, n), for the groups small enough."""
+    wanted = (rows.held > 0) & (rows.held < rows.size) & (informative[rows.group] <= EXACT_ITEMS)
+    held, size, group = rows.held[wanted], rows.size[wanted], rows.group[wanted]
+    if not group.size:
+        return {}
+    divisor = np.gcd(held, size)
+    radix = int(size.max()) + 1
+    code = (group * radix + size // divisor) * radix + held // divisor
+    distinct, inverse = np.unique(code, return_inverse=True)
+    items = np.bincount(inverse, rows.items[wanted]).astype(np.int64)
+    found: dict[int, list[Chance]] = {}
+    for key, count in zip(distinct.tolist(), items.tolist(), strict=True):
+        rest, numerator = divmod(key, radix)
+        owner, denominator = divmod(rest, radix)
+        found.setdefault(owner, []).append((numerator, denominator, count))
+    return {owner: tuple(chances) for owner, chances in found.items()}

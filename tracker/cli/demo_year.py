@@ -1,0 +1,125 @@
+"""``tracker demo --year``: a scripted year of a project, and what its record tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from tracker.cli.context import say, show
+from tracker.cli.terminal import bars_wanted
+
+if TYPE_CHECKING:
+    from tracker.ledger import Ledger
+    from tracker.simulate.demo.year import Week
+
+__all__ = ["PROJECT", "year_tour"]
+
+PROJECT: Final = "year"
+_COMPARED: Final = (
+    ("..guideline v2", "guideline v2..2025-07-31", "Was the guideline of May worth it?"),
+    ("2025-07", "2025-09", "What happened in August and September?"),
+    ("2025-09", "2025-10", "What did the revision of October change?"),
+)
+
+
+def year_tour(ledger: Ledger, at: str) -> None:
+    """Make the project and show its year; ``at`` names the database in commands."""
+    from tracker.render.history import history_view
+    from tracker.snapshots.listing import overview
+
+    _say(
+        "1. A year of a project",
+        "Reviews come in every week, and a growing crowd gives four answers to each. All answers\n"
+        "carry their own time; a snapshot is taken of the end of each month.",
+    )
+    _make(ledger)
+    with ledger.reading(PROJECT) as (connection, project):
+        found = overview(connection, project)
+    show(None, view=history_view(found))
+    _watch(ledger)
+    for number, (one, other, question) in enumerate(_COMPARED, 3):
+        _compare(ledger, f"{number}. {question}", one, other)
+    _verify(ledger)
+    _say("What now", "Look around:")
+    for command in (
+        f"history {PROJECT} --every week --watch-for change",
+        f"compare {PROJECT} 2025-07 2025-09",
+        f"agreement {PROJECT} --as-of 2025-05-04 --by category",
+        f"audit {PROJECT} --since 2025-08-01 --until 2025-09-30",
+        f"snapshots verify {PROJECT}",
+        f"gate {PROJECT} --init",
+    ):
+        say(f"  tracker --database {at} {command}")
+
+
+def _say(title: str, text: str = "") -> None:
+    say()
+    say(title, bold=True)
+    if text:
+        say(text)
+
+
+def _make(ledger: Ledger) -> None:
+    """Import the weeks, with a snapshot of the end of each month, and what managers noted."""
+    from tracker.projects.notes import add_note
+    from tracker.simulate.demo.year import NOTES, year
+
+    month = 1
+    for week in _with_bar(list(year())):
+        ledger.import_rows(week.rows, PROJECT)
+        if week.end.month != month:
+            end = week.end.replace(day=1, hour=0) - timedelta(microseconds=1)
+            ledger.snapshot(PROJECT, name=f"{end:%Y-%m}", as_of=end)
+            month = week.end.month
+    with ledger.writing(PROJECT) as (connection, project):
+        for moment, text in NOTES:
+            at = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+            add_note(connection, project, text, at)
+
+
+def _with_bar(weeks: list[Week]) -> Iterator[Week]:
+    """The weeks, with a bar on a terminal."""
+    if not bars_wanted():
+        yield from weeks
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(weeks, "a year goes by", console=Console(stderr=True), transient=True)
+
+
+def _watch(ledger: Ledger) -> None:
+    from tracker.render.monitoring import watched_view
+    from tracker.snapshots.monitor import watched
+
+    _say(
+        "2. Three things happened: does anything tell?",
+        "Each week's own answers, watched for a change of alpha.",
+    )
+    with ledger.reading(PROJECT) as (connection, project):
+        found = watched(connection, project, "krippendorff_alpha", watch_for="change")
+    show(None, view=watched_view(found))
+
+
+def _compare(ledger: Ledger, title: str, one: str, other: str) -> None:
+    from tracker.render.compare import because_view
+
+    _say(title, f"tracker compare {PROJECT} {_quoted(one)} {_quoted(other)}")
+    show(None, view=because_view(ledger.compare(PROJECT, one, other)))
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if " " in text else text
+
+
+def _verify(ledger: Ledger) -> None:
+    found = ledger.verify(PROJECT)
+    _say("6. Can the record be trusted?")
+    say(
+        f"{found.snapshots} snapshots: digests and seals as they were chained, and "
+        f"{found.recomputed} counted again from the labels as they were known: "
+        f"{len(found.faults)} faults."
+    )
+    last = list(ledger.history(PROJECT).snapshots)[-1]
+    say(f"The digest of the last, the same on any database: {last.digest}")

@@ -1,0 +1,119 @@
+"""How commands are told their project: first of the words, by ``-p``, or the only one there is."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import typer
+from typer.core import TyperCommand
+
+from tracker.cli.context import opened, warn
+from tracker.core.errors import InvalidOption
+
+__all__ = ["ProjectArgument", "about_project"]
+
+ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's name.")]
+_Only = Annotated[
+    str | None,
+    typer.Argument(metavar="[PROJECT]", help="Project name; the only one if left out."),
+]
+_Must = Annotated[
+    str | None,
+    typer.Argument(metavar="[PROJECT]", help="Project name; never guessed."),
+]
+_Option = Annotated[
+    str | None,
+    typer.Option("--project", "-p", metavar="PROJECT", help="Project name, as an option."),
+]
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+def about_project(
+    app: typer.Typer, name: str | None = None, *, guess: bool = True, numbers: bool = False
+) -> Callable[[_Function], _Function]:
+    """Return a decorator that registers a command whose first argument is ``project``.
+
+    The project is the first word, or ``--project``; if neither is given, the only one in the
+    database, and a line on stderr says so. Without ``guess`` it must be named: for what cannot be
+    taken back. With ``numbers`` a first word that is a number is not the project's name but
+    the argument that follows.
+    """
+
+    def register(function: _Function) -> _Function:
+        @wraps(function)
+        def command(context: typer.Context, named: str | None = None, **rest: Any) -> None:
+            word = rest.pop("project") or None
+            if word and named and word != named:
+                raise InvalidOption(f"two projects are named: {word!r} and {named!r}", "name one")
+            everywhere = rest.get("all_projects", False)
+            if not (word or named or guess or everywhere):
+                raise InvalidOption("which project? This command does not guess", "add: -p PROJECT")
+            rest["project"] = word or named or ("" if everywhere else _only_project(context, rest))
+            function(context=context, **rest)
+
+        hints = get_type_hints(function, include_extras=True)
+        hints |= {"project": _Only if guess else _Must, "named": _Option}
+        parameters: list[inspect.Parameter] = []
+        for one in inspect.signature(function).parameters.values():
+            parameters.append(one.replace(annotation=hints[one.name]))
+            if one.name == "project":
+                parameters[-1] = parameters[-1].replace(default=None)
+                parameters.append(
+                    inspect.Parameter("named", one.KEYWORD_ONLY, default=None, annotation=_Option)
+                )
+        # Only their names count: the parser gives every argument by its name.
+        keywords = [one.replace(kind=one.KEYWORD_ONLY) for one in parameters]
+        command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+        command.__annotations__ = hints
+        app.command(name, cls=_BeforeNumbers if numbers else _First)(command)
+        return function
+
+    return register
+
+
+def _only_project(context: typer.Context, rest: Mapping[str, Any]) -> str:
+    """The name of the only project, for a command with these other words.
+
+    Raises NotFound or InvalidOption if there is none, or more than one, or a word is missing.
+    """
+    from tracker.projects.project import find_project
+
+    with opened(context).database.read() as connection:
+        only = find_project(connection, None).name
+    if only in rest.values():
+        raise InvalidOption(f"{only!r} is the project; a word is missing after it", "see: --help")
+    warn(f"project: {only} (the only one)")
+    return only
+
+
+class _First(TyperCommand):
+    """A command whose first word is a project's name, unless the words are too few for it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words; an empty one stands for a project that is not named first."""
+        if not ctx.resilient_parsing and self._begins_otherwise(ctx, args):
+            args = ["", *args]
+        return super().parse_args(ctx, args)
+
+    def _begins_otherwise(self, ctx: Any, args: list[str]) -> bool:
+        given, _, _ = self.make_parser(ctx).parse_args(list(args))
+        _, *others = (one for one in self.params if one.param_type_name == "argument")
+        return any(one.required and not _is_given(given[str(one.name)]) for one in others)
+
+
+def _is_given(value: Any) -> bool:
+    """Whether the parser found words for an argument: a text, or some of them."""
+    return isinstance(value, str) or (isinstance(value, tuple) and bool(value))
+
+
+class _BeforeNumbers(_First):
+    """Such a command whose project is followed by numbers, perhaps by none."""
+
+    def _begins_otherwise(self, ctx: Any, args: list[str]) -> bool:
+        given, _, _ = self.make_parser(ctx).parse_args(list(args))
+        first = given.get("project")
+        return isinstance(first, str) and first.isdigit()

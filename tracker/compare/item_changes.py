@@ -1,0 +1,196 @@
+"""What became of each item between two states: which answers stayed, went, changed and came."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    case,
+    func,
+    insert,
+    null,
+    or_,
+    select,
+    union_all,
+)
+from sqlalchemy import cast as sql_cast
+
+from tracker.core.tallies import Answer, ItemPatterns, Pattern, make_pattern
+from tracker.queries import Selection
+from tracker.queries.selection import answers_of, read_answer, stream
+from tracker.storage import dialect
+
+__all__ = [
+    "KINDS",
+    "Change",
+    "ItemChange",
+    "changes_between",
+    "gathered",
+    "patterns_with",
+]
+
+NEW_ITEMS, NEW, REVISED, REMOVED = KINDS = (
+    "new_items",
+    "new_answers",
+    "revised_answers",
+    "removed_answers",
+)
+"""The kinds of change; an answer to an item that had none is part of a new item."""
+
+_KEPT, _CHANGED = "=", ">"
+_CAME, _WENT = "+", "-"
+
+
+@dataclass(frozen=True)
+class ItemChange:
+    """What became of the answers to one item; each a sorted tuple of answers."""
+
+    kept: tuple[Answer, ...] = ()
+    before: tuple[Answer, ...] = ()
+    after: tuple[Answer, ...] = ()
+    came: tuple[Answer, ...] = ()
+    went: tuple[Answer, ...] = ()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the item had no answer before."""
+        return not (self.kept or self.before or self.went)
+
+    def counts(self) -> dict[str, int]:
+        """How many changes of each kind there are, an item that is new being one."""
+        if self.is_new:
+            return {NEW_ITEMS: 1}
+        return {NEW: len(self.came), REVISED: len(self.before), REMOVED: len(self.went)}
+
+    def pattern(self, kinds: frozenset[str]) -> Pattern:
+        """The pattern of the item where only these kinds of change had happened."""
+        came = NEW_ITEMS if self.is_new else NEW
+        return make_pattern(
+            [
+                *self.kept,
+                *(self.after if REVISED in kinds else self.before),
+                *(self.came if came in kinds else ()),
+                *(() if REMOVED in kinds else self.went),
+            ]
+        )
+
+
+class Changed(Protocol):
+    """What became of the answers to one item, by kinds of change."""
+
+    def counts(self) -> dict[str, int]:
+        """How many changes of each kind there are."""
+
+    def pattern(self, kinds: frozenset[str]) -> Pattern:
+        """The pattern of the item where only these kinds of change had happened."""
+
+
+Change = TypeVar("Change", bound=Changed)
+
+
+@contextmanager
+def gathered(connection: Connection, name: str, selection: Selection) -> Iterator[Table]:
+    """A temporary table of the answers that count: item_id, annotator_id, answer."""
+    single = selection.project.answers == "one"
+    table = _answers_table(name, dialect.temporary_schema(connection), single)
+    table.create(connection)
+    rows = select(*answers_of(selection, alone=True).c)
+    connection.execute(insert(table).from_select([c.name for c in table.columns], rows))
+    dialect.refresh_statistics(connection, table)
+    yield table
+    table.drop(connection)
+
+
+@cache  # what is made of the same table is compiled once
+def _answers_table(name: str, schema: str, single: bool) -> Table:
+    return Table(
+        name,
+        MetaData(schema=schema),
+        Column("item_id", Integer, primary_key=True, autoincrement=False),
+        Column("annotator_id", Integer, primary_key=True, autoincrement=False),
+        Column("answer", Integer if single else Text, nullable=False),
+        **dialect.CLUSTERED,
+    )
+
+
+def changes_between(connection: Connection, one: Table, other: Table) -> Counter[ItemChange]:
+    """How many items changed in each way; those that did not change are not among them."""
+    nothing = sql_cast(null(), one.c.answer.type)
+    every = union_all(
+        select(one.c.item_id, one.c.annotator_id, one.c.answer.label("a"), nothing.label("b")),
+        select(other.c.item_id, other.c.annotator_id, nothing, other.c.answer),
+    ).subquery("every_answer")
+    met = (
+        select(
+            every.c.item_id,
+            every.c.annotator_id,
+            func.max(every.c.a).label("a"),
+            func.max(every.c.b).label("b"),
+        )
+        .group_by(every.c.item_id, every.c.annotator_id)
+        .cte("met")
+    )
+    a, b = (sql_cast(met.c[name], Text) for name in ("a", "b"))
+    token = case(
+        (met.c.a.is_(None), _CAME + b),
+        (met.c.b.is_(None), _WENT + a),
+        (met.c.a == met.c.b, _KEPT + a),
+        else_=_CHANGED + a + _CHANGED + b,
+    )
+    differs = or_(met.c.a.is_(None), met.c.b.is_(None), met.c.a != met.c.b)
+    changed = select(met.c.item_id).where(differs)
+    code = func.aggregate_strings(token, ",").label("code")
+    items = select(code).where(met.c.item_id.in_(changed)).group_by(met.c.item_id)
+    codes = items.subquery("codes")
+    found: Counter[ItemChange] = Counter()
+    for text, number in stream(
+        connection, select(codes.c.code, func.count()).group_by(codes.c.code)
+    ):
+        change = _read(text)
+        if change.before or change.came or change.went:
+            found[change] += number
+    return found
+
+
+def _read(code: str) -> ItemChange:
+    parts: dict[str, list[Any]] = {_KEPT: [], _CHANGED: [], _CAME: [], _WENT: []}
+    for token in code.split(","):
+        parts[token[0]].append(token[1:])
+
+    def answers(texts: list[str]) -> tuple[Answer, ...]:
+        return tuple(sorted(map(read_answer, texts)))
+
+    both = [tuple(map(read_answer, text.split(_CHANGED))) for text in parts[_CHANGED]]
+    # A set is joined in the order of reading: two texts may be one answer.
+    pairs = [(before, after) for before, after in both if before != after]
+    kept = [before for before, after in both if before == after]
+    return ItemChange(
+        tuple(sorted([*answers(parts[_KEPT]), *kept])),
+        tuple(sorted(before for before, _ in pairs)),
+        tuple(sorted(after for _, after in pairs)),
+        answers(parts[_CAME]),
+        answers(parts[_WENT]),
+    )
+
+
+def patterns_with(
+    unchanged: ItemPatterns, changes: Mapping[Change, int], kinds: frozenset[str]
+) -> ItemPatterns:
+    """The item patterns where only these kinds of change had happened."""
+    counts = Counter(unchanged.counts)
+    for change, items in changes.items():
+        pattern = change.pattern(kinds)
+        if pattern:
+            counts[pattern] += items
+    return ItemPatterns(dict(sorted(counts.items())))

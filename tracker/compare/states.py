@@ -1,0 +1,221 @@
+"""Which state of which answers is meant: a snapshot, a moment, a note, or a period."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from shlex import quote
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from tracker import queries
+from tracker.agreement import Question
+from tracker.core import clock
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.projects.lookup import near
+from tracker.projects.notes import NoteInfo, list_notes
+from tracker.projects.project import ProjectInfo
+from tracker.projects.settings import project_then
+from tracker.queries import DAY, Selection
+from tracker.snapshots import SnapshotRecord, find_snapshot, snapshot_number
+from tracker.snapshots.settings import question_of, selection_of, settings_text
+from tracker.storage.as_of import Moment
+from tracker.storage.schema import Snapshot
+
+__all__ = ["State", "find_state", "find_states", "refuse_unlike"]
+
+_BETWEEN = ".."
+# What may differ: times, which are compared, and intervals, which no difference rests on.
+_MAY_DIFFER = {"as_of", "known_at", "since", "until", "interval"}
+
+
+@dataclass(frozen=True)
+class State:
+    """Some answers of a project at a moment, as they are read.
+
+    Attributes:
+        told: how it was asked for.
+        project: the project.
+        moment: the state of the ledger.
+        selection: whose answers count.
+        question: how they are read.
+        settings: both, as JSON.
+        snapshot: the snapshot that is meant, None where none is.
+    """
+
+    told: str
+    project: ProjectInfo
+    moment: Moment
+    selection: Selection
+    question: Question
+    settings: str
+    snapshot: SnapshotRecord | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The state as JSON."""
+        since = self.selection.since
+        at = self.moment.as_of
+        if self.snapshot is not None:
+            at = self.snapshot.moment
+        return {
+            "project": self.project.name,
+            "asked": self.told,
+            "snapshot": None if self.snapshot is None else self.snapshot.id,
+            "name": None if self.snapshot is None else self.snapshot.name,
+            "as_of": None if at is None else clock.iso(at),
+            "since": None if since is None else clock.iso(since),
+        }
+
+
+def find_state(
+    connection: Connection, project: ProjectInfo, text: str, question: Question | None = None
+) -> State:
+    """The state that a text means.
+
+    A snapshot by number or name, ``last`` or ``last~3``; a time or date, for the labels as they
+    stood then; a note, for those of its moment; ``A..B`` for the answers given between two times
+    or notes as they stood at the end, either of which may be left out. ``question`` is how
+    answers are read that no snapshot is of.
+
+    Raises NotFound, with near names, and InvalidOption for a moment that lies in the future.
+    """
+    question = question or Question()
+    notes = list_notes(connection, project)
+    if _BETWEEN in text:
+        begin, end = (part.strip() for part in text.split(_BETWEEN, 1))
+        first = _end(project, begin, notes, end_of_day=False)
+        last = _end(project, end, notes, end_of_day=True)
+        if first is not None and last is not None and first >= last:
+            raise InvalidOption(f"{text!r} is no period: it ends before it begins")
+        if last is not None:
+            last = _over(text, last)
+        choice = replace(question.choice, since=first, as_of=last)
+        return _state(connection, project, text, replace(question, choice=choice))
+    try:
+        number = snapshot_number(connection, project, text)
+    except NotFound:
+        moment = _moment(text) or next((n.at for n in notes if n.text == text.strip()), None)
+        if moment is None:
+            raise _unknown(connection, project, text, notes) from None
+        choice = replace(question.choice, as_of=_over(text, moment))
+        return _state(connection, project, text, replace(question, choice=choice))
+    record = find_snapshot(connection, project, number)
+    project = project_then(connection, project, record.through_change)
+    return State(
+        text,
+        project,
+        Moment(record.as_of, record.through_change),
+        selection_of(project, record.settings),
+        question_of(record.settings),
+        record.settings,
+        record,
+    )
+
+
+def _state(connection: Connection, project: ProjectInfo, text: str, question: Question) -> State:
+    selection = queries.select_answers(connection, project, question.choice)
+    settings = settings_text(question, selection)
+    return State(text, project, Moment(question.choice.as_of), selection, question, settings)
+
+
+def _end(project: ProjectInfo, text: str, notes: list[NoteInfo], *, end_of_day: bool) -> int | None:
+    """One end of a period; None for an open one. What a note tells of begins with it."""
+    if not text:
+        return None
+    noted = next((note.at for note in notes if note.text == text), None)
+    if noted is not None:
+        return noted - 1 if end_of_day else noted
+    moment = _moment(text, end_of_day=end_of_day)
+    if moment is None:
+        known = [note.text for note in notes]
+        raise NotFound(
+            f"{text!r} is neither a time nor a note of {project.name!r}",
+            near(text, known) or f"see: tracker project notes {quote(project.name)}",
+        )
+    return moment
+
+
+def _moment(text: str, *, end_of_day: bool = True) -> int | None:
+    try:
+        return clock.parse_when(text, now=clock.now(), end_of_day=end_of_day)
+    except ValueError:
+        return None
+
+
+def _over(text: str, moment: int) -> int:
+    """A moment that is over; today's end is not, and means now. Raises InvalidOption."""
+    now = clock.now()
+    if moment - now > DAY:
+        raise InvalidOption(f"{text} lies in the future", "nobody knows the labels of then yet")
+    return min(moment, now)
+
+
+def _unknown(
+    connection: Connection, project: ProjectInfo, text: str, notes: list[NoteInfo]
+) -> NotFound:
+    rows = connection.execute(
+        select(Snapshot.id, Snapshot.name).where(Snapshot.project_id == project.id)
+    ).all()
+    known = [str(name) for row in rows for name in row if name] + [note.text for note in notes]
+    return NotFound(
+        f"{text!r} is no snapshot, time or note of {project.name!r}",
+        near(text, known) or f"see: tracker snapshots list {quote(project.name)}",
+    )
+
+
+def find_states(
+    connection: Connection,
+    one: tuple[ProjectInfo, str],
+    other: tuple[ProjectInfo, str],
+    question: Question | None = None,
+) -> tuple[State, State]:
+    """Two states, each of a project and by a text as `find_state` reads it.
+
+    Where one is a snapshot and the other is none, the other is of the same annotators and read
+    in the same way. Raises InvalidOption for a question about two snapshots, which were read as
+    they were recorded.
+    """
+    asked = question if question != Question() else None
+    first, second = (find_state(connection, *which, asked) for which in (one, other))
+    recorded = [state for state in (first, second) if state.snapshot is not None]
+    if asked is not None and len(recorded) == 2:
+        raise InvalidOption(
+            "two snapshots are compared as they were recorded",
+            "leave out: --confidence, --weights, --scale, --distance",
+        )
+    if asked is None and len(recorded) == 1:
+        first, second = (_like(state, recorded[0]) for state in (first, second))
+    return first, second
+
+
+def _like(state: State, recorded: State) -> State:
+    """A state, chosen and read as a snapshot was; across projects read alike only."""
+    if state is recorded:
+        return state
+    question = replace(recorded.question, choice=state.question.choice)
+    selection = state.selection
+    if state.project.id == recorded.project.id:
+        since, until, told = selection.since, selection.until, selection.told
+        selection = replace(recorded.selection, since=since, until=until, told=told)
+    settings = settings_text(question, selection)
+    return replace(state, question=question, selection=selection, settings=settings)
+
+
+def refuse_unlike(one: State, other: State) -> None:
+    """Raise InvalidOption where two states are of answers that were chosen or read differently.
+
+    Times may differ: that is what is compared.
+    """
+    first, second = json.loads(one.settings), json.loads(other.settings)
+    if one.project.id != other.project.id:
+        for told in (first, second):  # numbers of annotators mean nothing across projects
+            told.update(left_out=None, only=None)
+    unlike = [key for key in first if key not in _MAY_DIFFER and first[key] != second[key]]
+    if unlike:
+        words = {"left_out": "annotators left out", "only": "annotators chosen"}
+        raise InvalidOption(
+            f"{one.told} and {other.told} differ in their settings: "
+            f"{', '.join(words.get(key, key) for key in unlike)}",
+            "what they differ by would be compared, too; to do it nevertheless: --anyway",
+        )

@@ -1,0 +1,1 @@
+"""What every room speaks of: the version, errors, moments, tallies."""

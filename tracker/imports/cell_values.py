@@ -1,0 +1,75 @@
+"""Cells that are not names: times, numbers, spans. A bad one is a reason, not an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tracker.core import clock
+from tracker.imports.batch import Cells, Numbers
+
+__all__ = ["millisecond", "moment", "offset", "pass_number", "read_column"]
+
+_MOST_MS = 2**31 - 1  # 24 days
+
+
+def read_column(
+    column: Cells, read: Callable[[str], int], default: int, bad: dict[int, str]
+) -> Numbers:
+    """The value of each record, the default if its cell is empty; reasons go into ``bad``."""
+    values, reasons = [], {}
+    for n, raw in enumerate(column.texts):
+        text = raw.strip()
+        value = default
+        if text:
+            try:
+                value = read(text)
+            except ValueError as error:
+                reasons[n] = str(error)
+        values.append(value)
+    if reasons:
+        for n in np.flatnonzero(np.isin(column.codes, list(reasons))).tolist():
+            bad.setdefault(n, reasons[int(column.codes[n])])
+    return np.array(values, np.int64)[column.codes]
+
+
+def moment(latest: int) -> Callable[[str], int]:
+    """A reader of times that refuses those after ``latest``, by more than the clocks' skew."""
+
+    def read(text: str) -> int:
+        value = clock.parse_labelled_at(text)
+        if value > latest + clock.SKEW:
+            raise ValueError(f"the labeled_at {text!r} lies in the future")
+        return value
+
+    return read
+
+
+def millisecond(text: str) -> int:
+    """Seconds spent, as whole milliseconds; raises ValueError."""
+    try:
+        value = round(float(text) * 1000)
+    except (ValueError, OverflowError):
+        raise ValueError(f"the seconds {text!r} are not a number") from None
+    if not 0 <= value <= _MOST_MS:
+        raise ValueError(f"the seconds {text!r} are not a time spent on an item")
+    return value
+
+
+def _is_short_number(text: str) -> bool:
+    return len(text) < 20 and text.isdecimal()
+
+
+def pass_number(text: str) -> int:
+    """The number of a presentation; raises ValueError."""
+    if not _is_short_number(text) or not 1 <= int(text) <= 32767:
+        raise ValueError(f"the pass {text!r} is not 1, 2, …")
+    return int(text)
+
+
+def offset(text: str) -> int:
+    """Where a span starts or ends; raises ValueError."""
+    if not _is_short_number(text) or int(text) >= 2**31:
+        raise ValueError(f"the offset {text!r} is not a whole number from 0")
+    return int(text)

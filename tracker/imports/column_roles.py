@@ -1,0 +1,213 @@
+"""Which column of a delimited file means what: by its name, or as the user maps it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tracker.core.errors import InvalidOption, Refused
+from tracker.imports.batch import KEEP, ROLES
+from tracker.projects.lookup import near
+
+__all__ = ["Layout", "Mapped", "find_columns", "parse_map"]
+
+MOST_COLUMNS = 10_000
+"""Columns of a file; those of annotators in wide form are among them."""
+_SHOWN = 60  # characters of a column's name in a list of them
+
+_NAMES = {
+    "item": "item item_id item_key task task_id question question_id document document_id doc "
+    "doc_id example example_id sample sample_id unit unit_id hit hit_id hitid",
+    "annotator": "annotator annotator_id annotator_name worker worker_id workerid rater rater_id "
+    "coder coder_id user user_id username labeler labeller judge judge_id reviewer",
+    "category": "category label answer rating class choice response judgment judgement code tag "
+    "sentiment",
+    "labeled_at": "labeled_at labelled_at annotated_at answered_at created_at submitted_at "
+    "timestamp",
+    "seconds": "seconds seconds_spent time_spent duration lead_time",
+    "pass": "pass repeat",
+    "text": "text",
+    "gold": "gold gold_label truth true_label ground_truth",
+    "start": "start span_start",
+    "end": "end span_end",
+    "n_tokens": "n_tokens",
+    "kind": "kind annotator_kind",
+}
+"""The names each role is known by; the first of them wins over the others."""
+
+_OF_ONE = {"annotator", "category", "kind"}
+"""What a row of a file in wide form does not have one of."""
+
+_OF_ITEMS = {"item", "text", "n_tokens"}
+"""What a list of items has."""
+_OPTIONAL = {*ROLES} - {"item", "annotator", "category"}
+
+_SPELLINGS = {"labelled_at": "labeled_at"}
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """What the user said of the columns: ``{role: column}``, the wide ones, the kept ones.
+
+    A role without a column, ``""``, is one that no column has.
+    """
+
+    roles: Mapping[str, str]
+    annotators: tuple[str, ...] = ()
+    wide: bool = False
+    keep: tuple[str, ...] = ()
+    items: bool = False  # the files list items, and hold no answers
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where in a row each role stands; in wide form, the annotators' columns by name."""
+
+    roles: Mapping[str, int]
+    annotators: Mapping[str, int]
+
+    @property
+    def wide(self) -> bool:
+        """Whether there is one column per annotator."""
+        return bool(self.annotators)
+
+
+def parse_map(
+    pairs: Sequence[str], *, wide: bool = False, keep: Sequence[str] = (), items: bool = False
+) -> Mapped:
+    """What ``--map ROLE=COLUMN`` says; raises InvalidOption where it says nothing sensible.
+
+    An optional role without a column, ``ROLE=``, is one that no column has.
+    """
+    roles: dict[str, str] = {}
+    annotators: tuple[str, ...] = ()
+    for pair in pairs:
+        role, equals, column = pair.partition("=")
+        role = _SPELLINGS.get(role.strip(), role.strip())
+        if not equals or not (column.strip() or role in _OPTIONAL):
+            raise InvalidOption(f"--map {pair!r} is not ROLE=COLUMN", "such as: --map item=doc_no")
+        if role == "annotators":
+            annotators = tuple(name.strip() for name in column.split(",") if name.strip())
+        elif role in ROLES:
+            roles[role] = column.strip()
+        else:
+            raise InvalidOption(
+                f"--map {pair!r}: {role!r} is no role of a column",
+                near(role, ROLES) or f"one of: {', '.join(ROLES)}, annotators",
+            )
+    if items and (answered := [*(roles.keys() - _OF_ITEMS), *annotators]):
+        raise InvalidOption(
+            f"a list of items has no {answered[0]}", "answers are read by: tracker import"
+        )
+    return Mapped(roles, annotators, wide or bool(annotators), tuple(keep), items)
+
+
+def find_columns(header: Sequence[str], mapped: Mapped, source: str) -> Layout:
+    """The layout of a file with this header.
+
+    Raises Refused where a column that is needed is missing or could be one of several, and for
+    more than `MOST_COLUMNS`.
+    """
+    if len(header) > MOST_COLUMNS:
+        raise Refused(
+            f"{source} has {len(header):,} columns; {MOST_COLUMNS:,} are the most",
+            "is its first line the header?",
+        )
+    names = [name.strip() for name in header]
+    roles = {
+        role: _position(names, column, f"--map {role}={column}", source)
+        for role, column in mapped.roles.items()
+        if column
+    }
+    for role in ROLES:
+        if role not in mapped.roles and role not in _not_looked_for(mapped):
+            found = _recognise(names, role, set(roles.values()), source)
+            if found is not None:
+                roles[role] = found
+    roles |= {
+        KEEP + column: _position(names, column, f"--keep {column}", source)
+        for column in mapped.keep
+    }
+    annotators = _annotator_columns(names, mapped, set(roles.values()), source)
+    layout = Layout(roles, annotators)
+    _require(layout, mapped, names, source)
+    return layout
+
+
+def _not_looked_for(mapped: Mapped) -> set[str]:
+    if mapped.items:
+        return {*ROLES} - _OF_ITEMS
+    return _OF_ONE if mapped.wide else set()
+
+
+def _position(names: Sequence[str], column: str, flag: str, source: str) -> int:
+    found = [n for n, name in enumerate(names) if name == column] or [
+        n for n, name in enumerate(names) if name.casefold() == column.casefold()
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise Refused(f"{source} has several columns named {column!r}", "rename all but one")
+    advice = near(column, names) or f"its columns are: {_listed(names)}"
+    raise Refused(f"{source} has no column {column!r} ({flag})", advice)
+
+
+def _recognise(names: Sequence[str], role: str, taken: set[int], source: str) -> int | None:
+    folded = [re.sub(r"[\s\-]+", "_", name.casefold()) for name in names]
+    known = _NAMES[role].split()
+    found = [n for n, name in enumerate(folded) if name in known and n not in taken]
+    if len(found) > 1:
+        exact = [n for n in found if folded[n] in known[:1]]
+        found = exact if len(exact) == 1 else found
+    if len(found) > 1:
+        raise Refused(
+            f"{source}: the {role} could be {' or '.join(repr(names[n]) for n in found)}",
+            f"say which: --map {role}={names[found[0]]}",
+        )
+    return found[0] if found else None
+
+
+def _annotator_columns(
+    names: Sequence[str], mapped: Mapped, taken: set[int], source: str
+) -> dict[str, int]:
+    if not mapped.wide:
+        return {}
+    if mapped.annotators:
+        return {
+            name: _position(names, name, "--map annotators=…", source) for name in mapped.annotators
+        }
+    return {name: n for n, name in enumerate(names) if n not in taken and name}
+
+
+def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) -> None:
+    needed = ["item"]
+    if (
+        not layout.wide
+        and not mapped.items
+        and not ("gold" in layout.roles and not _has_answers(layout))
+    ):
+        needed += ["annotator", "category"]
+    missing = [role for role in needed if role not in layout.roles]
+    if missing:
+        asked = " ".join(f"--map {role}=COLUMN" for role in missing)
+        raise Refused(
+            f"{source} has no column for the {' or the '.join(missing)}; "
+            f"its columns are: {_listed(names)}",
+            f"say which: {asked}"
+            + ("" if mapped.items else ", or --wide for a column per annotator"),
+        )
+    if ("start" in layout.roles) != ("end" in layout.roles):
+        raise Refused(
+            f"{source} has a start or an end of spans but not both", "--map start=… end=…"
+        )
+
+
+def _has_answers(layout: Layout) -> bool:
+    return "annotator" in layout.roles or "category" in layout.roles
+
+
+def _listed(names: Sequence[str]) -> str:
+    cut = (name if len(name) <= _SHOWN else name[:_SHOWN] + "…" for name in names[:12])
+    shown = ", ".join(cut)
+    return shown + (", …" if len(names) > 12 else "")

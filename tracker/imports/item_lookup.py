@@ -1,0 +1,213 @@
+"""Items by name, as many as a project has: only the recent ones are kept in memory."""
+
+from __future__ import annotations
+
+from itertools import compress
+from typing import Any, cast
+
+import numpy as np
+from sqlalchemy import (
+    Column,
+    Connection,
+    MetaData,
+    Table,
+    Text,
+    func,
+    select,
+)
+
+from tracker.imports import cell_values
+from tracker.imports.batch import KEEP, Batch, Cells, Flags, Numbers
+from tracker.imports.item_facts import Fact, Told
+from tracker.imports.lookup import BAD, Ids
+from tracker.projects.lookup import LONGEST_NAME
+from tracker.projects.project import ProjectInfo
+from tracker.storage import dialect, seals
+from tracker.storage.facts import ATTRIBUTE, ITEM, LENGTH, TEXT
+from tracker.storage.schema import Item
+
+__all__ = ["ItemIds"]
+
+_items = cast("Table", Item.__table__)
+_wanted = Table("wanted_items", MetaData(), Column("name", Text), prefixes=["TEMPORARY"])
+_DETAILS = {"text": TEXT, "n_tokens": LENGTH}
+"""What a file may tell of an item: the column of ``items`` by role."""
+_MOST_REMEMBERED = 5_000_000  # names in memory, some 20 bytes each; the rest is looked up again
+_SPACE = "".join(mark for mark in map(chr, range(0x3001)) if mark.isspace())
+"""What Python takes for space around a text, as it does for other names."""
+
+
+class ItemIds(Ids):
+    """The numbers of items; what a file tells of one is stored where it first comes.
+
+    Names stay in Arrow's arrays, in a tenth of the memory that Python's objects would take.
+    """
+
+    what = "item"
+
+    def __init__(
+        self, connection: Connection, project: ProjectInfo, change: int, *, listed: bool = False
+    ) -> None:
+        """``listed`` says that items are to be known without an answer, too."""
+        import pyarrow as pa
+
+        super().__init__(connection, project)
+        self.listed = listed
+        self.told = Told(connection, project.id, change)
+        highest = select(func.max(Item.id)).where(Item.project_id == project.id)
+        self.next = (connection.scalar(highest) or 0) + 1
+        self.may_be_stored = self.next > 1
+        self._nothing = pa.array([], pa.string())
+        self._names = self._nothing  # those met, and their numbers beside them
+        self._ids = np.zeros(0, np.int64)
+        _wanted.create(connection)
+
+    def close(self) -> None:
+        """Record what was told of known items, and drop what the look-ups needed."""
+        self.told.settle()
+        self.told.close()
+        _wanted.drop(self.connection)
+
+    def of(self, column: Cells, batch: Batch) -> Numbers:
+        """The number of each different text of a column, `BAD` if it was refused."""
+        names, bad = self._fit(column)
+        places = _places(names, self._names)
+        numbers = np.where(bad, BAD, np.append(self._ids, BAD)[places])
+        unknown = (places < 0) & ~bad
+        if unknown.any():
+            fresh = names.filter(unknown)
+            among = np.where(unknown, np.cumsum(unknown) - 1, -1)
+            if not names.equals(column.distinct):  # without their spaces some may be the same
+                fresh = fresh.unique()
+                among = _places(names, fresh)
+            rows = _first_records(column, among) if _telling(batch) else among[:0]
+            made = self._learn_items(fresh, rows, batch)
+            numbers[unknown] = made[among[unknown]]
+        return numbers
+
+    def reason(self, raw: str) -> str:
+        """Why a name was refused."""
+        return str(self._objection(raw.strip()))
+
+    def _fit(self, column: Cells) -> tuple[Any, Flags]:
+        """The names less surrounding space, and which of them cannot be one."""
+        import pyarrow.compute as pc
+
+        names = pc.utf8_trim(column.distinct, characters=_SPACE)
+        length = pc.binary_length(names).to_numpy(zero_copy_only=False)
+        nul = pc.match_substring(names, "\0").to_numpy(zero_copy_only=False)
+        return names, (length == 0) | (length > LONGEST_NAME) | nul
+
+    def _learn_items(self, fresh: Any, rows: Numbers, batch: Batch) -> Numbers:
+        """The numbers of names that were not met before.
+
+        Each first comes in that row; of rows that tell nothing of items none is named.
+        """
+        import pyarrow as pa
+
+        numbers = np.zeros(len(fresh), np.int64)
+        is_new = np.ones(len(fresh), bool)
+        if self.may_be_stored:
+            stored = self._stored(fresh)
+            for place, name in enumerate(fresh.to_pylist()):
+                if name in stored:
+                    is_new[place], numbers[place] = False, stored[name]
+        numbers[is_new] = self.next + np.arange(is_new.sum())
+        self.next += int(is_new.sum())
+        self._tell(fresh, numbers, is_new, rows, batch)
+        if len(self._names) > _MOST_REMEMBERED:
+            self._names, self._ids = self._nothing, self._ids[:0]
+            self.may_be_stored = True
+        self._names = pa.concat_arrays([self._names, fresh])
+        self._ids = np.concatenate([self._ids, numbers])
+        return numbers
+
+    def _stored(self, names: Any) -> dict[str, int]:
+        dialect.bulk_insert(self.connection, _wanted, {"name": names})
+        found = self.connection.execute(
+            select(Item.name, Item.id)
+            .join(_wanted, _wanted.c.name == Item.name)
+            .where(Item.project_id == self.project.id)
+        )
+        stored = {row.name: row.id for row in found}
+        self.connection.execute(_wanted.delete())
+        return stored
+
+    def _tell(
+        self, names: Any, numbers: Numbers, is_new: Flags, rows: Numbers, batch: Batch
+    ) -> None:
+        """Store the new items, and of all of them what their rows say."""
+        said = {
+            role: [_detail(role, raw) for raw in cells.at(rows)]
+            for role, cells in _telling(batch).items()
+        }
+        if is_new.any():
+            made = {"project_id": self.project.id, "id": numbers[is_new]}
+            made["name"] = names.filter(is_new)
+            made |= {
+                _DETAILS[role]: list(compress(cells, is_new))
+                for role, cells in said.items()
+                if role in _DETAILS
+            }
+            dialect.bulk_insert(self.connection, _items, made)
+            first, number = int(numbers[is_new][0]), int(is_new.sum())
+            noted = _with_nul_between(made["name"])
+            seals.new_items(self.connection, self.project.id, first, number, noted)
+        for which, tell in ((is_new, self.told.of_new), (~is_new, self.told.of_known)):
+            of = np.flatnonzero(which).tolist() if said or self.listed else []
+            listed = [Fact(int(numbers[n]), ITEM, "", "") for n in of if self.listed]
+            tell(
+                listed
+                + [
+                    Fact(int(numbers[n]), *_meaning(role), str(cells[n]))
+                    for role, cells in said.items()
+                    for n in of
+                    if cells[n] is not None
+                ]
+            )
+
+
+def _telling(batch: Batch) -> dict[str, Cells]:
+    """The columns that say something of items, by role."""
+    columns = batch.columns.items()
+    return {role: one for role, one in columns if role in _DETAILS or role.startswith(KEEP)}
+
+
+def _meaning(role: str) -> tuple[str, str]:
+    """What a column says of an item: the role of a fact, and the name of an attribute."""
+    return (ATTRIBUTE, role.removeprefix(KEEP)) if role.startswith(KEEP) else (_DETAILS[role], "")
+
+
+def _places(names: Any, among: Any) -> Numbers:
+    """Where each name is among others, -1 if it is not."""
+    import pyarrow.compute as pc
+
+    places: Numbers = pc.index_in(names, value_set=among).fill_null(-1).to_numpy()
+    return places
+
+
+def _with_nul_between(names: Any) -> Any:
+    """The bytes of all names, as a buffer."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = pa.ListArray.from_arrays(pa.array([0, len(names)], pa.int32()), names)
+    return pc.binary_join(whole, "\0")[0].as_buffer()
+
+
+def _first_records(column: Cells, places: Numbers) -> Numbers:
+    """The first record of each place that a column's different texts have; -1 is none."""
+    of_records = places[column.codes]
+    backwards = np.flatnonzero(of_records >= 0)[::-1]
+    first = np.zeros(int(places.max(initial=-1)) + 1, np.int64)
+    first[of_records[backwards]] = backwards
+    return first
+
+
+def _detail(role: str, raw: str) -> Any:
+    if role == "n_tokens":
+        try:
+            return cell_values.offset(raw.strip())
+        except ValueError:
+            return None
+    return raw.strip() if role.startswith(KEEP) else raw or None

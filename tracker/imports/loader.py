@@ -1,0 +1,277 @@
+"""One import: every source read, staged, settled and counted, in one transaction."""
+
+from __future__ import annotations
+
+import gc
+import shlex
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from sqlalchemy import Connection, Table, insert, select
+
+from tracker.core.errors import Refused
+from tracker.imports.batch import Rejection, Rejections
+from tracker.imports.column_roles import Mapped
+from tracker.imports.normalize import Intake
+from tracker.imports.readers import Source as Reader
+from tracker.imports.readers import read
+from tracker.imports.resolve import Settlement
+from tracker.imports.row_outcomes import FATES
+from tracker.imports.staged_rows import all_inserted
+from tracker.imports.staging import staging
+from tracker.imports.validate import Contradiction, check_references, contradictions, past_the_end
+from tracker.projects.categories import category_names
+from tracker.projects.category_merge import fold
+from tracker.projects.change_log import lock_project, record_change
+from tracker.projects.changed_items import touch, touch_range
+from tracker.projects.lookup import look_alikes
+from tracker.projects.project import ProjectInfo
+from tracker.storage import dialect, seals
+from tracker.storage.answer_keys import given_as
+from tracker.storage.as_of import live_merges
+from tracker.storage.schema import Annotator, Category, Import, Item, ItemAttribute, Label, Source
+
+__all__ = ["ImportResult", "Progress", "Rejected", "load", "record_import", "result_of"]
+
+Progress = Callable[[int, int | None], None]
+"""Told the bytes read so far and the bytes there are, None where unknown."""
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    """What an import did. Every row had one fate: the five counts add up to ``rows``.
+
+    ``rejections`` are the first of them; ``alike`` has one of each kind, and how many there are.
+    """
+
+    id: int | None
+    project: str
+    rows: int
+    inserted: int
+    changed: int
+    unchanged: int
+    older: int
+    rejected: int
+    rejections: tuple[Rejection, ...]
+    alike: tuple[tuple[Rejection, int], ...]
+    gold: dict[str, int] | None
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as the contract's JSON; ``gold`` where a gold column held truths."""
+        return {
+            "import": self.id,
+            "project": self.project,
+            "rows": self.rows,
+            **{fate: getattr(self, fate) for fate in FATES},
+            "rejected": self.rejected,
+            "rejections": [rejection.to_dict() for rejection in self.rejections],
+            **({} if self.gold is None else {"gold": self.gold}),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
+        }
+
+
+class Rejected(Refused):
+    """An import refused for its rows; ``result`` says which."""
+
+    def __init__(self, result: ImportResult) -> None:
+        first = result.rejections[0]
+        more = f" (and {result.rejected - 1:,} more)" if result.rejected > 1 else ""
+        super().__init__(
+            f"{first}{more}", "nothing was stored; mend the rows, or leave them out: --skip-invalid"
+        )
+        self.result = result
+
+
+def load(
+    connection: Connection,
+    project: ProjectInfo,
+    sources: Sequence[Reader],
+    mapped: Mapped,
+    *,
+    skip_invalid: bool = False,
+    progress: Progress | None = None,
+) -> ImportResult:
+    """Read the sources into the project as one import.
+
+    Raises Refused (`Rejected` for single rows) where something cannot be taken; the caller's
+    transaction then ends without a trace.
+    """
+    lock_project(connection, project.id)
+    empty_before = not connection.scalar(
+        select(select(Label.item_id).where(Label.project_id == project.id).exists())
+    )
+    names = [source.name for source in sources]
+    change, recorded_at = record_change(connection, project.id, "import", {"sources": names})
+    rejections = Rejections()
+    with staging(connection, recorded_at) as staged, _no_cycles():
+        intake = Intake(connection, project, staged, rejections, (change, recorded_at))
+        rows = _read_all(sources, mapped, intake, rejections, progress)
+        intake.close()
+        check_references(connection, staged.extremes, project.id)
+        settlement = Settlement(connection, staged.table, project.id, change)
+        digests = {number: source.digest for number, source in enumerate(sources, 1)}
+        at_once, repeats = None, False
+        merges = live_merges(connection, project.id)
+        if empty_before and project.answers != "spans" and not merges:
+            at_once = staged.all_at_once(single=project.answers == "one")
+        if at_once is None:
+            staged.store()
+            if not empty_before:
+                settlement.date_known_sources(digests)
+            fold(connection, staged.table, merges, change)
+            repeats = settlement.any_repeats()
+            _examine(connection, project, staged.table, intake.gold, names, rejections, repeats)
+        if rejections.count and not skip_invalid:
+            raise Rejected(result_of(None, project, rows, {}, None, rejections))
+        if at_once is None:
+            settlement.run(repeats=repeats, empty_before=empty_before)
+            fates, gold = settlement.fates(intake.gold, intake.truth_files)
+        else:
+            settlement.insert_all(at_once)
+            fates, gold = all_inserted(at_once, intake.gold, intake.truth_files)
+        if "item_id" in staged.extremes:
+            if empty_before:
+                touch_range(connection, project.id, change, *staged.extremes["item_id"])
+            else:
+                touch(connection, project.id, change, settlement.changed_items())
+        seals.new_labels(
+            connection,
+            project.id,
+            change,
+            seals.staged_sums(connection, staged.table, given_as(staged.table))
+            if at_once is None
+            else seals.held_sums(at_once),
+        )
+        if mapped.keep:
+            seals.changed(connection, project.id)
+        filled = (Item, ItemAttribute, Annotator, Category, Label)
+        dialect.rows_added(connection, rows, [cast("Table", one.__table__) for one in filled])
+    # What is not staged any more only repeated another row of its file.
+    fates["unchanged"] += rows - sum(fates.values()) - rejections.count
+    number = record_import(connection, project, change, rows, fates, rejections.count, sources)
+    told = gold if any(gold.values()) else None
+    warnings = tuple(_alike(project, category_names(connection, project), intake.categories.met))
+    return replace(result_of(number, project, rows, fates, told, rejections), warnings=warnings)
+
+
+def _alike(project: ProjectInfo, names: Mapping[int, str], met: Collection[int]) -> Iterator[str]:
+    """A sentence for each group of categories that look alike, one of which the import met."""
+    numbers = {name: number for number, name in names.items()}
+    for group in look_alikes(names.values()):
+        if any(numbers[name] in met for name in group):
+            words = " ".join(map(shlex.quote, (project.name, *group[:2])))
+            yield (
+                f"the categories {' and '.join(map(repr, group))} look alike; to make them one: "
+                f"tracker category merge {words}"
+            )
+
+
+def _read_all(
+    sources: Sequence[Reader],
+    mapped: Mapped,
+    intake: Intake,
+    rejections: Rejections,
+    progress: Progress | None,
+) -> int:
+    import pyarrow as pa
+
+    sizes = [source.size for source in sources]
+    total = None if None in sizes else sum(size or 0 for size in sizes)
+    rows = before = 0
+    for number, source in enumerate(sources, 1):
+        if progress is not None:
+            source.watch(lambda read, before=before: progress(before + read, total))  # type: ignore[misc]
+        for batch in read(source, mapped, rejections, intake.project.answers):
+            rows += intake.take(batch, number, source.name)
+            del batch  # before the next is read: they are large
+            pa.default_memory_pool().release_unused()
+        source.drain()
+        before += source.bytes_read
+    return rows + rejections.ragged
+
+
+def _examine(
+    connection: Connection,
+    project: ProjectInfo,
+    incoming: Table,
+    gold: int | None,
+    names: Sequence[str],
+    rejections: Rejections,
+    repeats: bool,
+) -> None:
+    """Reject the staged rows that contradict others, or what is known of their item."""
+    found: list[Contradiction] = []
+    if repeats:
+        single = project.answers == "one"
+        found += contradictions(connection, incoming, project.id, single=single)
+    if project.answers == "spans":
+        found += past_the_end(connection, incoming, project.id)
+    for row in found:
+        if row.annotator_id == gold:
+            raise Refused(
+                f"{names[row.source - 1]}, line {row.line}: {row.reason}", "mend the gold column"
+            )
+        rejections.add(names[row.source - 1], row.line, row.reason)
+
+
+def record_import(
+    connection: Connection,
+    project: ProjectInfo,
+    change: int,
+    rows: int,
+    fates: dict[str, int],
+    rejected: int,
+    sources: Sequence[Reader],
+) -> int:
+    """Record an import with its files, which were read; returns its number."""
+    made = connection.execute(
+        insert(Import)
+        .values(project_id=project.id, change_id=change, rows=rows, rejected=rejected, **fates)
+        .returning(Import.id)
+    )
+    number = int(made.scalar_one())
+    connection.execute(
+        insert(Source),
+        [
+            {"import_id": number, "number": n, "name": source.name, "digest": source.digest}
+            for n, source in enumerate(sources, 1)
+        ],
+    )
+    return number
+
+
+def result_of(
+    number: int | None,
+    project: ProjectInfo,
+    rows: int,
+    fates: dict[str, int],
+    gold: dict[str, int] | None,
+    rejections: Rejections,
+) -> ImportResult:
+    """The result of an import with such fates of its rows."""
+    return ImportResult(
+        id=number,
+        project=project.name,
+        rows=rows,
+        rejected=rejections.count,
+        rejections=tuple(rejections.first),
+        alike=tuple(rejections.alike.values()),
+        gold=gold,
+        warnings=(),
+        **{fate: fates.get(fate, 0) for fate in FATES},
+    )
+
+
+@contextmanager
+def _no_cycles() -> Iterator[None]:
+    """Hold the cycle collector off: it would walk millions of plain lists for nothing."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

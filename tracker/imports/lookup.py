@@ -1,0 +1,251 @@
+"""Names in files to numbers in the ledger: looked up in bulk, made where they are new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from shlex import quote
+
+import numpy as np
+from sqlalchemy import Connection, func, insert, select
+
+from tracker.core.errors import Refused
+from tracker.imports.batch import Batch, Cells, Numbers
+from tracker.projects.annotators import live_aliases
+from tracker.projects.categories import all_category_names, category_names
+from tracker.projects.lookup import LONGEST_NAME, is_numeric, is_structure, near, unfit_for
+from tracker.projects.project import ProjectInfo
+from tracker.storage.facts import merged_categories, standing_annotators, told_kinds
+from tracker.storage.schema import Annotator, Category
+
+__all__ = ["BAD", "AnnotatorIds", "CategoryIds", "Ids"]
+
+BAD = -9
+"""The number of a name that was refused; the reason is in ``reasons``."""
+
+_MOST_LEARNT = 10_000  # categories; a project that needs more can declare them
+
+
+class Ids:
+    """The numbers of one kind of name, as they stand in files (``raw``), in one project."""
+
+    what = "name"
+
+    def __init__(self, connection: Connection, project: ProjectInfo) -> None:
+        self.connection = connection
+        self.project = project
+        self.known: dict[str, int] = {}
+        self.reasons: dict[str, str] = {}
+
+    def of(self, column: Cells, _batch: Batch) -> Numbers:
+        """The number of each different text of a column, `BAD` if it was refused."""
+        return np.array(self.of_texts(column.texts), np.int64)
+
+    def of_texts(self, raws: Sequence[str]) -> list[int]:
+        """The number of each raw name, `BAD` if it was refused."""
+        known = self.known
+        new = [raw for raw in raws if raw not in known]
+        if new:
+            self._learn(new)
+        return [known[raw] for raw in raws]
+
+    @property
+    def met(self) -> set[int]:
+        """The numbers of the names that this import met."""
+        return {number for number in self.known.values() if number > 0}
+
+    def reason(self, raw: str) -> str:
+        """Why a name was refused."""
+        return self.reasons[raw]
+
+    def _learn(self, new: Sequence[str]) -> None:
+        """Number the raw names that were not met before."""
+        named = {raw: raw.strip() for raw in new}
+        bad = {raw: reason for raw in new if (reason := self._objection(named[raw]))}
+        for raw in bad:
+            del named[raw]
+        numbers = self._numbers(dict.fromkeys(named.values()))
+        self.known.update({raw: numbers[name] for raw, name in named.items()})
+        self.known.update(dict.fromkeys(bad, BAD))
+        self.reasons.update(bad)
+
+    def _objection(self, name: str) -> str | None:
+        if not name:
+            return f"the {self.what} is empty"
+        if len(name) > LONGEST_NAME // 4 and len(name.encode()) > LONGEST_NAME:
+            return f"the {self.what}'s name is longer than {LONGEST_NAME} bytes"
+        if "\0" in name:
+            return f"the {self.what}'s name holds a NUL character"
+        return None
+
+    def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
+        """The number of each name, made if it is new."""
+        raise NotImplementedError
+
+
+class CategoryIds(Ids):
+    """Numbers of categories: the declared ones only, or new ones too."""
+
+    what = "category"
+
+    def __init__(self, connection: Connection, project: ProjectInfo, empty: int) -> None:
+        super().__init__(connection, project)
+        self.names = all_category_names(connection, project.id)
+        current = category_names(connection, project)
+        self.declared = list(current.values())
+        self.ordered = project.closed or current.ordered
+        self.spelt = self._spelt()
+        merged = merged_categories(connection, project.id)
+        self.merged = {name for name, number in self.names.items() if number in merged}
+        self.empty = empty  # the reserved category that an empty cell stands for
+        highest = select(func.max(Category.id)).where(Category.project_id == project.id)
+        self.next = (connection.scalar(highest) or 0) + 1
+
+    def _objection(self, name: str) -> str | None:
+        objection = super()._objection(name) if name else None
+        if not name or objection is not None:
+            return objection
+        same = self.spelt.get(_number(name), name)
+        if self.project.closed and same not in self.declared and name not in self.merged:
+            advice = near(name, self.declared) or f"they are {', '.join(self.declared[:8])}"
+            return f"{name!r} is none of the project's categories; {advice}"
+        if name not in self.names and is_structure(name):
+            return (
+                f"the category {name!r} is a list or an object, not a category; write one category "
+                "a row, name another column with --map category=COLUMN, or declare it"
+            )
+        unfit = unfit_for(self.project.scale, name)
+        return None if unfit is None else f"{name!r} {unfit}"
+
+    def _spelt(self) -> dict[float | None, str]:
+        """On a scale of numbers the categories by their number, of several the first."""
+        known = self.declared
+        ranked = self.project.scale == "ordinal" and all(map(is_numeric, known))
+        if self.project.scale not in {"interval", "ratio"} and not ranked:
+            return {}
+        return {_number(name): name for name in reversed(known)}
+
+    def _check_order(self, new: Iterable[str]) -> None:
+        """Refuse categories of an ordinal scale that are no numbers and have no order at all."""
+        unplaced = [name for name in new if not is_numeric(name)]
+        if self.project.scale == "ordinal" and unplaced and not self.ordered:
+            name = self.project.name
+            raise Refused(
+                f"the categories of the ordinal {name!r} need an order, and {unplaced[0]!r} is "
+                "neither a number nor in one",
+                "make the project with all of them in order, --categories low,middle,high; "
+                "one that is there: tracker category order",
+            )
+
+    def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
+        same = {name: self._same(name) for name in names}
+        made = self._made(list(dict.fromkeys(same.values())))
+        return {name: made[one] for name, one in same.items()}
+
+    def _same(self, name: str) -> str:
+        """The name of the category: on a scale of numbers the one that was first spelt."""
+        number = _number(name)
+        if number is None or name in self.declared or name in self.merged:
+            return name
+        numeric = bool(self.spelt) or self.project.scale in {"interval", "ratio"}
+        numeric = numeric or (self.project.scale == "ordinal" and not self.declared)
+        return self.spelt.setdefault(number, name) if numeric else name
+
+    def _made(self, names: Sequence[str]) -> Mapping[str, int]:
+        """The number of each name, made if it is new."""
+        new = [name for name in names if name and name not in self.names]
+        self._check_order(new)
+        if len(self.names) + len(new) >= _MOST_LEARNT:
+            raise Refused(
+                f"there are {len(self.names) + len(new):,} different categories or more",
+                "is that the right column? --map category=COLUMN; or declare them: --categories",
+            )
+        for name in new:
+            self.names[name] = self.next
+            self.next += 1
+        if new:
+            self.connection.execute(
+                insert(Category),
+                [
+                    {"project_id": self.project.id, "id": self.names[name], "name": name}
+                    for name in new
+                ],
+            )
+        return {name: self.names[name] if name else self.empty for name in names}
+
+
+def _number(name: str) -> float | None:
+    return float(name) if is_numeric(name) else None
+
+
+class AnnotatorIds(Ids):
+    """Numbers of the names under which answers were given; `canonical` maps to annotators."""
+
+    what = "annotator"
+
+    def __init__(self, connection: Connection, project: ProjectInfo) -> None:
+        super().__init__(connection, project)
+        rows = connection.execute(
+            select(Annotator.id, Annotator.name, Annotator.kind).where(
+                Annotator.project_id == project.id
+            )
+        ).all()
+        self.names = {row.name: row.id for row in rows}
+        # Of one who came with an undone import alone nobody says of which kind they are.
+        self.stated = told_kinds(connection, project.id)
+        known = standing_annotators(connection, project.id) | self.stated.keys()
+        self.kinds = {row.name: row.kind for row in rows if row.id in known}
+        self.told: dict[int, str] = {}  # the kinds that this import says annotators are of
+        self.aliases = live_aliases(connection, project.id)
+        self.next = max(self.names.values(), default=0) + 1
+
+    def name_of(self, number: int) -> str:
+        """The name of an annotator."""
+        return next(str(name) for name, known in self.names.items() if known == number)
+
+    def canonical(self, given: Numbers) -> Numbers:
+        """The annotators that the names stand for."""
+        owners = given.copy()
+        for alias, owner in self.aliases.items():
+            owners[given == alias] = owner
+        return owners
+
+    def reference(self, name: str) -> int:
+        """The number of the reference annotator of that name, made where there is none.
+
+        Raises Refused where an annotator of the name is not a reference.
+        """
+        if self.kinds.get(name, "reference") != "reference":
+            raise Refused(
+                f"there is a gold column, and {name!r} is an annotator of kind {self.kinds[name]}",
+                f"run: tracker annotator kind {quote(name)} reference "
+                f"-p {quote(self.project.name)}",
+            )
+        if name not in self.names:
+            self._make([name], "reference")
+        number = int(self.names[name])
+        self.told[number] = "reference"
+        return number
+
+    def _make(self, names: Sequence[str], kind: str) -> None:
+        for name in names:
+            self.names[name] = self.next
+            self.kinds[name] = kind
+            self.next += 1
+        self.connection.execute(
+            insert(Annotator),
+            [
+                {
+                    "project_id": self.project.id,
+                    "id": self.names[name],
+                    "name": name,
+                    "kind": kind,
+                }
+                for name in names
+            ],
+        )
+
+    def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
+        new = [name for name in names if name not in self.names]
+        if new:
+            self._make(new, "human")
+        return {name: self.names[name] for name in names}

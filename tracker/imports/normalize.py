@@ -1,0 +1,217 @@
+"""From a batch to staged rows: names resolved, values read, bad records set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection
+
+from tracker.core.errors import Refused
+from tracker.imports import cell_values
+from tracker.imports.annotator_kinds import take_kinds
+from tracker.imports.batch import KEEP, Batch, Cells, Numbers, Rejections
+from tracker.imports.item_lookup import ItemIds
+from tracker.imports.lookup import BAD, AnnotatorIds, CategoryIds
+from tracker.imports.staged_rows import NOT_TIMED
+from tracker.imports.staging import Staging
+from tracker.projects.project import ProjectInfo
+from tracker.storage.facts import hold_kinds, say_of_annotators, say_of_categories
+from tracker.storage.schema import NO_SPAN, NONE_APPLIES, SKIPPED
+
+__all__ = ["GOLD", "Intake", "refuse_nul"]
+
+GOLD = "gold"
+"""The reference annotator whose answers a gold column holds."""
+
+_MOST_GOLD_REMEMBERED = 500_000
+
+Rows = dict[str, npt.NDArray[Any]]
+
+
+class Intake:
+    """Takes batches of one import and stages what is good in them."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        project: ProjectInfo,
+        staging: Staging,
+        rejections: Rejections,
+        change: tuple[int, int],
+    ) -> None:
+        """``change`` is the import's number in the change log, and when it is recorded."""
+        self.connection = connection
+        self.project = project
+        self.staging = staging
+        self.rejections = rejections
+        self.change, self.recorded_at = change
+        self.items = ItemIds(connection, project, self.change)
+        self.annotators = AnnotatorIds(connection, project)
+        empty = SKIPPED if project.answers == "one" else NONE_APPLIES
+        self.categories = CategoryIds(connection, project, empty)
+        self.gold: int | None = None  # the reference annotator, once a gold value was met
+        self.truth_files: set[int] = set()  # sources that hold truths and no answers
+        self._gold_seen: set[tuple[int, str]] = set()
+
+    def close(self) -> None:
+        """Record what was said beside the answers, and drop what was needed on the way."""
+        self.items.close()
+        project, change, annotators = self.project.id, self.change, self.annotators
+        met = annotators.met | annotators.told.keys()
+        say_of_annotators(self.connection, project, change, met, annotators.told)
+        hold_kinds(self.connection, project, change)
+        say_of_categories(self.connection, project, change, self.categories.met)
+
+    def take(self, batch: Batch, source: int, name: str) -> int:
+        """Stage a batch of the source with this number and name; returns how many rows count.
+
+        These are the answers; of a file of truths alone, the truths.
+
+        Raises Refused where the file as a whole does not fit the project.
+        """
+        self._fits(batch, name)
+        columns = batch.columns
+        refuse_nul(batch, name)
+        bad: dict[int, str] = {}
+        rows: Rows = {"line": batch.lines, "item_id": self._named(self.items, "item", batch, bad)}
+        if "gold" in columns:
+            self._take_gold(batch, rows["item_id"], source, bad)
+        if "annotator" in columns:
+            self._answers(rows, batch, name, bad)
+        for n in sorted(bad):
+            self.rejections.add(name, int(batch.lines[n]), bad[n])
+        if "annotator" not in columns:
+            self.truth_files.add(source)
+            counts = columns["gold"].holds(str.strip)
+            counts[list(bad)] = True
+            return int(counts.sum())
+        self._stage(rows, source, bad)
+        return len(batch.lines)
+
+    def _fits(self, batch: Batch, name: str) -> None:
+        spans = "start" in batch.columns
+        filled = any(
+            text.strip()
+            for role in ("start", "end")
+            if role in batch.columns
+            for text in batch.columns[role].texts
+        )
+        if filled and self.project.answers != "spans":
+            raise Refused(
+                f"{name} holds spans, and {self.project.name!r} is a project of "
+                f"{self.project.answers}",
+                "make the project with --answers spans",
+            )
+        if self.project.answers == "spans" and not spans and "annotator" in batch.columns:
+            raise Refused(f"{name} has no start and end of spans", "--map start=… --map end=…")
+
+    def _named(
+        self,
+        ids: ItemIds | AnnotatorIds | CategoryIds,
+        role: str,
+        batch: Batch,
+        bad: dict[int, str],
+    ) -> Numbers:
+        column = batch.columns[role]
+        numbers = ids.of(column, batch)[column.codes]
+        for n in np.flatnonzero(numbers == BAD).tolist():
+            bad.setdefault(n, ids.reason(column[n]))
+        return numbers
+
+    def _answers(self, rows: Rows, batch: Batch, name: str, bad: dict[int, str]) -> None:
+        columns = batch.columns
+        given = self._named(self.annotators, "annotator", batch, bad)
+        rows["annotator_id"] = given
+        if self.annotators.aliases:
+            rows["annotator_id"] = self.annotators.canonical(given)
+            rows["given_as"] = given
+        if "kind" in columns:
+            take_kinds(self.annotators, given, columns["kind"], batch.lines, name)
+        rows["category_id"] = self._named(self.categories, "category", batch, bad)
+        if "labeled_at" in columns:
+            read = cell_values.moment(self.recorded_at)
+            rows["labelled_at"] = cell_values.read_column(
+                columns["labeled_at"], read, self.recorded_at, bad
+            )
+            rows["timed"] = columns["labeled_at"].holds(str.strip)
+        if "seconds" in columns:
+            rows["spent_ms"] = cell_values.read_column(
+                columns["seconds"], cell_values.millisecond, NOT_TIMED, bad
+            )
+        if "pass" in columns:
+            rows["pass"] = cell_values.read_column(columns["pass"], cell_values.pass_number, 1, bad)
+        if "start" in columns and self.project.answers == "spans":
+            self._spans(rows, columns, bad)
+
+    def _spans(self, rows: Rows, columns: Mapping[str, Cells], bad: dict[int, str]) -> None:
+        starts, ends = (
+            cell_values.read_column(columns[role], cell_values.offset, NO_SPAN, bad)
+            for role in ("start", "end")
+        )
+        lengths = np.full_like(starts, NO_SPAN)
+        if "n_tokens" in columns:
+            lengths = cell_values.read_column(columns["n_tokens"], cell_values.offset, NO_SPAN, bad)
+        marked = (starts != NO_SPAN) & (ends > starts) & ((lengths == NO_SPAN) | (ends <= lengths))
+        nothing = (starts == NO_SPAN) & (ends == NO_SPAN)
+        none_applies = rows["category_id"] == NONE_APPLIES
+        for n in np.flatnonzero(~np.where(none_applies, nothing, marked)).tolist():
+            start, end = int(starts[n]), int(ends[n])
+            if none_applies[n]:
+                bad.setdefault(n, f"the span {start} to {end} has no category")
+            elif NO_SPAN in {start, end}:
+                bad.setdefault(n, "the start or the end of the span is missing")
+            elif end <= start:
+                bad.setdefault(n, f"the span ends at {end}, not after its start at {start}")
+            else:
+                last = int(lengths[n])
+                bad.setdefault(n, f"the span ends at {end}, past the document's end at {last}")
+        rows["span_start"], rows["span_end"] = starts, ends
+
+    def _take_gold(self, batch: Batch, items: Numbers, source: int, bad: dict[int, str]) -> None:
+        """Stage the truths of a batch, each item's once however many rows repeat it."""
+        golds = batch.columns["gold"]
+        told = np.flatnonzero(golds.holds(str.strip) & (items != BAD))
+        pairs = items[told] * len(golds.distinct) + golds.codes[told]
+        first = np.sort(told[np.unique(pairs, return_index=True)[1]])
+        truths = list(zip(items[first].tolist(), golds.at(first), strict=True))
+        fresh = [n for n, truth in enumerate(truths) if truth not in self._gold_seen]
+        if len(self._gold_seen) > _MOST_GOLD_REMEMBERED:
+            self._gold_seen.clear()
+        self._gold_seen.update(truths)
+        taken = first[fresh]
+        if not len(taken):
+            return
+        if self.gold is None:
+            self.gold = self.annotators.reference(GOLD)
+        numbers = np.array(self.categories.of_texts(golds.at(taken)), np.int64)
+        for n in taken[numbers == BAD].tolist():
+            bad.setdefault(n, f"the gold: {self.categories.reason(golds[n])}")
+        rows: Rows = {
+            "line": batch.lines[taken],
+            "item_id": items[taken],
+            "annotator_id": np.full(len(taken), self.gold),
+            "category_id": numbers,
+        }
+        self._stage(rows, source, np.flatnonzero(numbers == BAD).tolist())
+
+    def _stage(self, rows: Rows, source: int, bad: Collection[int]) -> None:
+        if bad:
+            good = np.ones(len(rows["line"]), bool)
+            good[list(bad)] = False
+            rows = {name: column[good] for name, column in rows.items()}
+        if source > 1:
+            rows["source"] = np.full(len(rows["line"]), source)
+        self.staging.add(rows)
+
+
+def refuse_nul(batch: Batch, name: str) -> None:
+    """Refuse texts that Postgres would refuse; names are looked at one by one."""
+    for role, column in batch.columns.items():
+        if role == "text" or role.startswith(KEEP):
+            found = column.holds(lambda text: "\0" in text)
+            if found.any():
+                line = batch.lines[found.argmax()]
+                raise Refused(f"{name}, line {line}: a text holds a NUL character")

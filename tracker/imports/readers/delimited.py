@@ -1,0 +1,279 @@
+"""Delimited text: long form (a row per answer) and wide form (a column per annotator)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import accumulate, chain, islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracker.core.errors import Refused
+from tracker.imports.batch import Batch, Cells, Numbers, Rejections
+from tracker.imports.column_roles import Layout, Mapped, find_columns
+from tracker.imports.readers.source import SourceFile
+from tracker.imports.readers.unquoted import plain_columns
+
+if TYPE_CHECKING:
+    import _csv
+
+__all__ = ["read_delimited"]
+
+_DELIMITERS = (",", "\t", ";", "|")
+_ROWS_AT_ONCE = 5000  # more as Python's lists are slower: they leave the processor's cache
+_ENOUGH = 24 * 1024 * 1024  # bytes for a batch: names that come again are looked up once a batch
+_FEW_DIFFER = {"annotator", "category", "pass", "gold", "kind"}
+_LARGEST_CELL = 16 * 1024 * 1024
+Table = tuple[Numbers, dict[int, Cells]]
+"""The lines on which rows start, and the cells by the column's position in the header."""
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+
+
+def read_delimited(source: SourceFile, mapped: Mapped, rejections: Rejections) -> Iterator[Batch]:
+    """The records of a delimited file in batches; rows that are ragged are rejected.
+
+    Raises Refused where the file cannot be read as one.
+    """
+    blocks = source.blocks()
+    first, blanks, head, body = _head(blocks, source)
+    delimiter = _delimiter(first, source)
+    rejected_before = rejections.count
+    if '"' in first:  # the header may go on over several lines
+        rows = _Rows(chain([head], blocks), delimiter, blanks, source)
+        _, found = rows.take(1)
+        header = found[0]
+        layout = find_columns(header, mapped, source.name)
+        tables = rows.tables(_wanted(layout), len(header), rejections)
+    else:
+        header = first.rstrip("\r\n").split(delimiter)
+        layout = find_columns(header, mapped, source.name)
+        tables = _tables(
+            chain([body], blocks), delimiter, layout, len(header), source, rejections, blanks + 1
+        )
+    empty = True
+    for batch in map(partial(_wide if layout.wide else _long, layout), tables):
+        empty = False
+        yield batch
+        del batch
+    if empty and rejections.count == rejected_before:
+        raise Refused(f"{source.name} has a header and no row below it")
+
+
+def _head(blocks: Iterator[bytes], source: SourceFile) -> tuple[str, int, bytes, bytes]:
+    """The first line that is not blank, how many come before it, the block from it on, and after.
+
+    It is the header or begins it.
+    """
+    blanks = 0
+    for block in blocks:
+        for match in _LINE.finditer(block):
+            line = source.decoded(match[0], blanks)
+            if line.strip():
+                return line, blanks, block[match.start() :], block[match.end() :]
+            blanks += 1
+    raise Refused(f"{source.name} is empty")
+
+
+def _wanted(layout: Layout) -> dict[int, bool]:
+    """Where the columns are that are needed, the item's first; and of which few cells differ."""
+    roles = {n: role in _FEW_DIFFER for role, n in layout.roles.items()}
+    return {layout.roles["item"]: False} | roles | dict.fromkeys(layout.annotators.values(), True)
+
+
+class _Gathering:
+    """Rows on their way to a table, until they are enough for one."""
+
+    def __init__(self, wanted: Iterable[int]) -> None:
+        self.wanted = list(wanted)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lines: list[Numbers] = []
+        self._chunks: dict[int, list[Any]] = {n: [] for n in self.wanted}
+        self._size = 0
+
+    def add(self, lines: Numbers, chunks: Mapping[int, Any]) -> None:
+        """Append rows: the lines on which they start, and Arrow arrays by position."""
+        self._lines.append(lines)
+        for n in self.wanted:
+            self._chunks[n].append(chunks[n])
+            self._size += chunks[n].nbytes
+
+    def table(self, *, at_least: int = 1) -> Iterator[Table]:
+        """The rows as a table, if they take so many bytes."""
+        if self._lines and self._size >= at_least:
+            lines, chunks = self._lines, self._chunks
+            self._begin()
+            yield np.concatenate(lines), {n: Cells.of(chunks.pop(n)) for n in self.wanted}
+
+
+def _tables(
+    blocks: Iterator[bytes],
+    delimiter: str,
+    layout: Layout,
+    width: int,
+    source: SourceFile,
+    rejections: Rejections,
+    lines_before: int,
+) -> Iterator[Table]:
+    """The blocks as tables, up to the first that is not plain, and the rest row by row."""
+    wanted = _wanted(layout)
+    gathered = _Gathering(wanted)
+    for block in blocks:
+        if not block:
+            continue
+        chunks = plain_columns(block, delimiter, width, wanted)
+        if chunks is None:
+            yield from gathered.table()
+            rows = _Rows(chain([block], blocks), delimiter, lines_before, source)
+            yield from rows.tables(wanted, width, rejections)
+            return
+        number = len(next(iter(chunks.values())))
+        gathered.add(np.arange(lines_before + 1, lines_before + 1 + number, dtype=np.int32), chunks)
+        lines_before += number
+        yield from gathered.table(at_least=_ENOUGH)
+    yield from gathered.table()
+
+
+def _delimiter(first: str, source: SourceFile) -> str:
+    """The delimiter that splits the header most often; a tab for .tsv where none does."""
+    counts = {delimiter: first.count(delimiter) for delimiter in _DELIMITERS}
+    best = max(_DELIMITERS, key=lambda delimiter: counts[delimiter])
+    if not counts[best] and ".tsv" in source.name:
+        return "\t"
+    return best
+
+
+class _Rows:
+    """The rows of delimited text by Python's reader, each with the line on which it starts."""
+
+    def __init__(
+        self, blocks: Iterable[bytes], delimiter: str, lines_before: int, source: SourceFile
+    ) -> None:
+        csv.field_size_limit(_LARGEST_CELL)
+        self.more = True
+        self._source = source
+        self._before = lines_before
+        lines = self._lines(blocks, lines_before)
+        self._reader: _csv.Reader = csv.reader(lines, delimiter=delimiter, strict=True)
+
+    def _lines(self, blocks: Iterable[bytes], before: int) -> Iterator[str]:
+        for block in blocks:
+            lines = io.StringIO(self._source.decoded(block, before), newline="")
+            for line in lines:
+                before += 1
+                yield line
+
+    def tables(
+        self, wanted: Mapping[int, bool], width: int, rejections: Rejections
+    ) -> Iterator[Table]:
+        """The rows left, many at a time; those that are ragged are rejected."""
+        import pyarrow as pa
+
+        gathered = _Gathering(wanted)
+        while self.more:
+            starts, rows = _of_width(*self.take(_ROWS_AT_ONCE), width, self._source, rejections)
+            if rows:
+                cells = list(zip(*rows, strict=True))
+                arrays = {n: pa.array(cells[n], pa.string()) for n in wanted}
+                gathered.add(
+                    np.asarray(starts, np.int32),
+                    {n: a.dictionary_encode() if wanted[n] else a for n, a in arrays.items()},
+                )
+                yield from gathered.table(at_least=_ENOUGH)
+        yield from gathered.table()
+
+    def take(self, number: int) -> tuple[Sequence[int], list[list[str]]]:
+        """The lines and the cells of so many rows, blank ones left out; all there are left."""
+        before = self._reader.line_num
+        rows: list[list[str]] = []
+        try:
+            rows.extend(islice(self._reader, number))
+        except csv.Error as error:
+            # The rows before the bad one are in the list, and tell on which line it starts.
+            start = 1 + self._before + before + sum(map(_lines_of, rows))
+            raise _unreadable(error, start, self._source) from None
+        self.more = len(rows) == number
+        first = 1 + self._before + before
+        if self._reader.line_num - before == len(rows):
+            starts: Sequence[int] = range(first, first + len(rows))
+        else:
+            starts = list(accumulate(map(_lines_of, rows[:-1]), initial=first))[: len(rows)]
+        if all(rows):
+            return starts, rows
+        kept = [(start, row) for start, row in zip(starts, rows, strict=True) if row]
+        return [start for start, _ in kept], [row for _, row in kept]
+
+
+def _lines_of(row: list[str]) -> int:
+    """How many lines of the file a row takes; a blank one takes one."""
+    return 1 + sum(cell.count("\n") + cell.count("\r") - cell.count("\r\n") for cell in row)
+
+
+def _unreadable(error: csv.Error, start: int, source: SourceFile) -> Refused:
+    text = str(error)
+    if "unexpected end of data" in text:
+        reason = "a quote is opened that never closes"
+    elif "field larger" in text:
+        reason = f"a cell is larger than {_LARGEST_CELL >> 20} MB (or a quote never closes)"
+    elif "expected after" in text:
+        reason = "a quoted cell goes on after its closing quote"
+    else:
+        reason = text
+    return Refused(f"{source.name}, line {start}: {reason}", "mend the quotes on that line")
+
+
+def _of_width(
+    starts: Sequence[int],
+    rows: list[list[str]],
+    width: int,
+    source: SourceFile,
+    rejections: Rejections,
+) -> tuple[Sequence[int], list[list[str]]]:
+    if set(map(len, rows)) <= {width}:
+        return starts, rows
+    kept = []
+    for line, row in zip(starts, rows, strict=True):
+        if len(row) == width:
+            kept.append((line, row))
+        else:
+            rejections.add(source.name, line, f"{len(row)} cells where the header has {width}")
+            rejections.ragged += 1
+    return [line for line, _ in kept], [row for _, row in kept]
+
+
+def _long(layout: Layout, table: Table) -> Batch:
+    lines, cells = table
+    return Batch(lines, {role: cells[n] for role, n in layout.roles.items()})
+
+
+def _wide(layout: Layout, table: Table) -> Batch:
+    """One record per filled cell of an annotator, row by row; an empty cell says nothing."""
+    import pyarrow as pa
+
+    lines, cells = table
+    number, names = len(lines), list(layout.annotators)
+    answers = Cells.of(
+        [
+            pa.DictionaryArray.from_arrays(cells[n].codes, cells[n].distinct)
+            for n in layout.annotators.values()
+        ]
+    )
+    by_row = answers.take(np.arange(number * len(names)).reshape(len(names), number).T.ravel())
+    filled = np.flatnonzero(by_row.holds(str.strip))
+    rows = filled // len(names)
+    columns = {
+        role: cells[n].take(rows)
+        for role, n in layout.roles.items()
+        if role not in {"annotator", "category"}
+    }
+    columns["annotator"] = Cells(np.arange(len(names)), pa.array(names, pa.string())).take(
+        filled % len(names)
+    )
+    columns["category"] = by_row.take(filled)
+    return Batch(lines[rows], columns)

@@ -1,0 +1,243 @@
+"""Sources that are no files: data frames, and rows that a program makes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tracker.core.errors import Refused
+from tracker.imports.batch import Batch, Cells, Numbers, Rejections
+from tracker.imports.column_roles import Mapped, find_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FrameSource", "RowsSource", "read_frame", "read_rows"]
+
+_AT_ONCE = 200_000  # rows
+_FIRST_LINE = 2  # below a header, as if the frame were a file
+_LONGEST_SHOWN = 100
+
+
+class _InMemory:
+    """What the loader asks of every source."""
+
+    size = None
+    bytes_read = 0
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._sha256 = hashlib.sha256()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the columns that were read; known once everything was."""
+        return self._sha256.hexdigest()
+
+    def watch(self, _told: Callable[[int], None]) -> None:
+        """Tell nobody anything: there are no bytes to count."""
+
+    def drain(self) -> None:
+        """Nothing is left over."""
+
+    def digested(self, batch: Batch) -> Batch:
+        """The batch, taken into the digest."""
+        for role, cells in batch.columns.items():
+            self._sha256.update(f"\0{role}\0".encode())
+            self._sha256.update("\0".join(cells.texts).encode())
+            self._sha256.update(cells.codes.astype("<i4").tobytes())
+        return batch
+
+
+class FrameSource(_InMemory):
+    """A data frame; its rows are counted as if it were a file with a header."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        super().__init__("frame")
+        self.frame = frame
+
+
+class RowsSource(_InMemory):
+    """Named tuples whose fields are roles; one that the first row has no value for is left out."""
+
+    def __init__(self, rows: Iterable[NamedTuple], name: str) -> None:
+        super().__init__(name)
+        self.rows = rows
+
+
+def read_rows(source: RowsSource) -> Iterator[Batch]:
+    """The rows in batches. Raises Refused if there are none."""
+    rows, line = iter(source.rows), _FIRST_LINE
+    fields: dict[str, int] = {}
+    while some := list(islice(rows, _AT_ONCE)):
+        if not fields:
+            told = zip(some[0]._fields, some[0], strict=True)
+            fields = {name: n for n, (name, value) in enumerate(told) if value is not None}
+        cells = list(zip(*some, strict=True))
+        columns = {name: Cells.of_texts(cells[n]) for name, n in fields.items()}
+        yield source.digested(Batch(np.arange(line, line + len(some)), columns))
+        line += len(some)
+    if not fields:
+        raise Refused(f"{source.name} holds no row")
+
+
+def read_frame(
+    source: FrameSource, mapped: Mapped, rejections: Rejections, *, several: bool
+) -> Iterator[Batch]:
+    """The rows of a frame in batches, missing values as empty cells.
+
+    A whole number is written without a point, also if a gap made its column one of floats. With
+    ``several`` a list of categories is the answer of as many; every other list is rejected.
+    Raises Refused as a file does.
+    """
+    frame = source.frame
+    names = [str(name) for name in frame.columns]
+    layout = find_columns(names, mapped, source.name)
+    if not len(frame):
+        raise Refused(f"{source.name} holds no row")
+    whole = {
+        n: _whole(frame.iloc[:, n]) for n in {*layout.roles.values(), *layout.annotators.values()}
+    }
+    for start in range(0, len(frame), _AT_ONCE):
+        part = frame.iloc[start : start + _AT_ONCE]
+        lines = np.arange(start, start + len(part)) + _FIRST_LINE
+        cells = {n: _texts(part.iloc[:, n], whole[n]) for n in whole}
+        answers = list(layout.annotators.items()) or [("", layout.roles.get("category", -1))]
+        told = _Told(source.name, lines, rejections, several=several)
+        for role, n in layout.roles.items():
+            if role != "category":
+                told.refuse_lists(role, cells[n])
+        records = told.records([cells[n] for _, n in answers if n >= 0], wide=layout.wide)
+        yield source.digested(_batch(lines, layout.roles, cells, records, [a for a, _ in answers]))
+        del part
+
+
+Texts = Sequence[Any]
+"""Cells as texts; a list among them is as it was."""
+
+
+class _Records(NamedTuple):
+    rows: Numbers
+    answer: Numbers  # which of the columns of answers
+    category: list[str] | None
+
+
+class _Told:
+    """What a part of a frame says, and what of it is rejected."""
+
+    def __init__(self, name: str, lines: Numbers, rejections: Rejections, *, several: bool) -> None:
+        self.name = name
+        self.lines = lines
+        self.rejections = rejections
+        self.several = several
+        self.bad: set[int] = set()
+
+    def refuse_lists(self, role: str, cells: Texts) -> None:
+        """Reject the rows whose cell is a list where none can be."""
+        for n, cell in enumerate(cells):
+            if not isinstance(cell, str):
+                self._reject(n, f"the {role} is {_shown(cell)}, not a single value")
+
+    def _reject(self, row: int, reason: str) -> None:
+        if row not in self.bad:
+            self.bad.add(row)
+            self.rejections.add(self.name, int(self.lines[row]), reason)
+            self.rejections.ragged += 1
+
+    def records(self, answers: Sequence[Texts], *, wide: bool) -> _Records:
+        """A record for every category of every answer, row by row; ``wide``: of filled cells."""
+        rows, places, categories = [], [], []
+        if not answers:
+            kept = [n for n in range(len(self.lines)) if n not in self.bad]
+            return _Records(np.array(kept, np.int64), np.zeros(len(kept), np.int64), None)
+        for row, cells in enumerate(zip(*answers, strict=True)):
+            for place, cell in enumerate(cells):
+                if row in self.bad or (wide and isinstance(cell, str) and not cell.strip()):
+                    continue
+                for category in self._categories(row, cell):
+                    rows.append(row)
+                    places.append(place)
+                    categories.append(category)
+        return _Records(np.array(rows, np.int64), np.array(places, np.int64), categories)
+
+    def _categories(self, row: int, cell: Any) -> Sequence[str]:
+        if isinstance(cell, str):
+            return [cell]
+        if isinstance(cell, Mapping) or not self.several:
+            way = "" if isinstance(cell, Mapping) else "; lists are for projects of several"
+            self._reject(row, f"the category is {_shown(cell)}, not a single one{way}")
+            return []
+        members = [_text(member, whole=False) for member in cell]
+        if not all(isinstance(member, str) for member in members):
+            self._reject(row, f"the category is {_shown(cell)}, a list of lists")
+            return []
+        return list(dict.fromkeys(members)) or [""]
+
+
+def _batch(
+    lines: Numbers,
+    roles: Mapping[str, int],
+    cells: Mapping[int, Texts],
+    records: _Records,
+    names: Sequence[str],
+) -> Batch:
+    rows = records.rows.tolist()
+    columns = {
+        role: Cells.of_texts([cells[n][row] for row in rows])
+        for role, n in roles.items()
+        if role != "category"
+    }
+    if records.category is not None:
+        columns["category"] = Cells.of_texts(records.category)
+        if names != [""]:
+            columns["annotator"] = Cells.of_texts([names[n] for n in records.answer.tolist()])
+    return Batch(lines[records.rows], columns)
+
+
+def _whole(column: pd.Series[Any]) -> bool:
+    """Whether all floats of a column are whole numbers."""
+    if column.dtype.kind == "f":
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+    elif column.dtype.kind == "O":
+        values = np.array([cell for cell in column if isinstance(cell, float)], float)
+    else:
+        return True
+    values = values[np.isfinite(values)]
+    return bool((values == np.floor(values)).all())
+
+
+def _texts(column: pd.Series[Any], whole: bool) -> Texts:
+    """A column's cells as texts, each different value written once if values can be told apart."""
+    import pandas as pd
+
+    if column.dtype.kind == "O" and not isinstance(column.dtype, pd.CategoricalDtype):
+        return [_text(cell, whole=whole) for cell in column.tolist()]
+    codes, distinct = pd.factorize(column)
+    texts = [*(_text(value, whole=whole) for value in distinct.tolist()), ""]  # -1: missing
+    return [texts[code] for code in codes.tolist()]
+
+
+def _text(cell: Any, *, whole: bool) -> Any:
+    """A cell as a file would hold it; a list, or what is like one, as it is."""
+    import pandas as pd
+
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, list | tuple | set | frozenset | Mapping | np.ndarray):
+        return cell
+    if pd.isna(cell):
+        return ""
+    if isinstance(cell, float) and whole and cell.is_integer():
+        return str(int(cell))
+    return cell.isoformat() if isinstance(cell, date) else str(cell)
+
+
+def _shown(cell: Any) -> str:
+    text = repr(cell)
+    what = "an object" if isinstance(cell, Mapping) else "a list"
+    return f"{what}, {text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + '…'}"

@@ -1,0 +1,188 @@
+"""The bytes of a source: opened, unpacked, digested, cut at the ends of lines."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import hashlib
+import io
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+from tracker.core.errors import Refused
+
+__all__ = ["LONGEST_LINE", "STDIN", "SourceFile", "line_ends"]
+
+STDIN = "-"
+LONGEST_LINE = 16 * 1024 * 1024
+"""Bytes of a line; so that a small packed file cannot fill the memory with one."""
+_PEEK = 4096
+_BLOCK = 1024 * 1024  # larger ones leave the processor's cache as they are read
+
+
+class _Digested(io.RawIOBase):
+    """A stream that passes its bytes through and remembers their digest and number."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream: Any = stream
+        self.sha256 = hashlib.sha256()
+        self.bytes_read = 0
+        self.watch: Callable[[int], None] = lambda _: None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        # One read of the system at a time: an interrupt between two of them is heard at once.
+        data: bytes = self._stream.read1(len(buffer))
+        buffer[: len(data)] = data
+        self.sha256.update(data)
+        self.bytes_read += len(data)
+        self.watch(self.bytes_read)
+        return len(data)
+
+
+class SourceFile:
+    """One source of an import: a path, or ``-`` for standard input; read once.
+
+    Raises Refused where it is missing, a folder, empty, binary or not text.
+    """
+
+    def __init__(
+        self, path: str, stdin: IO[bytes] | None = None, name: str = "standard input"
+    ) -> None:
+        self.name = name if path == STDIN else path
+        self.path = path
+        stream: IO[bytes] = (stdin or sys.stdin.buffer) if path == STDIN else self._open(Path(path))
+        self._opened = stream
+        self._digested = _Digested(stream)
+        self._stream: io.BufferedReader[Any] = io.BufferedReader(self._digested, 1 << 20)
+        self._size = None if path == STDIN else Path(path).stat().st_size
+
+    def _open(self, path: Path) -> IO[bytes]:
+        try:
+            return path.open("rb")
+        except FileNotFoundError:
+            raise Refused(f"{path}: there is no such file") from None
+        except IsADirectoryError:
+            raise Refused(f"{path} is a folder", "name the files in it") from None
+        except OSError as error:
+            raise Refused(f"{path} cannot be read: {error.strerror}") from None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all bytes as they lie on disk; known once everything was read."""
+        return self._digested.sha256.hexdigest()
+
+    @property
+    def size(self) -> int | None:
+        """Bytes in the file, None where that cannot be known."""
+        return self._size
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes taken from the file so far."""
+        return self._digested.bytes_read
+
+    def watch(self, told: Callable[[int], None]) -> None:
+        """Tell someone the bytes taken from the file so far, each time."""
+        self._digested.watch = told
+
+    def drain(self) -> None:
+        """Read to the end, so that the digest is of the whole."""
+        while self._stream.read(1 << 20):
+            pass
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        if self.path != STDIN:
+            self._opened.close()
+
+    def blocks(self) -> Iterator[bytes]:
+        """The text as UTF-8, many whole lines at a time; the last may lack its end.
+
+        Raises Refused for a file that is empty, binary or damaged, or that has a line longer
+        than `LONGEST_LINE`. UTF-8 is taken as it comes: see `decoded`.
+        """
+        stream = self._stream
+        if stream.peek(2)[:2] == b"\x1f\x8b":
+            stream = io.BufferedReader(gzip.GzipFile(fileobj=stream))
+        try:
+            head = stream.peek(_PEEK)[:_PEEK]
+            if not head:
+                raise Refused(f"{self.name} is empty")
+            if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+                yield from self._whole_lines(self._transcoded(_pieces(stream)))
+                return
+            if b"\0" in head:
+                place = head.index(b"\0")
+                raise Refused(
+                    f"{self.name}, line {line_ends(head[:place]) + 1}: byte {place + 1} is NUL: "
+                    "this is a binary file, not text"
+                )
+            if head[:3] == codecs.BOM_UTF8:
+                stream.read(3)
+            yield from self._whole_lines(_pieces(stream))
+        except (EOFError, OSError, zlib.error):
+            raise Refused(f"{self.name} is damaged: it does not unpack") from None
+
+    def _whole_lines(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        lines, rest = 0, b""
+        for piece in pieces:
+            block = rest + piece
+            # A return at the very end may be the first half of a line's end.
+            end = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1
+            rest = block[end:]
+            if len(rest) > LONGEST_LINE:
+                raise Refused(
+                    f"{self.name}, line {lines + line_ends(block[:end]) + 1}: "
+                    f"the line is longer than {LONGEST_LINE >> 20} MB",
+                    "is that a table of text, one answer a line?",
+                )
+            if end:
+                yield block[:end]
+                lines += line_ends(block[:end])
+        if rest:
+            yield rest
+
+    def _transcoded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        lines, decoder = 0, codecs.getincrementaldecoder("utf-16")()
+        for piece in chain(pieces, [b""]):
+            try:
+                text = decoder.decode(piece, final=not piece)
+            except UnicodeDecodeError as error:
+                raise self._undecodable(error, lines) from None
+            block = text.encode()
+            yield block
+            lines += line_ends(block)
+
+    def decoded(self, block: bytes, lines_before: int) -> str:
+        """The text of a block that so many lines precede; raises Refused if it is not UTF-8."""
+        try:
+            return block.decode()
+        except UnicodeDecodeError as error:
+            raise self._undecodable(error, lines_before) from None
+
+    def _undecodable(self, error: UnicodeDecodeError, lines_before: int) -> Refused:
+        lines = line_ends(error.object[: error.start].decode(error.encoding, "replace").encode())
+        byte = error.object[error.start]
+        return Refused(
+            f"{self.name}, line {lines_before + lines + 1}: "
+            f"the byte 0x{byte:02x} is not {error.encoding.upper()}",
+            "save the file as UTF-8",
+        )
+
+
+def line_ends(block: bytes) -> int:
+    """How many lines end in a block of text."""
+    returns = block.count(b"\r")
+    return block.count(b"\n") + (returns and returns - block.count(b"\r\n"))
+
+
+def _pieces(stream: io.BufferedReader[Any]) -> Iterator[bytes]:
+    while piece := stream.read(_BLOCK):
+        yield piece

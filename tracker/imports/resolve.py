@@ -1,0 +1,302 @@
+"""Which answer stands: staged rows against each other and against what stands already.
+
+Of several records of one answer (annotator, item, pass) the one with the greatest
+(``labelled_at``, order of recording, name it was given under) stands. Records that do not stand
+are kept, also those that repeat what is known: an undo of another import must leave as if that
+import never was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, cast
+
+import numpy as np
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    and_,
+    case,
+    delete,
+    exists,
+    false,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
+from sqlalchemy.sql.selectable import FromClause
+
+from tracker.imports.row_outcomes import CHANGED, FATES, INSERTED, OLDER, UNCHANGED
+from tracker.imports.staged_rows import with_missing
+from tracker.projects.supersede import retire
+from tracker.storage import dialect
+from tracker.storage.answer_keys import ANSWER, ASSERTION, LABEL, OWN_NAME, RECORD, given_as, same
+from tracker.storage.schema import Change, Import, Label, PastLabel, Source
+
+__all__ = ["Settlement"]
+
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+
+
+class Settlement:
+    """Moves staged rows into the ledger and counts what became of them."""
+
+    def __init__(
+        self, connection: Connection, incoming: Table, project_id: int, change_id: int
+    ) -> None:
+        self.connection = connection
+        self.incoming = incoming
+        self.project_id = project_id
+        self.change_id = change_id
+
+    def date_known_sources(self, digests: dict[int, str]) -> None:
+        """Let a file that was imported before be labelled when it was recorded then.
+
+        Only rows without a time of their own: a re-import of last week's file does not make
+        its answers younger than this week's.
+        """
+        for number, digest in digests.items():
+            earlier = self.connection.scalar(
+                select(func.min(Change.recorded_at))
+                .join(
+                    Import,
+                    (Import.project_id == Change.project_id) & (Import.change_id == Change.id),
+                )
+                .join(Source, Source.import_id == Import.id)
+                .where(
+                    Import.project_id == self.project_id,
+                    Import.change_id != self.change_id,
+                    Import.undone_by.is_(None),
+                    Source.digest == digest,
+                )
+            )
+            if earlier is not None:
+                self.connection.execute(
+                    update(self.incoming)
+                    .where(self.incoming.c.source == number, self.incoming.c.timed.is_(False))
+                    .values(labelled_at=earlier)
+                )
+
+    def insert_all(self, rows: Mapping[str, Any]) -> None:
+        """Put all rows of an import where they stand, given that nothing is to settle."""
+        given = rows["given_as"]
+        if not isinstance(given, int):
+            given = np.where(given == OWN_NAME, rows["annotator_id"], given)
+        columns = {name: rows[name] for name in (*ASSERTION, *LABEL, "timed", "spent_ms")}
+        columns["given_as"] = rows["annotator_id"] if isinstance(given, int) else given
+        keys = {"project_id": self.project_id, "change_id": self.change_id}
+        dialect.bulk_insert(self.connection, _labels, keys | with_missing(columns))
+
+    def run(self, *, repeats: bool, empty_before: bool) -> None:
+        """Settle every staged row, and drop those that only repeat another of their file.
+
+        ``repeats`` says whether any answer has several rows.
+        """
+        waves = 1
+        if repeats:
+            self._drop_repeated()
+            waves = self._number_waves()
+        for wave in range(1, waves + 1):
+            if wave > 1 or not empty_before:
+                self._judge(wave)
+                self._retire(wave)
+            self._store(wave, keep_past=wave > 1 or not empty_before)
+
+    def fates(
+        self, gold: int | None, truth_files: Collection[int]
+    ) -> tuple[dict[str, int], dict[str, int]]:
+        """How many rows had each fate, and how many truths beside the answers of a row had.
+
+        In a file of truths alone, by its source's number, the truths are the rows.
+        """
+        rows = self.incoming.c
+        beside = (
+            false()
+            if gold is None
+            else (rows.annotator_id == gold) & rows.source.not_in(sorted(truth_files))
+        )
+        # Sums in one pass: grouping by the fate would sort every row.
+        counts = self.connection.execute(
+            select(
+                *(
+                    func.count().filter(rows.fate == fate, where).label(f"{kind}_{name}")
+                    for kind, where in (("answers", ~beside), ("truths", beside))
+                    for fate, name in enumerate(FATES)
+                )
+            ).select_from(self.incoming)
+        ).one()
+        answers, truths = (
+            {name: getattr(counts, f"{kind}_{name}") for name in FATES}
+            for kind in ("answers", "truths")
+        )
+        return answers, truths
+
+    def changed_items(self) -> Select[Any]:
+        """The items of answers that are new or say something else than before."""
+        fate = self.incoming.c.fate
+        return select(self.incoming.c.item_id).where(fate.in_([INSERTED, CHANGED]))
+
+    # -- within the import -----------------------------------------------------------------
+
+    def any_repeats(self) -> bool:
+        """Whether any answer has several rows."""
+        key = [self.incoming.c[column] for column in ANSWER]
+        groups = select(literal(1)).select_from(self.incoming).group_by(*key)
+        return bool(self.connection.scalar(select(groups.having(func.count() > 1).exists())))
+
+    def _drop_repeated(self) -> None:
+        """Delete rows that say again what another line of the file says."""
+        earlier = self.incoming.alias("earlier")
+        self.connection.execute(
+            delete(self.incoming).where(
+                exists(select(literal(1)).select_from(earlier))
+                .where(
+                    same((*RECORD, *LABEL), earlier, self.incoming),
+                    earlier.c.line < self.incoming.c.line,
+                )
+                .correlate(self.incoming)
+            )
+        )
+
+    def _number_waves(self) -> int:
+        """Number the records of each answer, oldest first; returns the highest number."""
+        key = [self.incoming.c[column] for column in ANSWER]
+        several = (
+            select(literal(1))
+            .select_from(self.incoming)
+            .group_by(*key)
+            .having(
+                (func.min(self.incoming.c.labelled_at) < func.max(self.incoming.c.labelled_at))
+                | (func.min(self.incoming.c.source) < func.max(self.incoming.c.source))
+                | (func.min(self.incoming.c.given_as) < func.max(self.incoming.c.given_as))
+            )
+        )
+        if not self.connection.scalar(select(several.exists())):
+            return 1
+        records = (
+            select(
+                *(self.incoming.c[column] for column in RECORD),
+                func.row_number()
+                .over(
+                    partition_by=key,
+                    order_by=[
+                        self.incoming.c.labelled_at,
+                        self.incoming.c.source,
+                        given_as(self.incoming),
+                    ],
+                )
+                .label("number"),
+            )
+            .group_by(*(self.incoming.c[column] for column in RECORD))
+            .subquery()
+        )
+        number = (
+            select(records.c.number).where(same(RECORD, records, self.incoming))
+        ).scalar_subquery()
+        self.connection.execute(update(self.incoming).values(wave=number))
+        return self.connection.scalar(select(func.max(self.incoming.c.wave))) or 1
+
+    # -- against what stands ---------------------------------------------------------------
+
+    def _standing(self, row: FromClause, alias: FromClause) -> ColumnElement[bool]:
+        return and_(alias.c.project_id == self.project_id, same(ANSWER, alias, row))
+
+    def _judge(self, wave: int) -> None:
+        """Give each row of a wave its fate: the standing answer is older, alike, or neither."""
+        rows = self.incoming
+        stands = _labels.alias("stands")
+        standing_at = (
+            select(func.max(stands.c.labelled_at)).where(self._standing(rows, stands))
+        ).scalar_subquery()
+        fate = case(
+            (standing_at.is_(None), INSERTED),
+            (rows.c.labelled_at < standing_at, OLDER),
+            (self._alike(), UNCHANGED),
+            else_=CHANGED,
+        )
+        self.connection.execute(update(rows).where(rows.c.wave == wave).values(fate=fate))
+
+    def _alike(self) -> ColumnElement[bool]:
+        """Whether a staged record says what the standing answer says, label for label."""
+        rows = self.incoming
+        stands, mine, theirs = _labels.alias("s1"), rows.alias("r1"), _labels.alias("s2")
+        missing_in_ledger = (
+            exists(select(literal(1)).select_from(mine))
+            .where(
+                same(RECORD, mine, rows),
+                ~exists(select(literal(1)).select_from(theirs)).where(
+                    self._standing(mine, theirs), same(LABEL, theirs, mine)
+                ),
+            )
+            .correlate(rows)
+        )
+        again = rows.alias("r2")
+        missing_here = (
+            exists(select(literal(1)).select_from(stands))
+            .where(
+                self._standing(rows, stands),
+                ~exists(select(literal(1)).select_from(again))
+                .where(same(RECORD, again, rows), same(LABEL, again, stands))
+                .correlate(rows, stands),  # unsaid, it would take rows for a table of its own
+            )
+            .correlate(rows)
+        )
+        return and_(~missing_in_ledger, ~missing_here)
+
+    def _takes_over(self, row: FromClause, standing: FromClause) -> ColumnElement[bool]:
+        """Whether a row not older replaces the standing one; a mere repetition does not."""
+        differs = row.c.spent_ms.is_distinct_from(standing.c.spent_ms)
+        later = row.c.labelled_at > standing.c.labelled_at
+        return (row.c.fate == CHANGED) | ((row.c.fate == UNCHANGED) & (later | differs))
+
+    def _retire(self, wave: int) -> None:
+        """Move the standing answers that the wave replaces to the past."""
+        rows = self.incoming
+        replaced = (
+            exists(select(literal(1)).select_from(rows))
+            .where(
+                rows.c.wave == wave,
+                same(ANSWER, rows, _labels),
+                self._takes_over(rows, _labels),
+            )
+            .correlate(_labels)
+        )
+        retire(self.connection, and_(_labels.c.project_id == self.project_id, replaced))
+
+    def _store(self, wave: int, *, keep_past: bool) -> None:
+        """Put a wave's rows where they belong: those that stand, then the others."""
+        rows = self.incoming
+        stands = _labels.alias("stands")
+        occupied = (
+            exists(select(literal(1)).select_from(stands))
+            .where(self._standing(rows, stands))
+            .correlate(rows)
+        )
+        of_wave = rows.c.wave == wave
+        if not keep_past:
+            self._insert(_labels, of_wave)
+            return
+        # An answer whose standing record the wave did not replace is still occupied, and the
+        # wave's record of it is a repetition or an older one: it goes to the past.
+        self._insert(_past, and_(of_wave, occupied))
+        self._insert(_labels, and_(of_wave, ~occupied))
+
+    def _insert(self, target: Table, which: ColumnElement[bool]) -> None:
+        rows = self.incoming
+        columns = [*ASSERTION, *LABEL, "timed", "spent_ms"]
+        self.connection.execute(
+            insert(target).from_select(
+                ["project_id", "change_id", "given_as", *columns],
+                select(
+                    literal(self.project_id),
+                    literal(self.change_id),
+                    given_as(rows),
+                    *(rows.c[column] for column in columns),
+                ).where(which),
+            )
+        )

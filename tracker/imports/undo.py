@@ -1,0 +1,139 @@
+"""What was imported: listed, shown, taken back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sqlalchemy import (
+    Connection,
+    Table,
+    and_,
+    select,
+    update,
+)
+
+from tracker.core import clock
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.imports.item_facts import take_back_facts
+from tracker.imports.row_outcomes import FATES
+from tracker.projects.change_log import lock_project, record_change
+from tracker.projects.changed_items import touch
+from tracker.projects.supersede import restore, retire
+from tracker.storage import seals
+from tracker.storage.facts import hold_kinds
+from tracker.storage.schema import Change, Import, Label, PastLabel, Project, Source
+
+__all__ = ["ImportInfo", "find_import", "list_imports", "undo_import"]
+
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+
+
+@dataclass(frozen=True)
+class ImportInfo:
+    """One import as it was recorded."""
+
+    id: int
+    project: str
+    project_id: int
+    change: int
+    recorded_at: int
+    sources: tuple[dict[str, str], ...]
+    counts: dict[str, int]
+    undone_at: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The import as JSON."""
+        return {
+            "import": self.id,
+            "project": self.project,
+            "recorded_at": clock.iso(self.recorded_at),
+            "sources": list(self.sources),
+            **self.counts,
+            "undone_at": None if self.undone_at is None else clock.iso(self.undone_at),
+        }
+
+
+def list_imports(
+    connection: Connection, project_id: int | None = None, number: int | None = None
+) -> list[ImportInfo]:
+    """Imports, oldest first: of all projects, of one, or the one of that number."""
+    undone = Change.__table__.alias("undone")
+    statement = (
+        select(
+            Import.__table__,
+            Project.name.label("project"),
+            Change.recorded_at,
+            undone.c.recorded_at.label("undone_at"),
+        )
+        .join(Project, Project.id == Import.project_id)
+        .join(Change, and_(Change.project_id == Import.project_id, Change.id == Import.change_id))
+        .outerjoin(
+            undone,
+            and_(undone.c.project_id == Import.project_id, undone.c.id == Import.undone_by),
+        )
+        .order_by(Import.id)
+    )
+    if project_id is not None:
+        statement = statement.where(Import.project_id == project_id)
+    if number is not None:
+        statement = statement.where(Import.id == number)
+    sources: dict[int, list[dict[str, str]]] = {}
+    for row in connection.execute(
+        select(Source.import_id, Source.name, Source.digest).order_by(Source.number)
+    ):
+        sources.setdefault(row.import_id, []).append({"name": row.name, "sha256": row.digest})
+    return [
+        ImportInfo(
+            row.id,
+            row.project,
+            row.project_id,
+            row.change_id,
+            row.recorded_at,
+            tuple(sources.get(row.id, ())),
+            {name: getattr(row, name) for name in ("rows", *FATES, "rejected")},
+            row.undone_at,
+        )
+        for row in connection.execute(statement)
+    ]
+
+
+def find_import(connection: Connection, number: int) -> ImportInfo:
+    """The import of that number; raises NotFound."""
+    found = list_imports(connection, number=number)
+    if not found:
+        raise NotFound(f"there is no import {number}", "see: tracker imports list")
+    return found[0]
+
+
+def undo_import(connection: Connection, number: int) -> ImportInfo:
+    """Take an import back, as if it had never been; what it superseded stands again.
+
+    Raises NotFound for an unknown import, InvalidOption for one that was undone before.
+    """
+    project_id = find_import(connection, number).project_id
+    lock_project(connection, project_id)
+    found = find_import(connection, number)
+    if found.undone_at is not None:
+        raise InvalidOption(f"import {number} was undone on {clock.iso(found.undone_at)}")
+    change, _ = record_change(connection, project_id, "undo", {"import": number})
+    mine = and_(_labels.c.project_id == project_id, _labels.c.change_id == found.change)
+    connection.execute(
+        update(_past)
+        .where(
+            _past.c.project_id == project_id,
+            _past.c.change_id == found.change,
+            _past.c.taken_back_by.is_(None),
+        )
+        .values(taken_back_by=change)
+    )
+    retire(connection, mine, taken_back_by=change)
+    taken = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
+    touch(connection, project_id, change, select(_past.c.item_id).where(taken))
+    restore(connection, project_id, taken)
+    connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
+    take_back_facts(connection, project_id, found.change)
+    seals.changed(connection, project_id)
+    hold_kinds(connection, project_id, found.change)
+    return find_import(connection, number)

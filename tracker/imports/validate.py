@@ -1,0 +1,153 @@
+"""What must hold of staged rows before they enter the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sqlalchemy import Connection, Table, and_, case, delete, func, literal, select
+
+from tracker.storage.answer_keys import ASSERTION, given_as, same
+from tracker.storage.schema import Annotator, Category, Item
+
+__all__ = ["Contradiction", "check_references", "contradictions", "past_the_end"]
+
+
+_REFERS_TO: Mapping[str, type[Item | Annotator | Category]] = {
+    "item_id": Item,
+    "annotator_id": Annotator,
+    "given_as": Annotator,
+    "category_id": Category,
+}
+
+
+class Contradiction(NamedTuple):
+    """One row that cannot be taken beside another of its file."""
+
+    source: int
+    line: int
+    annotator_id: int
+    reason: str
+
+
+def contradictions(
+    connection: Connection, incoming: Table, project_id: int, *, single: bool
+) -> list[Contradiction]:
+    """Take out the rows that contradict others of the same file, and say which they were.
+
+    In a project of one category per answer these are different categories at the same time;
+    elsewhere "none applies" beside a label.
+    """
+    lowest, highest = (f(incoming.c.category_id) for f in (func.min, func.max))
+    mixed = lowest < highest if single else and_(lowest < 1, highest > 0)
+    key = [incoming.c[column] for column in ASSERTION]
+    # The two lines that are named: the first and the last, or one of each kind.
+    line, category = incoming.c.line, incoming.c.category_id
+    lines = [
+        (func.min(line) if single else func.min(case((category < 1, line)))).label("one"),
+        (func.max(line) if single else func.min(case((category > 0, line)))).label("other"),
+    ]
+    groups = select(*key, *lines).group_by(*key).having(mixed).subquery()
+    is_one = line == groups.c.one if single else category < 1
+    rows = connection.execute(
+        select(
+            incoming.c.source,
+            incoming.c.line,
+            incoming.c.annotator_id,
+            case((is_one, groups.c.other), else_=groups.c.one).label("other"),
+            Item.name.label("item"),
+            Annotator.name.label("annotator"),
+            Category.name.label("category"),
+        )
+        .join(groups, same(ASSERTION, incoming, groups))
+        .join(Item, (Item.project_id == project_id) & (Item.id == incoming.c.item_id))
+        .join(
+            Annotator,
+            (Annotator.project_id == project_id) & (Annotator.id == given_as(incoming)),
+        )
+        .join(
+            Category,
+            (Category.project_id == project_id) & (Category.id == incoming.c.category_id),
+        )
+        .order_by(incoming.c.source, incoming.c.line)
+    ).all()
+    if rows:
+        again = incoming.alias("again")
+        low, high = (f(again.c.category_id) for f in (func.min, func.max))
+        group = (
+            select(literal(1))
+            .select_from(again)
+            .where(same(ASSERTION, again, incoming))
+            .group_by(*(again.c[column] for column in ASSERTION))
+            .having(low < high if single else and_(low < 1, high > 0))
+        )
+        connection.execute(delete(incoming).where(group.correlate(incoming).exists()))
+    said = {
+        (row.source, row.line, row.annotator_id): "nothing"
+        if row.category is None
+        else repr(row.category)
+        for row in rows
+    }
+    return [
+        Contradiction(
+            row.source,
+            row.line,
+            row.annotator_id,
+            f"{row.annotator!r} has two different answers for item {row.item!r}: "
+            f"{said[row.source, row.line, row.annotator_id]} here, "
+            f"{said[row.source, row.other, row.annotator_id]} on line {row.other}",
+        )
+        for row in rows
+    ]
+
+
+def past_the_end(connection: Connection, incoming: Table, project_id: int) -> list[Contradiction]:
+    """Take out spans that end past their document, whatever row or import told its length."""
+    of_item = (Item.project_id == project_id) & (Item.id == incoming.c.item_id)
+    too_far = of_item & (incoming.c.span_end > Item.length)
+    rows = connection.execute(
+        select(
+            incoming.c.source,
+            incoming.c.line,
+            incoming.c.annotator_id,
+            incoming.c.span_end,
+            Item.length,
+        )
+        .join(Item, too_far)
+        .order_by(incoming.c.source, incoming.c.line)
+    ).all()
+    if rows:
+        connection.execute(
+            delete(incoming).where(select(literal(1)).where(too_far).correlate(incoming).exists())
+        )
+    return [
+        Contradiction(
+            row.source,
+            row.line,
+            row.annotator_id,
+            f"the span ends at {row.span_end}, past the document's end at {row.length}",
+        )
+        for row in rows
+    ]
+
+
+def check_references(
+    connection: Connection, extremes: Mapping[str, tuple[int, int]], project_id: int
+) -> None:
+    """Prove that every staged row refers to an item, annotator and category of the project.
+
+    Their numbers have no gaps, so the least and the greatest of each column suffice. Raises
+    RuntimeError: a row that fails is a fault of the program.
+    """
+    for column, (least, greatest) in extremes.items():
+        entity = _REFERS_TO[column]
+        known = connection.execute(
+            select(
+                func.min(entity.id).label("least"),
+                func.max(entity.id).label("greatest"),
+                func.count().label("number"),
+            ).where(entity.project_id == project_id)
+        ).one()
+        dense = known.number > 0 and known.number == known.greatest - known.least + 1
+        if not (dense and known.least <= least and greatest <= known.greatest):
+            raise RuntimeError(f"{column} from {least} to {greatest} is not all within {known}")

@@ -1,0 +1,208 @@
+"""Customary words for a coefficient. They are conventions, not findings: say whose they are.
+
+No scale rests on evidence, and all ignore the categories, their number and the error; only
+`benchmark` takes the error into account.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final
+
+from tracker.core.errors import InvalidOption
+from tracker.measures.coefficient import TOO_FEW_ITEMS, Coefficient
+from tracker.measures.intervals import check_confidence
+
+__all__ = [
+    "ALTMAN",
+    "KRIPPENDORFF",
+    "LANDIS_KOCH",
+    "SCALES",
+    "Benchmark",
+    "ReadingScale",
+    "benchmark",
+    "benchmark_of",
+    "krippendorff_reading",
+    "landis_koch",
+    "readings",
+]
+
+LANDIS_KOCH: Final = "Landis and Koch (1977), Biometrics 33, 159, p. 165: a convention"
+KRIPPENDORFF: Final = "Krippendorff (2004), Content Analysis, 2nd ed., p. 241: a convention"
+ALTMAN: Final = "Altman (1991), Practical Statistics for Medical Research, p. 404: a convention"
+
+
+@dataclass(frozen=True)
+class ReadingScale:
+    """Words for a coefficient, by its size.
+
+    Attributes:
+        name: the key in `SCALES`.
+        source: the publication, which says that it is a convention.
+        steps: (lower limit, word) from the best word down; a limit belongs to its own word, and
+            the last limit is minus infinity.
+    """
+
+    name: str
+    source: str
+    steps: tuple[tuple[float, str], ...]
+
+    def word(self, value: float) -> str:
+        """The word for a coefficient taken as it is, without its error."""
+        return next((word for limit, word in self.steps if value >= limit), self.steps[-1][1])
+
+
+_ALL: Final = (
+    ReadingScale(
+        "landis_koch",
+        LANDIS_KOCH,
+        (
+            (0.8, "almost perfect"),
+            (0.6, "substantial"),
+            (0.4, "moderate"),
+            (0.2, "fair"),
+            (0.0, "slight"),
+            (-math.inf, "poor"),
+        ),
+    ),
+    ReadingScale(
+        "altman",
+        ALTMAN,
+        (
+            (0.8, "very good"),
+            (0.6, "good"),
+            (0.4, "moderate"),
+            (0.2, "fair"),
+            (-math.inf, "poor"),
+        ),
+    ),
+    ReadingScale(
+        "krippendorff",
+        KRIPPENDORFF,
+        ((0.8, "definite"), (0.667, "tentative"), (-math.inf, "too low")),
+    ),
+)
+
+SCALES: Final[dict[str, ReadingScale]] = {scale.name: scale for scale in _ALL}
+
+
+def landis_koch(value: float) -> str:
+    """The word for a kappa: poor below 0, then slight, fair, moderate, substantial at .2 steps.
+
+    A boundary belongs to the higher word; .8 and above is "almost perfect". Exactly 0 is chance
+    level and "slight": only less than chance is "poor".
+    """
+    return SCALES["landis_koch"].word(value)
+
+
+def krippendorff_reading(value: float) -> str:
+    """What alpha allows for: conclusions that are definite or tentative, or "too low" for any."""
+    return SCALES["krippendorff"].word(value)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A word that a coefficient deserves with a given probability, its error considered.
+
+    Attributes:
+        word: the best word whose cumulative probability reaches the level; None if undefined.
+        probability: that cumulative probability, in (0, 1]: that the true coefficient deserves
+            ``word`` or a better one.
+        memberships: (word, probability that the true coefficient is in its interval), from the
+            best word down; the probabilities add up to 1.
+        scale: the scale's name in `SCALES`.
+        level: the cumulative probability asked for, in (0, 1).
+        undefined: too_few_items where there is no standard error, else None.
+    """
+
+    word: str | None
+    probability: float | None
+    memberships: tuple[tuple[str, float], ...]
+    scale: str
+    level: float
+    undefined: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The benchmark as JSON has it, key order included."""
+        return {
+            "scale": self.scale,
+            "word": self.word,
+            "probability": self.probability,
+            "level": self.level,
+            "memberships": dict(self.memberships),
+            "undefined": self.undefined,
+        }
+
+
+def benchmark(
+    value: float, standard_error: float | None, scale: str = "landis_koch", level: float = 0.95
+) -> Benchmark:
+    """The best word of a scale that a coefficient deserves with probability ``level``.
+
+    The true coefficient is taken for normal around ``value`` and truncated at 1, the greatest
+    value that a coefficient has. Its lowest interval is open below.
+
+    Args:
+        value: the coefficient, at most 1.
+        standard_error: its standard error; None where there is none. 0 puts all probability on
+            the plain word of ``value``.
+        scale: a key of `SCALES`.
+        level: the cumulative probability to reach, from the best word down, in (0, 1).
+
+    Returns:
+        The benchmark; undefined (too_few_items) without a standard error.
+
+    Raises:
+        InvalidOption: there is no such scale, or the level is not in (0, 1).
+
+    Source:
+        Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., chapter 6: the interval
+        membership probability and its cumulative sum.
+    """
+    check_confidence(level)
+    if scale not in SCALES:
+        raise InvalidOption(f"there is no scale {scale!r}", f"one of {', '.join(SCALES)}")
+    if standard_error is None:
+        return Benchmark(None, None, (), scale, level, TOO_FEW_ITEMS)
+    steps = SCALES[scale].steps
+    above = [_at_least(limit, value, standard_error) for limit, _ in steps]
+    reached = next(place for place, share in enumerate(above) if share >= level)
+    memberships = tuple(
+        (word, share - better)
+        for (_, word), share, better in zip(steps, above, [0.0, *above], strict=False)
+    )
+    return Benchmark(steps[reached][1], above[reached], memberships, scale, level)
+
+
+def readings(figure: Coefficient) -> dict[str, object] | None:
+    """A coefficient in the words of every scale, as JSON; None for one that has no such words.
+
+    ``benchmark`` is the word of Landis and Koch that its error leaves it with.
+    """
+    if figure.value is None or (
+        figure.expected is None and "expected_disagreement" not in figure.details
+    ):
+        return None
+    told: dict[str, object] = {name: scale.word(figure.value) for name, scale in SCALES.items()}
+    return told | {"benchmark": benchmark_of(figure).to_dict()}
+
+
+def benchmark_of(figure: Coefficient) -> Benchmark:
+    """The benchmark of a figure with a value; a perfect one has no error that could tell it."""
+    perfect = figure.method == "one-sided exact"
+    return benchmark(figure.value or 0.0, None if perfect else figure.standard_error)
+
+
+def _at_least(limit: float, value: float, standard_error: float) -> float:
+    """The probability of ``limit`` to 1 under the truncated normal; a point where it has no width.
+
+    The lowest limit is minus infinity and gives exactly 1, so some word always reaches a level.
+    """
+    if limit == -math.inf:
+        return 1.0
+    if not standard_error:
+        return float(value >= limit)
+    below = NormalDist(value, standard_error).cdf
+    return max(0.0, (below(1.0) - below(limit)) / below(1.0))

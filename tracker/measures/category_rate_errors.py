@@ -1,0 +1,98 @@
+"""Errors of category rates where items are resampled, or come in clusters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tracker.measures.bootstrap import draws
+from tracker.measures.category_rates import CategoryRate
+from tracker.measures.coefficient import NO_SPREAD
+from tracker.measures.estimate import Floats
+from tracker.measures.intervals import wilson
+from tracker.measures.one_vs_rest import holding
+from tracker.measures.sample import Sample
+
+__all__ = ["bootstrapped_rates", "clustered_rate", "rate_influences"]
+
+
+def _pairs(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
+    """Agreements and potential agreements of one item of each pattern, both (C, P)."""
+    shape = (len(categories), len(sample.table.items))
+    agreeing, potential = np.zeros(shape), np.zeros(shape)
+    sizes = sample.table.sizes
+    for place, (pattern, number) in holding(sample, categories).items():
+        answers = sizes[pattern]
+        others = answers - number
+        agreeing[place, pattern] = number * (number - 1) / 2
+        potential[place, pattern] = (answers * (answers - 1) - others * (others - 1)) / 2
+    return agreeing, potential
+
+
+def rate_influences(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
+    """Of one item of each pattern on the rate of each category, (C, P); and where it could agree.
+
+    Returns:
+        The influences, NaN of items of one answer; and 0 where an annotator of the item gave the
+        category, so that two could agree on it, else NaN.
+    """
+    agreeing, potential = _pairs(sample, categories)
+    items = sample.table.items
+    possible = potential @ items
+    rate = np.divide(agreeing @ items, possible, out=np.zeros(len(possible)), where=possible > 0)
+    apart: Floats = agreeing - rate[:, None] * potential
+    influence = apart / np.where(possible > 0, possible, 1.0)[:, None]
+    influence[:, sample.table.sizes < 2] = np.nan
+    return influence, np.where(potential > 0, 0.0, np.nan)
+
+
+def clustered_rate(
+    found: CategoryRate, squares: float, clusters: int, could_agree: int
+) -> CategoryRate:
+    """A rate with the error of clusters of items; Wilson's bounds on the effective size.
+
+    Args:
+        found: the rate.
+        squares: the sum over clusters of the squared sum of their items' influences.
+        clusters: how many have an item of two answers or more.
+        could_agree: how many of them have one on which the category could be agreed.
+    """
+    if found.rate is None or found.standard_error is None:
+        return found
+    if could_agree < 2:
+        return replace(found, standard_error=None, ci_low=None, ci_high=None)
+    error = math.sqrt(squares * clusters / (clusters - 1))
+    if error < NO_SPREAD:
+        return found
+    size = found.rate * (1 - found.rate) / error**2
+    low, high = wilson(found.rate, size, found.confidence, could_agree - 1)
+    return replace(found, standard_error=error, ci_low=low, ci_high=high)
+
+
+def bootstrapped_rates(
+    sample: Sample, found: Sequence[CategoryRate], *, replicates: int, seed: int
+) -> list[CategoryRate]:
+    """Rates with errors and percentile bounds from the samples that coefficients get, too.
+
+    A rate that most samples leave undefined, or that has no error, keeps what it has.
+    """
+    agreeing, potential = _pairs(sample, [rate.category for rate in found])
+    parts = []
+    for items in draws(sample, replicates, seed):
+        upper, lower = items @ agreeing.T, items @ potential.T
+        parts.append(np.divide(upper, lower, out=np.full(upper.shape, np.nan), where=lower > 0))
+    values = np.concatenate(parts).T
+    return [_resampled(rate, drawn) for rate, drawn in zip(found, values, strict=True)]
+
+
+def _resampled(found: CategoryRate, values: Floats) -> CategoryRate:
+    kept = values[~np.isnan(values)]
+    if not found.standard_error or len(kept) < len(values) / 2:
+        return found
+    tail = (1 - found.confidence) / 2
+    low, high = np.quantile(kept, [tail, 1 - tail])
+    error = float(kept.std(ddof=1))
+    return replace(found, standard_error=error, ci_low=float(low), ci_high=float(high))

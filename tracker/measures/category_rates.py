@@ -1,0 +1,256 @@
+"""How well annotators agree on each category, and the summary of a project.
+
+An agreement on category j is an unordered pair of distinct annotators and an item to which both
+gave j; a potential agreement is one where at least one of the two gave j. An answer may hold
+several categories, and items may have any number of annotators.
+
+Source: J. S. Uebersax, "Raw agreement indices" (john-uebersax.com/stat/raw.htm), and
+P. W. Siegel's category agreement of 2018.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import fmean, median
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from tracker.core.tallies import ItemPatterns, Pattern, answers_in
+from tracker.measures.coefficient import NO_OVERLAP
+from tracker.measures.confidence_bounds import ASYMMETRIC, check_interval
+from tracker.measures.intervals import check_confidence, wilson
+from tracker.measures.posterior import FEW, gammas, quantiles, supposed_apart
+
+__all__ = ["CategoryRate", "RateSums", "Summary", "category_rates", "rate_of", "summary"]
+
+Holding: TypeAlias = tuple[int, int]
+"""An item's answers, and how many of them hold a category."""
+
+
+@dataclass(frozen=True)
+class CategoryRate:
+    """The agreement of a project on one category.
+
+    Attributes:
+        category: the category's id.
+        labels: answers that hold it, on items of any number of answers.
+        agreements: pairs of annotators and items where both gave it, A_j.
+        potential_agreements: those where at least one of the two gave it, P_j.
+        rate: A_j / P_j, in [0, 1]; None where P_j is 0.
+        standard_error: of the rate over a sample of items; None below two items compared.
+        ci_low: lower confidence bound of the rate.
+        ci_high: upper confidence bound of the rate.
+        specific_agreement: 2 A_j / (A_j + P_j), the chance that another annotator of the item
+            gave the category, given that one did (Dice; Cicchetti and Feinstein 1990).
+        confidence: the level of the bounds, in (0, 1).
+        undefined: no_overlap where P_j is 0, else None.
+    """
+
+    category: int
+    labels: int
+    agreements: int
+    potential_agreements: int
+    rate: float | None
+    standard_error: float | None
+    ci_low: float | None
+    ci_high: float | None
+    specific_agreement: float | None
+    confidence: float
+    undefined: str | None
+
+
+@dataclass(slots=True)
+class RateSums:
+    """Integer sums over items for one category, whose a and p are A_jk and P_jk of one item."""
+
+    labels: int = 0
+    agreements: int = 0
+    potential: int = 0
+    items: int = 0  # with p above 0
+    a_a: int = 0
+    a_p: int = 0
+    p_p: int = 0
+
+    def add(self, agreeing: int, potential: int, items: int = 1) -> None:
+        """Count ``items`` items of so many agreements and potential agreements each."""
+        if potential:
+            self.agreements += items * agreeing
+            self.potential += items * potential
+            self.items += items
+            self.a_a += items * agreeing * agreeing
+            self.a_p += items * agreeing * potential
+            self.p_p += items * potential * potential
+
+    def add_answers(self, answers: int, holding: int, items: int) -> None:
+        """Count ``items`` items of ``answers`` answers, ``holding`` of them with the category."""
+        self.labels += items * holding
+        # Pairs of annotators less those of whom neither gave it.
+        potential = (answers * (answers - 1) - (answers - holding) * (answers - holding - 1)) // 2
+        self.add(holding * (holding - 1) // 2, potential, items)
+
+    def squared_residuals(self) -> int:
+        """The sum over items of (a P - A p) squared: P**4 times the sum of squared influences."""
+        total, potential = self.agreements, self.potential
+        return (
+            self.a_a * potential * potential
+            - 2 * self.a_p * total * potential
+            + self.p_p * total * total
+        )
+
+
+def category_rates(
+    patterns: ItemPatterns,
+    categories: Sequence[int],
+    confidence: float = 0.95,
+    interval: str = ASYMMETRIC,
+) -> list[CategoryRate]:
+    """The rate of each of ``categories``, in their order, used or not.
+
+    The error is that of a ratio of sums over items (Cochran 1977, section 6.4). The bounds are
+    Wilson's on the effective number of items, R (1 - R) / variance, with t of one degree of
+    freedom less than there are items where the category could agree. Where those items do not
+    differ (a rate of 0 or 1, or a single item) they are the effective number themselves, with
+    the normal quantile. Of fewer than `posterior.FEW` such items the bounds are those of the
+    posterior instead, unless ``interval`` is "t", which here stands for Wilson's always.
+    ``benchmarks/coverage_of_coefficients.py`` measures how often either holds the true rate.
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1), or there is no such interval.
+    """
+    check_confidence(confidence)
+    check_interval(interval)
+    holdings: dict[int, Counter[Holding]] = {category: Counter() for category in categories}
+    compared = 0
+    for pattern, items in patterns:
+        answers, holding = _holding(pattern)
+        compared += items if answers > 1 else 0
+        for category, count in holding:
+            if category in holdings:
+                holdings[category][answers, count] += items
+    return [
+        _rate(category, holdings[category], compared, confidence, interval)
+        for category in categories
+    ]
+
+
+def _rate(
+    category: int, held: Mapping[Holding, int], compared: int, confidence: float, interval: str
+) -> CategoryRate:
+    sums = RateSums()
+    for (answers, holding), items in held.items():
+        sums.add_answers(answers, holding, items)
+    found = rate_of(category, sums, compared, confidence)
+    if interval != ASYMMETRIC or found.rate is None or sums.items >= FEW:
+        return found
+    likely = _likely(held, confidence)
+    if likely is None:
+        return found
+    low, high = min(likely[0], found.rate), max(likely[1], found.rate)
+    return replace(found, ci_low=low, ci_high=high)
+
+
+def _likely(held: Mapping[Holding, int], confidence: float) -> tuple[float, float] | None:
+    """The bounds of a rate's posterior, see `tracker.measures.posterior`.
+
+    What is unknown is how many of an item's annotators hold the category, given that one does.
+    """
+    items = {one: float(number) for one, number in held.items() if one[0] > 1}
+    sizes: Counter[int] = Counter()
+    for (answers, _), number in items.items():
+        sizes[answers] += round(number)
+    size = max(sizes, key=lambda answers: (sizes[answers], answers))
+    splits, each = supposed_apart(size)
+    for holding, supposed in [*((split, each) for split in splits), (size, 0.5)]:
+        items[size, holding] = items.get((size, holding), 0.0) + supposed
+    ordered = sorted(items)
+    drawn = gammas(tuple(items[one] for one in ordered), confidence)
+    pairs = []
+    for answers, holding in ordered:
+        sums = RateSums()
+        sums.add_answers(answers, holding, 1)
+        pairs.append((sums.agreements, sums.potential))
+    agreeing, potential = (drawn @ np.array(pairs, dtype=np.float64)).T
+    return quantiles(agreeing / potential, confidence)
+
+
+@lru_cache(maxsize=4096)  # a curve has the same patterns at each of its points
+def _holding(pattern: Pattern) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """How many answers a pattern has, and how many of them hold each category."""
+    holding: Counter[int] = Counter()
+    for answer, count in pattern:
+        for category in answer:
+            holding[category] += count
+    return answers_in(pattern), tuple(holding.items())
+
+
+def rate_of(category: int, sums: RateSums, compared: int, confidence: float) -> CategoryRate:
+    """The rate of one category from its sums over ``compared`` items of two answers or more."""
+    agreements, potential = sums.agreements, sums.potential
+    if not potential:
+        return CategoryRate(
+            category, sums.labels, 0, 0, None, None, None, None, None, confidence, NO_OVERLAP
+        )
+    rate = agreements / potential
+    residuals = sums.squared_residuals()
+    error = None
+    if compared > 1:
+        error = math.sqrt(compared * residuals / (compared - 1)) / potential**2
+    if error:
+        size, freedom = rate * (1 - rate) / error**2, sums.items - 1
+        low, high = wilson(rate, size, confidence, freedom)
+    else:
+        low, high = wilson(rate, sums.items, confidence)
+    return CategoryRate(
+        category=category,
+        labels=sums.labels,
+        agreements=agreements,
+        potential_agreements=potential,
+        rate=rate,
+        standard_error=error,
+        ci_low=low,
+        ci_high=high,
+        specific_agreement=2 * agreements / (agreements + potential),
+        confidence=confidence,
+        undefined=None,
+    )
+
+
+ENOUGH_PAIRS: Final = 20
+"""Of fewer possible agreements a rate says next to nothing: of 19 pairs the 95 % interval of a
+rate of one half reaches .2 to either side, and a typo that nobody repeats has a rate of 0."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A project's category rates in one line; all None where no rate is defined.
+
+    Attributes:
+        lowest: the category of the lowest rate among those with enough pairs, the project's
+            figure (Siegel 2018); of equal ones the first. Of all if fewer than two have enough.
+        mean: of the defined rates, each category weighing the same.
+        median: of the defined rates.
+        passed_over: categories of a lower rate than ``lowest`` with fewer than `ENOUGH_PAIRS`.
+    """
+
+    lowest: CategoryRate | None
+    mean: float | None
+    median: float | None
+    passed_over: tuple[CategoryRate, ...] = ()
+
+
+def summary(rates: Iterable[CategoryRate]) -> Summary:
+    """The lowest, the mean and the median of the defined rates."""
+    defined = [(rate.rate, rate) for rate in rates if rate.rate is not None]
+    if not defined:
+        return Summary(None, None, None)
+    values = [value for value, _ in defined]
+    enough = [pair for pair in defined if pair[1].potential_agreements >= ENOUGH_PAIRS]
+    # Of two categories the rare one is the point: there each is judged, however few its pairs.
+    least, lowest = min(enough if len(enough) > 1 else defined, key=lambda pair: pair[0])
+    passed_over = tuple(rate for value, rate in defined if value < least)
+    return Summary(lowest, fmean(values), median(values), passed_over)

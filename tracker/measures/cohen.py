@@ -1,0 +1,285 @@
+"""Cohen's kappa, of one pair of annotators or of very many at once."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracker.core.tallies import Answer, ItemPatterns, Pattern, make_pattern
+from tracker.measures.chance_corrected import fleiss_kappa
+from tracker.measures.coefficient import (
+    NO_OVERLAP,
+    NO_SPREAD,
+    SINGLE_CATEGORY,
+    Coefficient,
+    Detail,
+    Parts,
+)
+from tracker.measures.confidence_bounds import ASYMMETRIC, Spread, bounds, check_interval
+from tracker.measures.estimate import Estimate
+from tracker.measures.intervals import (
+    check_confidence,
+    degrees_of_freedom,
+    intervals,
+    log_intervals,
+)
+from tracker.measures.pattern_table import summed, table_of
+from tracker.measures.sample import Sample
+from tracker.measures.weights import Weighting, weights
+
+__all__ = ["FEW_PAIRS", "Cells", "cells_of", "cohen_kappa", "cohen_kappas"]
+
+FEW_PAIRS: Final = 100
+"""Up to so many pairs at once each one's posterior is drawn, which takes a millisecond."""
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_AT_A_TIME = 2_000_000  # pairs of annotators times answers
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Cross-tables of pairs of annotators, one entry per pair and cell that is not empty.
+
+    Attributes:
+        answers: the different answers; their places are the codes.
+        pair: which pair, (N,), ascending.
+        first: the first annotator's answer, (N,).
+        second: the second's, (N,).
+        items: how many items, (N,).
+        pairs: how many pairs there are.
+    """
+
+    answers: tuple[Answer, ...]
+    pair: Integers
+    first: Integers
+    second: Integers
+    items: Integers
+    pairs: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Kappas:
+    """For each pair, (C,): what Cohen's kappa is made of; and per cell its influence, (N,)."""
+
+    items: Floats
+    observed: Floats
+    expected: Floats
+    value: Floats  # NaN where chance agrees perfectly
+    error: Floats
+    fourths: Floats
+    influence: Floats
+
+
+def cells_of(
+    tables: Sequence[Mapping[tuple[Answer, Answer], int]], answers: Sequence[Answer] = ()
+) -> Cells:
+    """Cross-tables ``{(answer of the first, answer of the second): items}`` as arrays.
+
+    ``answers`` get the first codes, in their order, whether they occur or not.
+    """
+    known = set(answers)
+    others = {answer for table in tables for cell in table for answer in cell} - known
+    every = (*answers, *sorted(others))
+    code = {answer: place for place, answer in enumerate(every)}
+    rows = [
+        (pair, code[one], code[other], items)
+        for pair, table in enumerate(tables)
+        for (one, other), items in table.items()
+    ]
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+    return Cells(every, columns[0], columns[1], columns[2], columns[3], len(tables))
+
+
+def cohen_kappa(
+    table: Mapping[tuple[Answer, Answer], int],
+    confidence: float = 0.95,
+    weighting: Weighting | None = None,
+    interval: str = ASYMMETRIC,
+) -> Coefficient:
+    """Cohen's kappa of one pair; see `cohen_kappas`.
+
+    Args:
+        table: ``{(answer of the first, answer of the second): items}`` over the items that both
+            answered. The first may be the truth and the second the pooled annotators, with one
+            count per answer; the error then takes answers for items, which is too optimistic
+            where several answers go to one item.
+        confidence: the level of the bounds, in (0, 1).
+        weighting: agreement weights over the answers in ascending order, or over declared ones.
+        interval: how the bounds are made.
+    """
+    return next(cohen_kappas(cells_of([table]), confidence, weighting, interval))
+
+
+def cohen_kappas(
+    cells: Cells,
+    confidence: float = 0.95,
+    weighting: Weighting | None = None,
+    interval: str = ASYMMETRIC,
+) -> Iterator[Coefficient]:
+    """Cohen's kappa of each pair, at most 1; 0 is chance level under each one's own shares.
+
+    Args:
+        cells: the pairs' cross-tables over the items that both answered.
+        confidence: the level of the bounds, in (0, 1).
+        weighting: agreement weights over ``cells.answers``; equal or not by default.
+        interval: how the bounds are made, see `confidence_bounds`; of more than
+            `FEW_PAIRS` pairs no posterior is drawn.
+
+    Yields:
+        Per pair the coefficient with its observed and expected agreement, or undefined:
+        no_overlap (an empty table), single_category (both gave one and the same answer).
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1), or there is no such interval.
+
+    Source:
+        Cohen (1960), Educ. Psychol. Meas. 20, 37; weights: Cohen (1968), Psychol. Bull. 70, 213;
+        error by Fleiss, Cohen and Everitt (1969), Psychol. Bull. 72, 323, equation 13.
+    """
+    weighting = weighting or weights("identity", cells.answers)
+    check_confidence(confidence)
+    check_interval(interval)
+    told = {"weights": weighting.name}
+    method = "log" if interval == ASYMMETRIC else interval
+    for _, part in _parts(cells):
+        found = _kappas(part, weighting)
+        # Of very many pairs nearly all have an ordinary interval: theirs are made all at once.
+        ordinary = (found.items > 1) & (found.error >= NO_SPREAD)
+        low, high = _ordinary(found, ordinary, confidence, interval)
+        few = interval == ASYMMETRIC and cells.pairs <= FEW_PAIRS
+        columns = (found.items, found.observed, found.expected, found.value, found.error)
+        rows = zip(*(c.tolist() for c in (ordinary, low, high, *columns)), strict=True)
+        for pair, (plain, lower, upper, items, observed, expected, value, error) in enumerate(rows):
+            drawn = _likely(part, pair, value, weighting, confidence) if few else None
+            if plain and drawn is None:
+                yield Coefficient(
+                    "cohen_kappa", value, None, observed, expected, error, lower, upper,
+                    confidence, int(items), method, told,
+                )  # fmt: skip
+            else:
+                parts = Parts(observed, expected)
+                spread = Spread(
+                    "cohen_kappa", value, error, parts, int(items), int(items), None, drawn
+                )
+                yield _coefficient(spread, told, confidence, interval)
+
+
+def _ordinary(
+    found: _Kappas, ordinary: NDArray[np.bool_], confidence: float, interval: str
+) -> tuple[Floats, Floats]:
+    """The bounds of pairs with an error, by a formula; NaN for others."""
+    if interval != ASYMMETRIC:
+        return intervals(found.value, found.error, found.items, confidence)
+    low, high = np.full(found.value.shape, np.nan), np.full(found.value.shape, np.nan)
+    value, error, items, fourths = (
+        column[ordinary] for column in (found.value, found.error, found.items, found.fourths)
+    )
+    freedom = degrees_of_freedom(items, error**2, fourths)
+    low[ordinary], high[ordinary] = log_intervals(value, error, freedom, confidence)
+    return low, high
+
+
+def _likely(
+    cells: Cells, pair: int, value: float, weighting: Weighting, confidence: float
+) -> tuple[float, float] | None:
+    """The bounds of one pair's posterior, from that of Fleiss' kappa of the two."""
+    if math.isnan(value):
+        return None
+    patterns: Counter[Pattern] = Counter()
+    rows = slice(*np.searchsorted(cells.pair, [pair, pair + 1]))
+    for one, other, items in zip(
+        cells.first[rows].tolist(), cells.second[rows].tolist(), cells.items[rows].tolist(),
+        strict=True,
+    ):  # fmt: skip
+        patterns[make_pattern([cells.answers[one], cells.answers[other]])] += items
+    if patterns.total() < 2:
+        return None
+    both = Sample(table_of(ItemPatterns(patterns), cells.answers), 2, weighting)
+    return Estimate("cohen_kappa", value, twin=fleiss_kappa(both)).likely(confidence)
+
+
+def kappa_influences(cells: Cells, weighting: Weighting) -> Iterator[tuple[int, _Kappas, Cells]]:
+    """Kappas part by part, with the number of the part's first pair and its cells."""
+    for start, part in _parts(cells):
+        yield start, _kappas(part, weighting), part
+
+
+def _parts(cells: Cells) -> Iterator[tuple[int, Cells]]:
+    """The pairs in parts whose marginals fit into memory together."""
+    step = max(1, _AT_A_TIME // max(len(cells.answers), 1))
+    for start in range(0, cells.pairs, step):
+        low, high = np.searchsorted(cells.pair, [start, start + step])
+        kept = slice(low, high)
+        yield (
+            start,
+            Cells(
+                cells.answers,
+                cells.pair[kept] - start,
+                cells.first[kept],
+                cells.second[kept],
+                cells.items[kept],
+                min(step, cells.pairs - start),
+            ),
+        )
+
+
+def _kappas(cells: Cells, weighting: Weighting) -> _Kappas:
+    answers, pair = len(cells.answers), cells.pair
+    shape = (cells.pairs, answers)
+    count = cells.items.astype(np.float64)
+
+    def marginal(codes: Integers) -> Floats:
+        return summed(pair * answers + codes, count, cells.pairs * answers).reshape(shape)
+
+    first, second = marginal(cells.first), marginal(cells.second)
+    items = first.sum(axis=1)
+    agreement = weighting.between(cells.first, cells.second)
+    # In whole items as long as weights are whole: then "all alike" is an equality.
+    agreed = summed(pair, agreement * count, cells.pairs)
+    from_second, from_first = weighting.against(second), weighting.against(first)
+    chance = (first * from_second).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed, expected = agreed / items, chance / items**2
+        room = np.where(items**2 - chance > 1e-12 * items**2, 1 - expected, np.nan)
+        value = (observed - expected) / room
+        by_chance = (from_second[pair, cells.first] + from_first[pair, cells.second]) / items[pair]
+        change = (agreement - observed[pair]) - (1 - value[pair]) * (by_chance - 2 * expected[pair])
+        influence = change / (items * room)[pair]
+    error = np.sqrt(summed(pair, count * influence**2, cells.pairs))
+    fourths = summed(pair, count * influence**4, cells.pairs)
+    return _Kappas(items, observed, expected, value, error, fourths, influence)
+
+
+def _coefficient(
+    of: Spread, told: Mapping[str, Detail], confidence: float, interval: str
+) -> Coefficient:
+    """A pair that is undefined, whose error says nothing of its spread, or with a posterior."""
+    if not of.items:
+        return Coefficient("cohen_kappa", None, NO_OVERLAP, confidence=confidence, details=told)
+    if math.isnan(of.value):
+        return Coefficient(
+            "cohen_kappa", None, SINGLE_CATEGORY, 1.0, 1.0,
+            confidence=confidence, items=of.items, details=told,
+        )  # fmt: skip
+    found = bounds(of, confidence, interval)
+    return Coefficient(
+        "cohen_kappa",
+        of.value,
+        observed=of.parts.observed,
+        expected=of.parts.expected,
+        standard_error=of.error if of.items > 1 else None,
+        ci_low=found.low,
+        ci_high=found.high,
+        confidence=confidence,
+        items=of.items,
+        method=found.method,
+        details=told,
+    )

@@ -1,0 +1,132 @@
+"""The bounds of a coefficient from its error over items, in one of two ways.
+
+"asymmetric", the default, holds what it says from fewer items on and where a category is rare:
+Wilson's interval for percent agreement, Brennan-Prediger, AC1 and AC2; for alpha and the kappas
+the posterior as long as items are few, then t on the logarithm of ``1 - value``. "t" is Student's
+t on the value itself, as Gwet (2014) and irrCAC have it. `benchmarks/coverage_of_coefficients.py`
+measures how often each holds the truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tracker.core.errors import InvalidOption
+from tracker.measures.coefficient import NO_SPREAD, Parts
+from tracker.measures.intervals import bounds_without_spread, interval, log_intervals, wilson
+
+__all__ = ["ASYMMETRIC", "INTERVALS", "WILSON", "Bounds", "Spread", "bounds", "check_interval"]
+
+ASYMMETRIC: Final = "asymmetric"
+INTERVALS: Final = (ASYMMETRIC, "t")
+
+WILSON: Final = frozenset({"percent_agreement", "gwet_ac1", "gwet_ac2", "brennan_prediger"})
+"""The measures that are a share of pairs but for a chance term that is known or nearly so."""
+
+
+def check_interval(name: str) -> None:
+    """Raise InvalidOption for a way to an interval that there is not."""
+    if name not in INTERVALS:
+        raise InvalidOption(f"there is no interval {name!r}", f"one of: {', '.join(INTERVALS)}")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """An interval and how it came to be."""
+
+    low: float | None
+    high: float | None
+    method: str | None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What is known of how far a coefficient may be from the truth.
+
+    Attributes:
+        measure: the coefficient's name.
+        value: the coefficient.
+        error: its standard error.
+        parts: its parts; without an expected agreement ``value`` is a share in [0, 1].
+        items: items that entered the value.
+        compared: those of them with two answers or more.
+        freedom: degrees of freedom of the error; None for ``items - 1``.
+        likely: the bounds of the posterior, where there is one.
+    """
+
+    measure: str
+    value: float
+    error: float
+    parts: Parts
+    items: int
+    compared: int
+    freedom: float | None = None
+    likely: tuple[float, float] | None = None
+
+    @property
+    def least(self) -> float:
+        """The least value that the coefficient can have, -1 if it depends on the items."""
+        expected = self.parts.expected
+        if expected is None:
+            return 0.0 if self.parts.expected_disagreement is None else -1.0
+        # With weights chance may agree so much that even full disagreement is rare.
+        return min(-1.0, -expected / (1 - expected)) if self.measure in WILSON else -1.0
+
+
+def bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Bounds:
+    """The bounds that an error over items supports.
+
+    Args:
+        of: the coefficient and its error.
+        confidence: in (0, 1).
+        how: one of `INTERVALS`.
+
+    Returns:
+        Below two items compared: none. An error of 0: the posterior's; else those of
+        `bounds_without_spread` for a plain agreement; for a perfect figure corrected for chance
+        the same bound of the observed agreement with the expected one held; otherwise none.
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1), or there is no such interval.
+    """
+    check_interval(how)
+    if of.compared < 2:
+        return Bounds(None, None, None)
+    if how == ASYMMETRIC and of.likely is not None:
+        return Bounds(*of.likely, "posterior")
+    if of.error < NO_SPREAD:
+        return _without_spread(of, confidence)
+    if how != ASYMMETRIC:
+        low = 0.0 if of.least == 0 else -1.0
+        return Bounds(*interval(of.value, of.error, of.items, confidence, low=low), "t")
+    if of.measure in WILSON:
+        return Bounds(*_wilson(of, confidence), "Wilson")
+    freedom = of.items - 1.0 if of.freedom is None else of.freedom
+    value, error, freed = np.array([[of.value], [of.error], [freedom]])
+    below, above = log_intervals(value, error, freed, confidence)
+    return Bounds(float(below[0]), float(above[0]), "log")
+
+
+def _wilson(of: Spread, confidence: float) -> tuple[float, float]:
+    """Wilson's on the effective number of items, the coefficient taken for a share."""
+    least = min(of.least, of.value)
+    share, error = (of.value - least) / (1 - least), of.error / (1 - least)
+    if not 0 < share < 1:  # an error without room for it: the chance term alone varies
+        return interval(of.value, of.error, of.items, confidence, low=least)
+    low, high = wilson(share, share * (1 - share) / error**2, confidence, of.items - 1)
+    return least + low * (1 - least), least + high * (1 - least)
+
+
+def _without_spread(of: Spread, confidence: float) -> Bounds:
+    parts = of.parts
+    if parts.expected is None and parts.expected_disagreement is None:
+        found = bounds_without_spread(of.value, of.compared, confidence)
+        return Bounds(*found, "one-sided exact")
+    if parts.observed == 1 and parts.expected is not None:
+        lowest, _ = bounds_without_spread(1.0, of.compared, confidence)
+        corrected = (lowest - parts.expected) / (1 - parts.expected)
+        return Bounds(max(-1.0, corrected), 1.0, "one-sided exact")
+    return Bounds(None, None, None)

@@ -1,0 +1,238 @@
+"""Coefficients that depend on who answered what: Conger's kappa and Light's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, islice
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracker.core.tallies import Answer, JointPattern
+from tracker.measures.chance_corrected import fleiss_kappa
+from tracker.measures.coefficient import NO_OVERLAP, Coefficient, Parts
+from tracker.measures.cohen import Cells, kappa_influences
+from tracker.measures.estimate import Estimate, single_category, undefined
+from tracker.measures.pattern_table import every_two
+from tracker.measures.sample import Sample
+
+__all__ = ["conger_error", "conger_kappa", "light_error", "light_kappa"]
+
+Floats = NDArray[np.float64]
+
+_AT_A_TIME = 20_000
+
+
+def conger_kappa(sample: Sample) -> Estimate:
+    """Conger's kappa of all annotators together, at most 1; 0 is chance level.
+
+    Chance is the mean over ordered pairs of annotators of the products of their own shares,
+    each annotator's over all items that he answered. For two annotators who answered the same
+    items it is Cohen's kappa. The error is `conger_error`'s.
+
+    Undefined: as percent_agreement, and single_category.
+
+    Source:
+        Conger (1980), Psychol. Bull. 88, 322; missing answers and weights: Gwet (2014).
+    """
+    if sample.annotators < 2 or not sample.items:
+        return undefined("conger_kappa", sample.why_not or "", sample.items, reading=sample.reading)
+    expected = _expected(sample, _own_shares(sample))
+    if sample.why_not is not None:
+        parts = Parts(None, expected)
+        return undefined(
+            "conger_kappa", sample.why_not, sample.items, parts, reading=sample.reading
+        )
+    if 1 - expected < 1e-15:
+        return single_category("conger_kappa", sample.items, reading=sample.reading)
+    return Estimate(
+        "conger_kappa",
+        (sample.observed - expected) / (1 - expected),
+        parts=Parts(sample.observed, expected),
+        twin=fleiss_kappa(sample),
+        items=sample.items,
+        compared=sample.compared,
+        reading=sample.reading,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Own:
+    """Each annotator's shares of the answers, (G, A), and how many items each answered, (G,)."""
+
+    shares: Floats
+    items: Floats
+    place: Mapping[int, int]  # of an annotator in the rows
+
+
+def _own_shares(sample: Sample) -> _Own:
+    marginals = sample.marginals or {}
+    code = {answer: place for place, answer in enumerate(sample.table.answers)}
+    counts = np.zeros((len(marginals), len(code)))
+    for row, given in enumerate(marginals.values()):
+        for answer, items in given.items():
+            counts[row, code[answer]] = items
+    items = counts.sum(axis=1)
+    return _Own(counts / items[:, None], items, {who: n for n, who in enumerate(marginals)})
+
+
+def _expected(sample: Sample, own: _Own) -> float:
+    together = own.shares.sum(axis=0)
+    everyone = float(together @ sample.weighting.against(together))
+    with_oneself = float((own.shares * sample.weighting.against(own.shares)).sum())
+    annotators = len(own.items)
+    return (everyone - with_oneself) / (annotators * (annotators - 1))
+
+
+def conger_error(
+    sample: Sample, found: Estimate, joint: Iterable[tuple[JointPattern, int]]
+) -> Estimate:
+    """Conger's kappa with its error, linearised over items.
+
+    Args:
+        sample: the answers.
+        found: what `conger_kappa` gave for them.
+        joint: how many items have each assignment of answers to annotators.
+
+    Returns:
+        ``found`` with an error where it has a value.
+    """
+    if found.value is None or found.parts.expected is None:
+        return found
+    own = _own_shares(sample)
+    others = own.shares.sum(axis=0) - own.shares
+    met = sample.weighting.against(others)
+    annotators = len(own.items)
+    # What one item with answer k changes in chance through annotator g's own shares.
+    slope = 2 * (met - (own.shares * met).sum(axis=1)[:, None])
+    slope /= annotators * (annotators - 1) * own.items[:, None]
+    code = {answer: place for place, answer in enumerate(sample.table.answers)}
+    squares, fourths = [], []
+    for rows, items in _in_parts(joint):
+        owner, who, what = _flat(rows, own.place, code)
+        by_chance = np.bincount(owner, slope[who, what], len(rows))
+        agreement, sizes = _agreements(sample, owner, what, len(rows))
+        apart = np.where(sizes > 1, agreement - sample.observed, 0.0) / sample.compared
+        influence = (apart - (1 - found.value) * by_chance) / (1 - found.parts.expected)
+        squares.append(items * influence**2)
+        fourths.append(items * influence**4)
+    return replace(found, squares=_in_any_order(squares), fourths=_in_any_order(fourths))
+
+
+def _in_any_order(parts: Sequence[Floats]) -> float:
+    """The sum, rounded once: the same to the last digit whatever the order."""
+    return fsum(chain.from_iterable(parts))
+
+
+def _in_parts(
+    joint: Iterable[tuple[JointPattern, int]],
+) -> Iterator[tuple[list[JointPattern], Floats]]:
+    rows = iter(joint)
+    while part := list(islice(rows, _AT_A_TIME)):
+        yield [pattern for pattern, _ in part], np.array([items for _, items in part], dtype=float)
+
+
+def _flat(
+    rows: Sequence[JointPattern], place: Mapping[int, int], code: Mapping[Answer, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Which row, which annotator and which answer, one entry per answer."""
+    entries = [
+        (row, place[who], code[what]) for row, pattern in enumerate(rows) for who, what in pattern
+    ]
+    columns = np.array(entries, dtype=np.int64).reshape(-1, 3).T
+    return columns[0], columns[1], columns[2]
+
+
+def _agreements(
+    sample: Sample, owner: NDArray[np.int64], what: NDArray[np.int64], rows: int
+) -> tuple[Floats, Floats]:
+    """The mean weight of each row's pairs of annotators, and how many answers it has."""
+    sizes = np.bincount(owner, minlength=rows).astype(np.float64)
+    sums = np.zeros(rows)
+    for first, second in every_two(owner):
+        sums += 2 * np.bincount(
+            owner[first], sample.weighting.between(what[first], what[second]), rows
+        )
+    pairs = sizes * (sizes - 1)
+    return np.divide(sums, pairs, out=np.zeros(rows), where=pairs > 0), sizes
+
+
+def light_kappa(sample: Sample, kappas: Sequence[Coefficient]) -> Estimate:
+    """Light's kappa: the mean of Cohen's kappas of all pairs of annotators.
+
+    Args:
+        sample: the answers, for how many annotators there are.
+        kappas: of the pairs that share an item.
+
+    Undefined: as percent_agreement; no_overlap where two annotators share no item, or
+    single_category where a pair's kappa is undefined: a mean without that pair would be of
+    other annotators.
+
+    Source:
+        Light (1971), Psychol. Bull. 76, 365.
+    """
+    reading = sample.reading
+    if sample.why_not is not None:
+        return undefined("light_kappa", sample.why_not, sample.items, reading=reading)
+    if len(kappas) < sample.annotators * (sample.annotators - 1) // 2:
+        return undefined("light_kappa", NO_OVERLAP, sample.compared, reading=reading)
+    values = [kappa.value for kappa in kappas if kappa.value is not None]
+    if len(values) < len(kappas):
+        reason = next(kappa.undefined for kappa in kappas if kappa.undefined)
+        return undefined("light_kappa", reason, sample.compared, reading=reading)
+    return Estimate(
+        "light_kappa",
+        sum(values) / len(values),
+        twin=fleiss_kappa(sample),
+        parts=Parts(
+            sum(kappa.observed or 0.0 for kappa in kappas) / len(kappas),
+            sum(kappa.expected or 0.0 for kappa in kappas) / len(kappas),
+        ),
+        items=sample.compared,
+        compared=sample.compared,
+        reading=reading,
+    )
+
+
+def light_error(
+    sample: Sample,
+    found: Estimate,
+    cells: Cells,
+    pairs: Sequence[tuple[int, int]],
+    joint: Iterable[tuple[JointPattern, int]],
+) -> Estimate:
+    """Light's kappa with its error, linearised over items.
+
+    The pairs' kappas rest on the same items; an item's influence is the mean of its influences
+    on all of them, which no table of pairs holds. Hence the joint assignments.
+
+    Args:
+        sample: the answers.
+        found: what `light_kappa` gave for them.
+        cells: the cross-tables of all pairs.
+        pairs: the annotators of each, first < second.
+        joint: how many items have each assignment of answers to annotators.
+    """
+    if found.value is None:
+        return found
+    influence: dict[tuple[int, int, Answer, Answer], float] = {}
+    for start, kappas, part in kappa_influences(cells, sample.weighting):
+        rows = zip(
+            part.pair.tolist(), part.first.tolist(), part.second.tolist(),
+            kappas.influence.tolist(), strict=True,
+        )  # fmt: skip
+        for pair, one, other, change in rows:
+            influence[(*pairs[start + pair], cells.answers[one], cells.answers[other])] = change
+    changes = (
+        (
+            sum(influence[a, b, one, other] for (a, one), (b, other) in combinations(pattern, 2)),
+            items,
+        )
+        for pattern, items in joint
+    )
+    change, items = np.array(list(changes), dtype=float).reshape(-1, 2).T
+    change /= len(pairs)
+    squares, fourths = _in_any_order([items * change**2]), _in_any_order([items * change**4])
+    return replace(found, squares=squares, fourths=fourths)

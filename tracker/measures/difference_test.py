@@ -1,0 +1,142 @@
+"""Two results beside each other: is the difference more than chance would make?
+
+A difference is always the first less the second.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ITEMS, Coefficient
+from tracker.measures.difference import Comparison
+from tracker.measures.intervals import check_confidence
+from tracker.measures.numeric.two_annotators import WITHOUT_SPREAD
+from tracker.measures.two_sample import two_columns
+
+__all__ = ["Comparison", "dependent", "independent", "two_columns"]
+
+# Below this an error, or a difference, of coefficients is the rounding of a zero.
+_ZERO: Final = 1e-12
+
+
+def dependent(
+    first: Sequence[float],
+    second: Sequence[float],
+    weights: Sequence[int],
+    difference: float,
+    confidence: float = 0.95,
+) -> Comparison:
+    """Two coefficients on the same items: paired t on the items' influences.
+
+    Items that are hard for the one are hard for the other, and what they share drops out.
+
+    Args:
+        first: per joint pattern, the influence of one item on the first coefficient: the change
+            that its presence makes, to first order, so that the squared error is
+            n / (n - 1) times the sum over items of the squared influences.
+        second: likewise of the second coefficient.
+        weights: the items of each joint pattern; all items of either coefficient, those with an
+            influence of 0 included.
+        difference: the first coefficient less the second.
+        confidence: the level of the bounds, in (0, 1).
+
+    Returns:
+        The comparison, t with n - 1 degrees of freedom. Where the influences do not differ on
+        any item: p = 1 for a difference of 0, else undefined (no_spread). Below two items
+        undefined (too_few_items).
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1).
+        ValueError: the three sequences differ in length.
+
+    Source:
+        Gwet (2016), Educ. Psychol. Meas. 76, 609; the idea of comparing dependent coefficients
+        item by item also in Vanbelle and Albert (2008), Br. J. Math. Stat. Psychol. 61, 481.
+    """
+    check_confidence(confidence)
+    items = sum(weights)
+    squares = math.fsum(
+        count * (one - other) ** 2 for one, other, count in zip(first, second, weights, strict=True)
+    )
+    error = math.sqrt(squares * items / (items - 1)) if items > 1 else 0.0
+    return _compared(
+        difference,
+        error,
+        items - 1,
+        TOO_FEW_ITEMS if items < 2 else None,
+        Comparison(
+            None,
+            confidence=confidence,
+            test="dependent_t",
+            why="Paired t on the items' influences, because both results rest on the same items.",
+            n_first=items,
+            n_second=items,
+        ),
+        same=True,
+    )
+
+
+def independent(first: Coefficient, second: Coefficient, confidence: float = 0.95) -> Comparison:
+    """Two coefficients on different items: Welch's t on their standard errors.
+
+    Args:
+        first: a coefficient, of the same measure as the second.
+        second: a coefficient on other items; on the same ones this test is too timid.
+        confidence: the level of the bounds, in (0, 1).
+
+    Returns:
+        The comparison, with Welch and Satterthwaite's degrees of freedom from ``items - 1`` of
+        each. Undefined: as the first undefined coefficient; too_few_items where one has no error
+        or fewer than two items; no_spread where both errors are 0, even for a difference of 0.
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1).
+
+    Source:
+        Welch (1947), Biometrika 34, 28; for coefficients Gwet (2016), Educ. Psychol. Meas. 76,
+        609.
+    """
+    check_confidence(confidence)
+    blank = Comparison(
+        None,
+        confidence=confidence,
+        test="independent_t",
+        why="Welch's t on the standard errors, because the two results rest on different items.",
+        n_first=first.items,
+        n_second=second.items,
+    )
+    if first.value is None or second.value is None:
+        reason = first.undefined or second.undefined or NOT_APPLICABLE
+        return _compared(None, 0.0, 0.0, reason, blank, same=False)
+    one, other = first.standard_error, second.standard_error
+    difference = first.value - second.value
+    if one is None or other is None or min(first.items, second.items) < 2:
+        return _compared(difference, 0.0, 0.0, TOO_FEW_ITEMS, blank, same=False)
+    error = math.hypot(one, other)
+    freedom = 0.0
+    if error > _ZERO:
+        parts = (one / error) ** 4 / (first.items - 1) + (other / error) ** 4 / (second.items - 1)
+        freedom = 1 / parts
+    return _compared(difference, error, freedom, None, blank, same=False)
+
+
+def _compared(
+    difference: float | None,
+    error: float,
+    freedom: float,
+    reason: str | None,
+    blank: Comparison,
+    *,
+    same: bool,
+) -> Comparison:
+    """``blank`` with its figures; ``same``: two results that never differ are equal, p = 1."""
+    if difference is None or reason is not None:
+        return replace(blank, difference=difference, undefined=reason)
+    if error > _ZERO:
+        return blank.by_t(difference, error, freedom)
+    if same and abs(difference) <= _ZERO:
+        return replace(blank, difference=0.0, standard_error=0.0, p_value=1.0)
+    return replace(blank, difference=difference, standard_error=0.0, undefined=WITHOUT_SPREAD)

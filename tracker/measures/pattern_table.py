@@ -1,0 +1,151 @@
+"""Item patterns as arrays, in which every sum over items is one operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracker.core.tallies import Answer, ItemPatterns
+from tracker.measures.weights import Weighting
+
+__all__ = ["Floats", "Integers", "Table", "every_two", "summed", "table_of"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+_DENSE = 4_000_000  # cells of a matrix: 32 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Item patterns with shape (P,), and their answers with shape (N,).
+
+    One entry of N is one of the different answers of a pattern: a pattern of a, a, b has two
+    entries, (a, 2) and (b, 1). The entries of a pattern are neighbours. There is no column per
+    answer, so that many answers cost nothing.
+
+    Attributes:
+        answers: the different answers; their places are the codes in ``answer``.
+        items: items of each pattern, (P,).
+        sizes: answers to an item of each pattern, (P,).
+        owner: the pattern of each entry, (N,), ascending.
+        answer: the answer of each entry, (N,).
+        count: annotators who gave it, (N,).
+    """
+
+    answers: tuple[Answer, ...]
+    items: Integers
+    sizes: Integers
+    owner: Integers
+    answer: Integers
+    count: Integers
+
+    def compared(self) -> Table:
+        """The patterns of two answers or more."""
+        kept = self.sizes > 1
+        if kept.all():
+            return self
+        entries = kept[self.owner]
+        renumbered = np.cumsum(kept) - 1
+        return Table(
+            self.answers,
+            self.items[kept],
+            self.sizes[kept],
+            renumbered[self.owner[entries]],
+            self.answer[entries],
+            self.count[entries],
+        )
+
+    def of_used_answers(self) -> Table:
+        """The same without answers that nobody gave."""
+        used, answer = np.unique(self.answer, return_inverse=True)
+        answers = tuple(self.answers[code] for code in used.tolist())
+        return Table(answers, self.items, self.sizes, self.owner, answer, self.count)
+
+    def over_patterns(self, entries: Floats | Integers) -> Floats:
+        """The sum of a value per entry over each pattern, (P,)."""
+        return summed(self.owner, entries, len(self.items))
+
+    def over_answers(self, entries: Floats | Integers) -> Floats:
+        """The sum of a value per entry over each answer, (A,)."""
+        return summed(self.answer, entries, len(self.answers))
+
+    def dense(self, entries: Floats) -> Floats:
+        """A value per entry as a matrix of patterns and answers, (P, A)."""
+        matrix = np.zeros((len(self.items), len(self.answers)))
+        matrix[self.owner, self.answer] = entries
+        return matrix
+
+    def sums(self, entries: Floats, items: Floats) -> Floats:
+        """Sums over answers of a value per entry times other numbers of items, (B, P): (B, A)."""
+        if len(self.answers) * len(self.items) <= _DENSE:
+            return items @ self.dense(entries)
+        from scipy.sparse import csr_array
+
+        shape = (len(self.items), len(self.answers))
+        sparse = csr_array((entries, (self.owner, self.answer)), shape)
+        found: Floats = np.asarray((sparse.T @ items.T).T)
+        return found
+
+    def pairs(self, weighting: Weighting) -> Floats:
+        """Per pattern the sum of a weight over all ordered pairs of answers, (P,).
+
+        Each answer is paired with itself, too: of n equal answers the sum is n squared.
+        """
+        count = self.count.astype(np.float64)
+        equal = self.over_patterns(count * count)
+        if weighting.nominal:
+            return equal if weighting.itself else self.sizes**2 - equal
+        total = weighting.itself * equal
+        for first, second in every_two(self.owner):
+            weights = weighting.between(self.answer[first], self.answer[second])
+            both = weights * count[first] * count[second]
+            total += 2 * summed(self.owner[first], both, len(self.items))
+        return total
+
+
+def every_two(owner: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """The places of every two entries of the same owner, some at a time; each two once.
+
+    ``owner`` ascends, so that entries of one owner are neighbours: those s places apart, for
+    s = 1, 2, ...
+    """
+    for shift in range(1, len(owner)):
+        first = np.flatnonzero(owner[shift:] == owner[:-shift])
+        if not len(first):
+            break
+        yield first, first + shift
+
+
+def summed(places: Integers, values: Floats | Integers, number: int) -> Floats:
+    """The sum of the values at each place from 0 to ``number - 1``."""
+    return np.bincount(places, values, number).astype(np.float64, copy=False)
+
+
+def table_of(patterns: ItemPatterns, answers: Sequence[Answer] = ()) -> Table:
+    """The arrays of a tally.
+
+    Args:
+        patterns: the tally.
+        answers: answers that get the first codes, in this order, whether they occur or not.
+            Those that occur beside them follow in ascending order.
+
+    Returns:
+        The table; a pattern with no answer or no item has no row.
+    """
+    kept = [(pattern, items) for pattern, items in patterns if pattern and items]
+    known = set(answers)
+    others = {answer for pattern, _ in kept for answer, _ in pattern} - known
+    every = (*answers, *sorted(others))
+    code = {answer: place for place, answer in enumerate(every)}
+    lengths = np.array([len(pattern) for pattern, _ in kept], dtype=np.int64)
+    owner = np.repeat(np.arange(len(kept), dtype=np.int64), lengths)
+    answer = np.array([code[a] for pattern, _ in kept for a, _ in pattern], dtype=np.int64)
+    count = np.array([n for pattern, _ in kept for _, n in pattern], dtype=np.int64)
+    sizes = np.bincount(owner, count, len(kept)).astype(np.int64)
+    items = np.array([items for _, items in kept], dtype=np.int64)
+    return Table(every, items, sizes, owner, answer, count)

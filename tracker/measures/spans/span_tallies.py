@@ -1,0 +1,219 @@
+"""Documents with the spans that annotators marked, counted into sums of a fixed size.
+
+What is kept grows with pairs of annotators and with categories, never with documents.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from statistics import fmean
+
+from tracker.measures.category_rates import CategoryRate, RateSums, rate_of
+from tracker.measures.coefficient import NO_OVERLAP, TOO_FEW_ANNOTATORS, TOO_FEW_ITEMS
+from tracker.measures.intervals import check_confidence
+from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, SpanSums, span_agreement
+from tracker.measures.spans.span_sets import Common, Marked, in_common
+
+__all__ = ["OwnSpans", "SpanTally", "pooled_agreement", "span_rates", "why_nothing_compared"]
+
+Five = tuple[SpanSums, SpanSums, SpanSums, SpanSums, SpanSums]
+
+
+def _five() -> Five:
+    return SpanSums(), SpanSums(), SpanSums(), SpanSums(), SpanSums()
+
+
+@dataclass
+class OwnSpans:
+    """One annotator's answers, and how they agree with those of all others pooled.
+
+    Attributes:
+        answers: documents answered, alone or with others.
+        categories: how many spans the annotator marked, by category id.
+        exact: sums of ``span_f1_exact``, the annotator the reference, the others the response.
+    """
+
+    answers: int = 0
+    categories: Counter[int] = field(default_factory=Counter)
+    exact: SpanSums = field(default_factory=SpanSums)
+
+
+@dataclass
+class SpanTally:
+    """Sums over documents, from which every figure on spans follows.
+
+    Attributes:
+        documents: documents with an answer.
+        compared: those of them with two answers or more.
+        pairs: by the names of two annotators who share a document, the sums of each measure.
+        pooled: the sums of each measure over all pairs.
+        categories: by category id, the sums of the spans that agree exactly over all pairs.
+        annotators: by name, what one annotator marked.
+    """
+
+    documents: int = 0
+    compared: int = 0
+    pairs: dict[tuple[str, str], Five] = field(default_factory=dict)
+    pooled: Five = field(default_factory=_five)
+    categories: dict[int, RateSums] = field(default_factory=dict)
+    annotators: dict[str, OwnSpans] = field(default_factory=dict)
+
+    def add(self, answers: Mapping[str, Marked]) -> None:
+        """Count one document, its answers in the order that `marked.mark` gives them."""
+        self.documents += 1
+        for annotator, own in answers.items():
+            if annotator not in self.annotators:
+                self.annotators[annotator] = OwnSpans()
+            known = self.annotators[annotator]
+            known.answers += 1
+            for category, places in own.by_category.items():
+                known.categories[category] += len(places)
+        if len(answers) > 1:
+            self.compared += 1
+            found = {
+                (one, other): in_common(answers[one], answers[other])
+                for one, other in combinations(answers, 2)
+            }
+            self._add_pairs(answers, found)
+            self._add_to_annotators(answers, found)
+            self._add_to_categories(answers, found.values())
+
+    def _add_pairs(
+        self, answers: Mapping[str, Marked], found: Mapping[tuple[str, str], Common]
+    ) -> None:
+        """The pairs apart, and pooled: a document's contributions are added before squaring."""
+        for pair, common in found.items():
+            if pair not in self.pairs:
+                self.pairs[pair] = _five()
+            first, second = answers[pair[0]].numbers, answers[pair[1]].numbers
+            for sums, both, one, other in zip(
+                self.pairs[pair], common.numbers, first, second, strict=True
+            ):
+                sums.add(both, one, other)
+        firsts, seconds = _places(answers)
+        together = zip(*(common.numbers for common in found.values()), strict=True)
+        for sums, both, one, other in zip(
+            self.pooled, map(sum, together), firsts, seconds, strict=True
+        ):
+            sums.add(both, one, other)
+
+    def _add_to_annotators(
+        self, answers: Mapping[str, Marked], found: Mapping[tuple[str, str], Common]
+    ) -> None:
+        agreeing = dict.fromkeys(answers, 0)
+        for (one, other), common in found.items():
+            agreeing[one] += common.numbers[0]
+            agreeing[other] += common.numbers[0]
+        marked = sum(len(own.spans) for own in answers.values())
+        for annotator, own in answers.items():
+            number = len(own.spans)
+            self.annotators[annotator].exact.add(
+                agreeing[annotator], (len(answers) - 1) * number, marked - number
+            )
+
+    def _add_to_categories(self, answers: Mapping[str, Marked], found: Iterable[Common]) -> None:
+        """Of a category, spans in the union of each two answers, and those in both."""
+        agreeing: dict[int, int] = {}
+        for common in found:
+            for category, *_ in common.exact:
+                agreeing[category] = agreeing.get(category, 0) + 1
+        marked: dict[int, int] = {}
+        for own in answers.values():
+            for category, places in own.by_category.items():
+                marked[category] = marked.get(category, 0) + len(places)
+        for category, number in marked.items():
+            if category not in self.categories:
+                self.categories[category] = RateSums()
+            both = agreeing.get(category, 0)
+            # Every span is in as many pairs of answers as there are other answers.
+            self.categories[category].add(both, (len(answers) - 1) * number - both)
+
+    @property
+    def labels(self) -> int:
+        """The spans of all answers."""
+        return sum(own.categories.total() for own in self.annotators.values())
+
+    @property
+    def answers(self) -> int:
+        """The answers to all documents."""
+        return sum(own.answers for own in self.annotators.values())
+
+
+def _places(answers: Mapping[str, Marked]) -> tuple[list[int], list[int]]:
+    """What each measure counts over all pairs: on the side of the first, and of the second.
+
+    The n-th annotator, from 0, is the second of n pairs and the first of all that follow.
+    """
+    last = len(answers) - 1
+    columns = list(zip(*(own.numbers for own in answers.values()), strict=True))
+    firsts = [sum((last - n) * number for n, number in enumerate(column)) for column in columns]
+    seconds = [sum(n * number for n, number in enumerate(column)) for column in columns]
+    return firsts, seconds
+
+
+def why_nothing_compared(tally: SpanTally) -> str | None:
+    """Why no two answers can be compared; None where some can."""
+    if not tally.documents:
+        return TOO_FEW_ITEMS
+    if len(tally.annotators) < 2:
+        return TOO_FEW_ANNOTATORS
+    return None if tally.compared else NO_OVERLAP
+
+
+def pooled_agreement(tally: SpanTally, confidence: float = 0.95) -> tuple[SpanAgreement, ...]:
+    """The five measures of a project: the value over all pairs pooled, and the mean of pairs.
+
+    The reference of each pair is the annotator whose name comes first.
+
+    Undefined: too_few_items (no answers), too_few_annotators (below two), no_overlap (no
+    document of two answers), single_category (nothing is marked in those: all of them are
+    answered "none applies").
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1).
+    """
+    reason = why_nothing_compared(tally)
+    figures = []
+    for number, (measure, sums) in enumerate(zip(SPAN_MEASURES, tally.pooled, strict=True)):
+        values = [pair[number].value for pair in tally.pairs.values()]
+        defined = [value for value in values if value is not None]
+        figures.append(
+            span_agreement(
+                measure,
+                sums,
+                pairs=len(values),
+                macro=fmean(defined) if defined else None,
+                undefined=reason,
+                confidence=confidence,
+            )
+        )
+    return tuple(figures)
+
+
+def span_rates(
+    tally: SpanTally, categories: Sequence[int], confidence: float = 0.95
+) -> list[CategoryRate]:
+    """The rate of each of ``categories``, in their order, used or not.
+
+    An agreement is a span that both of a pair of annotators marked with the same start, end and
+    category, a potential agreement one that at least one of them marked: the rate is Jaccard's
+    over all pairs, and ``specific_agreement`` the pooled exact F1 of the category. Error and
+    bounds are those of `rates.category_rates`, over documents.
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1).
+    """
+    check_confidence(confidence)
+    labels = sum((own.categories for own in tally.annotators.values()), Counter[int]())
+    return [
+        rate_of(
+            category,
+            replace(tally.categories.get(category, RateSums()), labels=labels[category]),
+            tally.compared,
+            confidence,
+        )
+        for category in categories
+    ]

@@ -1,0 +1,33 @@
+"""What a series of figures over time says: its slope, when it changed, whether to raise an alarm.
+
+The points of a series share no answer, so that each tells something of its own: the figure of a
+whole ledger at one time after another would carry every change on, damped, for ever.
+
+`slope` asks whether the figure rises or falls on the whole. `change_points` looks back and
+divides all of it into levels. `watch` looks at each point as it comes in, and says how often it
+is wrong.
+"""
+
+from __future__ import annotations
+
+from tracker.monitoring.autocorrelation import FEW_PERIODS, Autocorrelation
+from tracker.monitoring.change_points import Change, ChangePoints, Level, change_points
+from tracker.monitoring.cusum import DIRECTIONS, Alarm, Watch, watch
+from tracker.monitoring.series import Point
+from tracker.monitoring.slope import Slope, slope
+
+__all__ = [
+    "DIRECTIONS",
+    "FEW_PERIODS",
+    "Alarm",
+    "Autocorrelation",
+    "Change",
+    "ChangePoints",
+    "Level",
+    "Point",
+    "Slope",
+    "Watch",
+    "change_points",
+    "slope",
+    "watch",
+]

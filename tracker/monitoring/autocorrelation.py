@@ -1,0 +1,135 @@
+"""How much neighbouring periods depend on each other, and what a series says about it.
+
+The periods of a project may share people, sources and moods, so that a high one is followed by a
+high one: an autoregression of the first order. Taken for independent, such periods have too many
+alarms, changes and slopes. How strong the dependence is, nobody says; it is estimated beside
+everything else, and what is said of a figure is averaged over what it may be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
+
+import numpy as np
+
+from tracker.monitoring.series import FloatArray, Series
+
+__all__ = [
+    "FEW_PERIODS",
+    "GRID",
+    "PRIOR",
+    "Autocorrelation",
+    "Whitened",
+    "averaged",
+    "least_dispersion",
+    "misfit",
+]
+
+GRID: Final[FloatArray] = np.linspace(0.0, 0.95, 20)
+"""The autocorrelations that are thought possible, (20,); a negative one would only narrow."""
+
+PRIOR: Final[FloatArray] = np.log(np.where(GRID == 0, 0.5, 0.5 / (len(GRID) - 1)))
+"""The logarithm of what is believed of each beforehand: independence one half, (20,)."""
+
+# Less than this is the rounding of a zero.
+_ZERO: Final = 1e-12
+
+FEW_PERIODS: Final = 26
+"""Below so many periods the autocorrelation cannot be told well enough to rely on."""
+
+
+@dataclass(frozen=True)
+class Autocorrelation:
+    """The correlation of neighbouring periods, once what is looked for is taken out.
+
+    Attributes:
+        value: the mean of what is believed of it, in [0, 1).
+        ci_low: with probability 0.975 it is this or more.
+        ci_high: with probability 0.975 it is this or less.
+    """
+
+    value: float
+    ci_low: float
+    ci_high: float
+
+    @classmethod
+    def of(cls, log_weights: FloatArray) -> Autocorrelation:
+        """What logarithmic weights of the `GRID` say."""
+        weights = averaged(log_weights)
+        below = np.cumsum(weights)
+        low, high = (int(np.searchsorted(below, tail)) for tail in (0.025, 0.975))
+        last = len(GRID) - 1
+        return cls(float(weights @ GRID), float(GRID[low]), float(GRID[min(high, last)]))
+
+    def to_dict(self) -> dict[str, float]:
+        """The autocorrelation as JSON has it."""
+        return asdict(self)
+
+
+def averaged(log_weights: FloatArray) -> FloatArray:
+    """Weights that add up to 1 from logarithmic ones, (20,)."""
+    weights = np.exp(log_weights - log_weights.max())
+    return np.asarray(weights / weights.sum())
+
+
+def least_dispersion(series: Series, autocorrelation: float) -> float:
+    """The least dispersion of points whose neighbours correlate by as much.
+
+    What a period has beyond what its neighbour lets one expect varies by its sampling error at
+    least, because answers to other items err independently; less than that is luck. 0 if errors
+    are not known.
+    """
+    return 1 / (1 - autocorrelation**2) if series.known else 0.0
+
+
+def misfit(
+    series: Series, left: float, parameters: int, autocorrelation: float, stretches: int = 1
+) -> float:
+    """How badly a fit explains a series: twice the negative logarithm of its likelihood.
+
+    Args:
+        series: the points, n of them.
+        left: the points' variance about the fit, by that of their errors, over n - parameters.
+        parameters: how many figures were fitted.
+        autocorrelation: of neighbours within a stretch, in [0, 1).
+        stretches: of points that do not depend on those of other stretches.
+
+    Returns:
+        The likelihood but for a constant, the dispersion being what is left or the least.
+    """
+    n = len(series.values)
+    dispersion = max(left, least_dispersion(series, autocorrelation), _ZERO)
+    return (
+        n * math.log(dispersion)
+        + (n - stretches) * math.log(1 - autocorrelation**2)
+        + (n - parameters) * left / dispersion
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Whitened:
+    """A series and what is regressed on, over their errors, without an autocorrelation.
+
+    Each row is what a period has beyond what its predecessor lets one expect; the first is scaled
+    to the same variance (Prais and Winsten 1954).
+
+    Attributes:
+        values: (n,).
+        columns: (n, p).
+        variance: of a row, as a share of a period's, in (0, 1].
+    """
+
+    values: FloatArray
+    columns: FloatArray
+    variance: float
+
+    @classmethod
+    def of(cls, series: Series, columns: Sequence[FloatArray], autocorrelation: float) -> Whitened:
+        """Whiten values and columns, each of (n,), in the figure's unit."""
+        rows = np.column_stack((series.values, *columns)) / series.errors[:, None]
+        variance = 1 - autocorrelation**2
+        found = np.vstack((rows[:1] * np.sqrt(variance), rows[1:] - autocorrelation * rows[:-1]))
+        return cls(found[:, 0], found[:, 1:], variance)

@@ -1,0 +1,284 @@
+"""When did a figure change? Levels that last, and the changes between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from tracker.core.clock import iso
+from tracker.monitoring.autocorrelation import (
+    GRID,
+    Autocorrelation,
+    Whitened,
+    least_dispersion,
+    misfit,
+)
+from tracker.monitoring.segmentation import SHORTEST, partition
+from tracker.monitoring.series import TOO_FEW_POINTS, Point, Series, laid_out
+
+__all__ = ["Change", "ChangePoints", "Division", "Level", "change_points", "divided"]
+
+_METHOD: Final = (
+    "Optimal partitioning into levels of two periods or more, each change at the price of the "
+    "modified Bayes information criterion (Zhang and Siegmund 2007)."
+)
+# The median of a squared standard normal deviate.
+_MEDIAN_OF_SQUARES: Final = 0.4549364231195724
+# Two dispersions nearer than this are one, rounded.
+_SAME: Final = 1e-9
+
+
+@dataclass(frozen=True)
+class Level:
+    """A stretch in which the figure stayed the same.
+
+    Attributes:
+        from_at: the end of its first period, microseconds since 1970.
+        until: the end of its last period, likewise.
+        value: the weighted mean of its periods, in the figure's unit.
+        standard_error: of ``value``, the dispersion included.
+        n: its periods.
+    """
+
+    from_at: int
+    until: int
+    value: float
+    standard_error: float
+    n: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The level as JSON has it, times as ISO 8601."""
+        return asdict(self) | {"from_at": iso(self.from_at), "until": iso(self.until)}
+
+
+@dataclass(frozen=True)
+class Change:
+    """From one level to the next.
+
+    There is no p-value: the place was chosen for its great difference, so that a test of it
+    would find one in any series. The penalty is what holds false changes down.
+
+    Attributes:
+        at: the end of the last period before it, microseconds since 1970.
+        from_at: the end of the first period after it, likewise.
+        before: the level before, in the figure's unit.
+        after: the level after.
+        difference: after less before.
+        standard_error: of the difference of the two levels, their places taken as given.
+        n_before: periods of the level before.
+        n_after: periods of the level after.
+    """
+
+    at: int
+    from_at: int
+    before: float
+    after: float
+    difference: float
+    standard_error: float
+    n_before: int
+    n_after: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The change as JSON has it, times as ISO 8601."""
+        return asdict(self) | {"at": iso(self.at), "from_at": iso(self.from_at)}
+
+
+@dataclass(frozen=True)
+class ChangePoints:
+    """The levels of a figure over time, and where one gives way to another.
+
+    Attributes:
+        levels: in order of time; none where undefined.
+        changes: likewise, one fewer.
+        dispersion: how many times the variance by their errors the periods vary about their
+            levels, 1 or more; None where undefined or no error is above 0.
+        n: the points.
+        undefined: too_few_points below 4, of which no two levels can be made; else None.
+        method: one sentence that names method and penalty.
+        autocorrelation: of neighbouring periods about their levels; None where undefined.
+    """
+
+    levels: tuple[Level, ...] = ()
+    changes: tuple[Change, ...] = ()
+    dispersion: float | None = None
+    n: int = 0
+    undefined: str | None = None
+    method: str = _METHOD
+    autocorrelation: Autocorrelation | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The levels and changes as JSON has them, key order included."""
+        return asdict(self) | {
+            "levels": [level.to_dict() for level in self.levels],
+            "changes": [change.to_dict() for change in self.changes],
+        }
+
+
+def change_points(points: Sequence[Point]) -> ChangePoints:
+    """Divide a series into levels: exact, see `tracker.monitoring.segmentation.partition`.
+
+    Neighbouring periods may depend on each other, and a series that does wanders as if its level
+    changed. For each autocorrelation from 0 to 0.95 the best division is made, and the one is
+    taken that explains the points best at its price.
+
+    Args:
+        points: in order of time; no answer is in two of them.
+
+    Returns:
+        The levels and the changes between them. Below 4 points undefined (too_few_points).
+
+    Raises:
+        ValueError: see `tracker.monitoring.series.laid_out`.
+
+    Source:
+        `tracker.monitoring.segmentation.partition`; `spread_of_neighbours` for the dispersion.
+    """
+    series = laid_out(points)
+    if len(points) < 2 * SHORTEST:
+        return ChangePoints(n=len(points), undefined=TOO_FEW_POINTS)
+    divisions = divided(series)
+    likely = np.array([-division.price / 2 for division in divisions])
+    best = divisions[int(np.argmax(likely))]
+    levels = tuple(
+        _level(series, start, stop, best) for start, stop in pairwise([*best.starts, len(points)])
+    )
+    return ChangePoints(
+        levels,
+        tuple(_change(before, after) for before, after in pairwise(levels)),
+        best.dispersion if series.known else None,
+        len(points),
+        autocorrelation=Autocorrelation.of(likely) if best.dispersion else None,
+    )
+
+
+def divided(series: Series) -> list[Division]:
+    """The best division of a series of two points or more for each autocorrelation."""
+    return [_divided(series, float(one)) for one in GRID]
+
+
+@dataclass(frozen=True)
+class Division:
+    """The best division for one autocorrelation.
+
+    Attributes:
+        starts: the places at which its levels start.
+        autocorrelation: for which it is the best.
+        dispersion: the points' variance about their levels over that of their errors.
+        price: twice the negative logarithm of the likelihood, plus what its changes cost.
+    """
+
+    starts: list[int]
+    autocorrelation: float
+    dispersion: float
+    price: float
+
+
+def _divided(series: Series, autocorrelation: float) -> Division:
+    """The best division for an autocorrelation.
+
+    Neighbours tell the dispersion before any level is known, but of few points they tell it
+    badly, and one that is too small makes changes of chance. So what is left within the levels
+    that it leads to is taken where it is more, until it is not. (Of steady projects with a
+    dispersion of 4, 26 weeks showed a change in 14 of 100 without this, in 9 with it.)
+    """
+    dispersion = spread_of_neighbours(series, autocorrelation)
+    if dispersion == 0:  # there are neither errors nor differences, and nothing to divide
+        return Division([0], autocorrelation, 0.0, autocorrelation)
+    while True:
+        starts = partition(series.values, dispersion * series.errors**2, autocorrelation)
+        left = _spread_within(series, starts, autocorrelation)
+        if left <= dispersion * (1 + _SAME):
+            break
+        dispersion = left
+    return Division(
+        starts, autocorrelation, dispersion, _price(series, starts, left, autocorrelation)
+    )
+
+
+def _price(series: Series, starts: list[int], left: float, autocorrelation: float) -> float:
+    """What a division costs; ``left`` is the dispersion within its levels."""
+    n, levels = len(series.values), len(starts)
+    lengths = [stop - start for start, stop in pairwise([*starts, n])]
+    return (
+        misfit(series, left, levels, autocorrelation, levels)
+        + 3 * (levels - 1) * math.log(n)
+        + sum(math.log(length / n) for length in lengths)
+    )
+
+
+def spread_of_neighbours(series: Series, autocorrelation: float = 0.0) -> float:
+    """How many times their variance the differences of neighbouring points vary.
+
+    Of points that correlate they vary by less; the ratio is that of the points themselves.
+
+    From the median of the squared differences: a change of level is in one difference only, and
+    the median of many hardly moves for it, as their mean would.
+
+    Returns:
+        The ratio; 1 at least where the errors are known, because sampling is always there.
+        Where they are not and the median is 0, from the mean: most points are the same then,
+        and the others show how much a point can vary.
+
+    Source:
+        Davies and Kovac (2001), Ann. Stat. 29, 1; von Neumann et al. (1941), Ann. Math. Stat. 12,
+        153, for the mean.
+    """
+    variances = series.errors**2
+    expected = (variances[1:] + variances[:-1]) * (1 - autocorrelation)
+    squares = np.diff(series.values) ** 2 / expected
+    ratio = float(np.median(squares)) / _MEDIAN_OF_SQUARES
+    if series.known:
+        return max(ratio, least_dispersion(series, autocorrelation))
+    return ratio or float(squares.mean())
+
+
+def _spread_within(series: Series, starts: list[int], autocorrelation: float) -> float:
+    """How many times their variance points vary about their levels."""
+    n = len(series.values)
+    squares = sum(
+        _mean_of(series, start, stop, autocorrelation)[2] for start, stop in pairwise([*starts, n])
+    )
+    return squares / (n - len(starts))
+
+
+def _mean_of(
+    series: Series, start: int, stop: int, autocorrelation: float
+) -> tuple[float, float, float]:
+    """Of some points the mean, its variance and the squared deviations, by those of a point."""
+    some = series.part(start, stop)
+    white = Whitened.of(some, (np.ones_like(some.values),), autocorrelation)
+    ones = white.columns[:, 0]
+    weight = float(ones @ ones)
+    mean = float(ones @ white.values) / weight
+    left = white.values - mean * ones
+    return mean, white.variance / weight, float(left @ left) / white.variance
+
+
+def _level(series: Series, start: int, stop: int, of: Division) -> Level:
+    """The level of the points from ``start`` up to, without, ``stop``."""
+    mean, variance, _ = _mean_of(series, start, stop, of.autocorrelation)
+    return Level(
+        from_at=series.at[start],
+        until=series.at[stop - 1],
+        value=mean,
+        standard_error=math.sqrt(of.dispersion * variance),
+        n=stop - start,
+    )
+
+
+def _change(before: Level, after: Level) -> Change:
+    return Change(
+        at=before.until,
+        from_at=after.from_at,
+        before=before.value,
+        after=after.value,
+        difference=after.value - before.value,
+        standard_error=math.hypot(before.standard_error, after.standard_error),
+        n_before=before.n,
+        n_after=after.n,
+    )

@@ -1,0 +1,169 @@
+"""The parts of a chart that needs to be told neither the level of a figure nor its spread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from tracker.monitoring.autocorrelation import GRID, PRIOR, averaged
+from tracker.monitoring.run_length import REFERENCE
+from tracker.monitoring.series import FloatArray, Series
+
+__all__ = ["Known", "Sum", "first_after"]
+
+# Below this a probability's normal score is lost to rounding; it is -37.
+_LEAST_PROBABILITY: Final = 1e-300
+
+# A dispersion of less than this share of the greatest is the rounding of a zero.
+_ZERO: Final = 1e-12
+
+# Sampling alone makes the dispersion 1. One far below it is no calm but periods that are alike
+# because nearly all their answers agree; the first period with an ordinary disagreement would
+# stand out from them. Where sampling is all, this makes false alarms a little rarer.
+_LEAST_DISPERSION: Final = 0.5
+
+# The points that raised an alarm were chosen for lying far out. Taken in full, they set the new
+# level too far out as well, and one false alarm brings another as the figure comes back.
+_OF_THE_CHOSEN: Final = 0.5
+
+
+@dataclass
+class Known:
+    """What is known of the present level, one point after another, for each autocorrelation.
+
+    Columns are of shape (20,), one place for each autocorrelation of the `GRID`. A point is judged
+    by what it has beyond what its predecessor lets one expect.
+
+    Attributes:
+        start: the place of its first point.
+        floor: the least dispersion.
+        belief: what is believed of each autocorrelation, as a logarithm.
+        weight: the points' weights, 1 / error^2, summed.
+        mean: their weighted mean.
+        squares: their recursive residuals squared, summed.
+        freedom: how many residuals that is.
+        last: the last point's value and 1, both over its error.
+    """
+
+    start: int
+    floor: float
+    belief: FloatArray = field(default_factory=PRIOR.copy)
+    weight: FloatArray = field(default_factory=lambda: np.zeros_like(GRID))
+    mean: FloatArray = field(default_factory=lambda: np.zeros_like(GRID))
+    squares: FloatArray = field(default_factory=lambda: np.zeros_like(GRID))
+    freedom: int = 0
+    last: tuple[float, float] | None = None
+
+    @classmethod
+    def of(cls, series: Series, start: int, stop: int, belief: FloatArray) -> Known:
+        """What the points from ``start`` up to, without, ``stop`` say, taken for half."""
+        known = cls(start, _LEAST_DISPERSION if series.known else 0.0, belief)
+        for value, error in zip(series.values[start:stop], series.errors[start:stop], strict=True):
+            known.scored(float(value), float(error))
+        known.weight *= _OF_THE_CHOSEN
+        return known
+
+    def take(self, value: float, error: float) -> tuple[FloatArray, FloatArray]:
+        """Take in one more point.
+
+        Returns:
+            Its recursive residual: how far it lies from the mean of those before, over the error
+            of that; 0 for the first. On a level the residuals are independent of each other,
+            with the dispersion as their common variance. And that error over the point's own.
+
+        Source:
+            Brown, Durbin and Evans (1975), J. R. Stat. Soc. B 37, 149, section 2.
+        """
+        row = (value / error, 1 / error)
+        if self.last is None:
+            whole = np.sqrt(1 - GRID**2)
+            own, one = whole * row[0], whole * row[1]
+            residual, wider = np.zeros_like(GRID), np.ones_like(GRID)
+        else:
+            own, one = (now - GRID * before for now, before in zip(row, self.last, strict=True))
+            wider = np.sqrt(1 + one**2 / self.weight)
+            residual = (own - one * self.mean) / wider
+            self.squares = self.squares + residual**2
+            self.freedom += 1
+        self.last = row
+        self.weight = self.weight + one**2
+        self.mean = self.mean + (own - one * self.mean) * one / self.weight
+        return residual, wider
+
+    def scored(self, value: float, error: float) -> float:
+        """Take in one more point, and judge it by those before.
+
+        Returns:
+            The standard normal score of its residual over the root mean square of those before,
+            which is t with as many degrees of freedom as there are, averaged over what is
+            believed of the autocorrelation; 0 while there is none, or while all points without
+            errors are the same.
+
+        Source:
+            Hawkins (1987), The Statistician 36, 299; also Hawkins and Olwell (1998), Cumulative
+            Sum Charts and Charting for Quality Improvement, chapter 7.
+        """
+        # Imported here, because scipy costs more than the rest of the program's start.
+        from scipy.special import ndtri, stdtr
+
+        freedom, squares, believed = self.freedom, self.squares, averaged(self.belief)
+        residual, wider = self.take(value, error)
+        dispersion = np.maximum(squares / freedom, self.floor) if freedom else squares
+        if dispersion.max() == 0:
+            return 0.0
+        dispersion = np.maximum(dispersion, dispersion.max() * _ZERO)
+        t = residual / np.sqrt(dispersion)
+        likelihood = (freedom + 1) * np.log1p(t**2 / freedom) + np.log(dispersion * wider**2)
+        self.belief = self.belief - likelihood / 2
+        below, above = (float(believed @ stdtr(freedom, side)) for side in (t, -t))
+        score = float(ndtri(max(min(below, above), _LEAST_PROBABILITY)))
+        return score if below < above else -score
+
+
+@dataclass
+class Sum:
+    """One of Page's (1954, Biometrika 41, 100) cumulative sums.
+
+    Attributes:
+        sign: 1 to sum what lies above the level, -1 what lies below.
+        zero: the place at which it last stood at 0.
+        height: the sum, in standard deviations, 0 or more.
+    """
+
+    sign: int
+    zero: int = 0
+    height: float = 0.0
+
+    def add(self, score: float, place: int) -> float:
+        """Add the score of the point at a place; the sum with it."""
+        self.height = max(0.0, self.height + self.sign * score - REFERENCE)
+        if self.height == 0:
+            self.zero = place
+        return self.height
+
+
+def first_after(series: Series, start: int, zero: int, last: int, sign: int) -> int:
+    """The most likely place of the first point of a new level.
+
+    The sum leaves 0 at the change or, by a chance deviation, some points too early. One of the
+    old level among the few of the new would hide the next change: it makes them look widely
+    spread. So of the places since the sum left 0 the likeliest is taken.
+
+    Args:
+        series: all points.
+        start: the place of the old level's first point.
+        zero: where the sum last stood at 0, at or after ``start``.
+        last: where it raised the alarm, after ``zero``.
+        sign: 1 for a new level above the old, -1 for one below.
+
+    Source:
+        Hinkley (1970), Biometrika 57, 1.
+    """
+    weights = series.weights[start : last + 1]
+    weight, total = np.cumsum(weights), np.cumsum(weights * series.values[start : last + 1])
+    before, after = weight[:-1], weight[-1] - weight[:-1]
+    rise = (total[-1] - total[:-1]) / after - total[:-1] / before
+    likely = sign * rise / np.sqrt(1 / before + 1 / after)
+    return zero + 1 + int(np.argmax(likely[zero - start :]))

@@ -1,0 +1,205 @@
+"""Answers that change hands: two names that turn out to be one person's, or not after all.
+
+Each record keeps the name it was given under; whose it is follows from the aliases. Where both
+had answered an item, the record that stands is found anew, and the other is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from shlex import quote
+from typing import cast
+
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, select, update
+
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.projects.annotators import AnnotatorInfo, annotator_names, find_annotator, live_aliases
+from tracker.projects.change_log import lock_project, record_change
+from tracker.projects.changed_items import touch
+from tracker.projects.project import ProjectInfo, list_projects
+from tracker.projects.supersede import restore, retire
+from tracker.storage import seals
+from tracker.storage.as_of import ERASURE, MERGE, SPLIT
+from tracker.storage.schema import (
+    ERASED,
+    Alias,
+    Annotator,
+    FlagChange,
+    Label,
+    MergedLabel,
+    PastLabel,
+)
+
+__all__ = ["erase_annotator", "erase_everywhere", "merge_annotators", "split_annotator"]
+
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+
+
+def merge_annotators(
+    connection: Connection, project: ProjectInfo, name: str, into: str
+) -> AnnotatorInfo:
+    """Let all answers of an annotator, past and to come, be those of another.
+
+    The name becomes an alias of the other, as do its own aliases. Raises NotFound for an
+    unknown name, InvalidOption for the same one twice or for two kinds of annotators.
+    """
+    lock_project(connection, project.id)
+    one, other = (find_annotator(connection, project, which) for which in (name, into))
+    if one.id == other.id:
+        raise InvalidOption(f"{name!r} and {into!r} are one annotator already")
+    if one.kind != other.kind:
+        raise InvalidOption(
+            f"{one.name!r} is a {one.kind} annotator, {other.name!r} a {other.kind} one",
+            f"first: tracker annotator kind {quote(one.name)} {other.kind} "
+            f"-p {quote(project.name)}",
+        )
+    detail = {"annotator": one.id, "into": other.id}
+    change, _ = record_change(connection, project.id, MERGE, detail)
+    moved = [one.id]
+    for alias, owner in live_aliases(connection, project.id).items():
+        if owner == one.id:
+            _end_alias(connection, project.id, alias, change)
+            moved.append(alias)
+    for alias in moved:
+        _begin_alias(connection, project.id, alias, other.id, change)
+    _hand_over(connection, project.id, moved, other.id, change)
+    return find_annotator(connection, project, other.name)
+
+
+def split_annotator(connection: Connection, project: ProjectInfo, alias: str) -> AnnotatorInfo:
+    """Let the answers given under an alias be those of an annotator of that name again.
+
+    Raises NotFound for a name that is no alias.
+    """
+    lock_project(connection, project.id)
+    found = connection.execute(
+        select(Annotator.id, Alias.annotator_id)
+        .join(Alias, (Alias.project_id == Annotator.project_id) & (Alias.alias_id == Annotator.id))
+        .where(
+            Annotator.project_id == project.id,
+            Annotator.name == alias.strip(),
+            Alias.to_change.is_(None),
+        )
+    ).one_or_none()
+    if found is None:
+        owner = find_annotator(connection, project, alias)
+        raise NotFound(
+            f"{alias!r} is no alias of another annotator",
+            f"{owner.name!r} has the aliases: {', '.join(owner.aliases)}"
+            if owner.aliases
+            else None,
+        )
+    detail = {"alias": found.id, "from": found.annotator_id}
+    change, _ = record_change(connection, project.id, SPLIT, detail)
+    _end_alias(connection, project.id, found.id, change)
+    _hand_over(connection, project.id, [found.id], found.id, change)
+    return find_annotator(connection, project, alias)
+
+
+def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> int:
+    """Delete all records of an annotator for good, and the names; returns the labels that stood.
+
+    What is left of the person is a number, also of what they did about findings. Texts that
+    people wrote stay; see `remaining_mentions`. Raises NotFound for an unknown name.
+    """
+    lock_project(connection, project.id)
+    annotator = find_annotator(connection, project, name)
+    aliases = live_aliases(connection, project.id)
+    names = [annotator.id, *(alias for alias, owner in aliases.items() if owner == annotator.id)]
+    change, _ = record_change(connection, project.id, ERASURE, {"annotator": annotator.id})
+    ours = [
+        and_(table.c.project_id == project.id, table.c.annotator_id == annotator.id)
+        for table in (_labels, _past)
+    ]
+    stood = select(_labels.c.item_id).where(ours[0]).subquery("stood")
+    touch(connection, project.id, change, select(stood.c.item_id))
+    with seals.moved_labels(connection, project.id, "annotator_id", [annotator.id]):
+        labels = connection.execute(delete(_labels).where(ours[0])).rowcount
+        connection.execute(delete(_past).where(ours[1]))
+    given = (MergedLabel.project_id == project.id) & MergedLabel.given_as.in_(names)
+    connection.execute(delete(MergedLabel).where(given))
+    known = annotator_names(connection, project)
+    erase_acts(connection, project.id, [known[number] for number in names])
+    taken = set(known.values())
+    for number in names:
+        name = f"erased {number}"
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        connection.execute(
+            update(Annotator)
+            .where(Annotator.project_id == project.id, Annotator.id == number)
+            .values(name=name)
+        )
+    return labels
+
+
+def erase_acts(connection: Connection, project_id: int, names: Sequence[str]) -> None:
+    """Blank the names of those who did something about findings; the project's lock is held."""
+    connection.execute(
+        update(FlagChange)
+        .where(FlagChange.project_id == project_id, FlagChange.made_by.in_(names))
+        .values(made_by=ERASED)
+    )
+
+
+def erase_everywhere(connection: Connection, name: str) -> dict[str, int]:
+    """Erase an annotator in all projects; returns the labels that stood, by project.
+
+    In each, all names of the annotator there go. Raises NotFound where no project knows the name.
+    """
+    erased: dict[str, int] = {}
+    unknown: NotFound | None = None
+    for project in list_projects(connection, archived=True):
+        lock_project(connection, project.id)
+        try:
+            erased[project.name] = erase_annotator(connection, project, name)
+        except NotFound as error:
+            unknown = error
+        erase_acts(connection, project.id, [name])
+    if not erased:
+        raise unknown or NotFound(f"there is no annotator {name!r} in any project")
+    return erased
+
+
+def _begin_alias(
+    connection: Connection, project_id: int, alias: int, annotator: int, change: int
+) -> None:
+    row = {"alias_id": alias, "annotator_id": annotator, "from_change": change}
+    connection.execute(insert(Alias).values(project_id=project_id, **row))
+
+
+def _end_alias(connection: Connection, project_id: int, alias: int, change: int) -> None:
+    connection.execute(
+        update(Alias)
+        .where(Alias.project_id == project_id, Alias.alias_id == alias, Alias.to_change.is_(None))
+        .values(to_change=change)
+    )
+
+
+def _hand_over(
+    connection: Connection, project_id: int, names: list[int], annotator: int, change: int
+) -> None:
+    """Give the records made under some names to an annotator, and settle what stands.
+
+    All standing answers that this touches go to the past first, those of the owner before and
+    of the one after; then the best record of each answer stands again.
+    """
+
+    def given(table: Table) -> ColumnElement[bool]:
+        return and_(table.c.project_id == project_id, table.c.given_as.in_(names))
+
+    standing = select(_labels.c.item_id).where(given(_labels))
+    items = standing.union(select(_past.c.item_id).where(given(_past))).subquery("given")
+    touch(connection, project_id, change, select(items.c.item_id))
+    affected = _labels.c.item_id.in_(select(items.c.item_id))
+    retire(connection, and_(_labels.c.project_id == project_id, affected))
+    connection.execute(update(_past).where(given(_past)).values(annotator_id=annotator))
+    # Every standing label of these items is in the past now, under one name or another.
+    theirs = select(_past.c.item_id).where(given(_past))
+    restore(
+        connection,
+        project_id,
+        and_(_past.c.project_id == project_id, _past.c.item_id.in_(theirs)),
+    )

@@ -1,0 +1,232 @@
+"""Annotators: who they are, what kind, and under which other names they answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from shlex import quote
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.projects.change_log import lock_project, record_change
+from tracker.projects.flag_states import settling_changes
+from tracker.projects.lookup import check_name, near
+from tracker.projects.project import ProjectInfo
+from tracker.storage.facts import hold_kinds, say_of_annotators, standing_annotators
+from tracker.storage.schema import KINDS, STANDING, Alias, Annotator, FlagRow, Label
+
+__all__ = [
+    "AnnotatorInfo",
+    "add_alias",
+    "annotator_names",
+    "find_annotator",
+    "find_annotators",
+    "flagged_annotators",
+    "list_annotators",
+    "rename_annotator",
+    "set_kind",
+    "with_people",
+]
+
+
+@dataclass(frozen=True)
+class AnnotatorInfo:
+    """One annotator of a project, with their other names."""
+
+    id: int
+    name: str
+    kind: str
+    aliases: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The annotator as JSON."""
+        return {"annotator": self.name, "kind": self.kind, "aliases": list(self.aliases)}
+
+
+def live_aliases(connection: Connection, project_id: int) -> dict[int, int]:
+    """Which annotator each alias stands for now: ``{alias id: annotator id}``."""
+    return {
+        row.alias_id: row.annotator_id
+        for row in connection.execute(
+            select(Alias.alias_id, Alias.annotator_id).where(
+                Alias.project_id == project_id, Alias.to_change.is_(None)
+            )
+        )
+    }
+
+
+def list_annotators(connection: Connection, project: ProjectInfo) -> list[AnnotatorInfo]:
+    """The project's annotators by name; an alias is shown with its annotator, not by itself.
+
+    Whom only undone imports named is not among them.
+    """
+    rows = connection.execute(
+        select(Annotator.id, Annotator.name, Annotator.kind).where(
+            Annotator.project_id == project.id
+        )
+    ).all()
+    aliases = live_aliases(connection, project.id)
+    spoken_of = standing_annotators(connection, project.id)
+    spoken_of |= {owner for alias, owner in aliases.items() if alias in spoken_of}
+    other_names: dict[int, list[str]] = {}
+    for row in rows:
+        if row.id in aliases:
+            other_names.setdefault(aliases[row.id], []).append(row.name)
+    found = [
+        AnnotatorInfo(row.id, row.name, row.kind, tuple(sorted(other_names.get(row.id, []))))
+        for row in rows
+        if row.id not in aliases and row.id in spoken_of
+    ]
+    return sorted(found, key=lambda annotator: annotator.name)
+
+
+def annotator_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:
+    """Every name of the project by id, aliases too."""
+    rows = connection.execute(
+        select(Annotator.id, Annotator.name).where(Annotator.project_id == project.id)
+    )
+    return {row.id: row.name for row in rows}
+
+
+def find_annotator(connection: Connection, project: ProjectInfo, name: str) -> AnnotatorInfo:
+    """The annotator of that name or alias; raises NotFound, with the near names."""
+    return find_annotators(connection, project, [name])[0]
+
+
+def find_annotators(
+    connection: Connection, project: ProjectInfo, names: Sequence[str]
+) -> list[AnnotatorInfo]:
+    """The annotators of these names or aliases; raises NotFound, with the near names."""
+    annotators = list_annotators(connection, project)
+    known = {name: one for one in annotators for name in (one.name, *one.aliases)}
+    found = [known.get(name.strip()) for name in names]
+    for name, annotator in zip(names, found, strict=True):
+        if annotator is None:
+            raise NotFound(
+                f"there is no annotator {name!r} in {project.name!r}",
+                near(name, known) or f"see: tracker annotator list -p {quote(project.name)}",
+            )
+    return [annotator for annotator in found if annotator is not None]
+
+
+def flagged_annotators(connection: Connection, project: ProjectInfo) -> set[int]:
+    """The ids of annotators with an open or acknowledged finding of their own, or of an alias.
+
+    One about a pair is nobody's own: who of the two copied is not known.
+    """
+    settled = settling_changes(project.id)
+    flagged = (
+        select(FlagRow.annotator_id)
+        .join(settled, settled.c.flag_id == FlagRow.id)
+        .where(
+            FlagRow.project_id == project.id,
+            FlagRow.annotator_id == FlagRow.other_id,
+            settled.c.state.in_(STANDING),
+        )
+        .distinct()
+    )
+    owners = live_aliases(connection, project.id)
+    return {owners.get(one, one) for one in connection.scalars(flagged)}
+
+
+def set_kind(connection: Connection, project: ProjectInfo, name: str, kind: str) -> AnnotatorInfo:
+    """Say whether an annotator is human, model or reference; raises InvalidOption, NotFound."""
+    if kind not in KINDS:
+        raise InvalidOption(f"{kind!r} is no kind of annotator", f"one of: {', '.join(KINDS)}")
+    lock_project(connection, project.id)
+    annotator = find_annotator(connection, project, name)
+    detail = {"annotator": annotator.id, "from": annotator.kind, "to": kind}
+    change, _ = record_change(connection, project.id, "annotator kind", detail)
+    say_of_annotators(connection, project.id, change, kinds={annotator.id: kind})
+    hold_kinds(connection, project.id, change)
+    return find_annotator(connection, project, annotator.name)
+
+
+def rename_annotator(
+    connection: Connection, project: ProjectInfo, old: str, new: str
+) -> AnnotatorInfo:
+    """Give an annotator another name; the old one stays an alias, so old exports still fit.
+
+    Raises NotFound for an unknown annotator, InvalidOption where the name is taken.
+    """
+    new = check_name(new, "annotator")
+    lock_project(connection, project.id)
+    annotator = find_annotator(connection, project, old)
+    if new in annotator_names(connection, project).values():
+        raise InvalidOption(f"the name {new!r} is taken", "choose another name")
+    _set_name(connection, project, annotator.id, new)
+    _insert_alias(connection, project, annotator.name, annotator, "rename annotator")
+    return find_annotator(connection, project, new)
+
+
+def add_alias(connection: Connection, project: ProjectInfo, name: str, alias: str) -> AnnotatorInfo:
+    """Let answers that come under ``alias`` be the annotator's, from now on.
+
+    Raises NotFound for an unknown annotator, InvalidOption where the alias is another
+    annotator's name: two people's answers are never mixed by a slip of the keyboard.
+    """
+    alias = check_name(alias, "alias")
+    lock_project(connection, project.id)
+    annotator = find_annotator(connection, project, name)
+    if alias in annotator_names(connection, project).values():
+        raise InvalidOption(
+            f"the name {alias!r} is already in use in {project.name!r}",
+            f"see: tracker annotator list -p {quote(project.name)}",
+        )
+    _insert_alias(connection, project, alias, annotator, "alias")
+    return find_annotator(connection, project, annotator.name)
+
+
+def _set_name(connection: Connection, project: ProjectInfo, number: int, name: str) -> None:
+    connection.execute(
+        update(Annotator)
+        .where(Annotator.project_id == project.id, Annotator.id == number)
+        .values(name=name)
+    )
+
+
+def _insert_alias(
+    connection: Connection, project: ProjectInfo, alias: str, annotator: AnnotatorInfo, kind: str
+) -> None:
+    """Add an alias by a change of a kind; the log tells numbers, for names may have to go."""
+    highest = select(func.max(Annotator.id)).where(Annotator.project_id == project.id)
+    number = (connection.scalar(highest) or 0) + 1
+    connection.execute(
+        insert(Annotator).values(project_id=project.id, id=number, name=alias, kind=annotator.kind)
+    )
+    detail = {"annotator": annotator.id, "alias": number}
+    change, _ = record_change(connection, project.id, kind, detail)
+    say_of_annotators(connection, project.id, change, [number], {number: annotator.kind})
+    connection.execute(
+        insert(Alias).values(
+            project_id=project.id,
+            alias_id=number,
+            annotator_id=annotator.id,
+            from_change=change,
+        )
+    )
+
+
+def labels_by_annotator(connection: Connection, project: ProjectInfo) -> dict[int, int]:
+    """How many labels stand for each annotator that has any: ``{annotator id: labels}``."""
+    rows = connection.execute(
+        select(Label.annotator_id, func.count().label("labels"))
+        .where(Label.project_id == project.id)
+        .group_by(Label.annotator_id)
+    )
+    return {row.annotator_id: row.labels for row in rows}
+
+
+def with_people(told: Mapping[str, Any] | None, people: Mapping[Any, Any]) -> dict[str, Any] | None:
+    """A choice as JSON with other words for its annotators.
+
+    Numbers by name, as it is stored, for names may have to go; or the names of now by number.
+    """
+    if told is None:
+        return None
+    return {
+        **told,
+        **{who: [people[one] for one in told[who]] for who in ("annotators", "excluded")},
+    }

@@ -1,0 +1,120 @@
+"""Categories of a project: in order, counted, renamed."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, func, select, update
+
+from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.projects.change_log import lock_project, record_change
+from tracker.projects.lookup import check_name, is_numeric, near, unfit_for
+from tracker.projects.project import ProjectInfo
+from tracker.storage.facts import merged_categories, positions, standing_categories
+from tracker.storage.schema import Category, Label
+
+__all__ = [
+    "CategoryNames",
+    "all_category_names",
+    "category_names",
+    "every_category_name",
+    "labels_by_category",
+    "rename_category",
+]
+
+
+class CategoryNames(dict[int, str]):
+    """Categories of a project in their order, ``{id: name}``.
+
+    ``ordered`` says whether the order was declared, for every one of them.
+    """
+
+    ordered = False
+
+
+def category_names(connection: Connection, project: ProjectInfo) -> CategoryNames:
+    """The project's categories, ``{id: name}``, in the declared or else the sorted order.
+
+    A learnt list is sorted by number where every name is one, else by name; learnt categories
+    come after those with a declared place. What only undone imports named is not among them.
+    """
+    every = all_category_names(connection, project.id)
+    places = positions(connection, project.id)
+    known = (
+        set(places)
+        if project.closed
+        else places.keys() | standing_categories(connection, project.id)
+    )
+    merged = merged_categories(connection, project.id)
+    names = {
+        number: name for name, number in every.items() if number in known and number not in merged
+    }
+    numeric = all(is_numeric(name) for name in names.values())
+    found = CategoryNames(
+        sorted(
+            names.items(),
+            key=lambda one: (
+                places.get(one[0], len(every) + 1),
+                float(one[1]) if numeric else 0.0,
+                one[1],
+            ),
+        )
+    )
+    found.ordered = bool(places) and names.keys() <= places.keys()
+    return found
+
+
+def every_category_name(connection: Connection, project: ProjectInfo) -> dict[int, str]:
+    """The project's categories, ``{id: name}``, then those that it has no more.
+
+    For what was recorded of them: an undone import's categories stay in the record.
+    """
+    every = all_category_names(connection, project.id)
+    return category_names(connection, project) | {number: name for name, number in every.items()}
+
+
+def all_category_names(connection: Connection, project_id: int) -> dict[str, int]:
+    """The number of every name a category ever had in the project."""
+    rows = connection.execute(
+        select(Category.name, Category.id)
+        .where(Category.project_id == project_id, Category.id > 0)
+        .order_by(Category.id)
+    )
+    return {str(row.name): row.id for row in rows}
+
+
+def rename_category(connection: Connection, project: ProjectInfo, old: str, new: str) -> None:
+    """Give a category another name; its labels stay its labels.
+
+    Raises NotFound for an unknown category, InvalidOption where the new name is taken.
+    """
+    new = check_name(new, "category")
+    lock_project(connection, project.id)
+    names = category_names(connection, project)
+    number = next((n for n, name in names.items() if name == old.strip()), None)
+    if number is None:
+        raise NotFound(f"there is no category {old!r}", near(old, names.values()))
+    if new in all_category_names(connection, project.id):
+        raise InvalidOption(f"the category {new!r} exists", "choose another name")
+    unfit = unfit_for(project.scale, new)
+    if unfit is not None:
+        raise Refused(f"{new!r} {unfit}", "choose another name")
+    connection.execute(
+        update(Category)
+        .where(Category.project_id == project.id, Category.id == number)
+        .values(name=new)
+    )
+    record_change(
+        connection, project.id, "rename category", {"category": number, "from": old, "to": new}
+    )
+
+
+def labels_by_category(connection: Connection, project: ProjectInfo) -> dict[str, int]:
+    """How many labels of each category stand, whoever gave them, in the categories' order."""
+    rows = connection.execute(
+        select(Label.category_id, func.count().label("labels"))
+        .where(Label.project_id == project.id)
+        .group_by(Label.category_id)
+    )
+    labels = {row.category_id: row.labels for row in rows}
+    return {
+        name: labels.get(number, 0) for number, name in category_names(connection, project).items()
+    }

@@ -1,0 +1,142 @@
+"""Categories that turn out to be one: their answers counted as one's, or apart again."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    exists,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
+
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.projects.categories import all_category_names, category_names
+from tracker.projects.change_log import lock_project, record_change
+from tracker.projects.changed_items import touch
+from tracker.projects.lookup import near
+from tracker.projects.project import ProjectInfo
+from tracker.projects.settings import MERGE_CATEGORIES, SPLIT_CATEGORY
+from tracker.storage import seals
+from tracker.storage.answer_keys import LABEL, RECORD, given_as, same
+from tracker.storage.as_of import Merge, keep_merged, live_merges, merge_labels, split_labels
+from tracker.storage.schema import CategoryMerge, Label, MergedLabel, PastLabel
+
+__all__ = ["fold", "merge_categories", "split_category"]
+
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+_merged = cast("Table", MergedLabel.__table__)
+
+
+def merge_categories(connection: Connection, project: ProjectInfo, name: str, into: str) -> int:
+    """Let all answers of a category, past and to come, be answers of another.
+
+    Returns how many labels that stand are concerned. Raises NotFound for an unknown category,
+    InvalidOption for the same one twice.
+    """
+    lock_project(connection, project.id)
+    names = {known: number for number, known in category_names(connection, project).items()}
+    one, other = (_number(project, names, which) for which in (name, into))
+    if one == other:
+        raise InvalidOption(f"{name!r} and {into!r} are one category", "name two")
+    detail = {"category": one, "into": other}
+    change, _ = record_change(connection, project.id, MERGE_CATEGORIES, detail)
+    row = {"project_id": project.id, "from_change": change, "category_id": one, "into_id": other}
+    connection.execute(insert(CategoryMerge).values(row))
+    merge = Merge(project.id, change, one, other)
+    mine = (_labels.c.project_id == project.id) & (_labels.c.category_id == one)
+    labels = connection.scalar(select(func.count()).select_from(_labels).where(mine)) or 0
+    touch(connection, project.id, change, _items(_labels, mine))
+    for table in (_labels, _past):
+        keep_merged(connection, merge, table)
+    with seals.moved_labels(connection, project.id, "category_id", [one, other]):
+        merge_labels(connection, merge, (_labels, _past))
+    return labels
+
+
+def split_category(connection: Connection, project: ProjectInfo, name: str) -> str:
+    """Let the answers of a merged category be its own again; returns whose they were.
+
+    Raises NotFound for one that is not merged, InvalidOption while the other is merged itself.
+    """
+    lock_project(connection, project.id)
+    names = {number: known for known, number in all_category_names(connection, project.id).items()}
+    live = live_merges(connection, project.id)
+    merge = next((one for one in live if names[one.category] == name.strip()), None)
+    if merge is None:
+        merged = [names[one.category] for one in live]
+        raise NotFound(
+            f"{name!r} is not merged into another category",
+            near(name, merged) or (f"merged are: {', '.join(merged)}" if merged else None),
+        )
+    later = next((one for one in live if one.category == merge.into and one.id > merge.id), None)
+    if later is not None:
+        raise InvalidOption(
+            f"{names[merge.into]!r}, of which {name!r} is a part, is merged into "
+            f"{names[later.into]!r}",
+            f"first: tracker category split {project.name} {names[merge.into]}",
+        )
+    detail = {"category": merge.category, "from": merge.into}
+    change, _ = record_change(connection, project.id, SPLIT_CATEGORY, detail)
+    touch(
+        connection,
+        project.id,
+        change,
+        _items(_merged, (_merged.c.project_id == project.id) & (_merged.c.merge_id == merge.id)),
+    )
+    both = [merge.category, merge.into]
+    with seals.moved_labels(connection, project.id, "category_id", both):
+        split_labels(connection, merge, (_labels, _past))
+    connection.execute(
+        update(CategoryMerge)
+        .where(CategoryMerge.project_id == project.id, CategoryMerge.from_change == merge.id)
+        .values(to_change=change)
+    )
+    return names[merge.into]
+
+
+def fold(connection: Connection, incoming: Table, merges: list[Merge], change: int) -> None:
+    """Let staged answers of merged categories be the others', and keep which these are."""
+    for merge in merges:
+        mine = incoming.c.category_id == merge.category
+        also = incoming.alias("also")
+        beside = exists(select(literal(1)).select_from(also)).where(
+            same((*RECORD, *LABEL[1:]), also, incoming), also.c.category_id == merge.into
+        )
+        told: dict[str, ColumnElement[Any]] = {
+            "project_id": literal(merge.project_id),
+            "merge_id": literal(merge.id),
+            "change_id": literal(change),
+            "given_as": given_as(incoming),
+            "beside": beside.correlate(incoming),
+        }
+        columns = [
+            told[c.name].label(c.name) if c.name in told else incoming.c[c.name]
+            for c in _merged.columns
+        ]
+        names = [column.name for column in _merged.columns]
+        statement = select(*columns).where(mine).distinct()
+        connection.execute(insert(_merged).from_select(names, statement))
+        connection.execute(update(incoming).where(mine).values(category_id=merge.into))
+
+
+def _number(project: ProjectInfo, names: dict[str, int], name: str) -> int:
+    number = names.get(name.strip())
+    if number is None:
+        raise NotFound(
+            f"there is no category {name!r} in {project.name!r}",
+            near(name, names) or f"see: tracker category list {project.name}",
+        )
+    return number
+
+
+def _items(table: Table, which: ColumnElement[bool]) -> Select[tuple[int]]:
+    return select(table.c.item_id).where(which)

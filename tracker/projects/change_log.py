@@ -1,0 +1,57 @@
+"""The change log: every mutation of a project's ledger is one row of it, in order."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from tracker.core import clock
+from tracker.core.errors import NotFound
+from tracker.storage import seals
+from tracker.storage.schema import Change, Project
+
+__all__ = ["lock_project", "record_change"]
+
+
+def lock_project(connection: Connection, project_id: int) -> None:
+    """Wait for, then hold off, every other change to the project until the transaction ends.
+
+    Raises NotFound where the project was deleted meanwhile.
+    """
+    ours = select(Project.id).where(Project.id == project_id).with_for_update()
+    if connection.scalar(ours) is None:
+        raise NotFound("the project was deleted meanwhile", "see: tracker project list")
+    seals.begin(connection, project_id)
+
+
+def record_change(
+    connection: Connection, project_id: int, kind: str, detail: dict[str, Any]
+) -> tuple[int, int]:
+    """Add a row to the project's change log; returns its number and its moment.
+
+    The moment never lies before the last change's, whatever the machine's clock says. The
+    caller holds the project's lock, or has just made the project.
+    """
+    last = connection.execute(
+        select(Change.id, Change.recorded_at)
+        .where(Change.project_id == project_id)
+        .order_by(Change.id.desc())
+        .limit(1)
+    ).one_or_none()
+    number, recorded_at = (
+        (1, clock.now()) if last is None else (last.id + 1, max(clock.now(), last.recorded_at + 1))
+    )
+    if last is None:
+        seals.begin(connection, project_id, made=True)
+    connection.execute(
+        insert(Change).values(
+            project_id=project_id,
+            id=number,
+            kind=kind,
+            recorded_at=recorded_at,
+            detail=json.dumps(detail, ensure_ascii=False, sort_keys=True),
+        )
+    )
+    return number, recorded_at

@@ -1,0 +1,186 @@
+"""Items of a project: their names, and everything that was said of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from shlex import quote
+from typing import Any, cast
+
+from sqlalchemy import Connection, Table, func, literal, null, select
+
+from tracker.core import clock
+from tracker.core.errors import NotFound
+from tracker.projects.annotators import annotator_names
+from tracker.projects.categories import every_category_name
+from tracker.projects.lookup import near
+from tracker.projects.project import ProjectInfo
+from tracker.storage.facts import standing_item
+from tracker.storage.schema import NO_SPAN, SKIPPED, Import, Item, ItemAttribute, Label, PastLabel
+
+__all__ = ["ItemRecord", "count_items", "find_item", "item_names", "item_names_of", "list_items"]
+
+_items = cast("Table", Item.__table__)
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+
+
+@dataclass(frozen=True)
+class ItemRecord:
+    """One item with every label it ever had, standing and past."""
+
+    name: str
+    text: str | None
+    attributes: dict[str, str]
+    labels: tuple[dict[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The item as JSON."""
+        return {
+            "item": self.name,
+            "text": self.text,
+            "attributes": self.attributes,
+            "labels": list(self.labels),
+        }
+
+
+def item_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:
+    """The names of a project's items by id."""
+    rows = connection.execute(select(Item.id, Item.name).where(Item.project_id == project.id))
+    return {row.id: row.name for row in rows}
+
+
+def item_names_of(
+    connection: Connection, project: ProjectInfo, items: Sequence[int]
+) -> dict[int, str]:
+    """The names of some items by id."""
+    rows = connection.execute(
+        select(Item.id, Item.name).where(Item.project_id == project.id, Item.id.in_(items))
+    )
+    return {row.id: row.name for row in rows}
+
+
+def count_items(connection: Connection, project: ProjectInfo) -> int:
+    """How many items the project has, with answers or without."""
+    every = select(func.count()).where(
+        Item.project_id == project.id, standing_item(project.id, _items.c.id)
+    )
+    return connection.scalar(every) or 0
+
+
+def list_items(
+    connection: Connection, project: ProjectInfo, limit: int | None = None
+) -> list[dict[str, Any]]:
+    """Items in the order of their first import, each with its number of annotators.
+
+    Those that only undone imports named are not among them.
+    """
+    annotators = (
+        select(func.count(_labels.c.annotator_id.distinct()))
+        .where(
+            _labels.c.project_id == project.id,
+            _labels.c.item_id == Item.id,
+            _labels.c.category_id != SKIPPED,
+        )
+        .scalar_subquery()
+    )
+    statement = (
+        select(Item.name, annotators.label("annotators"))
+        .where(Item.project_id == project.id, standing_item(project.id, _items.c.id))
+        .order_by(Item.id)
+        .limit(limit)
+    )
+    return [
+        {"item": row.name, "annotators": row.annotators} for row in connection.execute(statement)
+    ]
+
+
+def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRecord:
+    """The item of that name with all it was ever labelled; raises NotFound."""
+    item = connection.execute(
+        select(Item.id, Item.name, Item.text).where(
+            Item.project_id == project.id, Item.name == name.strip()
+        )
+    ).one_or_none()
+    if item is None:
+        alike = select(Item.name).where(
+            Item.project_id == project.id,
+            Item.name.startswith(name.strip()[:3], autoescape=True),
+        )
+        known = connection.scalars(alike.limit(1000)).all()
+        raise NotFound(
+            f"there is no item {name!r} in {project.name!r}",
+            near(name, known) or f"see: tracker item list {quote(project.name)}",
+        )
+    attributes = connection.execute(
+        select(ItemAttribute.name, ItemAttribute.value).where(
+            ItemAttribute.project_id == project.id, ItemAttribute.item_id == item.id
+        )
+    )
+    return ItemRecord(
+        item.name,
+        item.text,
+        {row.name: row.value for row in attributes},
+        tuple(_labels_of(connection, project, item.id)),
+    )
+
+
+def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[dict[str, Any]]:
+    annotators = annotator_names(connection, project)
+    categories = every_category_name(connection, project)
+    imports = {
+        row.change_id: row.id
+        for row in connection.execute(
+            select(Import.change_id, Import.id).where(Import.project_id == project.id)
+        )
+    }
+    rows: list[Any] = []
+    for table, stands in ((_labels, True), (_past, False)):
+        taken_back = null() if stands else table.c.taken_back_by
+        statement = select(table, taken_back.label("taken_back"), literal(stands).label("stands"))
+        rows += connection.execute(
+            statement.where(table.c.project_id == project.id, table.c.item_id == item_id)
+        ).all()
+    standing = {_said(row) for row in rows if row.stands}
+    rows.sort(key=lambda row: (annotators[row.annotator_id], row._mapping["pass"], row.labelled_at))
+    return [
+        {
+            "annotator": annotators[row.annotator_id],
+            "given_as": annotators[row.given_as],
+            "pass": row._mapping["pass"],
+            "category": categories.get(row.category_id),
+            "answer": _what(row.category_id),
+            "start": None if row.span_start == NO_SPAN else row.span_start,
+            "end": None if row.span_end == NO_SPAN else row.span_end,
+            "labeled_at": clock.iso(row.labelled_at) if row.timed else None,
+            "seconds": None if row.spent_ms is None else row.spent_ms / 1000,
+            "import": imports.get(row.change_id),
+            "state": _state(row, standing),
+        }
+        for row in rows
+    ]
+
+
+def _what(category_id: int) -> str:
+    if category_id == SKIPPED:
+        return "skipped"
+    return "label" if category_id > 0 else "none applies"
+
+
+def _said(row: Any) -> tuple[int, ...]:
+    """Whose answer a label belongs to, and what it says."""
+    return (
+        row.annotator_id,
+        row._mapping["pass"],
+        row.category_id,
+        row.span_start,
+        row.span_end,
+    )
+
+
+def _state(row: Any, standing: set[tuple[int, ...]]) -> str:
+    if row.stands:
+        return "stands"
+    if row.taken_back is not None:
+        return "taken back"
+    return "repeated" if _said(row) in standing else "superseded"

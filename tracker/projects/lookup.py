@@ -1,0 +1,102 @@
+"""What all the catalogue's rooms share: names as users may write them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Final
+
+from tracker.core.errors import InvalidOption
+
+__all__ = [
+    "LONGEST_NAME",
+    "LONGEST_TEXT",
+    "check_name",
+    "check_text",
+    "is_numeric",
+    "look_alikes",
+    "is_structure",
+    "near",
+    "unfit_for",
+]
+
+LONGEST_NAME = 500
+"""Bytes of UTF-8 that a name may have."""
+
+LONGEST_TEXT = 10_000
+"""Bytes of UTF-8 that a note may have."""
+
+# Python would also read "1_000" and the digits of other scripts; a spreadsheet would not.
+_NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def near(name: str, known: Iterable[str]) -> str | None:
+    """Advice that names the known names nearest to a mistaken one; None where none is near."""
+    found = get_close_matches(name, list(known), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(repr(match) for match in found)}?" if found else None
+
+
+def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """Names that differ in case, inner spaces or the form of their characters alone."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        groups.setdefault(folded, []).append(name)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+def check_name(name: str, what: str) -> str:
+    """The name less surrounding space; raises InvalidOption where it cannot be one."""
+    stripped = name.strip()
+    if not stripped:
+        raise InvalidOption(f"the {what}'s name is empty")
+    if len(stripped.encode()) > LONGEST_NAME:
+        raise InvalidOption(f"the {what}'s name is longer than {LONGEST_NAME} bytes")
+    if "\0" in stripped:
+        raise InvalidOption(f"the {what}'s name holds a NUL character")
+    return stripped
+
+
+def check_text(text: str, what: str) -> str:
+    """The text less surrounding space; raises InvalidOption where it cannot be kept."""
+    stripped = text.strip()
+    if not stripped:
+        raise InvalidOption(f"the {what} is empty", "say what happened")
+    # NUL, and bytes of the command line that were not UTF-8.
+    if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in stripped):
+        raise InvalidOption(f"the {what} holds what is no character")
+    if len(stripped.encode()) > LONGEST_TEXT:
+        raise InvalidOption(f"the {what} is longer than {LONGEST_TEXT:,} bytes", "shorten it")
+    return stripped
+
+
+def is_numeric(name: str) -> bool:
+    """Whether a category's name is a finite number, written as every program would read it."""
+    return _NUMBER.fullmatch(name) is not None and abs(float(name)) < float("inf")
+
+
+def is_structure(text: str) -> bool:
+    """Whether a text is a list or an object as JSON or Python writes them."""
+    if text[:1] + text[-1:] not in {"[]", "{}"}:
+        return False
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return isinstance(read(text), list | dict | set)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return False
+
+
+def unfit_for(scale: str, category: str) -> str | None:
+    """Why a category cannot be of a scale, such as "is not a number …"; None where it can."""
+    if scale not in {"interval", "ratio"}:
+        return None
+    if not is_numeric(category):
+        return f"is not a number, as a scale of {scale} needs"
+    if scale == "ratio" and float(category) < 0:
+        return "is negative, as no value of a ratio scale is"
+    return None

@@ -1,0 +1,89 @@
+"""Each SELECT … GROUP BY that yields a tally: the database counts, Python decodes.
+
+Statements are written once for both databases, and their number does not depend on the data.
+An item's answers become one *code* inside the statement, canonical whatever their order, so
+that grouping by it gives the item patterns. A code means nothing outside its statement.
+"""
+
+from __future__ import annotations
+
+from tracker.queries.answer_order import days_active, sequences
+from tracker.queries.bind_filter import select_answers, select_labels
+from tracker.queries.durations import answer_times, fastest_items
+from tracker.queries.examples import changed_items, items_of_answers, pair_order
+from tracker.queries.filter import EVERYTHING, Choice, Selecting, choose
+from tracker.queries.gold import confusions, gold_tallies
+from tracker.queries.groups import (
+    GroupAnnotators,
+    annotators_by,
+    item_patterns_by,
+    item_patterns_by_cluster,
+    pair_tallies_by,
+)
+from tracker.queries.joint import joint_codes, joint_patterns, marginals
+from tracker.queries.pair_tables import pair_cells, pair_tallies
+from tracker.queries.profile import Present, present
+from tracker.queries.retest import Repeated, passes_alone, repeated_answers
+from tracker.queries.retest_patterns import repeat_tallies
+from tracker.queries.sampled_answers import joint_sample
+from tracker.queries.selection import Selection, annotators_with_answers, chosen
+from tracker.queries.shared_items import shared_items
+from tracker.queries.skips import skip_tallies
+from tracker.queries.spans import Document, span_documents
+from tracker.queries.tallies import annotator_tallies, item_patterns, items_of_patterns
+from tracker.queries.time_blocks import blocks
+from tracker.queries.timeline import DAY, Timeline, Window, timeline
+from tracker.queries.votes import answers_per_item, recent_pace, votes
+
+__all__ = [
+    "DAY",
+    "EVERYTHING",
+    "Choice",
+    "Document",
+    "GroupAnnotators",
+    "Repeated",
+    "Selecting",
+    "Selection",
+    "Timeline",
+    "Window",
+    "annotator_tallies",
+    "annotators_by",
+    "annotators_with_answers",
+    "answer_times",
+    "answers_per_item",
+    "blocks",
+    "changed_items",
+    "choose",
+    "chosen",
+    "confusions",
+    "days_active",
+    "fastest_items",
+    "gold_tallies",
+    "item_patterns",
+    "item_patterns_by",
+    "item_patterns_by_cluster",
+    "items_of_answers",
+    "items_of_patterns",
+    "joint_codes",
+    "joint_patterns",
+    "joint_sample",
+    "marginals",
+    "pair_cells",
+    "pair_order",
+    "pair_tallies",
+    "present",
+    "Present",
+    "pair_tallies_by",
+    "passes_alone",
+    "recent_pace",
+    "repeat_tallies",
+    "repeated_answers",
+    "select_answers",
+    "select_labels",
+    "sequences",
+    "shared_items",
+    "skip_tallies",
+    "span_documents",
+    "timeline",
+    "votes",
+]

@@ -1,0 +1,79 @@
+"""A choice meets a project: names become numbers, and what does not exist is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sqlalchemy import Connection, select
+
+from tracker.projects.annotators import (
+    AnnotatorInfo,
+    find_annotators,
+    flagged_annotators,
+    list_annotators,
+)
+from tracker.projects.item_attributes import check_values
+from tracker.projects.project import ProjectInfo
+from tracker.queries.filter import EVERYTHING, Choice
+from tracker.queries.selection import Selection
+from tracker.storage.schema import Annotator
+
+__all__ = ["select_answers", "select_labels"]
+
+
+def select_answers(
+    connection: Connection, project: ProjectInfo, choice: Choice = EVERYTHING
+) -> Selection:
+    """The selection of all human annotators' answers, or of those chosen among them.
+
+    The others stay out of agreement unless the choice names them. Raises NotFound for an
+    annotator, InvalidOption for an attribute or a value that the project does not have.
+    """
+    rows = connection.execute(
+        select(Annotator.id, Annotator.kind).where(
+            Annotator.project_id == project.id, Annotator.kind != "human"
+        )
+    ).all()
+    every = Selection(
+        project,
+        frozenset(row.id for row in rows),
+        frozenset(row.id for row in rows if row.kind == "reference"),
+    )
+    return _narrowed(connection, every, choice)
+
+
+def select_labels(connection: Connection, project: ProjectInfo, choice: Choice) -> Selection:
+    """The selection of all labels, of every kind of annotator, or of those chosen."""
+    return _narrowed(connection, Selection(project), choice)
+
+
+def _narrowed(connection: Connection, every: Selection, choice: Choice) -> Selection:
+    """What a choice leaves of a selection; its words are given meaning, aliases theirs."""
+    if choice == EVERYTHING:
+        return every
+    project = every.project
+    check_values(connection, project, dict(choice.where))
+    named = find_annotators(connection, project, [*choice.annotators, *choice.excluded])
+    included, excluded = named[: len(choice.annotators)], named[len(choice.annotators) :]
+    only = frozenset(one.id for one in included) if included else None
+    if choice.exclude_flagged:
+        flagged = flagged_annotators(connection, project)
+        flagged = flagged if only is None else flagged & only
+        excluded += [one for one in list_annotators(connection, project) if one.id in flagged]
+    out = frozenset(one.id for one in excluded)
+    said = replace(choice, annotators=_names(included), excluded=_names(excluded))
+    return replace(
+        every,
+        left_out=every.left_out | out if only is None else frozenset(),
+        references=every.references - out,
+        only=None if only is None else only - out,
+        since=choice.since,
+        until=choice.until,
+        where=choice.where,
+        told=said.to_dict(),
+    )
+
+
+def _names(annotators: Iterable[AnnotatorInfo]) -> tuple[str, ...]:
+    return tuple(sorted({one.name for one in annotators}))

@@ -1,0 +1,144 @@
+"""Items by name of what they show: answers of a kind to items of a pattern, and pairs in time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, and_, case, func, select
+
+from tracker.core.tallies import Answer, Pattern
+from tracker.queries.answer_order import dated_answers
+from tracker.queries.pattern_codes import Code, make_code, widened
+from tracker.queries.retest import every_repeat
+from tracker.queries.selection import Selection, answers_of, read_answer, stream
+
+__all__ = ["changed_items", "items_of_answers", "pair_order"]
+
+
+def items_of_answers(
+    connection: Connection,
+    selection: Selection,
+    wanted: Mapping[int, Collection[tuple[Answer, Pattern]]],
+    most: int,
+) -> dict[tuple[int, Answer, Pattern], list[int]]:
+    """The first ``most`` items by number of each own answer and pattern that is wanted.
+
+    Returns ``{(annotator, own answer, pattern): item ids}``; what nobody has is not in it.
+    """
+    if not wanted:
+        return {}
+    code = make_code(connection, selection)
+    found, number = _listed(connection, selection, code, wanted, most)
+    wider = widened(selection, code, number)
+    if wider is not None:
+        return items_of_answers(connection, wider, wanted, most)
+    return found
+
+
+def _listed(
+    connection: Connection,
+    selection: Selection,
+    code: Code,
+    wanted: Mapping[int, Collection[tuple[Answer, Pattern]]],
+    most: int,
+) -> tuple[dict[tuple[int, Answer, Pattern], list[int]], int]:
+    """The items, and the most answers to one of them."""
+    answers = answers_of(selection)
+    columns = [code.items.c[name] for name in code.columns]
+    key = [answers.c.annotator_id, answers.c.answer, *columns]
+    place = func.row_number().over(partition_by=key, order_by=answers.c.item_id)
+    ranked = (
+        select(answers.c.item_id, code.items.c.answers.label("number"), *key, place.label("place"))
+        .join(code.items, code.items.c.item_id == answers.c.item_id)
+        .where(answers.c.annotator_id.in_(sorted(wanted)))
+        .subquery("ranked")
+    )
+    asked = {who: set(keys) for who, keys in wanted.items()}
+    found: dict[tuple[int, Answer, Pattern], list[int]] = {}
+    patterns: dict[tuple[Any, ...], Pattern] = {}
+    largest = 0
+    for item, number, annotator, answer, *codes, _ in stream(
+        connection, select(ranked).where(ranked.c.place <= most).order_by(ranked.c.item_id)
+    ):
+        largest = max(largest, number)
+        own, known = read_answer(answer), tuple(codes)
+        pattern = patterns.get(known)
+        if pattern is None:
+            pattern = patterns[known] = code.decode(known)
+        if (own, pattern) in asked[annotator]:
+            items = found.setdefault((annotator, own, pattern), [])
+            if len(items) < most:  # a pattern may have come spelled in several ways
+                items.append(item)
+    return found, largest
+
+
+def changed_items(
+    connection: Connection, selection: Selection, annotators: Collection[int], most: int
+) -> dict[int, list[tuple[int, Answer, Answer]]]:
+    """The first items that some annotators answered otherwise when asked again.
+
+    Returns ``{annotator: [(item id, earlier answer, later answer)]}``.
+    """
+    if not annotators:
+        return {}
+    later, earlier, both = every_repeat(selection)
+    place = func.row_number().over(
+        partition_by=later.c.annotator_id, order_by=[later.c.item_id, later.c["pass"]]
+    )
+    changed = (
+        select(
+            later.c.annotator_id,
+            later.c.item_id,
+            earlier.c.answer.label("earlier"),
+            later.c.answer.label("later"),
+            place.label("place"),
+        )
+        .select_from(both)
+        .where(later.c.annotator_id.in_(sorted(annotators)), earlier.c.answer != later.c.answer)
+        .subquery("changed")
+    )
+    statement = select(*list(changed.c)[:-1]).order_by(changed.c.annotator_id, changed.c.place)
+    if selection.project.answers == "one":  # else the ids of a set come in any order
+        statement = statement.where(changed.c.place <= most)
+    found: dict[int, list[tuple[int, Answer, Answer]]] = {}
+    for annotator, item, *answers in stream(connection, statement):
+        before, after = (read_answer(answer) for answer in answers)
+        mine = found.setdefault(annotator, [])
+        if before != after and len(mine) < most:
+            mine.append((item, before, after))
+    return {annotator: mine for annotator, mine in found.items() if mine}
+
+
+def pair_order(
+    connection: Connection, selection: Selection, pairs: Collection[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[int, int, int]]:
+    """Of the items that two answered alike: how often the first, and the second, was earlier.
+
+    Returns ``{pair: (first earlier, second earlier, not known or at once)}``.
+    """
+    if not pairs:
+        return {}
+    first, second = dated_answers(selection), dated_answers(selection).alias("second")
+    known = and_(first.c.timed == 1, second.c.timed == 1)
+    order = case(
+        (and_(known, first.c.labelled_at < second.c.labelled_at), 0),
+        (and_(known, first.c.labelled_at > second.c.labelled_at), 1),
+        else_=2,
+    ).label("order")
+    key = [first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer, order]
+    labelled = [column.label(f"key_{n}") for n, column in enumerate(key)]
+    statement = (
+        select(*labelled, func.count())
+        .join_from(first, second, first.c.item_id == second.c.item_id)
+        .where(
+            first.c.annotator_id.in_(sorted({one for one, _ in pairs})),
+            second.c.annotator_id.in_(sorted({other for _, other in pairs})),
+        )
+        .group_by(*(column.name for column in labelled))
+    )
+    wanted = {pair: [0, 0, 0] for pair in pairs}
+    for one, other, own, others, which, items in stream(connection, statement):
+        if (one, other) in wanted and read_answer(own) == read_answer(others):
+            wanted[one, other][which] += items
+    return {pair: (counts[0], counts[1], counts[2]) for pair, counts in wanted.items()}

@@ -1,0 +1,91 @@
+"""What became of every answer on its way into a figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, select, true
+
+from tracker.projects.items import count_items
+from tracker.queries.selection import Selection, chosen, counted, labels
+from tracker.storage.schema import SKIPPED, Annotator, PastLabel
+
+__all__ = ["Inclusion", "inclusion"]
+
+_past = cast("Table", PastLabel.__table__)
+
+
+@dataclass(frozen=True)
+class Inclusion:
+    """Answers by what became of them; each is counted once, under the first that applies.
+
+    Attributes:
+        items: items that the project knows.
+        standing: answers that stand, those of every pass and every annotator.
+        skipped: the annotator skipped the item.
+        other_kinds: of a reference annotator or a model that was not asked in.
+        not_chosen: outside the annotators, times or items chosen.
+        later_passes: given again to an item on a later pass.
+        counted: what is left, and counted.
+        past: records of answers that no longer stand: superseded, older, or told again.
+        taken_back: records of imports that were undone.
+    """
+
+    items: int
+    standing: int
+    skipped: int
+    other_kinds: int
+    not_chosen: int
+    later_passes: int
+    counted: int
+    past: int
+    taken_back: int
+
+    def to_dict(self) -> dict[str, int]:
+        """The counts as JSON."""
+        return dict(vars(self))
+
+
+def inclusion(connection: Connection, selection: Selection) -> Inclusion:
+    """Count the answers of a project by what became of them."""
+    project = selection.project.id
+    other_kind: ColumnElement[bool] = labels.c.annotator_id.in_(
+        select(Annotator.id).where(Annotator.project_id == project, Annotator.kind != "human")
+    )
+    if selection.only is not None:
+        other_kind = and_(other_kind, labels.c.annotator_id.not_in(sorted(selection.only)))
+    limits: list[ColumnElement[bool]] = list(chosen(selection))
+    fate = case(
+        (labels.c.category_id == SKIPPED, "skipped"),
+        (other_kind, "other_kinds"),
+        (counted(selection), "counted"),
+        # What is not chosen may be neither true nor false: an item may lack the attribute.
+        (and_(true(), *limits), "later_passes"),
+        else_="not_chosen",
+    ).label("fate")
+    answers = (
+        select(labels.c.item_id, labels.c.annotator_id, labels.c["pass"], fate)
+        .where(labels.c.project_id == project)
+        .distinct()
+        .subquery("fates")
+    )
+    rows = connection.execute(
+        select(answers.c.fate, func.count().label("answers")).group_by(answers.c.fate)
+    )
+    fates = {row.fate: row.answers for row in rows}
+    taken_back = case((_past.c.taken_back_by.is_not(None), 1), else_=0)
+    past = connection.execute(
+        select(func.count(), func.sum(taken_back)).where(_past.c.project_id == project)
+    ).one()
+    undone = int(past[1] or 0)
+    return Inclusion(
+        items=count_items(connection, selection.project),
+        standing=sum(fates.values()),
+        **{
+            name: fates.get(name, 0)
+            for name in ("skipped", "other_kinds", "not_chosen", "later_passes", "counted")
+        },
+        past=past[0] - undone,
+        taken_back=undone,
+    )

@@ -1,0 +1,164 @@
+"""What a person chooses to count: the words, before they meet a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any, TypedDict
+
+from tracker.core import clock
+from tracker.core.errors import InvalidOption
+
+__all__ = [
+    "EVERYTHING",
+    "Choice",
+    "Selecting",
+    "choose",
+    "past_moment",
+]
+
+_DAY = 86_400_000_000  # microseconds
+_FORMS = (
+    "a time is 2026-03-01T14:30 (UTC unless it has an offset, such as +02:00), a date, or how long "
+    "ago: "
+    "7d, 36h, '3 weeks ago'"
+)
+
+
+class Selecting(TypedDict, total=False):
+    """The keyword arguments that choose answers, as every method that counts takes them.
+
+    Attributes:
+        annotators: only these, by name or alias; a model or reference named here is compared
+            like anybody.
+        exclude_annotators: all but these.
+        exclude_flagged: all but those with a recorded finding.
+        since: only answers labelled then or later; a date is the start of its day.
+        until: only answers labelled then or earlier; a date is the end of its day.
+        where: only items with this value, or one of these, of each attribute.
+        as_of: the labels as they stood then, by when they were given; a date is the end of its
+            day.
+        known_at: what the ledger knew then, by when it was recorded; likewise.
+
+    An answer without a time of its own counts as labelled when it was recorded. No time limits
+    the truths that answers are compared with.
+    """
+
+    annotators: str | Iterable[str]
+    exclude_annotators: str | Iterable[str]
+    exclude_flagged: bool
+    since: date | str | None
+    until: date | str | None
+    where: Mapping[str, str | Iterable[str]]
+    as_of: date | str | None
+    known_at: date | str | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which answers to count, in the words of who asks; moments in microseconds.
+
+    ``where`` holds pairs of an attribute's name and the values that are in.
+    """
+
+    annotators: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    exclude_flagged: bool = False
+    since: int | None = None
+    until: int | None = None
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    as_of: int | None = None
+    known_at: int | None = None
+
+    def to_dict(self) -> dict[str, Any] | None:
+        """The choice as JSON; None where it leaves nothing out."""
+        if replace(self, exclude_flagged=False) == EVERYTHING:
+            return None
+        return {
+            "annotators": list(self.annotators),
+            "excluded": list(self.excluded),
+            **{
+                name: None if moment is None else clock.iso(moment)
+                for name, moment in (
+                    ("since", self.since),
+                    ("until", self.until),
+                    ("as_of", self.as_of),
+                    ("known_at", self.known_at),
+                )
+            },
+            "where": {name: list(values) for name, values in self.where},
+        }
+
+
+EVERYTHING = Choice()
+
+
+def choose(
+    *,
+    annotators: str | Iterable[str] = (),
+    exclude_annotators: str | Iterable[str] = (),
+    exclude_flagged: bool = False,
+    since: date | str | None = None,
+    until: date | str | None = None,
+    where: Mapping[str, str | Iterable[str]] | None = None,
+    as_of: date | str | None = None,
+    known_at: date | str | None = None,
+) -> Choice:
+    """The choice that the arguments of `Selecting` make; raises InvalidOption."""
+    now = clock.now()
+    first = _moment("--since", since, now, end_of_day=False)
+    last = _moment("--until", until, now, end_of_day=True)
+    if first is not None and last is not None and first > last:
+        raise InvalidOption(
+            f"--since {clock.iso(first)} is later than --until {clock.iso(last)}",
+            "no answer lies between them",
+        )
+    wanted = {name.strip(): _names(values) for name, values in (where or {}).items()}
+    for name, values in wanted.items():
+        if not values:
+            raise InvalidOption(f"--where names no value of {name!r}")
+    return Choice(
+        _names(annotators),
+        _names(exclude_annotators),
+        exclude_flagged,
+        first,
+        last,
+        tuple(sorted(wanted.items())),
+        past_moment("--as-of", as_of, now),
+        past_moment("--known-at", known_at, now),
+    )
+
+
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """One name or several, each once, sorted."""
+    names: Iterable[str] = (given,) if isinstance(given, str) else given
+    return tuple(sorted({name.strip() for name in names}))
+
+
+def past_moment(option: str, given: date | str | None, now: int) -> int | None:
+    """A moment that is over, a date being the end of its day; raises InvalidOption.
+
+    Today's end is not over, and means now.
+    """
+    moment = _moment(option, given, now, end_of_day=True)
+    if moment is None or moment <= now:
+        return moment
+    if moment - now < _DAY and not _has_time(given):
+        return now
+    raise InvalidOption(f"{option} {clock.iso(moment)} lies in the future", "nobody knows it yet")
+
+
+def _has_time(given: date | str | None) -> bool:
+    return isinstance(given, datetime) or (isinstance(given, str) and ":" in given)
+
+
+def _moment(option: str, given: date | str | None, now: int, *, end_of_day: bool) -> int | None:
+    if given is None:
+        return None
+    try:
+        if isinstance(given, str):
+            return clock.parse_when(given, now=now, end_of_day=end_of_day)
+        return clock.moment_of(given, end_of_day=end_of_day)
+    except ValueError as error:
+        raise InvalidOption(f"{option}: {error}", _FORMS) from None

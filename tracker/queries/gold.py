@@ -1,0 +1,114 @@
+"""Answers against the truth: whose answer the truth of an item is, and what met it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Subquery,
+    case,
+    cast,
+    func,
+    literal,
+    null,
+    select,
+    union_all,
+)
+
+from tracker.core.audit_tallies import GoldTallies
+from tracker.core.tallies import Answer
+from tracker.queries.annotator_patterns import ANSWER, against_patterns
+from tracker.queries.selection import Selection, answers_of, read_answer, stream
+
+__all__ = ["NOBODY", "confusions", "first_truths", "gold_tallies", "with_truths"]
+
+NOBODY = 0
+"""Whose answers truths are among the answers to their item; annotators are numbered from 1."""
+
+
+def confusions(
+    connection: Connection, selection: Selection
+) -> tuple[dict[int, dict[tuple[Answer, Answer], int]], int]:
+    """Truths against answers: ``{annotator: {(truth, answer): answers}}``, and the items.
+
+    The truth of an item is the answer of its reference annotator; of several, the first's.
+    No reference annotator is held against a truth, also not one asked into the comparison.
+    """
+    if not selection.references:
+        return {}, 0
+    both = _held(selection)
+    key = [both.c.annotator_id, both.c.truth, both.c.answer]
+    held = both.c.truth.is_not(None)
+    counts: dict[int, dict[tuple[Answer, Answer], int]] = {}
+    for annotator, truth, answer, number in stream(
+        connection, select(*key, func.count()).where(held).group_by(*key)
+    ):
+        table = counts.setdefault(annotator, {})
+        cell = (read_answer(truth), read_answer(answer))
+        table[cell] = table.get(cell, 0) + number
+    items = connection.scalar(select(func.count(both.c.item_id.distinct())).where(held)) or 0
+    return counts, items
+
+
+def gold_tallies(connection: Connection, selection: Selection) -> GoldTallies:
+    """On how many items with a truth each annotator's answer met it, by the item's pattern.
+
+    The truths are those of `confusions`. Answers of references are held against none, and are in
+    no pattern.
+    """
+    if not selection.references:
+        return {}
+    return against_patterns(
+        connection,
+        selection.without(selection.references),
+        _held(selection),
+        frozenset({NOBODY}),
+        {"truth": ANSWER},
+        every=True,
+    )
+
+
+def with_truths(selection: Selection, answers: Subquery) -> Subquery:
+    """All answers to some items, each with the truth of its item; NULL for none, as to references.
+
+    Truths come as answers of nobody, and are found among the others of their item: to sort all
+    answers by item is dear, to look up a truth for each is dearer.
+    """
+    if not selection.references:
+        return select(answers, cast(null(), answers.c.answer.type).label("truth")).subquery(
+            "with_truth"
+        )
+    truths = first_truths(selection).subquery("truths")
+    own: dict[str, ColumnElement[Any]] = {
+        "item_id": truths.c.item_id,
+        "annotator_id": literal(NOBODY),
+        "answer": truths.c.truth,
+    }
+    rows = union_all(
+        select(answers), select(*(own.get(column.name, null()) for column in answers.c))
+    ).subquery("rows")
+    truth = func.max(case((rows.c.annotator_id == NOBODY, rows.c.answer))).over(
+        partition_by=rows.c.item_id
+    )
+    held = rows.c.annotator_id.not_in([NOBODY, *sorted(selection.references)])
+    return select(rows, case((held, truth)).label("truth")).subquery("with_truth")
+
+
+def _held(selection: Selection) -> Subquery:
+    """Answers to the items that have a truth, with it; see `with_truths`."""
+    items = select(first_truths(selection).subquery("true").c.item_id)
+    compared = selection.without(selection.references)
+    return with_truths(selection, answers_of(compared, alone=True, items=items))
+
+
+def first_truths(selection: Selection) -> Select[Any]:
+    """One row per item that has a truth: item_id, truth."""
+    # Of the same items, whenever they were labelled: a truth is true before it is written down.
+    of_references = Selection(selection.project, where=selection.where, only=selection.references)
+    answers = answers_of(of_references, "of_references", alone=True)
+    place = func.row_number().over(partition_by=answers.c.item_id, order_by=answers.c.annotator_id)
+    ranked = select(answers, place.label("place")).subquery("ranked")
+    return select(ranked.c.item_id, ranked.c.answer.label("truth")).where(ranked.c.place == 1)

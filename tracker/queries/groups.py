@@ -1,0 +1,151 @@
+"""Tallies apart by an attribute of the items, in as many statements as for all together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import cast
+
+from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, or_, select
+from sqlalchemy.sql.selectable import FromClause
+
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer, ItemPatterns, PairTallies, Pattern
+from tracker.queries.pair_tables import every_two
+from tracker.queries.pattern_codes import Code, make_code, wide_code, widened
+from tracker.queries.selection import Selection, answers_of, counted, labels, read_answer, stream
+from tracker.storage.schema import ItemAttribute
+
+__all__ = [
+    "MOST_GROUPS",
+    "GroupAnnotators",
+    "annotators_by",
+    "item_patterns_by",
+    "item_patterns_by_cluster",
+    "pair_tallies_by",
+]
+
+MOST_GROUPS = 1000
+_attributes = cast("Table", ItemAttribute.__table__).alias("grouped")
+_value = _attributes.c.value
+
+
+@dataclass(frozen=True)
+class GroupAnnotators:
+    """How many annotators answered items of a group; the least and the greatest of their ids."""
+
+    number: int
+    first: int
+    last: int
+
+
+def item_patterns_by(
+    connection: Connection, selection: Selection, attribute: str
+) -> dict[str | None, ItemPatterns]:
+    """How many items have each pattern, by the items' value; None for items without one.
+
+    Raises InvalidOption for an attribute of more than `MOST_GROUPS` values.
+    """
+    code = make_code(connection, selection)
+    groups: dict[str | None, dict[Pattern, int]] = {}
+    most = 0
+    key = [_value, *_columns(code)]
+    statement = (
+        select(*key, func.count(), func.max(code.items.c.answers))
+        .select_from(code.items.outerjoin(_attributes, _of_items(selection, attribute, code.items)))
+        .group_by(*key)
+    )
+    with closing(stream(connection, statement)) as rows:
+        for value, *codes, items, answers in rows:
+            most = max(most, answers)
+            counts = groups.setdefault(value, {})
+            if len(groups) > MOST_GROUPS + (None in groups):
+                raise InvalidOption(
+                    f"the attribute {attribute!r} has more than {MOST_GROUPS:,} values",
+                    "choose an attribute of few values, or fewer items: --where attribute=value",
+                )
+            if code.most_answers is None or answers <= code.most_answers:
+                pattern = code.decode(tuple(codes))
+                counts[pattern] = counts.get(pattern, 0) + items
+    wider = widened(selection, code, most)
+    if wider is not None:
+        return item_patterns_by(connection, wider, attribute)
+    return {value: ItemPatterns(counts) for value, counts in groups.items()}
+
+
+def item_patterns_by_cluster(
+    connection: Connection, selection: Selection, attribute: str
+) -> Iterator[tuple[str | int, Pattern, int]]:
+    """How many items of each cluster have each pattern: (cluster, pattern, items), streamed.
+
+    A cluster is the items of one value, named by it; an item without a value is a cluster by
+    itself, named by its id. A cluster's rows follow each other, whatever the database's order
+    of texts; a pattern may come more than once among them, and its items add up.
+    """
+    code = wide_code(connection, selection)
+    alone = case((_value.is_(None), code.items.c.item_id))
+    key = [_value, alone, *_columns(code)]
+    statement = (
+        select(*key, func.count())
+        .select_from(code.items.outerjoin(_attributes, _of_items(selection, attribute, code.items)))
+        .group_by(*key)
+        .order_by(_value, alone)
+    )
+    for value, item, *codes, items in stream(connection, statement):
+        yield (item if value is None else value), code.decode(tuple(codes)), items
+
+
+def annotators_by(
+    connection: Connection, selection: Selection, attribute: str
+) -> dict[str | None, GroupAnnotators]:
+    """Whose answers count among the items of each value; None for items without one."""
+    met = (
+        select(_value, labels.c.annotator_id)
+        .select_from(labels.outerjoin(_attributes, _of_items(selection, attribute, labels)))
+        .where(counted(selection))
+        .distinct()
+        .subquery("met")
+    )
+    who = met.c.annotator_id
+    statement = select(met.c.value, func.count(), func.min(who), func.max(who))
+    rows = stream(connection, statement.group_by(met.c.value))
+    return {value: GroupAnnotators(*numbers) for value, *numbers in rows}
+
+
+def pair_tallies_by(
+    connection: Connection, selection: Selection, attribute: str, values: Sequence[str | None]
+) -> dict[str | None, PairTallies]:
+    """The pair tallies of the items of each of some values; None for items without one."""
+    first, second = answers_of(selection, "first"), answers_of(selection, "second")
+    wanted: ColumnElement[bool] = _value.in_([value for value in values if value is not None])
+    if None in values:
+        wanted = or_(wanted, _value.is_(None))
+    key = [_value, first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer]
+    statement = (
+        select(*key, func.count())
+        .select_from(
+            every_two(first, second).outerjoin(_attributes, _of_items(selection, attribute, first))
+        )
+        .where(wanted)
+        .group_by(*key)
+    )
+    groups: dict[str | None, dict[tuple[int, int], dict[tuple[Answer, Answer], int]]] = {}
+    for value, a, b, answer_a, answer_b, items in stream(connection, statement):
+        table = groups.setdefault(value, {}).setdefault((a, b), {})
+        cell = (read_answer(answer_a), read_answer(answer_b))
+        table[cell] = table.get(cell, 0) + items
+    return {value: PairTallies(counts) for value, counts in groups.items()}
+
+
+def _columns(code: Code) -> list[ColumnElement[int]]:
+    return [code.items.c[name] for name in code.columns]
+
+
+def _of_items(selection: Selection, attribute: str, items: FromClause) -> ColumnElement[bool]:
+    """The condition that an attribute's row is that of an item."""
+    return and_(
+        _attributes.c.project_id == selection.project.id,
+        _attributes.c.item_id == items.c.item_id,
+        _attributes.c.name == attribute,
+    )

@@ -1,0 +1,105 @@
+"""The third tally: per pair of annotators the cross-table of their answers, by one self-join."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Join,
+    Subquery,
+    func,
+    select,
+)
+
+from tracker.core.tallies import Answer, PairTallies
+from tracker.measures.cohen import Cells, cells_of
+from tracker.queries.number_pairs import Integers, numbers
+from tracker.queries.pattern_codes import BITS, id_widths, packed
+from tracker.queries.selection import Selection, answers_of, read_answer, stream
+
+__all__ = ["every_two", "pair_cells", "pair_tallies"]
+
+Columns: TypeAlias = tuple[Integers, Integers, Integers, Integers]
+
+
+def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
+    """Per pair of annotators: the cross-table of their answers to the items both answered."""
+    counts: dict[tuple[int, int], dict[tuple[Answer, Answer], int]] = {}
+    key, statement = _joined(selection, None)
+    for a, b, answer_a, answer_b, items in stream(connection, statement.group_by(*key)):
+        table = counts.setdefault((a, b), {})
+        cell = (read_answer(answer_a), read_answer(answer_b))
+        table[cell] = table.get(cell, 0) + items
+    return PairTallies(counts)
+
+
+def pair_cells(
+    connection: Connection, selection: Selection, answers: tuple[Answer, ...] = ()
+) -> tuple[list[tuple[int, int]], Cells]:
+    """The same as arrays, for figures of very many pairs.
+
+    Args:
+        connection: to the database.
+        selection: whose answers to which items.
+        answers: get the first codes, in this order, whether they occur or not.
+
+    Returns:
+        The pairs, first id < second id, ascending; and their cross-tables in that order.
+    """
+    annotator, category = id_widths(connection, selection)
+    if selection.project.answers != "one" or 2 * (annotator + category) > BITS:
+        tallies = pair_tallies(connection, selection).counts
+        pairs = sorted(tallies)
+        return pairs, cells_of([dict(sorted(tallies[pair].items())) for pair in pairs], answers)
+    both, first, second, items = _by_cell(connection, selection, annotator, category)
+    distinct, place = np.unique(both, return_inverse=True)
+    pairs = [(pair >> annotator, pair & ((1 << annotator) - 1)) for pair in distinct.tolist()]
+    used = np.unique(np.concatenate([first, second])).tolist()
+    every = (*answers, *((one,) for one in used if (one,) not in set(answers)))
+    code = np.zeros(1 << category, dtype=np.int64)
+    for number, answer in enumerate(every):
+        code[answer[0]] = number
+    return pairs, Cells(every, place, code[first], code[second], items, len(pairs))
+
+
+def _by_cell(
+    connection: Connection, selection: Selection, annotator: int, category: int
+) -> Columns:
+    """One row per pair and cell, ascending: pair, first answer, second answer, items."""
+    key, statement = _joined(selection, (annotator, category))
+    rows = numbers(connection, statement.group_by(*key))
+    both, items = rows[np.argsort(rows[:, 0])].T  # the order of a sum decides its last digit
+    mask = (1 << category) - 1
+    return both >> 2 * category, (both >> category) & mask, both & mask, items
+
+
+def every_two(first: Subquery, second: Subquery) -> Join:
+    """Every two answers to an item, the one of the lower annotator's number first."""
+    return first.join(
+        second,
+        (first.c.item_id == second.c.item_id) & (first.c.annotator_id < second.c.annotator_id),
+    )
+
+
+def _joined(selection: Selection, widths: tuple[int, int] | None) -> tuple[list[str], Any]:
+    """Every two answers to an item; by what they are grouped, and the statement.
+
+    With widths, in bits, of an annotator's and a category's number all four numbers are one
+    integer, which sorts faster.
+    """
+    first, second = answers_of(selection, "first"), answers_of(selection, "second")
+    key: list[ColumnElement[Any]] = [
+        first.c.annotator_id,
+        second.c.annotator_id,
+        first.c.answer,
+        second.c.answer,
+    ]
+    if widths is not None:
+        annotator, category = widths
+        key = [packed(key, (annotator, annotator, category, category))]
+    named = [column.label(f"key_{n}") for n, column in enumerate(key)]
+    statement = select(*named, func.count()).select_from(every_two(first, second))
+    return [column.name for column in named], statement  # by name: it holds bound values

@@ -1,0 +1,147 @@
+"""The same item answered again by the same annotator: each later pass beside the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Float,
+    Join,
+    ScalarSelect,
+    Subquery,
+    Text,
+    case,
+    cast,
+    func,
+    select,
+)
+
+from tracker.core.tallies import Answer
+from tracker.queries.selection import Selection, chosen, labels, read_answer, stream
+from tracker.storage.schema import SKIPPED
+
+__all__ = ["Repeated", "every_repeat", "passes_alone", "repeated_answers"]
+
+_DAY = 86_400_000_000  # microseconds
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """How often one annotator gave one answer and then another to the same item.
+
+    Attributes:
+        annotator: the id.
+        earlier: the answer on the pass before.
+        later: the answer on the later pass.
+        times: how often.
+        timed: how many of them have a time on both passes.
+        days: between the two passes, summed over those.
+    """
+
+    annotator: int
+    earlier: Answer
+    later: Answer
+    times: int
+    timed: int
+    days: float
+
+
+def repeated_answers(connection: Connection, selection: Selection) -> Iterator[Repeated]:
+    """Each answer on a later pass against the same annotator's on the pass before it.
+
+    A skipped pass is passed over: the one before it counts.
+    """
+    later, earlier, both = every_repeat(selection)
+    both_timed = later.c.timed + earlier.c.timed == 2
+    days = cast(later.c.labelled_at - earlier.c.labelled_at, Float) / _DAY
+    key = [later.c.annotator_id, earlier.c.answer, later.c.answer]
+    statement = (
+        select(
+            *key,
+            func.count(),
+            func.sum(case((both_timed, 1), else_=0)),
+            func.sum(case((both_timed, days), else_=0.0)),
+        )
+        .select_from(both)
+        .group_by(*key)
+    )
+    for who, one, other, times, timed, between in stream(connection, statement):
+        yield Repeated(who, read_answer(one), read_answer(other), times, int(timed), float(between))
+
+
+def every_repeat(selection: Selection) -> tuple[Subquery, Subquery, Join]:
+    """Answers on a later pass, those on an earlier one, and each later one with the one before.
+
+    Both have: item_id, annotator_id, pass, answer, labelled_at, timed (1 or 0).
+    """
+    later, earlier = _answers(selection, "later", least=2), _answers(selection, "earlier", least=1)
+    both = later.join(
+        earlier,
+        (earlier.c.item_id == later.c.item_id)
+        & (earlier.c.annotator_id == later.c.annotator_id)
+        & (earlier.c["pass"] == _pass_before(selection, later)),
+    )
+    return later, earlier, both
+
+
+def passes_alone(connection: Connection, selection: Selection) -> int:
+    """Answers on a later pass without one before it, with which nothing can be compared."""
+    later = _answers(selection, "later", least=2)
+    statement = select(func.count()).where(_pass_before(selection, later).is_(None))
+    return connection.scalar(statement.select_from(later)) or 0
+
+
+def _pass_before(selection: Selection, later: Subquery) -> ScalarSelect[int]:
+    """The annotator's last pass over the item before a later one; NULL where there is none."""
+    before = labels.alias("before")
+    return (
+        select(func.max(before.c["pass"]))
+        .where(
+            before.c.project_id == selection.project.id,
+            before.c.item_id == later.c.item_id,
+            before.c.annotator_id == later.c.annotator_id,
+            before.c["pass"] < later.c["pass"],
+            before.c.category_id != SKIPPED,
+            *chosen(selection, before),
+        )
+        .correlate(later)
+        .scalar_subquery()
+    )
+
+
+def _answers(selection: Selection, name: str, *, least: int) -> Subquery:
+    """One row per answer of whatever pass from ``least`` on, with its time."""
+    columns: list[Any] = [labels.c.item_id, labels.c.annotator_id, labels.c["pass"]]
+    timed = case((labels.c.timed, 1), else_=0)
+    where = [
+        labels.c.project_id == selection.project.id,
+        labels.c["pass"] >= least,
+        labels.c.category_id != SKIPPED,
+        *chosen(selection),
+    ]
+    if selection.project.answers == "one":
+        return (
+            select(
+                *columns,
+                labels.c.category_id.label("answer"),
+                labels.c.labelled_at,
+                timed.label("timed"),
+            )
+            .where(*where)
+            .subquery(name)
+        )
+    ids = func.aggregate_strings(cast(labels.c.category_id, Text), "+")
+    return (
+        select(
+            *columns,
+            ids.label("answer"),
+            func.min(labels.c.labelled_at).label("labelled_at"),
+            func.min(timed).label("timed"),
+        )
+        .where(*where)
+        .group_by(*columns)
+        .subquery(name)
+    )

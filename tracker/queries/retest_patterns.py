@@ -1,0 +1,44 @@
+"""Answers given again, by the pattern of their item."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select
+
+from tracker.core.audit_tallies import RepeatTallies
+from tracker.core.tallies import Answer, Pattern
+from tracker.queries.annotator_patterns import ANSWER, against_patterns
+from tracker.queries.retest import every_repeat
+from tracker.queries.selection import Selection, answers_of
+
+__all__ = ["repeat_tallies"]
+
+_EXTRA = {"earlier": ANSWER, "later": ANSWER}
+
+
+def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallies:
+    """How often an annotator gave one answer and then another to an item of a pattern.
+
+    The pattern is that of the answers that count, each annotator's first to the item.
+    """
+    later, earlier, both = every_repeat(selection)
+    first = answers_of(selection, "first")
+    of_both = (first.c.item_id == later.c.item_id) & (first.c.annotator_id == later.c.annotator_id)
+    repeated = (
+        select(
+            later.c.item_id,
+            later.c.annotator_id,
+            first.c.answer,
+            earlier.c.answer.label("earlier"),
+            later.c.answer.label("later"),
+        )
+        .select_from(both.join(first, of_both))
+        .subquery("repeated")
+    )
+    counts = against_patterns(connection, selection, repeated, extra=_EXTRA)
+    tallies: dict[int, dict[tuple[Answer, Answer, Pattern], int]] = {}
+    for annotator, found in counts.items():
+        mine = tallies[annotator] = {}
+        for (one, other, _, pattern), times in found.items():
+            key = (one, other, pattern)
+            mine[key] = mine.get(key, 0) + times
+    return tallies

@@ -1,0 +1,213 @@
+"""Which answers are counted, and one row per answer."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Subquery,
+    Table,
+    Text,
+    and_,
+    false,
+    func,
+    literal,
+    or_,
+    select,
+)
+from sqlalchemy import cast as sql_cast
+from sqlalchemy.sql.selectable import FromClause
+
+from tracker.core.tallies import Answer
+from tracker.projects.project import ProjectInfo
+from tracker.storage.schema import SKIPPED, Alias, Annotator, ItemAttribute, Label
+
+__all__ = [
+    "Selection",
+    "annotators_with_answers",
+    "answers_of",
+    "chosen",
+    "counted",
+    "labels",
+    "parts",
+    "read_answer",
+    "stream",
+]
+
+labels = cast("Table", Label.__table__)
+_attributes = cast("Table", ItemAttribute.__table__)
+_lower = labels.alias("lower_pass")  # once: to proxy a table's columns is most of a statement
+
+FIRST_DIGIT_BITS = 4  # up to 15 answers to an item; more than that and it is counted again
+_AT_A_TIME = 20_000  # rows fetched at once, where patterns are many
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which answers are counted: a project's, less those of some annotators.
+
+    Attributes:
+        left_out: annotators whose answers are not counted.
+        references: annotators whose answers are the truth.
+        only: the annotators whose answers are counted; None for all that are not left out.
+        since: the first moment of labelling that is in; None for no limit.
+        until: the last.
+        where: pairs of an item's attribute and its values that are in.
+        told: the selection as JSON; None where nothing was chosen.
+        bits: of a digit that counts equal answers to an item.
+    """
+
+    project: ProjectInfo
+    left_out: frozenset[int] = frozenset()
+    references: frozenset[int] = frozenset()
+    bits: int = field(default=FIRST_DIGIT_BITS, compare=False)
+    only: frozenset[int] | None = None
+    since: int | None = None
+    until: int | None = None
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    told: Mapping[str, Any] | None = field(default=None, compare=False)
+
+    def without(self, annotators: frozenset[int]) -> Selection:
+        """The same with some more annotators left out."""
+        return replace(self, left_out=self.left_out | annotators)
+
+
+def counted(
+    selection: Selection,
+    of: FromClause = labels,
+    *,
+    alone: bool = False,
+    skipped: bool = False,
+) -> ColumnElement[bool]:
+    """The condition that a label belongs to an answer that is compared with others.
+
+    It was chosen, it is not skipped, and among such answers to the item it is on the
+    annotator's lowest pass: where times are chosen, the lowest pass within them. ``alone``
+    says that the labels are joined with nothing; see `chosen`. With ``skipped`` a skipped answer
+    is one of them.
+    """
+    on_lower_pass = (
+        select(literal(1))
+        .select_from(_lower)
+        .where(
+            _lower.c.project_id == of.c.project_id,
+            _lower.c.item_id == of.c.item_id,
+            _lower.c.annotator_id == of.c.annotator_id,
+            _lower.c["pass"] < of.c["pass"],
+            *(() if skipped else (_lower.c.category_id != SKIPPED,)),
+            *_in_time(selection, _lower),
+        )
+        .correlate(of)
+        .exists()
+    )
+    return and_(
+        of.c.project_id == selection.project.id,
+        *(() if skipped else (of.c.category_id != SKIPPED,)),
+        or_(of.c["pass"] == 1, ~on_lower_pass),
+        *chosen(selection, of, alone=alone),
+    )
+
+
+def chosen(
+    selection: Selection, of: FromClause = labels, *, alone: bool = False
+) -> Iterator[ColumnElement[bool]]:
+    """The conditions that a label of the project was chosen; none where nothing limits it.
+
+    Where the labels stand ``alone``, chosen items lead to their labels by the key. Where they
+    are joined the join must do that, else a database may go through all chosen items for each
+    row of the other side: there each label looks its item's value up, which no planner can
+    turn into a join.
+    """
+    if selection.only is not None:
+        yield of.c.annotator_id.in_(sorted(selection.only))
+    if selection.left_out:
+        yield of.c.annotator_id.not_in(sorted(selection.left_out))
+    yield from _in_time(selection, of)
+    for name, values in selection.where:
+        kept = (
+            _attributes.c.project_id == selection.project.id,
+            _attributes.c.name == name,
+        )
+        if alone:
+            held = _attributes.c.value.in_(values)
+            yield of.c.item_id.in_(select(_attributes.c.item_id).where(*kept, held))
+        else:
+            same = _attributes.c.item_id == of.c.item_id
+            value = select(_attributes.c.value).where(*kept, same).correlate(of)
+            # Never unknown, not even for an item without the attribute: it may be negated.
+            yield func.coalesce(value.scalar_subquery().in_(values), false())
+
+
+def _in_time(selection: Selection, of: FromClause) -> Iterator[ColumnElement[bool]]:
+    if selection.since is not None:
+        yield of.c.labelled_at >= selection.since
+    if selection.until is not None:
+        yield of.c.labelled_at <= selection.until
+
+
+def answers_of(
+    selection: Selection,
+    name: str = "answers",
+    *,
+    alone: bool = False,
+    items: Select[Any] | None = None,
+) -> Subquery:
+    """One row per answer: item_id, annotator_id, answer.
+
+    The answer is the category's id or, in a project of several, ids joined by ``+``. For
+    ``alone`` see `counted`; ``items`` gives the ids of those to look at.
+    """
+    columns = (labels.c.item_id, labels.c.annotator_id)
+    statement = select(*columns).where(counted(selection, alone=alone))
+    if items is not None:
+        statement = statement.where(labels.c.item_id.in_(items))
+    if selection.project.answers == "one":
+        return statement.add_columns(labels.c.category_id.label("answer")).subquery(name)
+    ids = func.aggregate_strings(sql_cast(labels.c.category_id, Text), "+")
+    return statement.add_columns(ids.label("answer")).group_by(*columns).subquery(name)
+
+
+def read_answer(text: int | str) -> Answer:
+    """An answer as `answers_of` writes it; the reserved id of "none applies" is no label."""
+    if isinstance(text, int):
+        return (text,)
+    return tuple(sorted(number for number in map(int, text.split("+")) if number > 0))
+
+
+def annotators_with_answers(connection: Connection, selection: Selection) -> list[int]:
+    """The ids of annotators with an answer that counts, ascending."""
+    statement = select(labels.c.annotator_id).where(counted(selection, alone=True)).distinct()
+    # There are no more than the project knows: having met them all, the search may stop.
+    known = (
+        select(func.count())
+        .where(
+            Annotator.project_id == selection.project.id,
+            Annotator.id.not_in(sorted(selection.left_out)),
+            *(() if selection.only is None else [Annotator.id.in_(sorted(selection.only))]),
+            Annotator.id.not_in(
+                select(Alias.alias_id).where(
+                    Alias.project_id == selection.project.id, Alias.to_change.is_(None)
+                )
+            ),
+        )
+        .scalar_subquery()
+    )
+    return sorted(connection.scalars(statement.limit(known)))
+
+
+def stream(connection: Connection, statement: Select[Any]) -> Generator[tuple[Any, ...]]:
+    """The rows of a statement as they come; they may be many, and are not held together."""
+    for part in parts(connection, statement):
+        yield from part
+
+
+def parts(connection: Connection, statement: Select[Any]) -> Generator[list[tuple[Any, ...]]]:
+    """The same some thousands at a time, for what is quicker done with many."""
+    with connection.execute(statement.execution_options(yield_per=_AT_A_TIME)) as result:
+        for part in result.partitions():
+            yield cast("list[tuple[Any, ...]]", part)

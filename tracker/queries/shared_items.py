@@ -1,0 +1,203 @@
+"""Every two annotators' shared items, by kind in one self-join, and by pattern of a few pairs."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    Subquery,
+    case,
+    func,
+    literal,
+    select,
+)
+
+from tracker.core.audit_tallies import PairPatterns
+from tracker.core.shared_items import DIFFERENT, MINORITY, SAME, SharedItems, kinds_of
+from tracker.core.tallies import Answer, Pattern
+from tracker.queries.number_pairs import Integers, numbers
+from tracker.queries.pattern_codes import BITS, Code, make_code, packed
+from tracker.queries.selection import Selection, answers_of, read_answer, stream
+
+__all__ = ["shared_items"]
+
+_LEAST = 20  # shared items of a pair
+_OF_GIVEN = 2  # bits
+_TABLE_BITS = 22  # of numbers that a table is quicker for than to sort them
+
+
+def shared_items(
+    connection: Connection, selection: Selection, most: int, least: int = _LEAST
+) -> SharedItems:
+    """The items that every two annotators share, by all that tells how likely it is to share.
+
+    Pairs of fewer than ``least`` shared items are left out. ``most`` is how many answers an item
+    has at most.
+    """
+    digits = most.bit_length()
+    # Wide enough at once: to join every two answers again would take as long again.
+    wide = replace(selection, bits=max(selection.bits, digits))
+    code = make_code(connection, wide)
+    if code.bits is None or 2 * code.bits[1] + 5 * digits + _OF_GIVEN > BITS:
+        return kinds_of(_patterns(connection, selection, code, least))
+    of_annotator, of_kind = code.bits[1], 5 * digits + _OF_GIVEN
+    keys, items = numbers(connection, _by_kind(wide, code, of_annotator, digits)).T
+    kinds, kind = _numbered(keys & ((1 << of_kind) - 1), of_kind)
+    pairs, pair = _numbered(keys >> of_kind, 2 * of_annotator)
+    enough = np.bincount(pair, items, len(pairs)) >= least
+    kept = enough[pair]
+    mask = (1 << of_annotator) - 1
+    parts = kinds >> _OF_GIVEN
+    return SharedItems(
+        tuple((number >> of_annotator, number & mask) for number in pairs[enough].tolist()),
+        parts >> 4 * digits,
+        (parts >> 2 * digits) & ((1 << 2 * digits) - 1),
+        parts & ((1 << 2 * digits) - 1),
+        kinds & ((1 << _OF_GIVEN) - 1),
+        (np.cumsum(enough) - 1)[pair[kept]],
+        kind[kept],
+        items[kept],
+        lambda wanted: _patterns(connection, selection, code, least, wanted),
+    )
+
+
+def _by_kind(selection: Selection, code: Code, of_annotator: int, digits: int) -> Select[Any]:
+    """Items by one integer: pair, answers, ways to share any and a minority's, what both gave."""
+    of_item = _item_kinds(selection, code, digits)
+    first, second = answers_of(selection, "first"), answers_of(selection, "second")
+    held = _held(selection, of_item.c.code, (first.c.answer - 1) * selection.bits)
+    shared = case((2 * held < of_item.c.answers + 2, MINORITY), else_=SAME)
+    given = case((first.c.answer == second.c.answer, shared), else_=DIFFERENT)
+    columns = [first.c.annotator_id, second.c.annotator_id, of_item.c.kind, given]
+    key = packed(columns, [of_annotator, of_annotator, 5 * digits, _OF_GIVEN]).label("key")
+    joined = _joined(of_item, first, second)
+    statement = select(key, func.count().label("items")).select_from(joined)
+    return statement.group_by(key.name)  # by name: it holds bound values
+
+
+def _item_kinds(selection: Selection, code: Code, digits: int) -> Subquery:
+    """One row per item: item_id, code, answers, kind: as one integer all but what two gave."""
+    assert code.bits is not None
+    column, answers = code.items.c[code.columns[0]], code.items.c.answers
+    alike: ColumnElement[Any] = literal(0)
+    minority: ColumnElement[Any] = literal(0)
+    for shift in range(0, code.bits[0], selection.bits):
+        held = _held(selection, column, literal(shift, Integer))
+        ways = held * (held - 1)
+        alike = alike + ways
+        # As in `is_minority`: fewer than half of the others, two left out.
+        minority = minority + case((2 * held < answers + 2, ways), else_=0)
+    kind = packed([answers, alike, minority], [digits, 2 * digits, 2 * digits])
+    # An offset keeps this a statement of its own: counted once an item, not for every pair.
+    rows = select(code.items.c.item_id, column.label("code"), answers, kind.label("kind"))
+    return rows.offset(0).subquery("kinds")
+
+
+def _held(
+    selection: Selection, code: ColumnElement[Any], shift: ColumnElement[Any]
+) -> ColumnElement[Any]:
+    """How many gave the category whose digit of a code is so many bits from its end."""
+    return code.bitwise_rshift(shift).bitwise_and((1 << selection.bits) - 1)
+
+
+def _joined(of_item: Subquery, first: Subquery, second: Subquery) -> Any:
+    """Every two answers to an item, beside what is said of the item.
+
+    By outer joins, for which SQLite keeps to their order: what is said of an item is found once,
+    not for every two annotators. What is one too many is an annotator without a second: NULL.
+    """
+    return of_item.outerjoin(first, first.c.item_id == of_item.c.item_id).outerjoin(
+        second,
+        (first.c.item_id == second.c.item_id) & (first.c.annotator_id < second.c.annotator_id),
+    )
+
+
+def _numbered(values: Integers, bits: int) -> tuple[Integers, Integers]:
+    """The different values, ascending, and the place among them of each; of so many bits."""
+    if bits > _TABLE_BITS:
+        return np.unique(values, return_inverse=True)
+    seen = np.zeros(1 << bits, dtype=np.bool_)
+    seen[values] = True
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[values]
+
+
+def _patterns(
+    connection: Connection,
+    selection: Selection,
+    code: Code,
+    least: int,
+    wanted: Collection[tuple[int, int]] | None = None,
+) -> PairPatterns:
+    """The items of each pair by pattern and by the answer that both gave.
+
+    The order of a set's ids varies, so answers are compared here.
+    """
+    pairs: dict[tuple[int, int], int] = {}
+    patterns: dict[Pattern, int] = {}
+    answers: dict[Answer, int] = {}
+    read = cache(read_answer)
+
+    @cache
+    def place_of(*codes: Any) -> int:
+        return patterns.setdefault(code.decode(codes), len(patterns))
+
+    found = array("q")
+    asked = None if wanted is None else {*wanted}
+    for first, second, *codes, one, other, items in stream(
+        connection, _by_pattern(selection, code, wanted)
+    ):
+        if second is None or (asked is not None and (first, second) not in asked):
+            continue
+        own = read(one)
+        same = answers.setdefault(own, len(answers)) if own == read(other) else -1
+        pair = pairs.setdefault((first, second), len(pairs))
+        found.extend((pair, place_of(*codes), same, items))
+    table = np.frombuffer(found, dtype=np.int64).reshape(-1, 4)
+    # A pattern may have come spelled in several ways: its rows are one.
+    of_pattern, of_pair = len(answers) + 1, len(patterns) * (len(answers) + 1)
+    keys, place = np.unique(
+        table[:, 0] * of_pair + table[:, 1] * of_pattern + table[:, 2] + 1, return_inverse=True
+    )
+    items_of = np.bincount(place, table[:, 3], len(keys)).astype(np.int64)
+    rest, pair = keys % max(of_pair, 1), keys // max(of_pair, 1)
+    enough = np.bincount(pair, items_of, len(pairs)) >= least
+    kept = enough[pair]
+    return PairPatterns(
+        pairs=tuple(one for one, many in zip(pairs, enough.tolist(), strict=True) if many),
+        patterns=tuple(patterns),
+        answers=tuple(answers),
+        pair=(np.cumsum(enough) - 1)[pair[kept]],
+        pattern=rest[kept] // of_pattern,
+        same=rest[kept] % of_pattern - 1,
+        items=items_of[kept],
+    )
+
+
+def _by_pattern(
+    selection: Selection, code: Code, wanted: Collection[tuple[int, int]] | None
+) -> Select[Any]:
+    """Items by pair, code and both answers; of annotators of the pairs that are wanted."""
+    first, second = answers_of(selection, "first"), answers_of(selection, "second")
+    key: list[ColumnElement[Any]] = [
+        first.c.annotator_id,
+        second.c.annotator_id,
+        *(code.items.c[name] for name in code.columns),
+        first.c.answer,
+        second.c.answer,
+    ]
+    named = [column.label(f"key_{n}") for n, column in enumerate(key)]
+    statement = select(*named, func.count()).select_from(_joined(code.items, first, second))
+    if wanted is not None:
+        for place, answers in enumerate((first, second)):
+            who = sorted({pair[place] for pair in wanted})
+            statement = statement.where(answers.c.annotator_id.in_(who))
+    return statement.group_by(*(column.name for column in named))  # by name: it holds bound values

@@ -1,0 +1,67 @@
+"""Items that annotators skipped, or said that none applies to, beside who else did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Subquery, case, func, select
+
+from tracker.core.audit_tallies import SkipTallies
+from tracker.queries.selection import Selection, counted, labels, stream
+from tracker.storage.schema import NONE_APPLIES, SKIPPED
+
+__all__ = ["empty_category", "skip_tallies"]
+
+
+def skip_tallies(connection: Connection, selection: Selection) -> SkipTallies:
+    """How many items each annotator skipped or did not, by how many of those who saw it skipped.
+
+    A skipped answer is an answer here, also where a later pass has another. In a project of
+    other than one, whose answers may be empty, an answer that none applies is what is counted.
+    """
+    answers = _seen(selection, "seen")
+    every = _seen(selection, "every")
+    items = (
+        select(
+            every.c.item_id,
+            func.sum(every.c.skipped).label("skipped"),
+            func.count().label("seen"),
+        )
+        .group_by(every.c.item_id)
+        .subquery("items")
+    )
+    key = (answers.c.annotator_id, answers.c.skipped, items.c.skipped, items.c.seen)
+    # An outer join, although every such item has answers: see `against_patterns`.
+    statement = (
+        select(*key, func.count())
+        .select_from(items.outerjoin(answers, answers.c.item_id == items.c.item_id))
+        .group_by(*key)
+    )
+    tallies: dict[int, dict[tuple[bool, int, int], int]] = {}
+    for who, skipped, skipping, seeing, number in stream(connection, statement):
+        tallies.setdefault(who, {})[bool(skipped), int(skipping), seeing] = number
+    return tallies
+
+
+def _with_skipped(selection: Selection) -> bool:
+    return selection.project.answers == "one"
+
+
+def empty_category(selection: Selection) -> int:
+    """The reserved category that an answer without a label has."""
+    return SKIPPED if _with_skipped(selection) else NONE_APPLIES
+
+
+def _seen(selection: Selection, name: str) -> Subquery:
+    """One row per answer: item_id, annotator_id, and skipped, 1 or 0."""
+    columns: tuple[Any, ...] = (labels.c.item_id, labels.c.annotator_id)
+    skipped = case((labels.c.category_id == empty_category(selection), 1), else_=0)
+    where = counted(selection, skipped=_with_skipped(selection))
+    if selection.project.answers == "one":
+        return select(*columns, skipped.label("skipped")).where(where).subquery(name)
+    return (
+        select(*columns, func.max(skipped).label("skipped"))
+        .where(where)
+        .group_by(*columns)
+        .subquery(name)
+    )

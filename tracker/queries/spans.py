@@ -1,0 +1,82 @@
+"""The spans of a project, one document after the other.
+
+Here labels come to Python, a document at a time: how many spans of two answers overlap one to
+one, and how many positions both cover, depends on all spans of both answers at once, and no
+GROUP BY computes a matching. The cost grows with the labels, the memory does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import Connection, Select, Table, and_, select
+
+from tracker.queries.selection import Selection, counted, labels, stream
+from tracker.storage.schema import NONE_APPLIES, Item
+
+__all__ = ["Document", "span_documents", "span_statement"]
+
+_items = cast("Table", Item.__table__)
+
+
+class Document(NamedTuple):
+    """One document that has an answer.
+
+    Attributes:
+        item: its item's id.
+        length: its length in the project's offsets; None where it is not known.
+        answers: by annotator id, ascending, the spans ``(category id, start, end)``, ascending;
+            none where the answer is "none applies".
+    """
+
+    item: int
+    length: int | None
+    answers: dict[int, list[tuple[int, int, int]]]
+
+
+def span_documents(connection: Connection, selection: Selection) -> Iterator[Document]:
+    """The documents of a selection by item id, each with the answers that are counted."""
+    current = None
+    for item, length, annotator, category, start, end in stream(
+        connection, span_statement(selection)
+    ):
+        if annotator is None:
+            continue
+        if current is None or item != current.item:
+            if current is not None:
+                yield current
+            current = Document(item, length, {})
+        spans = current.answers.setdefault(annotator, [])
+        if category != NONE_APPLIES:
+            spans.append((category, start, end))
+    if current is not None:
+        yield current
+
+
+def span_statement(selection: Selection) -> Select[Any]:
+    """One row per label, and one for each item without an answer that is counted.
+
+    In the order in which both tables are stored, so that there is nothing to sort. The join is
+    an outer one to make the items come first: a document's length is then read once, where a
+    label's item would be looked up for every label.
+    """
+    key = ("annotator_id", "pass", "category_id", "span_start", "span_end")
+    of_item = and_(
+        labels.c.project_id == _items.c.project_id,
+        labels.c.item_id == _items.c.id,
+        counted(selection),
+    )
+    return (
+        select(
+            _items.c.id,
+            _items.c.length,
+            labels.c.annotator_id,
+            labels.c.category_id,
+            labels.c.span_start,
+            labels.c.span_end,
+        )
+        .select_from(_items.outerjoin(labels, of_item))
+        .where(_items.c.project_id == selection.project.id)
+        .order_by(_items.c.id, *(labels.c[column] for column in key))
+    )

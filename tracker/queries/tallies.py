@@ -1,0 +1,115 @@
+"""The three tallies, each by one statement (by two where items have very many answers)."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Select, case, func, select
+
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern
+from tracker.core.tally_columns import TallyColumns
+from tracker.queries.annotator_patterns import against_patterns
+from tracker.queries.number_pairs import Integers, numbers
+from tracker.queries.pattern_codes import Code, make_code, packed, widened
+from tracker.queries.selection import Selection, answers_of, stream
+
+__all__ = ["annotator_tallies", "item_patterns", "items_of_patterns"]
+
+
+def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
+    """How many items have each pattern of answers, in the order of the patterns.
+
+    In one order sums of fractions over them are the same on every database.
+    """
+    code = make_code(connection, selection)
+    columns = [code.items.c[name] for name in code.columns]
+    statement = select(*columns, func.count(), func.max(code.items.c.answers)).group_by(*columns)
+    counts: dict[Pattern, int] = {}
+    most = 0
+    for *codes, items, answers in stream(connection, statement):
+        most = max(most, answers)
+        if code.most_answers is None or answers <= code.most_answers:
+            pattern = code.decode(tuple(codes))
+            counts[pattern] = counts.get(pattern, 0) + items
+    wider = widened(selection, code, most)
+    if wider is not None:
+        return item_patterns(connection, wider)
+    return ItemPatterns(dict(sorted(counts.items())))
+
+
+def items_of_patterns(
+    connection: Connection, selection: Selection, patterns: Set[Pattern], most: int
+) -> dict[Pattern, list[int]]:
+    """The first items by number, ``most`` at most, that have each of some patterns.
+
+    Returns ``{pattern: ids}``.
+
+    Items are looked at one after the other, because a code means nothing outside its statement.
+    """
+    code = make_code(connection, selection)
+    columns = [code.items.c[name] for name in code.columns]
+    found: dict[Pattern, list[int]] = {pattern: [] for pattern in patterns}
+    known: dict[tuple[Any, ...], list[int] | None] = {}
+    largest = 0
+    for item, answers, *codes in stream(
+        connection,
+        select(code.items.c.item_id, code.items.c.answers, *columns).order_by(code.items.c.item_id),
+    ):
+        key = (answers, *codes)
+        largest = max(largest, answers)
+        if key not in known:
+            known[key] = found.get(code.decode(tuple(codes)))
+        items = known[key]
+        if items is not None and len(items) < most:
+            items.append(item)
+    wider = widened(selection, code, largest)
+    if wider is not None:
+        return items_of_patterns(connection, wider, patterns, most)
+    return found
+
+
+def annotator_tallies(connection: Connection, selection: Selection) -> AnnotatorTallies:
+    """Per annotator: on how many items an own answer met a pattern of the item."""
+    code = make_code(connection, selection)
+    if code.bits is None:
+        answers = answers_of(selection)
+        return AnnotatorTallies(against_patterns(connection, selection, answers))
+    keys, number = numbers(connection, _packed_tallies(selection, code, code.bits)).T
+    wider = widened(selection, code, -int(keys.min(initial=0)))
+    if wider is not None:
+        return annotator_tallies(connection, wider)
+    return AnnotatorTallies(_unpacked(keys, number, code, code.bits))
+
+
+def _packed_tallies(selection: Selection, code: Code, widths: tuple[int, int, int]) -> Select[Any]:
+    """Items by one integer of pattern, own answer and annotator.
+
+    Where a digit is too small for an item's answers, it is their number below 0.
+    """
+    of_code, of_annotator, of_category = widths
+    answers = answers_of(selection)
+    # An outer join finds the same, and is read item by item: see `against_patterns`.
+    of_item = answers.c.item_id == code.items.c.item_id
+    columns = [code.items.c[code.columns[0]], answers.c.answer, answers.c.annotator_id]
+    key = packed(columns, [of_code, of_category, of_annotator])
+    number = code.items.c.answers
+    whole = case((number > code.most_answers, -number), else_=key).label("key")
+    statement = select(whole, func.count().label("number"))
+    joined = statement.select_from(code.items.join(answers, of_item, isouter=True))
+    return joined.group_by(whole.name)  # by name: it holds bound values
+
+
+def _unpacked(
+    keys: Integers, number: Integers, code: Code, widths: tuple[int, int, int]
+) -> TallyColumns:
+    _, of_annotator, of_category = widths
+    annotators, owner = np.unique(keys & ((1 << of_annotator) - 1), return_inverse=True)
+    order = np.argsort(owner, kind="stable")
+    owner, number, rest = owner[order], number[order], keys[order] >> of_annotator
+    owns, own = np.unique(rest & ((1 << of_category) - 1), return_inverse=True)
+    codes, pattern = np.unique(rest >> of_category, return_inverse=True)
+    answers = [(category,) for category in owns.tolist()]
+    patterns = tuple(code.decode((one,)) for one in codes.tolist())
+    return TallyColumns(annotators, tuple(answers), patterns, owner, own, pattern, number)

@@ -1,0 +1,188 @@
+"""How the item patterns changed from day to day: one pass over the answers, in their order.
+
+Each answer that came (or went) changes its item from one pattern to another. The statement
+adds up the answers of an item in the order of their days, so that every row knows the code of
+its item after it, and counts rows that are alike. Days are then added up in Python, from tallies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, TypeAlias
+
+from sqlalchemy import (
+    CTE,
+    Connection,
+    Integer,
+    Subquery,
+    func,
+    literal,
+    select,
+    union_all,
+)
+
+from tracker.core.tallies import ItemPatterns, Pattern
+from tracker.queries.selection import Selection, chosen, labels, stream
+from tracker.queries.transitions import ADDED, REMOVED, Coding, codings
+from tracker.queries.valid_periods import DAY, NEVER, Window, pieces
+from tracker.storage.schema import PastLabel
+
+__all__ = ["DAY", "Timeline", "Window", "timeline"]
+
+_Code: TypeAlias = Any
+_Decode: TypeAlias = Callable[[_Code], Pattern]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What changed on each day.
+
+    Attributes:
+        first: the first day with an answer of those who count, in days since 1970; None for none.
+        last: the last one.
+        codes: per day, how many items more have each code, an item without answers included.
+        annotators: per day, how many answers more of each annotator count; where answers only
+            ever come, on their first day at least one.
+        decode: a code as a pattern.
+    """
+
+    first: int | None = None
+    last: int | None = None
+    codes: dict[int, Counter[_Code]] = field(default_factory=dict)
+    annotators: dict[int, Counter[int]] = field(default_factory=dict)
+    decode: _Decode = lambda _: ()
+
+    def at(self, days: Sequence[int]) -> Iterator[tuple[int, ItemPatterns, int] | None]:
+        """The item patterns at the end of each day and how many annotators they are of.
+
+        ``days`` ascend. None where nothing changed since the day before in the sequence.
+        """
+        items: Counter[_Code] = Counter()
+        answers: Counter[int] = Counter()
+        changes = sorted({*self.codes, *self.annotators})
+        place, begun = 0, False
+        for day in days:
+            changed = not begun
+            begun = True
+            while place < len(changes) and changes[place] <= day:
+                items.update(self.codes.get(changes[place], {}))
+                answers.update(self.annotators.get(changes[place], {}))
+                place, changed = place + 1, True
+            yield (
+                (day, self._patterns(items), sum(n > 0 for n in answers.values()))
+                if (changed)
+                else None
+            )
+
+    def _patterns(self, items: Counter[_Code]) -> ItemPatterns:
+        counts: Counter[Pattern] = Counter()
+        for code, number in items.items():
+            pattern = self.decode(code) if number else ()
+            if pattern:
+                counts[pattern] += number
+        return ItemPatterns(dict(sorted(counts.items())))
+
+
+def timeline(connection: Connection, selection: Selection, window: Window) -> Timeline:
+    """The timeline of a project's answers, as many as count in a window at the end of each day."""
+    project = selection.project.id
+    extent = connection.execute(
+        select(
+            func.min(labels.c.labelled_at),
+            func.max(labels.c.labelled_at),
+            func.max(labels.c["pass"]),
+        ).where(labels.c.project_id == project)
+    ).one()
+    if extent[0] is None:
+        return Timeline()
+    past = select(PastLabel.item_id).where(
+        PastLabel.project_id == project, PastLabel.taken_back_by.is_(None)
+    )
+    earliest = select(func.min(PastLabel.labelled_at)).where(
+        PastLabel.project_id == project, PastLabel.taken_back_by.is_(None)
+    )
+    contested = extent[2] > 1 or connection.scalar(past.limit(1)) is not None
+    first = min(extent[0], connection.scalar(earliest) or extent[0]) // DAY
+    last = extent[1] // DAY
+    lasting = not contested and window == Window()
+    events = _events(pieces(selection, window, contested=contested).cte("every_piece"), lasting)
+    annotators = _annotators(connection, events, lasting)
+    span = range(first, last + (window.days or 0) + 1)
+    for coding in codings(connection, selection, span):
+        codes = _codes(connection, coding, events)
+        if codes is not None:
+            begin, end = _extent(connection, selection, first, last)
+            return Timeline(begin, end, codes, annotators, cache(coding.decode))
+    raise AssertionError("the last coding holds whatever there is")
+
+
+def _extent(
+    connection: Connection, selection: Selection, first: int, last: int
+) -> tuple[int | None, int | None]:
+    """The first and the last day with an answer of those whose answers count.
+
+    Truths, and answers of models, are often recorded without a time, long after the work.
+    """
+    if not selection.left_out and selection.only is None:
+        return first, last
+    days: list[int] = []
+    everywhere = replace(selection, where=())
+    for of in (labels, PastLabel.__table__):
+        ends = select(func.min(of.c.labelled_at), func.max(of.c.labelled_at)).where(
+            of.c.project_id == selection.project.id, *chosen(everywhere, of)
+        )
+        if of is not labels:
+            ends = ends.where(of.c.taken_back_by.is_(None))
+        days += [end // DAY for end in connection.execute(ends).one() if end is not None]
+    return (min(days), max(days)) if days else (None, None)
+
+
+def _codes(
+    connection: Connection, coding: Coding, events: Subquery
+) -> dict[int, Counter[_Code]] | None:
+    """Per day, how many items more have each code; None where the coding is too narrow."""
+    codes: dict[int, Counter[_Code]] = {}
+    for day, before, after, number in coding.steps(connection, events):
+        if not coding.holds(after):
+            return None
+        of_day = codes.setdefault(day, Counter())
+        of_day[after] += number
+        of_day[before] -= number
+    return codes
+
+
+def _events(found: CTE, lasting: bool) -> Subquery:
+    """Answers that come and those that go: item_id, annotator_id, answer, day, gone (1 or 0).
+
+    Where none ever goes there is no column to say so.
+    """
+    came = select(
+        found.c.item_id, found.c.annotator_id, found.c.answer, found.c.first_day.label("day")
+    )
+    if lasting:
+        return came.subquery("events")
+    came = came.add_columns(literal(ADDED, Integer).label("gone"))
+    went = select(
+        found.c.item_id,
+        found.c.annotator_id,
+        found.c.answer,
+        found.c.end_day,
+        literal(REMOVED, Integer),
+    ).where(found.c.end_day < NEVER)
+    return union_all(came, went).subquery("events")
+
+
+def _annotators(connection: Connection, events: Subquery, lasting: bool) -> dict[int, Counter[int]]:
+    found: dict[int, Counter[int]] = {}
+    who = (events.c.day, events.c.annotator_id)
+    if lasting:  # to know that there was one is enough, and quicker than to count
+        for day, annotator in stream(connection, select(*who).distinct()):
+            found.setdefault(day, Counter())[annotator] = 1
+        return found
+    more = func.sum(1 - 2 * events.c.gone)
+    for day, annotator, answers in stream(connection, select(*who, more).group_by(*who)):
+        found.setdefault(day, Counter())[annotator] = int(answers)
+    return found

@@ -1,0 +1,195 @@
+"""What one answer that comes or goes makes of its item: a code before, and a code after.
+
+The events of an item are added up in the order of their days. A code is canonical for a pattern
+only within its statement, as in `codes`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    FunctionElement,
+    Select,
+    Subquery,
+    Text,
+    case,
+    func,
+    literal,
+    select,
+)
+from sqlalchemy import cast as sql_cast
+
+from tracker.core.tallies import Answer, Pattern, make_pattern
+from tracker.queries.pattern_codes import BITS, MOST_CODE_COLUMNS, highest_ids, packed
+from tracker.queries.selection import FIRST_DIGIT_BITS, Selection, read_answer, stream
+
+__all__ = ["ADDED", "REMOVED", "Coding", "Step", "codings"]
+
+ADDED, REMOVED = 0, 1
+"""In the column ``gone`` of an event, where there is one: whether an answer came or went."""
+
+Step: TypeAlias = tuple[int, Any, Any, int]
+"""A day, a code before and one after, and how many items went from the one to the other."""
+
+
+class Coding(Protocol):
+    """How the answers to an item become a code."""
+
+    def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
+        """The steps of all events: item_id, answer, day, and gone where answers go."""
+
+    def holds(self, code: Any) -> bool:
+        """Whether the coding is wide enough for a code; where it is not, no step is right."""
+
+    def decode(self, code: Any) -> Pattern:
+        """The pattern that a code stands for."""
+
+
+def codings(connection: Connection, selection: Selection, span: range) -> Iterator[Coding]:
+    """Codings of a selection whose events lie on the days of a span, the quickest first.
+
+    The last one holds whatever there is.
+    """
+    if selection.project.answers == "one":
+        annotators, categories = highest_ids(connection, selection)
+        most = max((2 * annotators).bit_length(), 1)  # a day's come before the others of it go
+        for bits in sorted({min(FIRST_DIGIT_BITS, most), most}):
+            digits = _Digits(bits, categories, span, most)
+            if 0 < len(digits.starts) <= MOST_CODE_COLUMNS:
+                yield digits
+    yield _Texts()
+
+
+def _so_far(total: FunctionElement[Any], events: Subquery) -> ColumnElement[Any]:
+    """A sum over the events of an item up to this one, those of one day in any order."""
+    return total.over(partition_by=events.c.item_id, order_by=events.c.day, rows=(None, 0))
+
+
+def _grouped(keys: Sequence[ColumnElement[Any]]) -> Select[Any]:
+    every = select(*(key.label(f"key_{n}") for n, key in enumerate(keys))).subquery("every_step")
+    return select(*every.c, func.count()).group_by(*every.c)
+
+
+@dataclass(frozen=True)
+class _Digits:
+    """A code of digits: one for each category, and above the first column's one for all.
+
+    The database has a column of them for as many as fit; one after the other they are the code.
+
+    Attributes:
+        bits: of a category's digit.
+        categories: how many there are.
+        span: the days that events lie on.
+        most: the bits that no number of answers exceeds, those of the digit for all.
+    """
+
+    bits: int
+    categories: int
+    span: range
+    most: int
+
+    @property
+    def per_column(self) -> int:
+        return min((BITS - self.most) // self.bits, max(self.categories, 1))
+
+    @property
+    def starts(self) -> range:
+        """The first category of each column."""
+        return range(1, self.categories + 1, self.per_column)
+
+    @property
+    def above(self) -> int:
+        """How many bits are below the digit for all."""
+        return self.bits * self.per_column
+
+    @property
+    def widths(self) -> tuple[int, int, int]:
+        """The bits of a day, of the code where it is one column, and of an event."""
+        token = (2 * self.categories + 1).bit_length()
+        return len(self.span).bit_length(), self.most + self.above, token
+
+    @property
+    def alone(self) -> bool:
+        """Whether day, code and event are one integer together."""
+        return len(self.starts) == 1 and sum(self.widths) <= BITS
+
+    def holds(self, code: int) -> bool:
+        """Whether no category's digit can have run over."""
+        return code >> self.above & (1 << self.most) - 1 < 1 << self.bits
+
+    def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
+        code = [self._column(events, start) for start in self.starts]
+        day = events.c.day - self.span.start
+        token = events.c.answer * 2 + (events.c.gone if "gone" in events.c else ADDED)
+        change = {token: self._change(token) for token in range(2, 2 * self.categories + 2)}
+        first = self.span.start
+        if not self.alone:
+            for since, *columns, what, number in stream(connection, _grouped([day, *code, token])):
+                after = sum(column << place * BITS for place, column in enumerate(columns))
+                yield since + first, after - change[what], after, number
+            return
+        _, of_code, of_token = self.widths
+        codes, tokens = (1 << of_code) - 1, (1 << of_token) - 1
+        key = packed([day, *code, token], self.widths)
+        for value, number in stream(connection, _grouped([key])):
+            after = value >> of_token & codes
+            before = after - change[value & tokens]
+            yield (value >> of_token + of_code) + first, before, after, number
+
+    def _column(self, events: Subquery, start: int) -> ColumnElement[int]:
+        """The digits of the categories from one on."""
+        one = sql_cast(literal(1), BigInteger)
+        shifted: ColumnElement[int] = one.bitwise_lshift((events.c.answer - start) * self.bits)
+        if len(self.starts) > 1:
+            inside = events.c.answer.between(start, start + self.per_column - 1)
+            shifted = case((inside, shifted), else_=0)
+        if start == 1:
+            shifted = shifted + (1 << self.above)
+        if "gone" in events.c:
+            shifted = case((events.c.gone == REMOVED, -shifted), else_=shifted)
+        return sql_cast(_so_far(func.sum(shifted), events), BigInteger)
+
+    def _change(self, token: int) -> int:
+        """What an event adds to the code."""
+        column, digit = divmod((token >> 1) - 1, self.per_column)
+        added = (1 << column * BITS + digit * self.bits) + (1 << self.above)
+        return -added if token & 1 == REMOVED else added
+
+    def decode(self, code: int) -> Pattern:
+        found: list[tuple[Answer, int]] = []
+        for category in range(1, self.categories + 1):
+            column, digit = divmod(category - 1, self.per_column)
+            count = code >> column * BITS + digit * self.bits & (1 << self.bits) - 1
+            if count:
+                found.append(((category,), count))
+        return tuple(found)
+
+
+class _Texts:
+    """A code of text: every answer that came or went so far, in turn."""
+
+    def holds(self, code: str) -> bool:
+        """Whether the code is right: always."""
+        return True
+
+    def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
+        sign: Any = literal("+")
+        if "gone" in events.c:
+            sign = case((events.c.gone == REMOVED, "-"), else_="+")
+        token = sign + sql_cast(events.c.answer, Text)
+        code = _so_far(func.aggregate_strings(token, ","), events)
+        for day, after, number in stream(connection, _grouped([events.c.day, code])):
+            yield day, after.rpartition(",")[0], after, number
+
+    def decode(self, code: str) -> Pattern:
+        answers: Counter[Answer] = Counter()
+        for token in filter(None, code.split(",")):
+            answers[read_answer(token[1:])] += 1 if token[0] == "+" else -1
+        return make_pattern(answers.elements())

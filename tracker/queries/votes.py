@@ -1,0 +1,55 @@
+"""Further counts: votes on each item, answers per item, how fast they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from tracker.queries.selection import Selection, counted, labels, stream
+
+__all__ = ["answers_per_item", "recent_pace", "votes"]
+
+
+def votes(connection: Connection, selection: Selection) -> Iterator[tuple[Any, ...]]:
+    """How many annotators gave an item each category: (item id, category id, annotators).
+
+    Ordered by item; `NONE_APPLIES` stands for answers without a label.
+    """
+    key = (labels.c.item_id, labels.c.category_id)
+    statement = (
+        select(*key, func.count(labels.c.annotator_id.distinct()))
+        .where(counted(selection))
+        .group_by(*key)
+        .order_by(*key)
+    )
+    yield from stream(connection, statement)
+
+
+def answers_per_item(connection: Connection, selection: Selection) -> dict[int, int]:
+    """How many items have each number of answers: ``{answers: items}``."""
+    answers = (
+        select(labels.c.item_id, func.count(labels.c.annotator_id.distinct()).label("answers"))
+        .where(counted(selection))
+        .group_by(labels.c.item_id)
+        .subquery("answers")
+    )
+    rows = stream(connection, select(answers.c.answers, func.count()).group_by(answers.c.answers))
+    return dict(sorted((number, items) for number, items in rows))
+
+
+def recent_pace(
+    connection: Connection, selection: Selection, days: int
+) -> tuple[int, int, int] | None:
+    """Labels in the days before the newest: (labels, oldest moment, newest moment)."""
+    newest = connection.scalar(select(func.max(labels.c.labelled_at)).where(counted(selection)))
+    if newest is None:
+        return None
+    since = newest - days * 86_400_000_000
+    row = connection.execute(
+        select(func.count().label("labels"), func.min(labels.c.labelled_at).label("oldest")).where(
+            counted(selection), labels.c.labelled_at > since
+        )
+    ).one()
+    return row.labels, row.oldest, newest

@@ -1,0 +1,174 @@
+"""Agreement in the terminal: the weakest category first, every figure with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+
+from tracker.agreement import Assessment
+from tracker.measures.benchmark_scales import landis_koch
+from tracker.measures.category_rates import CategoryRate
+from tracker.measures.coefficient import Coefficient
+from tracker.render.cells import Text, bar, count, figure, interval, level, many, share, table
+from tracker.render.filter import selection_line
+from tracker.render.words import reading_of, reason, title_of
+
+__all__ = ["agreement_view"]
+
+_HIGH, _LOW = 0.9, 0.5
+_MOST_PASSED_OVER = 3
+"""Raw agreement above the one and a category rate below the other contradict each other."""
+
+
+def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[RenderableType]:
+    """The parts of the page, in order; ``named``: the measures were asked for by name."""
+    counts = found.counts
+    yield Text.assemble(
+        (found.project, "bold"),
+        f"  {count(counts.items_compared)} of {many(counts.items, 'item')} compared, "
+        f"{many(counts.annotators, 'annotator')}, {many(counts.answers, 'answer')}",
+    )
+    yield from selection_line(found.selection)
+    yield from _lead(found)
+    for warning in found.warnings:
+        yield Text(warning, style="yellow")
+    if found.rates:
+        yield _rates_table(found)
+    yield _measures_table(found.measures, named=named)
+    if found.intraclass:
+        yield _intraclass_table(found)
+    if found.gold is not None:
+        yield _gold_line(found)
+    yield Text(
+        "Verbal labels after Landis and Koch (1977), in brackets the one that holds with 95% "
+        "confidence; Krippendorff (2004): too low below 0.667.",
+        style="dim",
+    )
+
+
+def _lead(found: Assessment) -> Iterator[Text]:
+    summed = found.summary
+    lowest = summed.lowest
+    if lowest is None or lowest.rate is None:
+        return
+    name = found.categories[lowest.category]
+    yield Text.assemble(
+        "Weakest category: ",
+        (name, "bold yellow" if lowest.rate < _LOW else "bold"),
+        f"  {figure(lowest.rate)} ({interval(lowest.ci_low, lowest.ci_high)}). "
+        f"Where one annotator chose it, another did too in {share(lowest.rate)} of "
+        f"{many(lowest.potential_agreements, 'pair')}.",
+    )
+    if summed.passed_over:
+        few = ", ".join(
+            f"{found.categories[rate.category]} {figure(rate.rate)} of "
+            f"{many(rate.potential_agreements, 'pair')}"
+            for rate in summed.passed_over[:_MOST_PASSED_OVER]
+        )
+        more = len(summed.passed_over) - _MOST_PASSED_OVER
+        rest = f" and {more} more" if more > 0 else ""
+        yield Text(f"Lower, with too few pairs to tell: {few}{rest}.", style="dim")
+    yield from _lazy_pair(found, lowest, name)
+
+
+def _lazy_pair(found: Assessment, lowest: CategoryRate, name: str) -> Iterator[Text]:
+    """Superb raw agreement beside a category nobody agrees on is what haste looks like."""
+    raw = next((c.value for c in found.measures if c.measure == "percent_agreement"), None)
+    if raw is None or lowest.rate is None or raw < _HIGH or lowest.rate >= _LOW:
+        return
+    commonest = max(found.rates, key=lambda rate: rate.labels)
+    part = commonest.labels / max(found.counts.answers, 1)
+    yield Text(
+        f"! Raw agreement of {share(raw)} hides this: {share(part)} of the answers are "
+        f"{found.categories[commonest.category]!r}, and annotators who gave it without looking "
+        f"would agree as often. On {name!r} they hardly agree at all.",
+        style="bold red",
+    )
+
+
+def _rates_table(found: Assessment) -> RenderableType:
+    lowest = found.summary.lowest
+    rows = [
+        (
+            Text(
+                found.categories[rate.category],
+                style="bold" if lowest is not None and rate.category == lowest.category else "",
+            ),
+            count(rate.labels),
+            f"{count(rate.agreements)} / {count(rate.potential_agreements)}",
+            figure(rate.rate),
+            interval(rate.ci_low, rate.ci_high),
+            bar(rate.rate),
+            figure(rate.specific_agreement),
+        )
+        for rate in found.rates
+    ]
+    confidence = found.rates[0].confidence
+    columns = (
+        "category",
+        "labels",
+        "agreed / possible",
+        "rate",
+        f"{level(confidence)} interval",
+        "rate ",
+        "specific agreement",
+    )
+    return table(columns, rows)
+
+
+def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> RenderableType:
+    rows = [
+        (
+            title_of(one),
+            figure(one.value),
+            interval(one.ci_low, one.ci_high),
+            figure(one.observed),
+            figure(one.expected),
+            count(one.items),
+            reading_of(one),
+        )
+        for one in measures
+        if named or one.undefined != "not_applicable" or one.details.get("scale") == "ordinal"
+    ]
+    confidence = measures[0].confidence if measures else 0.95
+    columns = (
+        "measure",
+        "value",
+        f"{level(confidence)} interval",
+        "observed",
+        "expected",
+        "items",
+        "reading ",
+    )
+    return table(columns, rows)
+
+
+def _intraclass_table(found: Assessment) -> RenderableType:
+    rows = [
+        (
+            one.form,
+            figure(one.value),
+            interval(one.ci_low, one.ci_high),
+            "-" if one.f is None else f"{one.f:.2f}",
+            count(one.items),
+            one.note or "" if one.value is not None else reason(one.undefined),
+        )
+        for one in found.intraclass
+    ]
+    confidence = found.intraclass[0].confidence
+    columns = ("intraclass", "value", f"{level(confidence)} interval", "F", "items", "note ")
+    return table(columns, rows)
+
+
+def _gold_line(found: Assessment) -> Text:
+    gold = found.gold
+    if gold is None or gold.observed is None:
+        return Text("No answer meets an item with a truth.")
+    kappa = gold.cohen_kappa
+    reading = "" if kappa is None else f", {landis_koch(kappa)}"
+    return Text(
+        f"Against the truth: {many(gold.answers, 'answer')} to {many(gold.items, 'item')}, "
+        f"{share(gold.observed)} right where chance alone gives {share(gold.expected)}; "
+        f"Cohen's kappa {figure(kappa)}{reading}."
+    )

@@ -1,0 +1,262 @@
+"""Answers to further questions in the terminal: why, what if, against what, against oneself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from rich.console import RenderableType
+
+from tracker.agreement.against_gold import AgainstTruth
+from tracker.agreement.explain import Explanation
+from tracker.agreement.intra_annotator import SelfAgreement, Themselves
+from tracker.agreement.sensitivity import Influence, Merge
+from tracker.compare.answer_sets import AgainstOther
+from tracker.measures import MEASURES
+from tracker.measures.accuracy import GoldAgreement
+from tracker.measures.coefficient import Coefficient
+from tracker.measures.difference_test import Comparison
+from tracker.render.cells import Text, count, figure, interval, level, many, share, table
+from tracker.render.words import reading_of, reason, title_of
+
+__all__ = [
+    "against_view",
+    "explanation_view",
+    "influence_view",
+    "merges_view",
+    "self_rows",
+    "self_view",
+    "truth_rows",
+    "truth_view",
+]
+
+_MOST_ROWS: Final = 60
+_MOST_MEASURES: Final = 4  # of repeats, side by side
+_MOST_CELLS: Final = 8  # categories of a confusion table that fits a terminal
+
+_LEFT_OUT: Final = {"fleiss_kappa", "brennan_prediger"}
+_FATES: Final = {
+    "skipped": "skipped: no answer",
+    "other_kinds": "by a reference annotator or a model",
+    "not_chosen": "outside the annotators, times or items chosen",
+    "later_passes": "given again on a later pass",
+}
+
+
+def explanation_view(found: Explanation) -> Iterator[RenderableType]:
+    """What went in, what was left out, the formula with its numbers, the source."""
+    one = found.figure
+    value = figure(one.value) if one.value is not None else reading_of(one)
+    bounds = f"  ({interval(one.ci_low, one.ci_high)})" if one.ci_low is not None else ""
+    yield Text.assemble((f"{title_of(one)} of {found.project}: {value}", "bold"), bounds)
+    fates = found.inclusion.to_dict()
+    rows = [("answers that stand", count(found.inclusion.standing))]
+    rows += [
+        (f"  less those {word}", count(fates[key])) for key, word in _FATES.items() if fates[key]
+    ]
+    rows += [
+        ("answers counted", count(found.inclusion.counted)),
+        ("items answered", count(found.items_answered)),
+        ("  of which a single answer, with nothing to compare", count(found.items_alone)),
+        ("items compared", count(found.items_answered - found.items_alone)),
+    ]
+    if found.inclusion.past or found.inclusion.taken_back:
+        rows.append(("records that no longer stand", count(found.inclusion.past)))
+        rows.append(("records taken back with their import", count(found.inclusion.taken_back)))
+    yield table(("", ""), rows)
+    if found.shares:
+        yield table(
+            ("category", "share"),
+            [(name, share(value)) for name, value in list(found.shares.items())[:_MOST_ROWS]],
+        )
+    yield Text(found.measure.formula)
+    yield Text(found.numbers, style="bold")
+    if one.standard_error is not None:
+        yield Text(
+            f"standard error {one.standard_error:.4g} over {many(one.items, 'item')}; "
+            f"{level(one.confidence)} interval: {one.method or 'none'}"
+        )
+    yield Text(found.measure.source, style="dim")
+
+
+def influence_view(
+    of: str, measure: str, value: float | None, found: Sequence[Influence]
+) -> Iterator[RenderableType]:
+    """The coefficient, and what it becomes without each."""
+    yield Text.assemble(
+        (f"{MEASURES[measure].title} {figure(value)}", "bold"), f"  without each {of}"
+    )
+    rows = [
+        (row.name, figure(row.without), "-" if row.change is None else f"{row.change:+.4f}")
+        for row in found[:_MOST_ROWS]
+    ]
+    yield table((of, "without", "change"), rows)
+    if found:
+        yield Text("A positive change: agreement is better without.", style="dim")
+
+
+def merges_view(
+    measure: str, value: float | None, found: Sequence[Merge]
+) -> Iterator[RenderableType]:
+    """Which two categories the coefficient gains most by taking for one."""
+    yield Text.assemble((f"{MEASURES[measure].title} {figure(value)}", "bold"), "  with two as one")
+    rows = [
+        (
+            " + ".join(merge.categories),
+            figure(merge.value),
+            "-" if merge.change is None else f"{merge.change:+.4f}",
+        )
+        for merge in found
+    ]
+    yield table(("categories", "value", "change"), rows)
+    yield Text("To see all figures with two as one: --merge A+B", style="dim")
+
+
+def against_view(found: AgainstOther) -> Iterator[RenderableType]:
+    """Each measure of both, the difference and whether chance would make it."""
+    yield Text.assemble(
+        (f"{found.first} against {found.second}", "bold"),
+        f"  {many(found.shared, 'item')} in both",
+    )
+    rows = [
+        (
+            title_of(one),
+            figure(one.value),
+            figure(other.value),
+            *_difference(compared),
+        )
+        for one, other, compared in found.measures
+        if "not_applicable" not in {one.undefined, other.undefined}
+    ]
+    rows.append(("agreement of the items", "", "", *_difference(found.by_item)))
+    rows.append(("agreement of the annotators", "", "", *_difference(found.by_annotator)))
+    columns = ("measure", "this", "other", "difference", "interval", "p", "test ")
+    yield table(columns, rows)
+    for why in dict.fromkeys(
+        compared.why
+        for compared in (*(c for *_, c in found.measures), found.by_item, found.by_annotator)
+        if compared.difference is not None and (compared.p_value is not None or not compared.test)
+    ):
+        yield Text(why, style="dim")
+
+
+def _difference(found: Comparison) -> tuple[str, str, str, str]:
+    if found.p_value is None:
+        untested = found.difference is not None and found.undefined == "not_applicable"
+        why = "no test" if untested else reason(found.undefined)
+        return figure(found.difference), "-", "-", why
+    return (
+        figure(found.difference),
+        interval(found.ci_low, found.ci_high),
+        "< .001" if found.p_value < 0.001 else f"{found.p_value:.3f}",
+        found.test.replace("_", " "),
+    )
+
+
+def self_rows(found: Themselves) -> list[dict[str, Any]]:
+    """A row per annotator and measure."""
+    return [
+        {"annotator": name, "repeats": own.repeats, "days_between": own.days_between}
+        | one.to_dict()
+        for name, own in (("", found.pooled), *found.annotators)
+        for one in own.measures
+    ]
+
+
+def self_view(found: Themselves) -> Iterator[RenderableType]:
+    """All repeats pooled, then each annotator, the least consistent first."""
+    yield Text.assemble(
+        (found.project, "bold"),
+        f"  {many(found.pooled.repeats, 'answer')} given again on a later pass",
+    )
+    if found.alone:
+        yield Text(
+            f"! {many(found.alone, 'answer')} on a later pass without one before: left out",
+            style="yellow",
+        )
+    if not found.pooled.repeats:
+        yield Text("Nobody was shown an item twice: import a column pass, with 2 for the second.")
+        return
+    names = [title_of(one) for one in _few(found.pooled)]
+    ordered = sorted(found.annotators, key=lambda row: (row[1].measures[0].value or 0, row[0]))
+    rows = [("all", found.pooled), *ordered[:_MOST_ROWS]]
+    yield table(
+        ("annotator", "repeats", "days between", *names),
+        [(name, *_self_cells(own)) for name, own in rows],
+    )
+
+
+def _self_cells(own: SelfAgreement) -> tuple[str, ...]:
+    days = "-" if own.days_between is None else f"{own.days_between:.1f}"
+    return (count(own.repeats), days, *(figure(one.value) for one in _few(own)))
+
+
+def _few(own: SelfAgreement) -> list[Coefficient]:
+    """The figures that a terminal has room for; JSON and CSV have them all."""
+    few = len(own.measures) <= _MOST_MEASURES
+    return [one for one in own.measures if few or one.measure not in _LEFT_OUT]
+
+
+def truth_rows(found: AgainstTruth) -> list[dict[str, Any]]:
+    """A row per annotator, the pooled one first and without a name."""
+    return [
+        {"annotator": name} | own.to_dict() | {"ci_low": own.ci_low, "ci_high": own.ci_high}
+        for name, own in (("", found.pooled), *found.annotators)
+    ]
+
+
+def truth_view(found: AgainstTruth) -> Iterator[RenderableType]:
+    """The annotators, then precision and recall of the categories, then the confusion table."""
+    yield Text.assemble(
+        (found.project, "bold"),
+        f"  {many(found.pooled.answers, 'answer')} to {many(found.pooled.items, 'item')} "
+        "with a truth",
+    )
+    rows = [("all", found.pooled), *found.annotators[:_MOST_ROWS]]
+    yield table(
+        ("annotator", "answers", "right", "interval", "by chance", "Cohen's kappa"),
+        [
+            (
+                name,
+                count(own.answers),
+                share(own.observed),
+                interval(own.ci_low, own.ci_high),
+                share(own.expected),
+                figure(own.cohen_kappa),
+            )
+            for name, own in rows
+        ],
+    )
+    yield table(
+        ("category", "true", "given", "right", "precision", "recall", "F1"),
+        [
+            (
+                found.categories[one.category],
+                count(one.true),
+                count(one.given),
+                count(one.right),
+                figure(one.precision),
+                figure(one.recall),
+                figure(one.f1),
+            )
+            for one in found.pooled.categories[:_MOST_ROWS]
+        ],
+    )
+    yield from _confusion(found, found.pooled)
+
+
+def _confusion(found: AgainstTruth, own: GoldAgreement) -> Iterator[RenderableType]:
+    answers = sorted({answer for cell in own.confusion for answer in cell})
+    if len(answers) > _MOST_CELLS:
+        yield Text("The confusion table has too many columns for here: --json", style="dim")
+        return
+    yield table(
+        ("truth \\ answer", *(found.name(answer) for answer in answers)),
+        [
+            (
+                found.name(truth),
+                *(count(own.confusion.get((truth, answer), 0)) for answer in answers),
+            )
+            for truth in answers
+        ],
+    )

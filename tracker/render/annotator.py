@@ -1,0 +1,142 @@
+"""One annotator's page, and the report that the annotator may have, in words and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+
+from tracker.render.audit import finding_lines, item_line
+from tracker.render.cells import Text, bar, count, figure, interval, share, table
+from tracker.render.escape import visible
+
+__all__ = ["annotator_view", "report_text", "report_view"]
+
+_SECONDS = "median_seconds"
+_NAMES = {
+    "answers": "answers",
+    "agreement_with_peers": "agrees with peers",
+    "kappa_with_majority": "kappa with the majority of the others",
+    "self_agreement": "same answer again",
+    "gold_accuracy": "right on gold",
+    _SECONDS: "seconds an answer (median)",
+}
+
+
+def annotator_view(
+    told: Mapping[str, Any], lives: Sequence[Mapping[str, Any]] = ()
+) -> Iterator[RenderableType]:
+    """One annotator's page: who, the figures, the findings, and what became of recorded ones."""
+    yield Text.assemble((told["annotator"], "bold"), f"  {told['kind']} in {told['project']}")
+    if told["aliases"]:
+        yield Text(f"also known as {', '.join(told['aliases'])}")
+    if "answers" not in told:
+        yield Text("No answer of theirs enters the figures.")
+        return
+    yield table(("", "", " "), list(_figures(told)), left=1)
+    if told["category_shares"]:
+        yield _shares(told)
+    for flag in told["flags"]:
+        yield from finding_lines(told["annotator"], flag)
+    if not told["flags"]:
+        yield Text("No finding.", style="green")
+    for life in lives:
+        note = f": {life['note']}" if life["note"] else ""
+        yield Text(f"flag {life['flag']}, {life['kind']}, is {life['state']}{note}", style="dim")
+
+
+def _figures(told: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    active = ""
+    if told.get("days_active"):
+        first, last = told["first_answer"][:10], told["last_answer"][:10]
+        active = f"on {told['days_active']} days from {first} to {last}"
+    yield "answers", count(told["answers"]), active
+    peers = told.get("agreement_of_peers")
+    bounds = interval(told.get("agreement_low"), told.get("agreement_high"))
+    theirs = "" if peers is None else f"; peers with each other {peers:.3f}"
+    over = f"{bounds}, over {told['items_shared']:,} shared items{theirs}"
+    yield "agrees with peers", figure(told["agreement_with_peers"]), over
+    if told.get("kappa_with_majority") is not None:
+        yield _NAMES["kappa_with_majority"], figure(told["kappa_with_majority"]), ""
+    if told["self_agreement"] is not None:
+        yield _NAMES["self_agreement"], figure(told["self_agreement"]), f"of {told['repeats']:,}"
+    if told["gold_accuracy"] is not None:
+        yield _NAMES["gold_accuracy"], figure(told["gold_accuracy"]), f"of {told['gold_answers']:,}"
+    if told.get(_SECONDS) is not None:
+        yield _NAMES[_SECONDS], f"{told[_SECONDS]:.3g}", ""
+    moved = told.get("influence")
+    if moved and moved["change"] is not None:
+        measure = moved["measure"].replace("_", " ")
+        yield f"{measure} without them", figure(moved["without"]), f"change {moved['change']:+.3f}"
+    if told.get("competence") is not None:
+        yield "competence", figure(told["competence"]), "by the model of Dawid and Skene"
+
+
+def _shares(told: Mapping[str, Any]) -> RenderableType:
+    peers = told.get("peer_shares") or {}
+    return table(
+        ("category", "share", "peers, same items", " "),
+        [
+            (name, share(own), share(peers.get(name)), bar(own))
+            for name, own in told["category_shares"].items()
+        ],
+    )
+
+
+def report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """The annotator's own report in the terminal."""
+    yield Text.assemble(
+        ("Report for ", "bold"), (told["annotator"], "bold"), f"  {told['project']}"
+    )
+    yield table(("", "you", "half of the others"), _compared(told))
+    yield Text("In half of the others the figure lies between the two numbers.", style="dim")
+    for finding in told["findings"]:
+        yield Text(str(finding["why"]))
+        for row in finding["items"]:
+            yield Text(f"  {item_line(row)}", style="dim")
+    if not told["findings"]:
+        yield Text("Nothing about these answers stands out.", style="green")
+
+
+def _compared(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    rows = []
+    for name, words in _NAMES.items():
+        own, others = told["figures"].get(name), told["others"].get(name)
+        shown = count if name == "answers" else figure
+        between = "-"
+        if others is not None:
+            low, high = others["lower_quartile"], others["upper_quartile"]
+            between = f"{low:,.0f} to {high:,.0f}" if name == "answers" else interval(low, high)
+        if own is not None or others is not None:
+            rows.append((words, shown(own), between))
+    return rows
+
+
+def report_text(told: Mapping[str, Any]) -> str:
+    """The same as Markdown, to be sent."""
+    lines = [
+        f"# Report for {told['annotator']}",
+        "",
+        f"Project {told['project']}, beside {told['others']['annotators']} others without names.",
+        "",
+        "| | you | half of the others |",
+        "|---|---:|---:|",
+        *(f"| {name} | {own} | {others} |" for name, own, others in _compared(told)),
+        "",
+        "In half of the others the figure lies between the two numbers.",
+        "",
+        "## What stands out",
+        "",
+    ]
+    for finding in told["findings"]:
+        lines.append(f"- {finding['why']}")
+        lines += [f"  - {item_line(row)}" for row in finding["items"]]
+    if not told["findings"]:
+        lines.append("Nothing about these answers stands out.")
+    lines += [
+        "",
+        "A finding speaks of answers. It does not say why: a misread guideline, a slip, a batch of "
+        "odd items look the same. If it is wrong, say so: the note is kept with the finding.",
+    ]
+    return visible("\n".join(lines)) + "\n"

@@ -1,0 +1,134 @@
+"""The audit in the terminal: findings as sentences, then every annotator's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+from rich.padding import Padding
+
+from tracker.audit import Audit
+from tracker.render.cells import Text, count, figure, many, share, table
+from tracker.render.filter import selection_line
+
+__all__ = ["audit_view", "finding_lines", "item_line", "show_annotators"]
+
+_MOST_SHARES = 6  # categories that have a column
+_MOST_ROWS = 60  # annotators that a person reads through
+
+_LOST = (
+    "Flagged annotators gave {share} of the answers, so the others are held against little else. "
+    "Settle these findings, leave them out (--exclude-annotator), and audit again."
+)
+
+_STYLES = {"flagged": "bold red", "insufficient": "yellow", "clear": "green"}
+
+
+def audit_view(
+    found: Audit, *, clear: bool = False, limit: int | None = None
+) -> Iterator[RenderableType]:
+    """The parts of the page, in order: the strongest findings first, at most ``limit`` of them.
+
+    Findings that are clear are shown only on request.
+    """
+    flagged = len({annotator.name for annotator, _ in found.flagged()})
+    total = len(found.annotators)
+    has = "has" if flagged == 1 else "have"
+    yield Text.assemble(
+        (found.project, "bold"),
+        f"  {count(flagged)} of {many(total, 'annotator')} {has} at least one flagged finding",
+    )
+    yield from selection_line(found.selection)
+    told = found.to_dict(clear=clear)
+    findings = found.by_strength(clear=clear)
+    for annotator, flag in findings[:limit]:
+        yield from finding_lines(annotator.name, found.told(annotator, flag))
+    if limit is not None and len(findings) > limit:
+        yield Text(f"{many(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
+    if told["yardstick"]["lost"]:
+        yield Text(_LOST.format(share=share(found.lost)), style="yellow")
+    if found.not_applicable:
+        yield Text(f"not looked for: {_lacking(found.not_applicable)}", style="dim")
+    kinds = {
+        annotator.name: ", ".join(
+            dict.fromkeys(f.kind for f in annotator.flags if f.state == "flagged")
+        )
+        for annotator in found.annotators
+    }
+    rows = told["annotators"]
+    if len(rows) > _MOST_ROWS:
+        # Those to look at first: with a finding, then by agreement with the others.
+        rows.sort(key=lambda row: (not kinds[row["annotator"]], row["agreement_with_peers"] or 0))
+        yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
+    yield show_annotators(rows[:_MOST_ROWS], kinds)
+
+
+def finding_lines(annotator: str, flag: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """One finding: its state and sentence, and the items that show it, where they are given."""
+    about = (annotator, flag["category"], flag["with"])
+    sentence = flag["why"] or ", ".join(one for one in about if one is not None)
+    severity = f", {flag['severity']}" if flag["severity"] else ""
+    yield Text.assemble(
+        (f"{flag['state']:<13}", _STYLES[flag["state"]]),
+        (f"{flag['kind']}{severity}  ", "bold"),
+        Text(str(sentence)),
+    )
+    for row in flag.get("evidence", ()):
+        yield Padding(Text(item_line(row), style="dim"), (0, 0, 0, 13))
+
+
+def item_line(row: Mapping[str, Any]) -> str:
+    """An item that shows a finding: the own answer or time, and the others' where it is told."""
+    if "seconds" in row:
+        others = f", the others {row['others_seconds']:.3g} s" if "others_seconds" in row else ""
+        return f"{row['item']}: {row['seconds']:.3g} s{others}"
+    line = f"{row['item']}: {row['answer'] or 'none'}"
+    if "again" in row:
+        return f"{line}, then {row['again'] or 'none'}"
+    counts = ", ".join(f"{n} {answer or 'none'}" for answer, n in row.get("others", {}).items())
+    return f"{line}, the others {counts}" if counts else line
+
+
+def _lacking(not_applicable: Mapping[str, str]) -> str:
+    """The kinds, those that lack the same together."""
+    by_reason: dict[str, list[str]] = {}
+    for kind, why in not_applicable.items():
+        by_reason.setdefault(why, []).append(kind)
+    return "; ".join(f"{', '.join(kinds)} ({why})" for why, kinds in by_reason.items())
+
+
+def show_annotators(
+    annotators: Sequence[Mapping[str, Any]], kinds: Mapping[str, str] | None = None
+) -> RenderableType:
+    """One row per annotator, with the kinds of findings where they are given."""
+    names = list(annotators[0]["category_shares"])[:_MOST_SHARES] if annotators else []
+    optional = {
+        "peers' own": ("agreement_of_peers", figure),
+        "agrees with self": ("self_agreement", figure),
+        "right on gold": ("gold_accuracy", figure),
+        "seconds": ("median_seconds", lambda value: "-" if value is None else f"{value:.3g}"),
+    }
+    used = {
+        title: shown
+        for title, shown in optional.items()
+        if any(row.get(shown[0]) is not None for row in annotators)
+    }
+    rows = [
+        (
+            row["annotator"],
+            count(row["answers"]),
+            count(row["items_shared"]),
+            figure(row["agreement_with_peers"]),
+            *(told(row.get(key)) for key, told in used.values()),
+            *(_share(row["category_shares"][name]) for name in names),
+            *(() if kinds is None else (kinds.get(row["annotator"], ""),)),
+        )
+        for row in annotators
+    ]
+    columns = ("annotator", "answers", "shared items", "agrees with peers", *used)
+    return table((*columns, *names, *(() if kinds is None else ("flags ",))), rows)
+
+
+def _share(value: float | None) -> str:
+    return "<" if value is None else share(value)

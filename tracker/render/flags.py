@@ -1,0 +1,148 @@
+"""Recorded findings in the terminal: the list, one flag's page, what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+
+from tracker.flags import Recorded
+from tracker.render.cells import Text, count, figure, many, table
+from tracker.render.filter import selection_line, selection_words
+
+__all__ = ["changes_view", "flag_view", "flags_view", "recorded_words"]
+
+_STYLES = {"open": "bold red", "acknowledged": "yellow", "dismissed": "dim", "resolved": "green"}
+# Told elsewhere on a flag's page.
+_TOLD = {"kind", "category", "with", "state", "severity", "why", "selection"}
+
+
+def recorded_words(recorded: Recorded) -> str:
+    """What became of an audit's findings: "2 new, 3 seen again, 1 no longer found"."""
+    again = f"{recorded.again:,} seen again"
+    if recorded.reopened:
+        again += f" ({recorded.reopened:,} reopened)"
+    return f"{recorded.new:,} new, {again}, {recorded.closed:,} no longer found"
+
+
+def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """One row per flag."""
+    yield table(
+        (
+            "flag",
+            "state",
+            "annotator",
+            "kind",
+            "category",
+            "severity ",
+            "observed",
+            "seen",
+            "last seen",
+        ),
+        [
+            (
+                str(row["flag"]),
+                Text(_state(row), style=_STYLES[row["state"]]),
+                who(row),
+                row["kind"],
+                row["category"] or "",
+                row["severity"],
+                _course(row["first_observed"], row["last_observed"]),
+                count(row["times_seen"]),
+                row["last_seen_at"][:10],
+            )
+            for row in rows
+        ],
+        left=5,
+    )
+
+
+def _course(first: float | None, last: float | None) -> str:
+    """How the figure went from the first sighting to the last: "0.900 → 0.720"."""
+    went, goes = figure(first), figure(last)
+    return goes if went == goes else f"{went} → {goes}"
+
+
+def who(row: Mapping[str, Any]) -> str:
+    """The annotator that a flag is about, or the pair."""
+    return row["annotator"] if row["with"] is None else f"{row['annotator']}, {row['with']}"
+
+
+def flag_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """One flag's page: what, the figures when it was last seen, what was done, each sighting."""
+    about = who(told) if told["category"] is None else f'{who(told)}, "{told["category"]}"'
+    yield Text.assemble(
+        (f"flag {told['flag']}", "bold"),
+        "  ",
+        (_state(told), _STYLES[told["state"]]),
+        f"  {told['severity']} {told['kind']} in {told['project']}: {about}",
+    )
+    yield Text(told["why"] or "")
+    yield from selection_line(told["evidence"]["selection"])
+    figures = [row for row in _figures(told["evidence"]) if row[0] not in _TOLD]
+    yield table(("when last seen", ""), [(name, _number(value)) for name, value in figures])
+    yield from changes_view(told["changes"], alone=True)
+    yield Text(f"Seen by {many(told['times_seen'], 'recorded audit')}:")
+    yield table(
+        ("seen ", "severity ", "informative", "observed", "expected", "only answers "),
+        [
+            (
+                moment(seen["seen_at"]),
+                seen["severity"],
+                count(seen["informative"]),
+                figure(seen["observed"]),
+                figure(seen["expected"]),
+                "" if seen["selection"] is None else selection_words(seen["selection"]),
+            )
+            for seen in told["sightings"]
+        ],
+    )
+
+
+def changes_view(
+    rows: Sequence[Mapping[str, Any]], *, alone: bool = False
+) -> Iterator[RenderableType]:
+    """One row per change, the first made first; of one flag ``alone``, or of many."""
+    about = () if alone else ("flag", "annotator ", "kind ")
+    yield table(
+        ("at", *about, "what was done ", "by ", "informative", "note "),
+        [
+            (
+                moment(row["at"]),
+                *(() if alone else (str(row["flag"]), who(row), row["kind"])),
+                row["action"],
+                row["by"] or "",
+                count(row["informative"]),
+                row["note"] or "",
+            )
+            for row in rows
+        ],
+    )
+
+
+def moment(iso: str) -> str:
+    """A moment to the minute."""
+    return iso[:16].replace("T", " ")
+
+
+def _state(row: Mapping[str, Any]) -> str:
+    return f"{row['state']}, appealed" if row["action"] == "appealed" else row["state"]
+
+
+def _figures(evidence: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
+    """The figures of the evidence that are known, those of a part under its name."""
+    for name, value in evidence.items():
+        if isinstance(value, Mapping):
+            if name != "selection":
+                yield from _figures(value, f"{under}{name} ")
+        elif isinstance(value, list):
+            words = [str(one) for one in value if not isinstance(one, Mapping)]
+            if words:
+                yield f"{under}{name}", ", ".join(words)
+        elif value is not None:
+            yield f"{under}{name}", value
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

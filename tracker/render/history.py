@@ -1,0 +1,162 @@
+"""Figures over time in the terminal: their curves, then a row for each snapshot or period."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from rich.console import RenderableType
+
+from tracker.agreement import Assessment
+from tracker.core import clock
+from tracker.measures import MEASURES
+from tracker.projects.notes import NoteInfo
+from tracker.render.cells import Text, count, figure, many, table
+from tracker.render.filter import selection_line, selection_words
+from tracker.render.plot import Plot, day_of, note_text
+from tracker.snapshots import SnapshotRecord
+from tracker.snapshots.curve import Curve
+from tracker.snapshots.listing import Overview
+
+__all__ = ["curve_view", "figure_cells", "figure_titles", "history_view", "minute", "snapshot_rows"]
+
+Row: TypeAlias = tuple[str, ...]
+
+_SHORT = {"krippendorff_alpha": "alpha", "percent_agreement": "raw agreement"}
+_SHORTER = _SHORT | {"percent_agreement": "raw"}
+
+
+def snapshot_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The JSON of a history as flat rows, one per snapshot, for CSV."""
+    return [
+        {key: one[key] for key in ("snapshot", "name", "note", "taken_at", "as_of")}
+        | {"selection": one["selection"] and json.dumps(one["selection"], ensure_ascii=False)}
+        | one["counts"]
+        | {measure["measure"]: measure["value"] for measure in one["measures"]}
+        | {f"rate of {row['category']}": row["rate"] for row in one["categories"]}
+        for one in told["snapshots"]
+    ]
+
+
+def history_view(found: Overview) -> Iterator[RenderableType]:
+    """Recorded snapshots: the parts of the page, in order."""
+    thinned = f", {found.thinned:,} more thinned out" if found.thinned else ""
+    yield Text.assemble((found.project, "bold"), f"  {many(found.total, 'snapshot')}{thinned}")
+    yield _plot(found.moments, found.values, found.notes)
+    if found.apart and len(found.moments) > 1:
+        yield Text(
+            f"Not on the curve: {many(found.apart, 'snapshot')} of other settings or answers.",
+            style="dim",
+        )
+    if not found.shown:
+        return
+    chosen = any(_chosen(one) for one in found.shown)
+    titles = ("snapshot", "as of ", "name ", *figure_titles(found.measures))
+    rows = [(one.moment, _snapshot(one, found.measures, chosen)) for one in found.shown]
+    hidden = len(found.shown) < found.total
+    yield table(
+        (*titles, "only answers ") if chosen else titles,
+        _with_notes(rows, found.notes, hidden, lambda note: ("", minute(note.at), note_text(note))),
+    )
+
+
+def curve_view(found: Curve, measures: Sequence[str], last: int | None) -> Iterator[RenderableType]:
+    """A rebuilt curve: the parts of the page, in order; ``last`` rows, or all."""
+    points = found.points
+    window = "" if found.window == "all" else f", of the last {found.window} each"
+    window = window.replace("last last-", "last ").replace("-items", " items")
+    yield Text.assemble(
+        (found.project, "bold"), f"  {many(len(points), found.every)} from the labels{window}"
+    )
+    if not points:
+        return
+    yield from selection_line(points[-1].assessment.selection)
+    values = {m: [value_of(point.assessment, m) for point in points] for m in measures}
+    yield _plot([point.moment for point in points], values, found.notes)
+    shown = points[-last:] if last else points
+    hidden = len(shown) < len(points)
+    noted = any(note.at > shown[0].moment or not hidden for note in found.notes)
+    rows = [
+        (one.moment, (day_of(one.moment), *_blank(noted), *figure_cells(one.assessment, measures)))
+        for one in shown
+    ]
+    titles = (f"{found.every} to ", *(["note "] if noted else []), *figure_titles(measures))
+    yield table(
+        titles,
+        _with_notes(rows, found.notes, hidden, lambda note: (day_of(note.at), note_text(note))),
+    )
+
+
+def _blank(wanted: bool) -> tuple[str, ...]:
+    return ("",) if wanted else ()
+
+
+def _plot(
+    moments: Sequence[int],
+    values: Mapping[str, Sequence[float | None]],
+    notes: Sequence[NoteInfo],
+) -> Plot:
+    titles = {measure: _SHORT.get(measure, MEASURES[measure].title) for measure in values}
+    return Plot(moments, {titles[measure]: curve for measure, curve in values.items()}, notes)
+
+
+def _with_notes(
+    rows: Sequence[tuple[int, Row]], notes: Iterable[NoteInfo], hidden: bool, told: Any
+) -> Iterator[Row]:
+    """The rows, each with its moment, and between them the notes; none older than hidden rows."""
+    first, width = rows[0][0], len(rows[0][1])
+    left = [note for note in notes if not hidden or note.at > first]
+    for moment, row in rows:
+        while left and left[0].at <= moment:
+            yield _widened(told(left.pop(0)), width)
+        yield row
+    for note in left:
+        yield _widened(told(note), width)
+
+
+def _widened(row: Row, width: int) -> Row:
+    return (*row, *[""] * (width - len(row)))
+
+
+def value_of(found: Assessment, measure: str) -> float | None:
+    """A measure's value; None where there is none."""
+    return next((one.value for one in found.measures if one.measure == measure), None)
+
+
+def figure_titles(measures: Sequence[str]) -> Row:
+    """The titles of `figure_cells`."""
+    named = [_SHORTER.get(measure, MEASURES[measure].title) for measure in measures]
+    return ("items", "answers", "annotators", *named, "weakest ", "rate")
+
+
+def figure_cells(found: Assessment, measures: Sequence[str]) -> Row:
+    """The figures of a row: counts, measures, the weakest category."""
+    lowest = found.summary.lowest
+    return (
+        count(found.counts.items),
+        count(found.counts.answers),
+        count(found.counts.annotators),
+        *(figure(value_of(found, measure)) for measure in measures),
+        "" if lowest is None else found.categories[lowest.category],
+        figure(None if lowest is None else lowest.rate),
+    )
+
+
+def minute(moment: int) -> str:
+    """A moment to the minute, in UTC."""
+    return clock.iso(moment)[:16].replace("T", " ")
+
+
+def _chosen(one: SnapshotRecord) -> str:
+    """Which answers a snapshot is of, but for the moment, which is told beside it."""
+    selection = one.assessment.selection
+    if selection is None:
+        return ""
+    return selection_words({**selection, "as_of": None, "known_at": None})
+
+
+def _snapshot(one: SnapshotRecord, measures: Sequence[str], chosen: bool) -> Row:
+    cells = figure_cells(one.assessment, measures)
+    words = [_chosen(one)] if chosen else []
+    return (str(one.id), minute(one.moment), one.name or "", *cells, *words)

@@ -1,0 +1,155 @@
+"""The record in the terminal: a list, one snapshot whole, what verifying and thinning found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from rich.console import RenderableType
+
+from tracker.measures.confidence_bounds import ASYMMETRIC
+from tracker.render.agreement import agreement_view
+from tracker.render.cells import Text, count, level, many, table
+from tracker.render.filter import selection_words
+from tracker.render.history import figure_cells, figure_titles, minute
+from tracker.snapshots.detail import SnapshotPage
+from tracker.snapshots.listing import Overview
+from tracker.snapshots.prune import Fate
+from tracker.snapshots.snapshot import SnapshotRecord
+from tracker.snapshots.verify import Fault, Verified
+
+__all__ = ["page_view", "plan_view", "snapshots_view", "verified_view"]
+
+_MOST_FAULTS = 20
+
+
+def snapshots_view(found: Overview) -> Iterator[RenderableType]:
+    """The list: the parts of the page, in order."""
+    thinned = f", {found.thinned:,} more thinned out" if found.thinned else ""
+    yield Text.assemble((found.project, "bold"), f"  {many(found.total, 'snapshot')}{thinned}")
+    if not found.shown:
+        return
+    first = found.measures[:1]
+    # All but the last cell, a rate: what was chosen and noted needs the room.
+    titles = ("snapshot", "name ", "taken ", *figure_titles(first)[:-1])
+    optional = {
+        "as of ": [_as_of(one) for one in found.shown],
+        "only answers ": [_chosen(one) for one in found.shown],
+        "note ": [one.note or "" for one in found.shown],
+    }
+    told = {title: cells for title, cells in optional.items() if any(cells)}
+    yield table(
+        (*titles, *told),
+        [
+            (
+                str(one.id),
+                one.name or "",
+                minute(one.taken_at),
+                *figure_cells(one.assessment, first)[:-1],
+                *(cells[place] for cells in told.values()),
+            )
+            for place, one in enumerate(found.shown)
+        ],
+    )
+
+
+def _as_of(one: SnapshotRecord) -> str:
+    return "" if one.as_of is None else minute(one.as_of)
+
+
+def _chosen(one: SnapshotRecord) -> str:
+    selection = one.assessment.selection
+    return "" if selection is None else selection_words(selection)
+
+
+def page_view(found: SnapshotPage) -> Iterator[RenderableType]:
+    """One snapshot: the parts of the page, in order."""
+    record = found.record
+    named = "" if record.name is None else f" {record.name}"
+    yield Text.assemble((f"snapshot {record.id}{named}", "bold"), f"  {record.note or ''}".rstrip())
+    yield from agreement_view(record.assessment)
+    yield table(("", " "), list(_about(found)))
+    for flag in found.flags:
+        pair = f" with {flag['with']}" if flag["with"] else ""
+        category = f" on {flag['category']!r}" if flag["category"] else ""
+        yield Text(
+            f"flag {flag['flag']} was {flag['state']}: {flag['kind']} of "
+            f"{flag['annotator']}{pair}{category}"
+        )
+
+
+def _about(found: SnapshotPage) -> Iterator[tuple[str, str]]:
+    """What there is to know of it but its figures."""
+    record, change = found.record, found.change
+    changed = change["recorded_at"][:16].replace("T", " ")
+    patterns = len(record.assessment.patterns.counts)
+    yield "taken", f"{minute(record.taken_at)} by tracker {record.version}"
+    yield "as of", "all that was known" if record.as_of is None else minute(record.as_of)
+    yield "through change", f"{change['change']} ({change['kind']}, {changed})"
+    yield "read", _read(found.settings, record.assessment.scale)
+    if found.settings["left_out"]:
+        yield "left out", ", ".join(found.settings["left_out"])
+    yield "item patterns", count(patterns)
+    yield "flags that stood", count(len(found.flags))
+    yield "digest", record.digest
+    yield "seal", record.seal
+
+
+def _read(settings: Mapping[str, Any], scale: str) -> str:
+    """How the answers were read, in words."""
+    parts = [f"on the {scale} scale"]
+    parts += [f"with {settings['weights']} weights"] if settings["weights"] else []
+    parts += [f"by the {settings['distance']} distance"] if settings["distance"] else []
+    how = "" if settings["interval"] == ASYMMETRIC else f" by {settings['interval']}"
+    return ", ".join([*parts, f"intervals of {level(settings['confidence'])}{how}"])
+
+
+def verified_view(found: Verified, *, chain_only: bool) -> Iterator[RenderableType]:
+    """What was checked and what is wrong: the parts of the page, in order."""
+    checked = "digests and seals made again"
+    if not chain_only:
+        checked += f", {many(found.recomputed, 'snapshot')} counted again from the ledger"
+    thinned = f" ({found.thinned:,} thinned out)" if found.thinned else ""
+    wrong = len(found.faults) + len(found.ledger)
+    result = "sound" if found.passed else many(wrong, "fault")
+    yield Text.assemble(
+        (found.project, "bold"),
+        f"  {many(found.snapshots, 'snapshot')}{thinned}: {checked}: ",
+        (result, "green" if found.passed else "bold red"),
+    )
+    if found.digest is None:
+        yield Text("the ledger is not sealed yet: the next change will seal it", style="dim")
+    else:
+        yield Text(f"ledger sealed {found.seals:,} times; its digest: {found.digest}")
+    for why in found.ledger[:_MOST_FAULTS]:
+        yield Text(f"ledger: {why}", style="red")
+    if len(found.ledger) > _MOST_FAULTS:
+        yield Text(f"… and {len(found.ledger) - _MOST_FAULTS:,} more", style="red")
+    yield from _listed(found.faults, "red")
+    yield from _listed(found.notes, "dim")
+
+
+def _listed(told: Sequence[Fault], style: str) -> Iterator[Text]:
+    for one in told[:_MOST_FAULTS]:
+        yield Text(f"snapshot {one.snapshot}: {one.why}", style=style)
+    if len(told) > _MOST_FAULTS:
+        yield Text(f"… and {len(told) - _MOST_FAULTS:,} more", style=style)
+
+
+def plan_view(fates: Sequence[Fate], *, done: bool) -> Iterator[RenderableType]:
+    """What keeps how many snapshots, and which are thinned out."""
+    kept = Counter(fate.kept_by for fate in fates if fate.kept_by is not None)
+    if kept:
+        yield table(("kept by", "snapshots"), [(why, count(n)) for why, n in kept.items()])
+    gone = [fate.id for fate in fates if fate.kept_by is None]
+    verb = "thinned out" if done else "to be thinned out"
+    yield Text(f"{verb}: {_ranges(gone) if gone else 'none'}")
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers, those that follow one another as ranges: 1-4, 7."""
+    breaks = [place for place, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1]
+    runs = [numbers[i:j] for i, j in pairwise([0, *breaks, len(numbers)])]
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

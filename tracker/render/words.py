@@ -1,0 +1,58 @@
+"""Words for figures: why there is none, what it is called, how it is read by convention."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tracker.measures import MEASURES
+from tracker.measures.benchmark_scales import benchmark_of, krippendorff_reading, landis_koch
+from tracker.measures.coefficient import Coefficient
+
+__all__ = ["reading_of", "reason", "title_of"]
+
+REASONS: Final = {
+    "no_overlap": "no item has two answers",
+    "single_category": "all answers are one category",
+    "too_few_items": "too few items",
+    "too_few_annotators": "fewer than two annotators",
+    "not_applicable": "does not apply to this project",
+    "no_spread": "the figures do not vary",
+}
+
+_PLAIN: Final = {"percent_agreement"}
+"""Measures whose size alone has no customary reading."""
+
+
+def reason(undefined: str | None) -> str:
+    """Why there is no figure, in words."""
+    return REASONS.get(undefined or "", "")
+
+
+def title_of(figure: Coefficient) -> str:
+    """A measure's name with what else names the figure: weights, scale or distance."""
+    words = [str(figure.details[name]) for name in ("scale", "distance") if name in figure.details]
+    weights = figure.details.get("weights")
+    if weights not in {None, "identity"}:
+        words.append(f"{weights} weights")
+    title = MEASURES[figure.measure].title
+    return f"{title}, {', '.join(words)}" if words else title
+
+
+def reading_of(figure: Coefficient) -> str:
+    """Customary words for the value, or why there is none.
+
+    In brackets the word that it deserves with 95 % probability, where that is a lesser one.
+    """
+    if figure.value is None:
+        about = MEASURES[figure.measure].undefined
+        return about.get(figure.undefined or "", reason(figure.undefined))
+    if figure.measure in _PLAIN or MEASURES[figure.measure].needs == "documents":
+        return ""
+    plain = landis_koch(figure.value)
+    sure = benchmark_of(figure).word
+    if figure.method == "one-sided exact" and figure.ci_low is not None:
+        sure = landis_koch(figure.ci_low)
+    careful = ""
+    if sure is not None and sure != plain:
+        careful = " (may be poor)" if sure == "poor" else f" ({sure} at least)"
+    return f"{plain}{careful}; {krippendorff_reading(figure.value)}"

@@ -1,0 +1,16 @@
+"""Agreement over time: the record of a project's figures and tallies, kept and never changed."""
+
+from tracker.snapshots.read import find_snapshot, history, snapshot_number
+from tracker.snapshots.snapshot import History, SnapshotRecord
+from tracker.snapshots.take import Taken, Taking, take_snapshot
+
+__all__ = [
+    "History",
+    "SnapshotRecord",
+    "Taken",
+    "Taking",
+    "find_snapshot",
+    "history",
+    "snapshot_number",
+    "take_snapshot",
+]

@@ -1,0 +1,167 @@
+"""What a snapshot will say, counted in full or from the last one of the same settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
+
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.agreement import Assessment, Question, assess, study
+from tracker.core.errors import CheckFailed
+from tracker.projects.project import ProjectInfo
+from tracker.projects.settings import set_since
+from tracker.queries import Selection
+from tracker.snapshots.incremental import (
+    Base,
+    count_touched,
+    find_base,
+    is_cheaper,
+    touched_items,
+    whole_tallies,
+)
+from tracker.snapshots.read import find_snapshot
+from tracker.snapshots.settings import settings_text, touches_items_alone
+from tracker.snapshots.tallies import Tallied, count_all, recorded_assessment
+
+__all__ = ["Counted", "Taking", "count"]
+
+
+class Taking(TypedDict, total=False):
+    """How a snapshot is taken.
+
+    Attributes:
+        name: to find the snapshot by.
+        note: why it is taken.
+        pairs: store the pairs' cross-tables, too.
+        full: read all items.
+        check: count both ways, and raise CheckFailed where they differ; nothing is stored then.
+        if_changed: take none where the last one of these settings says the same.
+    """
+
+    name: str | None
+    note: str | None
+    pairs: bool
+    full: bool
+    check: bool
+    if_changed: bool
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a snapshot will say; ``tallied`` is None for spans, which have no tallies."""
+
+    selection: Selection
+    settings: str
+    assessment: Assessment
+    tallied: Tallied | None
+    base: Base | None
+    says_the_same: bool
+
+    @property
+    def read(self) -> int | None:
+        """The items whose labels were read; None for all."""
+        return None if self.tallied is None else self.tallied.read
+
+
+def count(
+    connection: Connection,
+    project: ProjectInfo,
+    question: Question,
+    how: Taking,
+    texts: Mapping[int, str],
+) -> Counted:
+    """Count what a snapshot of the labels that statements see now will say.
+
+    ``texts`` are the project's patterns as JSON, by number. Raises CheckFailed as `Taking` says.
+    """
+    selection = queries.select_answers(connection, project, question.choice)
+    settings = settings_text(question, selection)
+    base = find_base(connection, project, settings, question.choice.as_of, texts)
+    comparable = (
+        base is not None
+        and base.header.settings == settings
+        and not set_since(connection, project.id, base.header.through_change)
+    )
+    if project.answers == "spans":
+        found = assess(connection, project, question)
+        before = None if base is None else _figures_of(connection, project, base)
+        same = comparable and before == found.figures()
+        return Counted(selection, settings, found, None, base, same)
+    of_now = question.choice.as_of is None and question.choice.known_at is None
+    follows = base if of_now and touches_items_alone(settings) else None
+    tallied = _tally(connection, project, selection, follows, how)
+    same = comparable and base is not None and _same(connection, project, base, tallied)
+    counted = study(
+        connection, project, question, (selection, tallied.annotators, tallied.patterns)
+    )
+    found = recorded_assessment(counted)
+    return Counted(
+        selection, settings, replace(found, selection=selection.told), tallied, base, same
+    )
+
+
+def _figures_of(connection: Connection, project: ProjectInfo, base: Base) -> dict[str, Any]:
+    return find_snapshot(connection, project, base.header.id).assessment.figures()
+
+
+def _tally(
+    connection: Connection,
+    project: ProjectInfo,
+    selection: Selection,
+    base: Base | None,
+    how: Taking,
+) -> Tallied:
+    """The tallies; ``base`` is the snapshot that they may be counted from."""
+    full, check = how.get("full", False), how.get("check", False)
+    if base is None:
+        return count_all(connection, selection)
+    touched = touched_items(connection, project, base.header.through_change)
+    if not check and (full or not is_cheaper(connection, project, touched)):
+        return count_all(connection, selection)
+    found = count_touched(connection, project, selection, base, touched)
+    if not check:
+        return found
+    whole = count_all(connection, selection)
+    before, tallies = whole_tallies(connection, project, base.header), None
+    if before is not None and found.tallies is not None:
+        tallies = before + found.tallies
+    _compare(project, replace(found, tallies=tallies), whole, base)
+    return whole if full else found
+
+
+def _compare(project: ProjectInfo, found: Tallied, whole: Tallied, base: Base) -> None:
+    """Raise CheckFailed where what was counted from a base is not what was counted in full."""
+    differs = [
+        what
+        for what, one, other in (
+            ("item patterns", found.patterns.counts, whole.patterns.counts),
+            ("answers of annotators", found.answers, whole.answers),
+            (
+                "tallies of annotators",
+                found.tallies and found.tallies.counts,
+                whole.tallies and whole.tallies.counts,
+            ),
+        )
+        if one is not None and other is not None and one != other
+    ]
+    if differs:
+        raise CheckFailed(
+            f"counted from snapshot {base.header.id}, {' and '.join(differs)} of "
+            f"{project.name!r} are not those of all labels",
+            "nothing was stored; take it with --full, and see: tracker database check",
+        )
+
+
+def _same(connection: Connection, project: ProjectInfo, base: Base, tallied: Tallied) -> bool:
+    """Whether a base has the same tallies."""
+    if (base.patterns.counts, base.answers) != (tallied.patterns.counts, tallied.answers):
+        return False
+    if tallied.tallies is None:
+        return True
+    if tallied.read is not None:
+        return not tallied.tallies.counts
+    before = whole_tallies(connection, project, base.header)
+    return before is not None and before.counts == tallied.tallies.counts

@@ -1,0 +1,216 @@
+"""The curve from the labels' own times: what the figures were at the end of each period."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.agreement import Assessment, Question
+from tracker.agreement.from_patterns import assess_patterns, measures_of_patterns
+from tracker.core import clock
+from tracker.core.errors import InvalidOption
+from tracker.projects.categories import category_names
+from tracker.projects.notes import NoteInfo, list_notes
+from tracker.projects.project import ProjectInfo
+from tracker.queries import DAY, EVERYTHING, Choice, Selecting, Window
+from tracker.snapshots.snapshot import ROW_COLUMNS, measure_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PERIODS", "Asked", "Curve", "Point", "check_recorded_alone", "parse_window", "rebuilt"]
+
+PERIODS = ("day", "week", "month")
+_WINDOW = re.compile(r"([0-9]{1,6}) ?(d|days?|w|weeks?)|last-([0-9]{1,9})-items", re.IGNORECASE)
+_EPOCH = date(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Point:
+    """The figures at the end of a period, a moment in microseconds."""
+
+    moment: int
+    assessment: Assessment
+
+    def to_dict(self) -> dict[str, Any]:
+        """One element of the contract's ``snapshots``, which was never recorded."""
+        selection = self.assessment.selection
+        return {
+            "snapshot": None,
+            "name": None,
+            "note": None,
+            "taken_at": None,
+            "as_of": clock.iso(self.moment),
+            "selection": None if selection is None else dict(selection),
+            "scale": self.assessment.scale,
+            **self.assessment.figures(),
+        }
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A point for each period, oldest first; ``every`` and ``window`` in words.
+
+    ``notes`` says what happened in that time.
+    """
+
+    project: str
+    every: str
+    window: str
+    points: tuple[Point, ...]
+    notes: Sequence[NoteInfo] = ()
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self.points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The contract's JSON of ``tracker history --every``."""
+        return {
+            "project": self.project,
+            "every": self.every,
+            "window": self.window,
+            "snapshots": [point.to_dict() for point in self.points],
+            "notes": [note.to_dict() for note in self.notes],
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per point and measure, each value a number or a text."""
+        return measure_rows(self.to_dict()["snapshots"])
+
+    def to_frame(self) -> pd.DataFrame:
+        """`rows` as a frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows(), columns=None if self.points else list(ROW_COLUMNS))
+
+
+class Asked(Selecting, total=False):
+    """The keyword arguments that ask for a curve: a window, measures, and a choice of answers."""
+
+    interval: str
+    window: str
+    measures: Sequence[str]
+
+
+def parse_window(text: str) -> Window:
+    """The window that ``all``, ``7d``, ``4 weeks`` or ``last-500-items`` means.
+
+    Raises InvalidOption.
+    """
+    words = " ".join(text.split())
+    if words == "all":
+        return Window()
+    found = _WINDOW.fullmatch(words)
+    number = int(found[1] or found[3]) if found else 0
+    if found is None or number < 1:
+        raise InvalidOption(
+            f"--window {text!r} is no window", "all, whole days such as 7d, or last-500-items"
+        )
+    if found[3]:
+        return Window(items=number)
+    return Window(days=number * (7 if found[2].lower().startswith("w") else 1))
+
+
+def check_recorded_alone(window: str, choice: Choice, interval: str | None = None) -> None:
+    """Raise InvalidOption for a choice, a window or intervals: snapshots cannot have them now."""
+    if interval is not None:
+        raise InvalidOption(
+            "recorded snapshots have the intervals that they were taken with",
+            "for others rebuild the curve from the labels: add --every week",
+        )
+    if choice != EVERYTHING or window != "all":
+        raise InvalidOption(
+            "recorded snapshots are of the answers that were chosen when they were taken",
+            "to choose now, rebuild the curve from the labels: add --every week",
+        )
+
+
+def rebuilt(
+    connection: Connection,
+    project: ProjectInfo,
+    every: str,
+    window: str = "all",
+    question: Question | None = None,
+) -> Curve:
+    """The curve with a point at the end of each day, week (to Sunday) or month.
+
+    The labels are read once, however many points there are: a point has the figures that
+    ``agreement`` has as of then. Only the measures that follow from item patterns are there.
+    The question's ``since`` and ``until`` say from when to when the curve goes; they leave no
+    answer out.
+
+    Raises InvalidOption for another period or window, or a question that does not fit.
+    """
+    question = question or Question()
+    if every not in PERIODS:
+        raise InvalidOption(f"--every {every!r} is no period", f"one of: {', '.join(PERIODS)}")
+    if project.answers == "spans":
+        raise InvalidOption(
+            f"{project.name!r} is a project of spans, whose curve cannot be rebuilt",
+            f"record it: tracker snapshot {quote(project.name)}",
+        )
+    names = category_names(connection, project)
+    measures = measures_of_patterns(project, names, question)
+    spanned = parse_window(window)
+    choice = replace(question.choice, since=None, until=None)
+    selection = queries.select_answers(connection, project, choice)
+    found = queries.timeline(connection, selection, spanned)
+    ends = _ends(found.first, found.last, every, question)
+    points: list[Point] = []
+    now = clock.now()
+    for day, state in zip(ends, found.at(ends), strict=True):
+        if state is None:
+            assessment = points[-1].assessment
+        else:
+            _, patterns, annotators = state
+            assessment = assess_patterns(project, names, patterns, annotators, measures, question)
+            assessment = replace(assessment, selection=selection.told)
+        points.append(Point(min((day + 1) * DAY - 1, now), assessment))
+    notes = _between(list_notes(connection, project), question.choice)
+    return Curve(project.name, every, window, tuple(points), notes)
+
+
+def _between(notes: Sequence[NoteInfo], choice: Choice) -> tuple[NoteInfo, ...]:
+    """The notes of the time that was asked for."""
+    since, until = choice.since, choice.until
+    return tuple(
+        note
+        for note in notes
+        if (since is None or note.at >= since) and (until is None or note.at <= until)
+    )
+
+
+def _ends(first: int | None, last: int | None, every: str, question: Question) -> Sequence[int]:
+    """The last days of the periods from the first answer to the last, or as it was asked for."""
+    if first is None or last is None:
+        return []
+    since, until = question.choice.since, question.choice.until
+    if since is not None:
+        first = max(first, since // DAY)
+    if until is not None:
+        last = min(last, until // DAY)
+    ends = []
+    day = first
+    while day <= last:
+        end = _end(day, every)
+        ends.append(end if until is None else min(end, until // DAY))
+        day = end + 1
+    return ends
+
+
+def _end(day: int, every: str) -> int:
+    """The last day of the period that a day is in."""
+    if every == "day":
+        return day
+    that = _EPOCH + timedelta(days=day)
+    if every == "week":
+        return day + 6 - that.weekday()
+    begin_of_next = date(that.year + that.month // 12, that.month % 12 + 1, 1)
+    return (begin_of_next - _EPOCH).days - 1

@@ -1,0 +1,111 @@
+"""One snapshot whole: what it was asked, what it knew, what it counted, which flags stood."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from tracker.core import clock
+from tracker.core.tallies import Answer
+from tracker.flags.listing import list_flags
+from tracker.projects.annotators import annotator_names
+from tracker.projects.project import ProjectInfo
+from tracker.snapshots.read import find_snapshot
+from tracker.snapshots.rows import read_parts, standing_in
+from tracker.snapshots.settings import interval_of
+from tracker.snapshots.snapshot import SnapshotRecord
+from tracker.storage.schema import Change
+
+__all__ = ["SnapshotPage", "snapshot_page"]
+
+
+@dataclass(frozen=True)
+class SnapshotPage:
+    """Everything about one snapshot.
+
+    Attributes:
+        record: its figures and patterns.
+        several: whether an answer may hold several categories.
+        settings: what was asked, as JSON, by the names that annotators have now.
+        change: the last change of the ledger that it knows: its number, kind and moment.
+        flags: those that stood, in the state they had.
+    """
+
+    record: SnapshotRecord
+    several: bool
+    settings: Mapping[str, Any]
+    change: Mapping[str, Any]
+    flags: Sequence[Mapping[str, Any]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The snapshot as in ``tracker history``, and all else of it."""
+        return self.record.to_dict() | {
+            "settings": dict(self.settings),
+            "change": dict(self.change),
+            "seal": self.record.seal,
+            "patterns": list(self._patterns()),
+            "flags": [dict(flag) for flag in self.flags],
+        }
+
+    def _patterns(self) -> Iterator[dict[str, Any]]:
+        """How many items have each pattern: how many annotators gave which answer."""
+        for pattern, items in self.record.assessment.patterns:
+            told = {self._answer(answer): annotators for answer, annotators in pattern}
+            yield {"pattern": told, "items": items}
+
+    def _answer(self, answer: Answer) -> str:
+        """An answer's category, or its categories as a JSON list where there may be several."""
+        names = [self.record.assessment.categories[category] for category in answer]
+        return json.dumps(names, ensure_ascii=False) if self.several else names[0]
+
+
+def snapshot_page(connection: Connection, project: ProjectInfo, which: int | str) -> SnapshotPage:
+    """The snapshot that is meant, see `snapshot_number`; raises NotFound."""
+    record = find_snapshot(connection, project, which)
+    parts = read_parts(connection, project.id, record.id, record.id).get(record.id, {})
+    return SnapshotPage(
+        record,
+        project.answers == "several",
+        _settings(record.settings, annotator_names(connection, project)),
+        _change(connection, project, record.through_change),
+        _flags(connection, project, dict(standing_in(parts))),
+    )
+
+
+def _settings(text: str, names: Mapping[int, str]) -> dict[str, Any]:
+    """Settings with names for numbers and times for moments."""
+    told: dict[str, Any] = json.loads(text)
+    for who in ("only", "left_out"):
+        if told[who] is not None:
+            told[who] = sorted(names[number] for number in told[who])
+    for moment in ("since", "until"):
+        if told[moment] is not None:
+            told[moment] = clock.iso(told[moment])
+    return told | {"where": dict(told["where"]), "interval": interval_of(told)}
+
+
+def _change(connection: Connection, project: ProjectInfo, number: int) -> dict[str, Any]:
+    row = connection.execute(
+        select(Change.kind, Change.recorded_at).where(
+            Change.project_id == project.id, Change.id == number
+        )
+    ).one()
+    return {"change": number, "kind": row.kind, "recorded_at": clock.iso(row.recorded_at)}
+
+
+def _flags(
+    connection: Connection, project: ProjectInfo, standing: Mapping[int, str]
+) -> list[dict[str, Any]]:
+    """What the flags that stood are about."""
+    if not standing:
+        return []
+    return [
+        {name: flag[name] for name in ("flag", "annotator", "with", "kind", "category")}
+        | {"state": standing[flag["flag"]]}
+        for flag in list_flags(connection, project)
+        if flag["flag"] in standing
+    ]

@@ -1,0 +1,215 @@
+"""The tallies now from those of an earlier snapshot: only the items touched since are read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sqlalchemy import Connection, Table, func, select
+
+from tracker import queries
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns, added_up
+from tracker.projects.project import ProjectInfo
+from tracker.queries import Selection
+from tracker.snapshots.digests import digest_of
+from tracker.snapshots.rows import (
+    Parts,
+    annotator_tallies_in,
+    answers_in_rows,
+    item_patterns_in,
+    pattern_texts,
+    read_parts,
+    standing_in,
+)
+from tracker.snapshots.settings import alike
+from tracker.snapshots.tallies import Tallied, answers_by_annotator, patterns_in
+from tracker.storage.as_of import NOW, Moment, erased_since, only_items, some_items
+from tracker.storage.schema import Item, Snapshot, SnapshotAnnotator, Tombstone, Touched
+
+__all__ = [
+    "Base",
+    "count_touched",
+    "find_base",
+    "is_cheaper",
+    "touched_items",
+    "whole_tallies",
+]
+
+_snapshots = cast("Table", Snapshot.__table__)
+_annotators = cast("Table", SnapshotAnnotator.__table__)
+_WORTH_IT = 5  # reading an item twice, with its past, takes about as long as five at once
+
+
+@dataclass(frozen=True)
+class Base:
+    """The last snapshot of the same settings, from which a new one may be counted.
+
+    Attributes:
+        header: its row.
+        patterns: its item patterns.
+        answers: how many answers of each annotator it counted, none with 0.
+        standing: the flags that stood, by number.
+        links: how many snapshots of its frame tell of annotators; 0 without a frame.
+    """
+
+    header: Any
+    patterns: ItemPatterns
+    answers: dict[int, int]
+    standing: list[tuple[int, str]]
+    links: int
+
+
+def find_base(
+    connection: Connection,
+    project: ProjectInfo,
+    settings: str,
+    as_of: int | None,
+    texts: Mapping[int, str],
+) -> Base | None:
+    """The base of a snapshot of these settings; None without one whose digest is right.
+
+    Intervals may be made in another way: what is counted is the same.
+
+    ``as_of`` is the moment that is meant, None for all labels, and the base's is the same;
+    ``texts`` are the project's patterns as JSON, by number.
+    """
+    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    ours = _snapshots.c.project_id == project.id
+    rows = connection.execute(
+        select(_snapshots)
+        .where(
+            ours,
+            _snapshots.c.settings.in_(alike(settings)),
+            _snapshots.c.as_of.is_(None) if as_of is None else _snapshots.c.as_of == as_of,
+            _snapshots.c.id.not_in(gone),
+        )
+        .order_by(_snapshots.c.id.desc())
+        .limit(1)
+    ).all()
+    if not rows:
+        return None
+    header = rows[0]
+    before = select(_snapshots.c.digest).where(ours, _snapshots.c.id < header.id)
+    last = connection.scalar(before.order_by(_snapshots.c.id.desc()).limit(1)) or ""
+    parts = read_parts(connection, project.id, header.id, header.id).get(header.id, {})
+    if erased_since(connection, project.id, header.through_change) is not None:
+        return None
+    try:
+        fits = digest_of(last, header._asdict(), parts, texts) == header.digest
+    except KeyError:  # a pattern is gone
+        fits = False
+    if not fits:
+        return None
+    answers, links = _answers(connection, project, header, parts)
+    counted = len(answers), sum(answers.values())
+    if project.answers != "spans" and counted != (header.annotators, header.answers):
+        return None  # one of the snapshots that it adds up from was tampered with
+    return Base(header, item_patterns_in(parts, texts), answers, standing_in(parts), links)
+
+
+def _answers(
+    connection: Connection, project: ProjectInfo, header: Any, parts: Parts
+) -> tuple[dict[int, int], int]:
+    """How many answers each annotator had: what was said last since the frame."""
+    if header.frame_id is None or header.frame_id == header.id:
+        found = answers_in_rows(parts)
+        return {who: answers for who, answers in found.items() if answers}, 1
+    told = (
+        _annotators.c.project_id == project.id,
+        _annotators.c.snapshot_id.in_(_links(project, header)),
+    )
+    last = (
+        select(_annotators.c.annotator_id, func.max(_annotators.c.snapshot_id).label("told_by"))
+        .where(*told)
+        .group_by(_annotators.c.annotator_id)
+        .subquery("last")
+    )
+    rows = connection.execute(
+        select(_annotators.c.annotator_id, _annotators.c.answers)
+        .where(_annotators.c.project_id == project.id, _annotators.c.answers > 0)
+        .where(_annotators.c.snapshot_id == last.c.told_by)
+        .where(_annotators.c.annotator_id == last.c.annotator_id)
+    ).all()
+    links = connection.scalar(select(func.count(_annotators.c.snapshot_id.distinct())).where(*told))
+    return {row.annotator_id: row.answers for row in rows}, links or 0
+
+
+def _links(project: ProjectInfo, header: Any) -> Any:
+    """The numbers of the snapshots whose differences add up to a snapshot, its frame first."""
+    return select(_snapshots.c.id).where(
+        _snapshots.c.project_id == project.id,
+        _snapshots.c.frame_id == header.frame_id,
+        _snapshots.c.id.between(header.frame_id, header.id),
+    )
+
+
+def whole_tallies(
+    connection: Connection, project: ProjectInfo, header: Any
+) -> AnnotatorTallies | None:
+    """The annotators' tallies of a snapshot, its differences added up; None where not kept."""
+    if header.frame_id is None:
+        return None
+    texts = pattern_texts(connection, project.id)
+    links = set(connection.scalars(_links(project, header)))
+    stored = read_parts(connection, project.id, header.frame_id, header.id)
+    return added_up(annotator_tallies_in(stored.get(number, {}), texts) for number in links)
+
+
+# -- what was touched --------------------------------------------------------------------------
+
+
+def touched_items(connection: Connection, project: ProjectInfo, after: int) -> list[range]:
+    """The items that changes after one touched, as ranges that do not meet."""
+    rows = connection.execute(
+        select(Touched.first_item, Touched.last_item)
+        .where(Touched.project_id == project.id, Touched.change_id > after)
+        .order_by(Touched.first_item)
+    ).all()
+    merged: list[range] = []
+    for first, last in rows:
+        if merged and first <= merged[-1].stop:
+            merged[-1] = range(merged[-1].start, max(merged[-1].stop, last + 1))
+        else:
+            merged.append(range(first, last + 1))
+    return merged
+
+
+def is_cheaper(connection: Connection, project: ProjectInfo, touched: list[range]) -> bool:
+    """Whether to read what was touched takes less than to read everything."""
+    items = select(func.max(Item.id)).where(Item.project_id == project.id)
+    return sum(map(len, touched)) * _WORTH_IT <= (connection.scalar(items) or 0)
+
+
+def count_touched(
+    connection: Connection,
+    project: ProjectInfo,
+    selection: Selection,
+    base: Base,
+    touched: list[range],
+) -> Tallied:
+    """The tallies now: of the items touched since the old ones taken out, the new ones put in.
+
+    The annotators' tallies are the difference to the base's.
+    """
+    items = [item for some in touched for item in some]
+    if not items:
+        kept = None if base.header.frame_id is None else AnnotatorTallies()
+        return Tallied(base.patterns, base.answers, kept, 0)
+    before = Moment(through=base.header.through_change)
+    with some_items(connection, items) as wanted:
+        with only_items(connection, project.id, before, wanted):
+            old = queries.annotator_tallies(connection, selection)
+        with only_items(connection, project.id, NOW, wanted):
+            new = queries.annotator_tallies(connection, selection)
+    difference = new - old
+    answers = Counter(base.answers)
+    answers.update(answers_by_annotator(difference))
+    patterns = base.patterns + patterns_in(difference)
+    return Tallied(
+        ItemPatterns(dict(sorted(patterns.counts.items()))),
+        {who: number for who, number in answers.items() if number},
+        None if base.header.frame_id is None else difference,
+        len(items),
+    )

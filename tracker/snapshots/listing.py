@@ -1,0 +1,151 @@
+"""A page of the history: the last snapshots whole, of all others the figures of the curve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sqlalchemy import Connection, Table, func, select
+
+from tracker.projects.notes import NoteInfo, list_notes
+from tracker.projects.project import ProjectInfo
+from tracker.snapshots.read import check_recorded, records, thinned_out
+from tracker.snapshots.settings import alike, is_usual
+from tracker.snapshots.snapshot import SnapshotRecord
+from tracker.storage.schema import Snapshot, SnapshotMeasure, Tombstone
+
+__all__ = ["MEASURES_SHOWN", "Overview", "overview"]
+
+_snapshots = cast("Table", Snapshot.__table__)
+_measures = cast("Table", SnapshotMeasure.__table__)
+
+MEASURES_SHOWN = ("krippendorff_alpha", "percent_agreement")
+"""The measures that people see where they name none."""
+_OF_SPANS = ("unitizing_alpha", "span_f1_exact")
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What is shown of a project's snapshots, however many there are.
+
+    Attributes:
+        project: its name.
+        total: how many snapshots there are, those not shown included.
+        thinned: of how many more only the row is left.
+        measures: those shown.
+        shown: the last snapshots, oldest first.
+        moments: of the snapshots on the curve, which are all of the same settings, oldest first.
+        values: their figures, by measure; None where undefined or not there.
+        apart: how many snapshots have other settings.
+        notes: what happened in between.
+    """
+
+    project: str
+    total: int
+    thinned: int
+    measures: Sequence[str]
+    shown: Sequence[SnapshotRecord]
+    moments: Sequence[int]
+    values: Mapping[str, Sequence[float | None]]
+    apart: int
+    notes: Sequence[NoteInfo]
+
+
+def overview(
+    connection: Connection,
+    project: ProjectInfo,
+    named: Sequence[str] = (),
+    last: int | None = None,
+) -> Overview:
+    """The overview of the measures named or the usual, with the ``last`` snapshots or all.
+
+    Raises InvalidOption for a measure that does not exist or does not fit the project.
+    """
+    usual = _OF_SPANS if project.answers == "spans" else MEASURES_SHOWN
+    measures = tuple(named) or usual
+    check_recorded(project, measures)
+    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    ours = (_snapshots.c.project_id == project.id) & _snapshots.c.id.not_in(gone)
+    kinds = connection.execute(
+        select(
+            _snapshots.c.settings,
+            func.count().label("number"),
+            func.max(_snapshots.c.id).label("last"),
+            (func.count() - func.count(_snapshots.c.selection)).label("whole"),
+        )
+        .where(ours)
+        .group_by(_snapshots.c.settings)
+    ).all()
+    total = sum(kind.number for kind in kinds)
+    settings = alike(max(_curves(kinds), key=_standing).settings) if kinds else []
+    moments, values = _curve(connection, ours & _snapshots.c.settings.in_(settings), measures)
+    numbers = select(_snapshots.c.id).where(ours).order_by(_snapshots.c.id.desc())
+    first = 1
+    if last is not None and last < total:
+        first = connection.scalar(numbers.offset(last - 1).limit(1)) or 1
+    return Overview(
+        project.name,
+        total,
+        thinned_out(connection, project),
+        measures,
+        records(connection, project, first),
+        moments,
+        values,
+        total - len(moments),
+        list_notes(connection, project),
+    )
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Snapshots of the same settings but for their intervals: how many, the last, of everybody."""
+
+    settings: str
+    number: int
+    last: int
+    whole: int
+
+
+def _curves(kinds: Sequence[Any]) -> list[_Kind]:
+    """The snapshots of each settings, put together where only their intervals differ."""
+    found: dict[str, _Kind] = {}
+    for kind in kinds:
+        key = alike(kind.settings)[0]
+        one = found.get(key, _Kind(kind.settings, 0, 0, 0))
+        found[key] = _Kind(
+            one.settings,
+            one.number + kind.number,
+            max(one.last, kind.last),
+            one.whole + kind.whole,
+        )
+    return list(found.values())
+
+
+def _standing(kind: _Kind) -> tuple[bool, bool, bool, int]:
+    """What makes one kind of settings the curve's: two points, as usual, of everybody, the last."""
+    return kind.number > 1, is_usual(kind.settings), kind.whole > 0, kind.last
+
+
+def _curve(
+    connection: Connection, chosen: Any, measures: Sequence[str]
+) -> tuple[list[int], dict[str, list[float | None]]]:
+    """The moments of snapshots in their order, and their figures by measure."""
+    moment = func.coalesce(_snapshots.c.as_of, _snapshots.c.taken_at)
+    rows = connection.execute(
+        select(_snapshots.c.id, moment).where(chosen).order_by(moment, _snapshots.c.id)
+    ).all()
+    known: dict[tuple[int, str], float | None] = {
+        (number, measure): value
+        for number, measure, value in connection.execute(
+            select(_measures.c.snapshot_id, _measures.c.measure, _measures.c.value)
+            .join(
+                _snapshots,
+                (_snapshots.c.project_id == _measures.c.project_id)
+                & (_snapshots.c.id == _measures.c.snapshot_id),
+            )
+            .where(chosen, _measures.c.measure.in_(measures))
+        ).all()
+    }
+    values = {measure: [known.get((number, measure)) for number, _ in rows] for measure in measures}
+    return [at for _, at in rows], values

@@ -1,0 +1,167 @@
+"""Does a figure rise, fall or change? Asked of the periods' own answers, which no two share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from tracker import monitoring
+from tracker.agreement import Question
+from tracker.core import clock
+from tracker.core.errors import InvalidOption
+from tracker.measures import MEASURES
+from tracker.projects.notes import NoteInfo
+from tracker.projects.project import ProjectInfo
+from tracker.queries import DAY
+from tracker.snapshots.curve import Curve, rebuilt
+
+__all__ = ["Watched", "watched"]
+
+_DAYS: Final = {"day": 1, "week": 7}
+_SUNDAY: Final = 6
+
+_SHARES: Final = {"percent_agreement", *(name for name in MEASURES if "f1" in name)}
+"""Measures from 0 to 1; the others have chance at 0, and 1 as their greatest."""
+_SHARE: Final = (0.0, 1.0)
+_COEFFICIENT: Final = (-1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a figure's course says.
+
+    Attributes:
+        measure: the figure's name.
+        every: the period, "day" or "week".
+        points: the periods that are over and have a figure with an error, oldest first.
+        left_out: how many more are over, and have none.
+        slope: how fast it rises or falls; None where that was not asked.
+        changes: when its level changed; likewise.
+        watch: the alarms; None where none were asked for.
+        notes: what happened in that time.
+    """
+
+    measure: str
+    every: str
+    points: tuple[monitoring.Point, ...]
+    left_out: int
+    slope: monitoring.Slope | None
+    changes: monitoring.ChangePoints | None
+    watch: monitoring.Watch | None
+    notes: Sequence[NoteInfo]
+
+    @property
+    def period(self) -> int:
+        """How long a period is, in microseconds."""
+        return _DAYS[self.every] * DAY
+
+    def note_of_change(self, change: monitoring.Change) -> NoteInfo | None:
+        """The note nearest to a change of level, at most a period away."""
+        return self._nearest(change.at, change.from_at - self.period)
+
+    def note_of_alarm(self, alarm: monitoring.Alarm) -> NoteInfo | None:
+        """The note nearest to the beginning of what an alarm is about, at most a period away."""
+        return self._nearest(alarm.since - self.period, alarm.since - self.period)
+
+    def _nearest(self, first: int, last: int) -> NoteInfo | None:
+        """The note nearest to a stretch of time."""
+        away = {note: max(first - note.at, note.at - last, 0) for note in self.notes}
+        near = [note for note in self.notes if away[note] <= self.period]
+        return min(near, key=lambda note: away[note], default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``tracker history --trend`` and ``--watch-for`` add to its JSON."""
+        of = {"measure": self.measure, "every": self.every}
+        return {
+            "periods": [
+                {"at": clock.iso(one.at), "value": one.value, "standard_error": one.error}
+                for one in self.points
+            ],
+            "trend": None if self.slope is None else of | self.slope.to_dict(),
+            "changes": None if self.changes is None else of | self._changes(self.changes),
+            "watch": None if self.watch is None else of | self._watch(self.watch),
+        }
+
+    def _changes(self, found: monitoring.ChangePoints) -> dict[str, Any]:
+        told = [one.to_dict() | _told(self.note_of_change(one)) for one in found.changes]
+        return found.to_dict() | {"changes": told}
+
+    def _watch(self, found: monitoring.Watch) -> dict[str, Any]:
+        told = [one.to_dict() | _told(self.note_of_alarm(one)) for one in found.alarms]
+        return found.to_dict() | {"alarms": told}
+
+
+def _told(note: NoteInfo | None) -> dict[str, Any]:
+    return {"note": None if note is None else note.to_dict()}
+
+
+def watched(
+    connection: Connection,
+    project: ProjectInfo,
+    measure: str,
+    every: str = "week",
+    question: Question | None = None,
+    *,
+    trends: bool = True,
+    watch_for: str | None = None,
+) -> Watched:
+    """The course of a measure from period to period, each with its own answers alone.
+
+    ``trends`` asks for the slope and the changes of level, ``watch_for`` a drop, a rise or a
+    change for alarms. The question says of which answers, and from when to when. A period that
+    is not over yet is left out: what is said of it would change until it is.
+
+    Raises InvalidOption for a period that has no fixed length, and whatever else `rebuilt` and
+    `cusum` refuse.
+    """
+    if every == "month":
+        raise InvalidOption(
+            "months differ in length, and a trend needs periods that do not",
+            "use --every week or day",
+        )
+    question = replace(question or Question(), measures=(measure,))
+    window = f"{_DAYS.get(every, 1)}d"
+    curve = rebuilt(connection, project, every, window, question)
+    figures = list(_figures(curve, question))
+    points = tuple(point for point in figures if point is not None)
+    return Watched(
+        measure,
+        every,
+        points,
+        len(figures) - len(points),
+        monitoring.slope(points) if trends else None,
+        monitoring.change_points(points) if trends else None,
+        None
+        if watch_for is None
+        else monitoring.watch(
+            points, watch_for, bounds=_SHARE if measure in _SHARES else _COEFFICIENT
+        ),
+        curve.notes,
+    )
+
+
+def _figures(curve: Curve, question: Question) -> Iterator[monitoring.Point | None]:
+    """The figure of each period that is over; None for one without a value or an error."""
+    choice = question.choice
+    limits = (choice.as_of, choice.known_at, choice.until)
+    over = min([limit for limit in limits if limit is not None], default=None)
+    for point in curve.points:
+        if not _is_whole(point.moment, curve.every) or (over is not None and point.moment > over):
+            continue
+        found = point.assessment.measures[0]
+        value, error = found.value, found.standard_error
+        if value is None or error is None:
+            yield None
+        else:
+            yield monitoring.Point(point.moment, value, error, found.items)
+
+
+def _is_whole(moment: int, every: str) -> bool:
+    """Whether a moment is the last one of a period."""
+    if (moment + 1) % DAY:
+        return False
+    return every == "day" or datetime.fromtimestamp(moment // 1_000_000, UTC).weekday() == _SUNDAY

@@ -1,0 +1,174 @@
+"""Snapshots thinned out: their figures and tallies go, their row and a tombstone stay.
+
+The chain of digests runs over the rows, and stays whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from sqlalchemy import Connection, Table, delete, insert, select
+
+from tracker.core import clock
+from tracker.core.errors import InvalidOption
+from tracker.projects.change_log import lock_project, record_change
+from tracker.projects.lookup import near
+from tracker.projects.project import ProjectInfo
+from tracker.snapshots.digests import digest_of_parts
+from tracker.snapshots.rows import PARTS, each_with_parts
+from tracker.snapshots.settings import alike
+from tracker.storage.schema import Snapshot, SnapshotAnnotator, Tombstone
+
+__all__ = ["Fate", "Keep", "parse_keep", "plan", "prune"]
+
+_snapshots = cast("Table", Snapshot.__table__)
+_annotators = cast("Table", SnapshotAnnotator.__table__)
+_PERIODS = {"hourly": "%Y%m%d%H", "daily": "%Y%m%d", "weekly": "%G%V", "monthly": "%Y%m"}
+_PERIODS["yearly"] = "%Y"
+_RULE = re.compile(r"([a-z]+):([0-9]{1,6})")
+
+
+@dataclass(frozen=True)
+class Keep:
+    """A rule: of each of the last ``number`` periods with a snapshot, the newest is kept.
+
+    The period ``last`` is a snapshot by itself.
+    """
+
+    period: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.period}:{self.number}"
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What becomes of a snapshot; ``kept_by`` is the first rule that keeps it, None for none."""
+
+    id: int
+    name: str | None
+    moment: int
+    kept_by: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fate as JSON."""
+        return {
+            "snapshot": self.id,
+            "name": self.name,
+            "as_of": clock.iso(self.moment),
+            "kept_by": self.kept_by,
+        }
+
+
+def parse_keep(text: str) -> tuple[Keep, ...]:
+    """The rules of ``daily:30,weekly:52``; raises InvalidOption."""
+    known = ["last", *_PERIODS]
+    rules = []
+    for part in (part.strip() for part in text.split(",")):
+        found = _RULE.fullmatch(part)
+        if found is None or found[1] not in known:
+            raise InvalidOption(
+                f"--keep: {part!r} is no rule",
+                near(part.partition(":")[0], known)
+                or f"such as daily:30,weekly:52; periods are {', '.join(known)}",
+            )
+        rules.append(Keep(found[1], int(found[2])))
+    return tuple(rules)
+
+
+def plan(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) -> list[Fate]:
+    """What would become of each snapshot, oldest first.
+
+    Rules hold for each kind of settings by itself. A snapshot with a name is kept, being meant
+    to be found, and so is the last of its settings.
+    """
+    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    rows = connection.execute(
+        select(_snapshots).where(
+            _snapshots.c.project_id == project.id, _snapshots.c.id.not_in(gone)
+        )
+    ).all()
+    rows = sorted(rows, key=lambda row: (_moment(row), row.id), reverse=True)
+    kept: dict[int, str] = {}
+    kinds = {row.id: alike(row.settings)[0] for row in rows}
+    for kind in set(kinds.values()):
+        for number, why in _kept([row for row in rows if kinds[row.id] == kind], keep):
+            kept.setdefault(number, why)
+    return [
+        Fate(row.id, row.name, _moment(row), kept.get(row.id))
+        for row in sorted(rows, key=lambda row: row.id)
+    ]
+
+
+def _kept(rows: Sequence[Any], keep: Sequence[Keep]) -> Iterator[tuple[int, str]]:
+    """The snapshots that rules keep, of one kind of settings, newest first."""
+    yield rows[0].id, "the last"
+    for row in rows:
+        if row.name is not None:
+            yield row.id, "its name"
+    for rule in keep:
+        seen: set[str] = set()
+        for row in rows:
+            period = str(row.id) if rule.period == "last" else _period(rule.period, _moment(row))
+            if period not in seen and len(seen) < rule.number:
+                seen.add(period)
+                yield row.id, str(rule)
+
+
+def _moment(row: Any) -> int:
+    return int(row.taken_at if row.as_of is None else row.as_of)
+
+
+def _period(name: str, moment: int) -> str:
+    return datetime.fromtimestamp(moment // 1_000_000, UTC).strftime(_PERIODS[name])
+
+
+def prune(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) -> list[Fate]:
+    """Thin out the snapshots that no rule keeps; returns what became of each."""
+    lock_project(connection, project.id)
+    fates = plan(connection, project, keep)
+    thinned = [fate.id for fate in fates if fate.kept_by is None]
+    if not thinned:
+        return fates
+    rules = [str(rule) for rule in keep]
+    _, moment = record_change(connection, project.id, "prune", {"keep": rules, "thinned": thinned})
+    key = {"project_id": project.id, "thinned_at": moment}
+    rows = [
+        key | {"snapshot_id": number, "parts": digest_of_parts(parts)}
+        for number, parts in each_with_parts(connection, project.id, thinned)
+    ]
+    connection.execute(insert(Tombstone), rows)
+    for table in PARTS:
+        unwanted = delete(table).where(
+            table.c.project_id == project.id, table.c.snapshot_id.in_(thinned)
+        )
+        if table is _annotators:
+            # What later snapshots add up from stays, as long as there is such a one.
+            unwanted = unwanted.where(table.c.snapshot_id.not_in(_added_up(project, thinned)))
+        connection.execute(unwanted)
+    return fates
+
+
+def _added_up(project: ProjectInfo, thinned: Sequence[int]) -> Any:
+    """The numbers of snapshots whose annotators' tallies belong to a later one that is kept."""
+    later = _snapshots.alias("later")
+    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    return (
+        select(_snapshots.c.id)
+        .join(
+            later,
+            (later.c.project_id == _snapshots.c.project_id)
+            & (later.c.frame_id == _snapshots.c.frame_id)
+            & (later.c.id > _snapshots.c.id),
+        )
+        .where(
+            _snapshots.c.project_id == project.id,
+            _snapshots.c.id.in_(thinned),
+            later.c.id.not_in(gone),
+        )
+    )

@@ -1,0 +1,237 @@
+"""Snapshots read back: all of a project's, or the one that is meant."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cache
+from shlex import quote
+from typing import Any, cast, overload
+
+from sqlalchemy import ColumnElement, Connection, Table, func, select
+
+from tracker.agreement import Assessment, Counts, Reading
+from tracker.agreement.coefficients import check_measures
+from tracker.core.errors import NotFound
+from tracker.core.tallies import ItemPatterns
+from tracker.measures.category_rates import CategoryRate
+from tracker.measures.coefficient import Coefficient
+from tracker.projects.annotators import annotator_names, with_people
+from tracker.projects.categories import every_category_name
+from tracker.projects.lookup import near
+from tracker.projects.notes import list_notes
+from tracker.projects.project import ProjectInfo
+from tracker.snapshots.rows import (
+    MEASURE_COLUMNS,
+    RATE_COLUMNS,
+    item_patterns_in,
+    pattern_texts,
+    read_parts,
+)
+from tracker.snapshots.snapshot import History, SnapshotRecord
+from tracker.storage.schema import Snapshot, SnapshotCategory, SnapshotMeasure, Tombstone
+
+__all__ = [
+    "check_recorded",
+    "find_snapshot",
+    "history",
+    "record_of",
+    "records",
+    "snapshot_number",
+    "thinned_out",
+]
+
+_snapshots = cast("Table", Snapshot.__table__)
+_measures = cast("Table", SnapshotMeasure.__table__)
+_categories = cast("Table", SnapshotCategory.__table__)
+_LAST = re.compile(r"last(?:~([0-9]{1,9}))?")
+
+
+def find_snapshot(connection: Connection, project: ProjectInfo, which: int | str) -> SnapshotRecord:
+    """The snapshot that is meant, its item patterns with it; raises NotFound.
+
+    See `snapshot_number` for the ways to say which.
+    """
+    number = snapshot_number(connection, project, which)
+    (snapshot,) = records(connection, project, number, number)
+    parts = read_parts(connection, project.id, number, number).get(number, {})
+    patterns = item_patterns_in(parts, pattern_texts(connection, project.id))
+    return replace(snapshot, assessment=replace(snapshot.assessment, patterns=patterns))
+
+
+def snapshot_number(connection: Connection, project: ProjectInfo, which: int | str) -> int:
+    """The number of a snapshot given by number or name, as ``last``, or as ``last~2``.
+
+    ``last~2`` is the second before the last. Raises NotFound, with the near names, and for one
+    that was thinned out.
+    """
+    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    thinned = set(connection.scalars(gone))
+    rows = connection.execute(
+        select(_snapshots.c.id, _snapshots.c.name)
+        .where(_snapshots.c.project_id == project.id)
+        .order_by(_snapshots.c.id)
+    ).all()
+    wanted = str(which).strip()
+    numbers = (row.id for row in rows if str(row.id) == wanted)
+    number = next(numbers, None) or next((row.id for row in rows if row.name == wanted), None)
+    if number in thinned:
+        raise NotFound(
+            f"snapshot {wanted} was thinned out: its figures are gone",
+            f"see: tracker snapshots list {quote(project.name)}",
+        )
+    left = [row for row in rows if row.id not in thinned]
+    last = _LAST.fullmatch(wanted)
+    if number is None and last is not None and int(last[1] or 0) < len(left):
+        return int(left[-1 - int(last[1] or 0)].id)
+    if number is None:
+        known = [str(name) for row in left for name in (row.name, row.id) if name]
+        mend = near(wanted, known) if left else f"take one: tracker snapshot {quote(project.name)}"
+        raise NotFound(
+            f"{project.name!r} has no snapshot {wanted!r}",
+            mend or f"see: tracker snapshots list {quote(project.name)}",
+        )
+    return int(number)
+
+
+def history(connection: Connection, project: ProjectInfo, measures: Sequence[str] = ()) -> History:
+    """Every snapshot of a project, without its tallies, with all measures or those named.
+
+    Raises InvalidOption for a measure that does not exist or does not fit the project.
+    """
+    check_recorded(project, measures)
+    return History(
+        project.name,
+        records(connection, project, measures=measures),
+        tuple(list_notes(connection, project)),
+        thinned_out(connection, project),
+    )
+
+
+def check_recorded(project: ProjectInfo, measures: Sequence[str]) -> None:
+    """Raise InvalidOption for a measure that no snapshot of the project can hold."""
+    # With weights every name is one: some snapshot may have been taken so.
+    check_measures(project, measures, Reading(weights="linear"), few=True)
+
+
+def thinned_out(connection: Connection, project: ProjectInfo) -> int:
+    """Of how many snapshots of a project only the row is left."""
+    gone = select(func.count()).select_from(Tombstone).where(Tombstone.project_id == project.id)
+    return connection.scalar(gone) or 0
+
+
+class _Records(Sequence[SnapshotRecord]):
+    """Snapshots made when they are looked at: a curve of ten thousand shows a few of them."""
+
+    def __init__(self, rows: Sequence[Any], make: Callable[[Any], SnapshotRecord]) -> None:
+        self._rows = rows
+        self._make = cache(make)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> SnapshotRecord: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[SnapshotRecord]: ...
+    def __getitem__(self, place: int | slice) -> SnapshotRecord | Sequence[SnapshotRecord]:
+        if isinstance(place, slice):
+            return _Records(self._rows[place], self._make)
+        return self._make(self._rows[place])
+
+
+def records(
+    connection: Connection,
+    project: ProjectInfo,
+    first: int = 1,
+    last: int | None = None,
+    measures: Sequence[str] = (),
+) -> Sequence[SnapshotRecord]:
+    """The snapshots of a project that were not thinned out, or those from one number to another.
+
+    With all their measures, or those named.
+    """
+
+    def of_project(table: Table, snapshot: Any) -> ColumnElement[bool]:
+        ours: ColumnElement[bool] = (table.c.project_id == project.id) & (snapshot >= first)
+        if last is not None:
+            ours &= snapshot <= last
+        return ours & table.c.measure.in_(measures) if measures and table is _measures else ours
+
+    figures_of = _by_snapshot(connection, _measures, MEASURE_COLUMNS, "measure", of_project)
+    rates = _by_snapshot(connection, _categories, RATE_COLUMNS, "category_id", of_project)
+    names = every_category_name(connection, project)
+    people = annotator_names(connection, project)
+    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    rows = connection.execute(
+        select(_snapshots)
+        .where(of_project(_snapshots, _snapshots.c.id), _snapshots.c.id.not_in(gone))
+        .order_by(_snapshots.c.id)
+    ).all()
+
+    def make(row: Any) -> SnapshotRecord:
+        figures = [_coefficient(*one) for one in figures_of.get(row.id, ())]
+        assessment = _assessment(project, row, figures, rates.get(row.id, ()), names)
+        told = with_people(row.selection and json.loads(row.selection), people)
+        assessment = replace(assessment, selection=told)
+        return record_of(row._mapping, assessment)
+
+    return _Records(rows, make)
+
+
+def _by_snapshot(
+    connection: Connection, table: Table, columns: Sequence[str], key: str, of: Any
+) -> dict[int, list[Any]]:
+    """The rows of a table in order, by snapshot, each a sequence that begins with the key."""
+    chosen = [table.c.snapshot_id, table.c[key], *(table.c[name] for name in columns)]
+    if "details" in table.c:
+        chosen.append(table.c.details)
+    found: dict[int, list[Any]] = {}
+    for snapshot, *row in connection.execute(
+        select(*chosen)
+        .where(of(table, table.c.snapshot_id))
+        .order_by(table.c.snapshot_id, table.c.position)
+    ):
+        found.setdefault(snapshot, []).append(row)
+    return found
+
+
+def _coefficient(measure: str, *values: Any) -> Coefficient:
+    *values_, details = values
+    named = dict(zip(MEASURE_COLUMNS, values_, strict=True))
+    return Coefficient(measure, **named, details=json.loads(details))
+
+
+def record_of(row: Mapping[str, Any], assessment: Assessment) -> SnapshotRecord:
+    """A snapshot from its row and its figures."""
+    own = (field.name for field in fields(SnapshotRecord) if field.name != "assessment")
+    return SnapshotRecord(**{name: row[name] for name in own}, assessment=assessment)
+
+
+def _assessment(
+    project: ProjectInfo,
+    row: Any,
+    measures: Sequence[Coefficient],
+    rates: Sequence[Any],
+    names: Mapping[int, str],
+) -> Assessment:
+    confidence: float = json.loads(row.settings)["confidence"]
+    return Assessment(
+        project=project.name,
+        scale=row.scale,
+        counts=Counts(row.items, row.items_compared, row.annotators, row.answers, row.labels),
+        measures=tuple(measures),
+        rates=tuple(
+            CategoryRate(
+                category=category,
+                confidence=confidence,
+                **dict(zip(RATE_COLUMNS, values, strict=True)),
+            )
+            for category, *values in rates
+        ),
+        categories=names,
+        gold=None,
+        patterns=ItemPatterns(),
+    )

@@ -1,0 +1,277 @@
+"""A snapshot as rows: what is stored of it, table by table, and read back the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+from sqlalchemy import Connection, Double, Table, insert, select
+
+from tracker.agreement import Assessment
+from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, PairTallies, Pattern
+from tracker.snapshots.tallies import Tallied
+from tracker.storage import dialect
+from tracker.storage.schema import (
+    KnownPattern,
+    SnapshotAnnotator,
+    SnapshotCategory,
+    SnapshotFlag,
+    SnapshotMeasure,
+    SnapshotPair,
+    SnapshotPattern,
+)
+
+__all__ = [
+    "MEASURE_COLUMNS",
+    "PARTS",
+    "RATE_COLUMNS",
+    "Parts",
+    "annotator_tallies_in",
+    "answers_in_rows",
+    "each_with_parts",
+    "figure_rows",
+    "flag_rows",
+    "item_patterns_in",
+    "number_patterns",
+    "pair_rows",
+    "pattern_text",
+    "pattern_texts",
+    "read_parts",
+    "read_pattern",
+    "standing_in",
+    "store_parts",
+    "tally_rows",
+]
+
+Parts: TypeAlias = dict[Table, list[dict[str, Any]]]
+"""The rows that hang on a snapshot, in the order of their keys, without those keys."""
+
+PARTS = tuple(
+    cast("Table", part.__table__)
+    for part in (
+        SnapshotMeasure,
+        SnapshotCategory,
+        SnapshotPattern,
+        SnapshotAnnotator,
+        SnapshotPair,
+        SnapshotFlag,
+    )
+)
+_MEASURES, _CATEGORIES, _PATTERNS, _ANNOTATORS, _PAIRS, _FLAGS = PARTS
+_KEY = ("project_id", "snapshot_id")
+_AT_ONCE = 100  # snapshots whose rows are read together
+_compact = json.JSONEncoder(separators=(",", ":")).encode  # made once: there are thousands
+
+MEASURE_COLUMNS = (
+    "value",
+    "undefined",
+    "observed",
+    "expected",
+    "standard_error",
+    "ci_low",
+    "ci_high",
+    "confidence",
+    "items",
+    "method",
+)
+RATE_COLUMNS = (
+    "labels",
+    "agreements",
+    "potential_agreements",
+    "rate",
+    "undefined",
+    "standard_error",
+    "ci_low",
+    "ci_high",
+    "specific_agreement",
+)
+
+
+def figure_rows(assessment: Assessment) -> Parts:
+    """The rows of measures and of category rates."""
+    measures = [
+        {"measure": one.measure, "position": place}
+        | {column: getattr(one, column) for column in MEASURE_COLUMNS}
+        | {"details": json.dumps(dict(one.details), sort_keys=True)}
+        for place, one in enumerate(assessment.measures)
+    ]
+    rates = [
+        {"category_id": rate.category, "position": place}
+        | {column: getattr(rate, column) for column in RATE_COLUMNS}
+        for place, rate in enumerate(assessment.rates)
+    ]
+    return {
+        _MEASURES: sorted((_as_stored(_MEASURES, row) for row in measures), key=_first),
+        _CATEGORIES: sorted((_as_stored(_CATEGORIES, row) for row in rates), key=_first),
+    }
+
+
+def _first(row: Mapping[str, Any]) -> Any:
+    return next(iter(row.values()))
+
+
+def _as_stored(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row as it is read back: a whole number in a column of doubles is one of those."""
+    return {
+        name: float(value)
+        if isinstance(table.c[name].type, Double) and value is not None
+        else value
+        for name, value in row.items()
+    }
+
+
+def tally_rows(tallied: Tallied, numbers: Mapping[Pattern, int], changed: set[int]) -> Parts:
+    """The rows of the tallies; ``changed`` annotators get one even if nothing is left of them."""
+    patterns = [
+        {"pattern_id": numbers[pattern], "items": items} for pattern, items in tallied.patterns
+    ]
+    who = sorted(changed | (set() if tallied.tallies is None else set(tallied.tallies.counts)))
+    annotators = [
+        {
+            "annotator_id": annotator,
+            "answers": tallied.answers.get(annotator, 0),
+            "tallies": _tallies_text(tallied.tallies, annotator, numbers),
+        }
+        for annotator in who
+    ]
+    return {
+        _PATTERNS: sorted(patterns, key=_first),
+        _ANNOTATORS: annotators,
+    }
+
+
+def _tallies_text(
+    tallies: AnnotatorTallies | None, annotator: int, numbers: Mapping[Pattern, int]
+) -> str | None:
+    if tallies is None:
+        return None
+    met = tallies.counts.get(annotator, {})
+    return _compact(sorted((own, numbers[pattern], items) for (own, pattern), items in met.items()))
+
+
+def pair_rows(tallies: PairTallies) -> Parts:
+    """The rows of the pairs' cross-tables."""
+    return {
+        _PAIRS: [
+            {
+                "first_id": first,
+                "second_id": second,
+                "cells": _compact(sorted((a, b, items) for (a, b), items in cells.items())),
+            }
+            for (first, second), cells in sorted(tallies.counts.items())
+        ]
+    }
+
+
+def flag_rows(standing: Sequence[tuple[int, str]]) -> Parts:
+    """The rows of the flags that stand, by number."""
+    return {_FLAGS: [{"flag_id": number, "state": state} for number, state in sorted(standing)]}
+
+
+# -- patterns, numbered once for all snapshots of a project ----------------------------------
+
+
+def pattern_text(pattern: Pattern) -> str:
+    """A pattern as canonical JSON."""
+    return _compact(pattern)
+
+
+def read_pattern(text: str) -> Pattern:
+    """A pattern from its JSON."""
+    return tuple((tuple(answer), count) for answer, count in json.loads(text))
+
+
+def number_patterns(
+    connection: Connection, project_id: int, texts: dict[int, str], patterns: set[Pattern]
+) -> dict[Pattern, int]:
+    """The numbers of patterns; new ones are stored in their order, and join ``texts``."""
+    known = {text: number for number, text in texts.items()}
+    numbers = {pattern: known.get(pattern_text(pattern)) for pattern in patterns}
+    stored = {pattern: number for pattern, number in numbers.items() if number is not None}
+    added = dict(enumerate(sorted(patterns - stored.keys()), max(texts, default=0) + 1))
+    if added:
+        key = {"project_id": project_id}
+        rows = [key | {"id": n, "pattern": pattern_text(one)} for n, one in added.items()]
+        connection.execute(insert(KnownPattern), rows)
+    texts |= {number: pattern_text(pattern) for number, pattern in added.items()}
+    return stored | {pattern: number for number, pattern in added.items()}
+
+
+def pattern_texts(connection: Connection, project_id: int) -> dict[int, str]:
+    """The patterns of a project as JSON, by number."""
+    rows = connection.execute(
+        select(KnownPattern.id, KnownPattern.pattern).where(KnownPattern.project_id == project_id)
+    )
+    return {row.id: row.pattern for row in rows}
+
+
+# -- in and out --------------------------------------------------------------------------------
+
+
+def store_parts(connection: Connection, project_id: int, snapshot_id: int, parts: Parts) -> None:
+    """Insert the rows of a snapshot, one statement a table."""
+    for table, rows in parts.items():
+        if rows:
+            key = dict(zip(_KEY, (project_id, snapshot_id), strict=True))
+            columns = {name: [row[name] for row in rows] for name in rows[0]}
+            dialect.bulk_insert(connection, table, key | columns)
+
+
+def read_parts(connection: Connection, project_id: int, first: int, last: int) -> dict[int, Parts]:
+    """The rows of all snapshots from one number to another, one statement a table."""
+    found: dict[int, Parts] = {}
+    for table in PARTS:
+        columns = [column for column in table.columns if column.name not in _KEY]
+        statement = (
+            select(table.c.snapshot_id, *columns)
+            .where(table.c.project_id == project_id, table.c.snapshot_id.between(first, last))
+            .order_by(*table.primary_key.columns)
+        )
+        for number, *values in connection.execute(statement).all():
+            parts = found.setdefault(number, {})
+            row = {column.name: value for column, value in zip(columns, values, strict=True)}
+            parts.setdefault(table, []).append(row)
+    return found
+
+
+def each_with_parts(
+    connection: Connection, project_id: int, numbers: Sequence[int]
+) -> Iterator[tuple[int, Parts]]:
+    """Each snapshot's number and rows, numbers ascending; some snapshots are read together."""
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = numbers[start : start + _AT_ONCE]
+        parts = read_parts(connection, project_id, some[0], some[-1])
+        for number in some:
+            yield number, parts.get(number, {})
+
+
+def item_patterns_in(parts: Parts, texts: Mapping[int, str]) -> ItemPatterns:
+    """The item patterns of a snapshot's rows, in their order."""
+    counts = {
+        read_pattern(texts[row["pattern_id"]]): row["items"] for row in parts.get(_PATTERNS, [])
+    }
+    return ItemPatterns(dict(sorted(counts.items())))
+
+
+def annotator_tallies_in(parts: Parts, texts: Mapping[int, str]) -> AnnotatorTallies:
+    """The annotators' tallies of a snapshot's rows, whole or a difference as they stand."""
+    counts: dict[int, dict[tuple[Answer, Pattern], int]] = {}
+    known: dict[int, Pattern] = {}
+    for row in parts.get(_ANNOTATORS, []):
+        met = counts[row["annotator_id"]] = {}
+        for own, number, items in json.loads(row["tallies"] or "[]"):
+            if number not in known:
+                known[number] = read_pattern(texts[number])
+            met[tuple(own), known[number]] = items
+    return AnnotatorTallies({who: met for who, met in counts.items() if met})
+
+
+def answers_in_rows(parts: Parts) -> dict[int, int]:
+    """How many answers each annotator had, by a snapshot's own rows."""
+    return {row["annotator_id"]: row["answers"] for row in parts.get(_ANNOTATORS, [])}
+
+
+def standing_in(parts: Parts) -> list[tuple[int, str]]:
+    """The flags that stood, by a snapshot's rows."""
+    return [(row["flag_id"], row["state"]) for row in parts.get(_FLAGS, [])]

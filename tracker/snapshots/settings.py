@@ -1,0 +1,111 @@
+"""What a snapshot's figures were asked for, in numbers where names may change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tracker.agreement import Question, Reading
+from tracker.measures.confidence_bounds import INTERVALS
+from tracker.projects.project import ProjectInfo
+from tracker.queries import Selection
+
+__all__ = [
+    "alike",
+    "chosen_by_attributes",
+    "interval_of",
+    "is_usual",
+    "question_of",
+    "selection_of",
+    "settings_text",
+    "touches_items_alone",
+]
+
+
+def settings_text(question: Question, selection: Selection) -> str:
+    """The settings as canonical JSON: equal for equal questions about the same answers.
+
+    The moment is not among them: snapshots of several moments are points of one curve.
+    """
+    reading = question.reading
+    return _canonical(
+        {
+            "scale": reading.scale,
+            "weights": reading.weights,
+            "distance": reading.distance,
+            "confidence": question.confidence,
+            "interval": question.interval,
+            "left_out": sorted(selection.left_out),
+            "only": None if selection.only is None else sorted(selection.only),
+            "since": selection.since,
+            "until": selection.until,
+            "where": selection.where,
+        }
+    )
+
+
+def _canonical(told: Mapping[str, Any]) -> str:
+    return json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def alike(settings: str) -> list[str]:
+    """The settings of all snapshots with the same values, however their intervals are made.
+
+    Those of one curve; the first text is the same for all of them.
+    """
+    told = json.loads(settings)
+    told.pop("interval", None)  # as snapshots had none when there was but one way
+    return [_canonical(told), *(_canonical(told | {"interval": name}) for name in INTERVALS)]
+
+
+def question_of(settings: str) -> Question:
+    """How answers are read; which they are is the settings' selection."""
+    told = json.loads(settings)
+    return Question(
+        confidence=told["confidence"],
+        reading=Reading(told["weights"], told["scale"], told["distance"]),
+        interval=interval_of(told),
+    )
+
+
+def interval_of(told: Mapping[str, Any]) -> str:
+    """How the intervals of a snapshot of these settings are made."""
+    name: str = told.get("interval", "t")
+    return name
+
+
+def selection_of(project: ProjectInfo, settings: str) -> Selection:
+    """The answers that settings are about."""
+    told = json.loads(settings)
+    return Selection(
+        project,
+        left_out=frozenset(told["left_out"]),
+        only=None if told["only"] is None else frozenset(told["only"]),
+        since=told["since"],
+        until=told["until"],
+        where=tuple((name, tuple(values)) for name, values in told["where"]),
+    )
+
+
+def is_usual(settings: str) -> bool:
+    """Whether nothing was asked but the figures: as they are read by themselves, of everybody."""
+    told = json.loads(settings)
+    chosen = (told["only"], told["since"], told["until"]) != (None, None, None) or told["where"]
+    return not chosen and replace(question_of(settings), interval=Question.interval) == Question()
+
+
+def chosen_by_attributes(settings: str) -> bool:
+    """Whether items were chosen by their attributes, of which no past state is kept."""
+    return bool(json.loads(settings)["where"])
+
+
+def touches_items_alone(settings: str) -> bool:
+    """Whether an item's part in the figures changes only with what was answered to it.
+
+    Times that limit what counts and attributes of items change by themselves; those are known
+    only as they are now.
+    """
+    told: Mapping[str, Any] = json.loads(settings)
+    return not told["where"] and told["since"] is None and told["until"] is None

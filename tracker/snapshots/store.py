@@ -1,0 +1,98 @@
+"""A snapshot's rows put into the record, its digest and seal begun with the last one's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import Connection, Table, func, insert, select
+
+from tracker.core import clock
+from tracker.projects.project import ProjectInfo
+from tracker.snapshots.digests import digest_of, digest_of_parts, seal_of
+from tracker.snapshots.incremental import Base, whole_tallies
+from tracker.snapshots.rows import Parts, number_patterns, store_parts
+from tracker.snapshots.tallies import Tallied
+from tracker.storage.schema import Change, Snapshot
+
+__all__ = ["framed", "last_link", "moment_taken", "numbers", "store"]
+
+_snapshots = cast("Table", Snapshot.__table__)
+_LINKS = 30  # snapshots from one frame to the next
+
+
+class Link(NamedTuple):
+    """A snapshot as the next one needs it."""
+
+    id: int
+    taken_at: int
+    digest: str
+    seal: str
+
+
+def framed(
+    connection: Connection, project: ProjectInfo, number: int, tallied: Tallied, base: Base | None
+) -> tuple[int | None, Tallied, set[int]]:
+    """The frame of a snapshot, its tallies as they are stored, and whose answers to store.
+
+    A difference is stored as one, until there are so many that a whole one is due.
+    """
+    if tallied.tallies is None:
+        return None, tallied, set(tallied.answers)
+    if tallied.read is None or base is None or base.header.frame_id is None:
+        return number, tallied, set(tallied.answers)
+    if base.links < _LINKS:
+        before, now = base.answers, tallied.answers
+        changed = {who for who in before.keys() | now.keys() if before.get(who) != now.get(who)}
+        return base.header.frame_id, tallied, changed
+    whole = whole_tallies(connection, project, base.header)
+    if whole is None:
+        return None, replace(tallied, tallies=None), set(tallied.answers)
+    return number, replace(tallied, tallies=whole + tallied.tallies), set(tallied.answers)
+
+
+def numbers(
+    connection: Connection, project: ProjectInfo, tallied: Tallied, texts: dict[int, str]
+) -> dict[Any, int]:
+    """The numbers of all patterns of some tallies; new ones join ``texts``."""
+    met = {} if tallied.tallies is None else tallied.tallies.counts
+    patterns = {pattern for counts in met.values() for _, pattern in counts}
+    patterns |= tallied.patterns.counts.keys()
+    return number_patterns(connection, project.id, texts, patterns)
+
+
+def last_link(connection: Connection, project: ProjectInfo) -> Link:
+    """Where the project's chain ends now; before its first snapshot is number 0."""
+    columns = (_snapshots.c.id, _snapshots.c.taken_at, _snapshots.c.digest, _snapshots.c.seal)
+    ours = select(*columns).where(_snapshots.c.project_id == project.id)
+    last = connection.execute(ours.order_by(_snapshots.c.id.desc()).limit(1)).one_or_none()
+    return Link(0, 0, "", "") if last is None else Link(*last)
+
+
+def moment_taken(connection: Connection, project: ProjectInfo, last: Link) -> int:
+    """When the snapshot is taken: after the last change and the snapshot before it.
+
+    Whatever the machine's clock says, which may have run backwards.
+    """
+    changed = select(func.max(Change.recorded_at)).where(Change.project_id == project.id)
+    return max(clock.now(), connection.scalar(changed) or 0, last.taken_at + 1)
+
+
+def store(
+    connection: Connection,
+    header: Mapping[str, Any],
+    parts: Parts,
+    texts: Mapping[int, str],
+    last: Link,
+) -> dict[str, Any]:
+    """Store a snapshot with its digest and seal, which begin with those of the one before it.
+
+    Returns its row.
+    """
+    row = dict(header)
+    row["digest"] = digest_of(last.digest, row, parts, texts)
+    row["seal"] = seal_of(last.seal, row, digest_of_parts(parts))
+    connection.execute(insert(_snapshots).values(row))
+    store_parts(connection, row["project_id"], row["id"], parts)
+    return row

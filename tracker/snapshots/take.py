@@ -1,0 +1,141 @@
+"""A snapshot taken: counted, its figures computed, everything stored and chained."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Unpack
+
+from sqlalchemy import Connection, select
+
+from tracker import queries
+from tracker.agreement import Assessment, Question
+from tracker.core.errors import InvalidOption
+from tracker.core.version import VERSION
+from tracker.projects.annotators import annotator_names, with_people
+from tracker.projects.change_log import lock_project
+from tracker.projects.flag_states import settling_changes
+from tracker.projects.lookup import check_name, check_text
+from tracker.projects.project import ProjectInfo
+from tracker.projects.settings import project_then
+from tracker.snapshots.count import Taking, count
+from tracker.snapshots.read import find_snapshot, record_of
+from tracker.snapshots.rows import figure_rows, flag_rows, pair_rows, pattern_texts, tally_rows
+from tracker.snapshots.snapshot import SnapshotRecord
+from tracker.snapshots.store import framed, last_link, moment_taken, numbers, store
+from tracker.storage.as_of import as_it_was, last_change, moment_of
+from tracker.storage.schema import STANDING, Snapshot
+
+__all__ = ["Taken", "Taking", "take_snapshot"]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of the wish for a snapshot.
+
+    Attributes:
+        snapshot: the one taken, or the last one where nothing had changed.
+        fresh: whether it was taken now.
+        read: the items whose labels were read; None for all.
+        before: the number of the last one of the same settings and moment; None for none.
+    """
+
+    snapshot: SnapshotRecord
+    fresh: bool
+    read: int | None
+    before: int | None
+
+
+def take_snapshot(
+    connection: Connection,
+    project: ProjectInfo,
+    question: Question | None = None,
+    **how: Unpack[Taking],
+) -> Taken:
+    """Compute the project's figures and record them with the tallies they follow from.
+
+    Only the items touched since the last snapshot of the same settings are read, where that
+    takes less than to read all: the figures are exactly the same.
+
+    Raises InvalidOption where a snapshot of that name exists or the question does not fit the
+    project, and CheckFailed as `Taking` says.
+    """
+    question = question or Question()
+    lock_project(connection, project.id)
+    name, note = how.get("name"), how.get("note")
+    note = check_text(note, "note") if note is not None and note.strip() else None
+    if name is not None:
+        name = _free_name(connection, project, name)
+    moment = moment_of(connection, project.id, question.choice.as_of, question.choice.known_at)
+    if moment.through == 0:
+        raise InvalidOption(f"{project.name!r} was not there then", "name a later --known-at")
+    project = project_then(connection, project, moment.through)
+    texts = pattern_texts(connection, project.id)
+    with as_it_was(connection, project.id, moment):
+        counted = count(connection, project, question, how, texts)
+        pair_tallies = None
+        if how.get("pairs") and project.answers != "spans":
+            pair_tallies = queries.pair_tallies(connection, counted.selection)
+        standing = _standing(connection, project)
+    base = counted.base
+    asked = how.get("if_changed", False)
+    if asked and base is not None and counted.says_the_same and base.standing == standing:
+        found = find_snapshot(connection, project, base.header.id)
+        return Taken(found, False, counted.read, found.id)
+    through = last_change(connection, project.id) if moment.through is None else moment.through
+    parts = figure_rows(counted.assessment) | flag_rows(standing)
+    if pair_tallies is not None:
+        parts |= pair_rows(pair_tallies)
+    last = last_link(connection, project)
+    number = last.id + 1
+    frame = None
+    if counted.tallied is not None:
+        frame, kept, changed = framed(connection, project, number, counted.tallied, base)
+        parts |= tally_rows(kept, numbers(connection, project, kept, texts), changed)
+    header = {
+        "project_id": project.id,
+        "id": number,
+        "name": name,
+        "note": note,
+        "taken_at": moment_taken(connection, project, last),
+        "as_of": question.choice.as_of,
+        "through_change": through,
+        "version": VERSION,
+        "scale": counted.assessment.scale,
+        "settings": counted.settings,
+        "selection": _told(counted.assessment, annotator_names(connection, project)),
+        "frame_id": frame,
+        **counted.assessment.counts.to_dict(),
+    }
+    stored = store(connection, header, parts, texts, last)
+    before = None if base is None else base.header.id
+    return Taken(record_of(stored, counted.assessment), True, counted.read, before)
+
+
+def _free_name(connection: Connection, project: ProjectInfo, name: str) -> str:
+    name = check_name(name, "snapshot")
+    taken = select(Snapshot.id).where(Snapshot.project_id == project.id, Snapshot.name == name)
+    if connection.scalar(taken) is not None:
+        raise InvalidOption(
+            f"{project.name!r} has a snapshot named {name!r}", "a record is never replaced"
+        )
+    return name
+
+
+def _told(assessment: Assessment, names: Mapping[int, str]) -> str | None:
+    """What was chosen as JSON, annotators by number: names may change, and may have to go."""
+    numbers = {name: number for number, name in names.items()}
+    told = with_people(assessment.selection, numbers)
+    return None if told is None else json.dumps(told, ensure_ascii=False)
+
+
+def _standing(connection: Connection, project: ProjectInfo) -> list[tuple[int, str]]:
+    """The flags that stand, by number."""
+    settled = settling_changes(project.id)
+    rows = connection.execute(
+        select(settled.c.flag_id, settled.c.state)
+        .where(settled.c.state.in_(STANDING))
+        .order_by(settled.c.flag_id)
+    )
+    return [(row.flag_id, row.state) for row in rows]

@@ -1,0 +1,92 @@
+"""The tallies of a snapshot: counted in full, or from those of an earlier one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.agreement import Assessment, Study
+from tracker.agreement.overall import assessment_of
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern, answers_in
+from tracker.queries import Selection
+
+__all__ = [
+    "MOST_PATTERNS",
+    "Tallied",
+    "answers_by_annotator",
+    "count_all",
+    "patterns_in",
+    "recorded_assessment",
+]
+
+MOST_PATTERNS = 20_000
+"""Of more patterns than that, annotators' tallies would come near the labels in number."""
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """What was counted.
+
+    Attributes:
+        patterns: the item patterns, whole.
+        answers: how many answers of each annotator count, none with 0.
+        tallies: of the annotators, whole or the difference to another snapshot; None where
+            patterns were too many.
+        read: the items whose labels were read; None for all.
+    """
+
+    patterns: ItemPatterns
+    answers: Mapping[int, int]
+    tallies: AnnotatorTallies | None
+    read: int | None = None
+
+    @property
+    def annotators(self) -> list[int]:
+        """The ids of those with an answer that counts, ascending."""
+        return sorted(self.answers)
+
+
+def count_all(connection: Connection, selection: Selection) -> Tallied:
+    """The tallies of every item."""
+    patterns = queries.item_patterns(connection, selection)
+    if len(patterns.counts) > MOST_PATTERNS:
+        own = queries.marginals(connection, selection)
+        return Tallied(patterns, {who: sum(given.values()) for who, given in own.items()}, None)
+    tallies = queries.annotator_tallies(connection, selection)
+    return Tallied(patterns, answers_by_annotator(tallies), tallies)
+
+
+def answers_by_annotator(tallies: AnnotatorTallies) -> dict[int, int]:
+    """How many answers of each annotator are in some tallies; differences may be negative."""
+    return {who: sum(met.values()) for who, met in tallies.counts.items()}
+
+
+def patterns_in(tallies: AnnotatorTallies) -> ItemPatterns:
+    """The item patterns of some tallies or of a difference, in their order.
+
+    Each annotator of an item has met its pattern once, so that it is there as often as it has
+    answers.
+    """
+    met: Counter[Pattern] = Counter()
+    for counts in tallies.counts.values():
+        for (_, pattern), items in counts.items():
+            met[pattern] += items
+    counted = {pattern: times // answers_in(pattern) for pattern, times in met.items() if times}
+    return ItemPatterns(dict(sorted(counted.items())))
+
+
+def recorded_assessment(counted: Study) -> Assessment:
+    """The figures that a snapshot records."""
+    return assessment_of(
+        counted.project,
+        counted.sample,
+        counted.patterns,
+        counted.names,
+        counted.figures(),
+        counted.question,
+        binary=False,
+    )

@@ -1,0 +1,324 @@
+"""The record verified: both chains, the figures from the stored tallies, and from the ledger."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from sqlalchemy import Connection, Table, select
+
+from tracker.agreement import Assessment, assess, study
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import AnnotatorTallies
+from tracker.projects.project import ProjectInfo
+from tracker.projects.settings import project_then
+from tracker.snapshots.digests import digest_of, digest_of_parts, seal_of
+from tracker.snapshots.rows import (
+    Parts,
+    annotator_tallies_in,
+    each_with_parts,
+    figure_rows,
+    item_patterns_in,
+    pattern_texts,
+)
+from tracker.snapshots.settings import chosen_by_attributes, question_of, selection_of
+from tracker.snapshots.tallies import Tallied, count_all, recorded_assessment
+from tracker.storage.as_of import Moment, as_it_was, erased_since
+from tracker.storage.schema import Snapshot, Tombstone
+from tracker.storage.seals.verify import verify_seals
+
+__all__ = ["Fault", "Verified", "verify", "verify_in_turn"]
+
+_snapshots = cast("Table", Snapshot.__table__)
+_AT_ONCE = 100  # snapshots of which only the chain is verified
+_DIGEST = re.compile("[0-9a-f]{64}")
+_TOLERANCE = 1e-9  # other machines and versions of libraries round sums otherwise
+
+Progress = Callable[[int, int], None]
+"""Told the snapshots that are done and those there are."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a snapshot, in a sentence."""
+
+    snapshot: int
+    why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fault as JSON."""
+        return {"snapshot": self.snapshot, "why": self.why}
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was found: how much was checked, in which ways, and the faults in order.
+
+    Attributes:
+        project: its name.
+        snapshots: rows in the chain.
+        thinned: those of which only the row is left.
+        recomputed: those counted again from the ledger.
+        faults: what is wrong with snapshots; the first is the first bad link.
+        seals: how often the ledger was sealed; see `storage.seals`.
+        digest: of the last seal, which stands for everything; None before there is one.
+        ledger: what is wrong with the ledger by its seals, a sentence each.
+        notes: why some snapshots could not be counted again.
+    """
+
+    project: str
+    snapshots: int
+    thinned: int
+    recomputed: int
+    faults: tuple[Fault, ...]
+    seals: int = 0
+    digest: str | None = None
+    ledger: tuple[str, ...] = ()
+    notes: tuple[Fault, ...] = field(default=())
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults and not self.ledger
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON."""
+        return {
+            "project": self.project,
+            "passed": self.passed,
+            "snapshots": self.snapshots,
+            "thinned": self.thinned,
+            "recomputed": self.recomputed,
+            "seals": self.seals,
+            "digest": self.digest,
+            "ledger": list(self.ledger),
+            "faults": [fault.to_dict() for fault in self.faults],
+            "notes": [note.to_dict() for note in self.notes],
+        }
+
+
+Opened = Callable[[], AbstractContextManager[tuple[Connection, ProjectInfo]]]
+"""A way to a connection in a transaction, and the project."""
+
+
+def verify(connection: Connection, project: ProjectInfo, **how: Any) -> Verified:
+    """As `verify_in_turn`, all in one transaction."""
+    return verify_in_turn(lambda: nullcontext((connection, project)), **how)
+
+
+def verify_in_turn(
+    opened: Opened,
+    *,
+    chain_only: bool = False,
+    expect: str | None = None,
+    progress: Progress | None = None,
+) -> Verified:
+    """Verify the ledger of a project by its seals, and all its snapshots.
+
+    The digest and the seal of each snapshot are made again from what is stored and those before.
+    Then, unless ``chain_only``, the tallies are counted again from the ledger as it was known, and
+    the figures made from them: the same, or the record does not tell what was. Each snapshot has
+    a transaction of its own, so that nobody who writes has to wait for long.
+
+    ``expect`` is the digest that the ledger, or a snapshot, once had: without it, it is not what
+    it was. Raises InvalidOption where that is no digest.
+    """
+    if expect is not None and not _DIGEST.fullmatch(expect):
+        raise InvalidOption(f"{expect!r} is no digest", "it has 64 letters and digits: 0-9, a-f")
+    with opened() as (connection, project):
+        ours = _snapshots.c.project_id == project.id
+        statement = select(_snapshots).where(ours).order_by(_snapshots.c.id)
+        headers = [row._asdict() for row in connection.execute(statement)]
+        sealed = verify_seals(connection, project.id, chain_only=chain_only)
+        found = _Verifying(pattern_texts(connection, project.id), chain_only=chain_only)
+    ledger = list(sealed.faults)
+    digests = {row[name] for row in headers for name in ("digest", "seal")} | {*sealed.digests}
+    if expect is not None and expect not in digests:
+        ledger.insert(
+            0, f"nothing has the digest {expect}: what it stood for was changed or removed"
+        )
+    at_once = _AT_ONCE if chain_only else 1
+    for start in range(0, len(headers), at_once):
+        some = headers[start : start + at_once]
+        with opened() as (connection, project):
+            found.check(connection, project, some)
+        if progress is not None:
+            progress(start + len(some), len(headers))
+    return Verified(
+        project.name,
+        len(headers),
+        found.thinned,
+        found.recomputed,
+        tuple(found.faults),
+        len(sealed.digests),
+        sealed.digest,
+        tuple(ledger),
+        tuple(found.notes),
+    )
+
+
+class _Verifying:
+    """Snapshots verified in their order, some at once."""
+
+    def __init__(self, texts: Mapping[int, str], *, chain_only: bool) -> None:
+        self.texts = texts
+        self.chain_only = chain_only
+        self.faults: list[Fault] = []
+        self.notes: list[Fault] = []
+        self.thinned = self.recomputed = 0
+        self._sums = _Sums()
+        self._before = ("", "")
+
+    def check(
+        self, connection: Connection, project: ProjectInfo, headers: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Verify the next snapshots, by their rows."""
+        numbers = [header["id"] for header in headers]
+        statement = select(Tombstone.snapshot_id, Tombstone.parts).where(
+            Tombstone.project_id == project.id, Tombstone.snapshot_id.in_(numbers)
+        )
+        thinned = {row.snapshot_id: row.parts for row in connection.execute(statement)}
+        self.thinned += len(thinned)
+        every = each_with_parts(connection, project.id, numbers)
+        for header, (number, parts) in zip(headers, every, strict=True):
+            wrong = list(_chain(header, parts, self.texts, self._before, thinned))
+            self._before = (header["digest"], header["seal"])
+            try:
+                whole = self._sums.add(header, annotator_tallies_in(parts, self.texts))
+                if number not in thinned and not self.chain_only:
+                    found, note = _recount(connection, project, header, parts, self.texts, whole)
+                    wrong += found
+                    self.recomputed += note is None
+                    self.notes += [] if note is None else [Fault(number, note)]
+            except (KeyError, ValueError):
+                wrong.append("what is stored of it cannot be read")
+            self.faults += [Fault(number, why) for why in wrong]
+
+
+class _Sums:
+    """The annotators' tallies of each frame, added up snapshot by snapshot."""
+
+    def __init__(self) -> None:
+        self._by_frame: dict[int, AnnotatorTallies] = {}
+
+    def add(self, header: Mapping[str, Any], stored: AnnotatorTallies) -> AnnotatorTallies | None:
+        """The whole tallies of the snapshot; None where they are not kept."""
+        frame = header["frame_id"]
+        if frame is None:
+            return None
+        whole = self._by_frame.get(frame, AnnotatorTallies()) + stored
+        self._by_frame[frame] = whole
+        return whole
+
+
+def _chain(
+    header: Mapping[str, Any],
+    parts: Parts,
+    texts: Mapping[int, str],
+    before: tuple[str, str],
+    thinned: Mapping[int, str],
+) -> Iterator[str]:
+    """What is wrong with a snapshot's digest and seal.
+
+    Of one that was thinned out what was counted is gone; the seal of its row can be made again.
+    """
+    digest, seal = before
+    try:
+        if header["id"] in thinned:
+            if seal_of(seal, header, thinned[header["id"]]) != header["seal"]:
+                yield "its seal does not fit its row, its tombstone and the snapshot before it"
+        elif digest_of(digest, header, parts, texts) != header["digest"]:
+            yield "its digest does not fit what is stored and the snapshot before it"
+        elif seal_of(seal, header, digest_of_parts(parts)) != header["seal"]:
+            yield "its seal does not fit what is stored and the snapshot before it"
+    except KeyError:
+        yield "it has a pattern that is not stored"
+
+
+def _recount(
+    connection: Connection,
+    project: ProjectInfo,
+    header: Mapping[str, Any],
+    parts: Parts,
+    texts: Mapping[int, str],
+    whole: AnnotatorTallies | None,
+) -> tuple[list[str], str | None]:
+    """What is wrong with a snapshot's tallies and figures, or why that cannot be known."""
+    question = question_of(header["settings"])
+    project = project_then(connection, project, header["through_change"])
+    moment = Moment(header["as_of"], header["through_change"], None)
+    with as_it_was(connection, project.id, moment):
+        selection = selection_of(project, header["settings"])
+        if project.answers == "spans":
+            found = assess(connection, project, question, selection=selection)
+            wrong = _differing(parts, found)
+            why = _why_not(connection, project, header) if wrong else None
+            return ([], why) if why else (wrong, None)
+        tallied = count_all(connection, selection)
+        counted = study(
+            connection, project, question, (selection, tallied.annotators, tallied.patterns)
+        )
+        found = recorded_assessment(counted)
+    wrong = _tallies_differ(parts, texts, whole, tallied)
+    why = _why_not(connection, project, header) if wrong else None
+    if why:
+        return [], why
+    if any(header[name] != number for name, number in found.counts.to_dict().items()):
+        wrong.append("its counts are not those of the ledger as it was")
+    return wrong or _differing(parts, found), None
+
+
+def _why_not(connection: Connection, project: ProjectInfo, header: Mapping[str, Any]) -> str | None:
+    """Why the labels of then cannot be counted again; None where they can."""
+    erased = erased_since(connection, project.id, header["through_change"])
+    if erased is not None:
+        return f"answers that it counted were erased by change {erased}"
+    if chosen_by_attributes(header["settings"]):
+        return "items were chosen by attributes, which are kept only as they are now"
+    return None
+
+
+def _tallies_differ(
+    parts: Parts, texts: Mapping[int, str], whole: AnnotatorTallies | None, tallied: Tallied
+) -> list[str]:
+    wrong = []
+    if item_patterns_in(parts, texts).counts != tallied.patterns.counts:
+        wrong.append("its item patterns are not those of the ledger as it was")
+    kept, counted = whole or tallied.tallies, tallied.tallies or whole
+    if kept is not None and counted is not None and kept.counts != counted.counts:
+        wrong.append("its annotators' tallies are not those of the ledger as it was")
+    return wrong
+
+
+def _differing(parts: Parts, found: Assessment) -> list[str]:
+    """Which stored figures are not those that follow from the tallies.
+
+    Categories that were learnt since have none, and the order is that of names, which change.
+    """
+    differs = []
+    for table, rows in figure_rows(found).items():
+        stored = {_named(row): row for row in parts.get(table, [])}
+        expected = {
+            _named(row): row for row in rows if _named(row) in stored or row.get("labels", 1)
+        }
+        if expected.keys() != stored.keys():
+            differs.append("its figures are others than those of the ledger as it was")
+            continue
+        for name, row in expected.items():
+            if not all(_alike(row[key], stored[name][key]) for key in row if key != "position"):
+                differs.append(f"its {name} does not follow from the ledger as it was")
+    return differs
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    return str(row["measure"]) if "measure" in row else f"rate of category {row['category_id']}"
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    return bool(one == other)

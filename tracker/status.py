@@ -1,0 +1,137 @@
+"""How far a project is: coverage of the wanted answers, pace, and when it will be done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.core import clock
+from tracker.flags import count_flags
+from tracker.imports.undo import list_imports
+from tracker.projects.items import count_items
+from tracker.projects.project import ProjectInfo
+
+__all__ = ["Status", "project_status"]
+
+_PACE_DAYS = 28
+_DAY = 86_400_000_000  # microseconds
+
+
+@dataclass(frozen=True)
+class Status:
+    """The state of one project.
+
+    ``answers_per_item`` is ``{answers: items}``; ``per_day`` the labels a day over the four
+    weeks before the newest, from the ``oldest`` of them; ``done_at`` the moment at which, at that
+    pace from ``now`` on, every item has the wanted answers. None if nobody has answered for as
+    long as the pace was taken over: work that has stopped has no end.
+    """
+
+    project: ProjectInfo
+    annotators: int
+    answers_per_item: Mapping[int, int]
+    last_import: dict[str, Any] | None
+    flags: int
+    per_day: float | None
+    newest: int | None
+    oldest: int | None = None
+    now: int | None = None
+
+    @property
+    def items(self) -> int:
+        """Items, with an answer or without."""
+        return sum(self.answers_per_item.values())
+
+    @property
+    def unanswered(self) -> int:
+        """Items without an answer that counts."""
+        return self.answers_per_item.get(0, 0)
+
+    @property
+    def answers(self) -> int:
+        """Answers that count."""
+        return sum(number * items for number, items in self.answers_per_item.items())
+
+    @property
+    def missing(self) -> int | None:
+        """Answers still wanted; None where no number is wanted."""
+        wanted = self.project.wanted
+        if wanted is None:
+            return None
+        return sum(
+            max(wanted - number, 0) * items for number, items in self.answers_per_item.items()
+        )
+
+    @property
+    def complete(self) -> int | None:
+        """Items that have the wanted answers; None where no number is wanted."""
+        wanted = self.project.wanted
+        if wanted is None:
+            return None
+        return sum(items for number, items in self.answers_per_item.items() if number >= wanted)
+
+    @property
+    def done_at(self) -> int | None:
+        """When the last wanted answer comes, at the pace of late; None where unknown."""
+        if not self.missing or not self.per_day or self.newest is None:
+            return None
+        now = self.newest if self.now is None else max(self.now, self.newest)
+        if now - self.newest > _PACE_DAYS * _DAY:
+            return None
+        return round(now + self.missing / self.per_day * _DAY)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The status as JSON."""
+        return {
+            "project": self.project.name,
+            "items": self.items,
+            "items_unanswered": self.unanswered,
+            "answers": self.answers,
+            "annotators": self.annotators,
+            "wanted": self.project.wanted,
+            "items_complete": self.complete,
+            "coverage": self.complete / self.items
+            if self.complete is not None and self.items
+            else None,
+            "answers_missing": self.missing,
+            "answers_per_item": {str(n): items for n, items in self.answers_per_item.items()},
+            "answers_per_day": self.per_day,
+            "pace_from": None if self.oldest is None else clock.iso(self.oldest),
+            "pace_to": None if self.oldest is None else clock.iso(self.newest or 0),
+            "estimated_completion": None if self.done_at is None else clock.iso(self.done_at),
+            "last_import": self.last_import,
+            "open_flags": self.flags,
+            "archived": self.project.archived_at is not None,
+        }
+
+
+def project_status(
+    connection: Connection, project: ProjectInfo, as_of: int | None = None
+) -> Status:
+    """Count how far a project is; ``as_of`` is the moment that it was asked for, None for now."""
+    selection = queries.select_answers(connection, project)
+    imports = [i for i in list_imports(connection, project.id) if i.undone_at is None]
+    pace = queries.recent_pace(connection, selection, _PACE_DAYS)
+    per_day = newest = oldest = None
+    if pace is not None:
+        number, begin, newest = pace
+        # Less than a day of answers tells of no daily pace.
+        if newest - begin >= _DAY:
+            per_day, oldest = number / ((newest - begin) / _DAY), begin
+    answered = queries.answers_per_item(connection, selection)
+    unanswered = count_items(connection, project) - sum(answered.values())
+    return Status(
+        project=project,
+        annotators=len(queries.annotators_with_answers(connection, selection)),
+        answers_per_item=({0: unanswered} if unanswered > 0 else {}) | answered,
+        last_import=imports[-1].to_dict() if imports else None,
+        flags=count_flags(connection, project),
+        per_day=per_day,
+        newest=newest,
+        oldest=oldest,
+        now=clock.now() if as_of is None else as_of,
+    )

@@ -1,0 +1,92 @@
+"""A state of a project's ledger, on its two clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, case, func, select
+
+from tracker.storage.as_of.annotators import ERASURE
+from tracker.storage.schema import Change, Label
+
+__all__ = [
+    "NOW",
+    "Moment",
+    "erased_since",
+    "last_change",
+    "moment_of",
+    "through_change",
+    "to_bear_in_mind",
+]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A state of a project's ledger.
+
+    Attributes:
+        as_of: only answers labelled then or earlier; None for all.
+        through: the number of the last change that was known; None for all.
+        known_at: the moment until which findings were known; None for all.
+    """
+
+    as_of: int | None = None
+    through: int | None = None
+    known_at: int | None = None
+
+
+NOW = Moment()
+
+
+def moment_of(
+    connection: Connection, project_id: int, as_of: int | None, known_at: int | None
+) -> Moment:
+    """The state that two clocks show."""
+    if known_at is None:
+        return Moment(as_of)
+    return Moment(as_of, through_change(connection, project_id, known_at), known_at)
+
+
+def last_change(connection: Connection, project_id: int) -> int:
+    """The number of the project's last change; every project has one, that made it."""
+    last = select(func.max(Change.id)).where(Change.project_id == project_id)
+    return connection.scalar(last) or 0
+
+
+def through_change(connection: Connection, project_id: int, known_at: int) -> int:
+    """The number of the last change that was recorded by a moment; 0 before there was one."""
+    last = select(func.max(Change.id)).where(
+        Change.project_id == project_id, Change.recorded_at <= known_at
+    )
+    return connection.scalar(last) or 0
+
+
+def erased_since(connection: Connection, project_id: int, through: int) -> int | None:
+    """The last change after one that erased somebody's answers; None for none."""
+    last = select(func.max(Change.id)).where(
+        Change.project_id == project_id, Change.id > through, Change.kind == ERASURE
+    )
+    return connection.scalar(last)
+
+
+def to_bear_in_mind(connection: Connection, project_id: int, moment: Moment) -> Iterator[str]:
+    """What a past state cannot tell as it was, a sentence each."""
+    if moment.as_of is not None:
+        untimed, labels = _untimed_labels(connection, project_id)
+        if untimed:
+            yield (
+                f"{untimed:,} of {labels:,} labels have no time of their own: "
+                "they count from when they were recorded"
+            )
+    if moment.through is not None and erased_since(connection, project_id, moment.through):
+        yield "answers that were known then have been erased since: they are in no figure"
+
+
+def _untimed_labels(connection: Connection, project_id: int) -> tuple[int, int]:
+    """How many labels of a project have no time of their own, and how many there are."""
+    untimed = func.sum(case((Label.timed, 0), else_=1))
+    row = connection.execute(
+        select(untimed, func.count()).where(Label.project_id == project_id)
+    ).one()
+    return int(row[0] or 0), row[1]

@@ -1,0 +1,119 @@
+"""Temporary tables that hide the stored ones of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, insert, select
+
+from tracker.storage import dialect
+from tracker.storage.as_of.annotators import flags_then, people_then
+from tracker.storage.as_of.facts import facts_then
+from tracker.storage.as_of.labels import LABELS, labels_then
+from tracker.storage.as_of.merges import Merge, merge_labels, merges_then, split_labels
+from tracker.storage.as_of.moment import NOW, Moment
+
+__all__ = ["as_it_was", "only_items", "some_items"]
+
+
+@contextmanager
+def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterator[None]:
+    """Let statements on the project's labels, annotators, imports and flags read a past state.
+
+    Other projects' rows are not to be seen inside, and nothing may be written to these tables.
+    """
+    if moment == NOW:
+        yield
+        return
+    rows = labels_then(connection, project_id, moment)
+    if moment.through is not None:
+        rows |= people_then(connection, project_id, moment.through)
+        rows |= facts_then(connection, project_id, moment.through)
+    if moment.known_at is not None:
+        rows |= flags_then(project_id, moment.known_at)
+    with _hidden(connection, rows, *_merges(connection, project_id, moment)):
+        yield
+
+
+def _merges(
+    connection: Connection, project_id: int, moment: Moment
+) -> tuple[list[Merge], list[Merge]]:
+    """The merges of categories to end, and to make again, in copies of the labels."""
+    if moment.through is None:
+        return [], []
+    return merges_then(connection, project_id, moment.through)
+
+
+@contextmanager
+def some_items(connection: Connection, items: Iterable[int]) -> Iterator[Select[Any]]:
+    """A statement that gives the numbers of these items, for `only_items`."""
+    wanted = _wanted_items(dialect.temporary_schema(connection))
+    wanted.create(connection)
+    dialect.bulk_insert(connection, wanted, {"item_id": list(items)})
+    dialect.refresh_statistics(connection, wanted)
+    yield select(wanted.c.item_id)
+    wanted.drop(connection)
+
+
+@contextmanager
+def only_items(
+    connection: Connection, project_id: int, moment: Moment, items: Select[Any]
+) -> Iterator[None]:
+    """Let statements on the project's standing labels read those of some items, as they were."""
+    rows = labels_then(connection, project_id, moment, items)
+    merges = _merges(connection, project_id, moment)
+    with _hidden(connection, {LABELS: rows[LABELS]}, *merges):
+        yield
+
+
+# One table each for all connections: what is made of the same tables is compiled once.
+
+
+@cache
+def _wanted_items(schema: str) -> Table:
+    item = Column("item_id", Integer, primary_key=True, autoincrement=False)
+    return Table("wanted_items", MetaData(schema=schema), item)
+
+
+@cache
+def _copy_of(table: Table, schema: str) -> Table:
+    copy = table.to_metadata(MetaData(), schema=schema, name=f"{table.name}_then")
+    copy.constraints.intersection_update({copy.primary_key})
+    return copy
+
+
+@contextmanager
+def _hidden(
+    connection: Connection,
+    rows: Mapping[Table, Sequence[Select[Any]]],
+    ended: Sequence[Merge] = (),
+    made: Sequence[Merge] = (),
+) -> Iterator[None]:
+    """Hide stored tables behind such rows; an aborted transaction shows them again."""
+    schema = dialect.temporary_schema(connection)
+    prepared = connection.dialect.identifier_preparer
+    copies = []
+    labels: list[Table] = []
+    for table, statements in rows.items():
+        copy = _copy_of(table, schema)
+        copy.create(connection)
+        for statement in statements:
+            names = [column.name for column in table.columns]
+            connection.execute(insert(copy).from_select(names, statement))
+        dialect.refresh_statistics(connection, copy)
+        if "category_id" in table.c and "given_as" in table.c:
+            labels.append(copy)
+        copies.append((copy, prepared.quote(table.name)))
+    for merge in ended:
+        split_labels(connection, merge, labels)
+    for merge in made:
+        merge_labels(connection, merge, labels)
+    # No table is hidden before all copies are filled: they are read from each other.
+    for copy, name in copies:
+        connection.exec_driver_sql(f"ALTER TABLE {prepared.format_table(copy)} RENAME TO {name}")
+    yield
+    for _, name in copies:
+        connection.exec_driver_sql(f"DROP TABLE {schema}.{name}")

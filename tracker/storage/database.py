@@ -1,0 +1,378 @@
+"""Opening a database: transactions, the revision of its schema, upgrade, check and backup."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, Engine, Inspector, inspect, text
+from sqlalchemy.exc import OperationalError, ProgrammingError
+
+from tracker.core.errors import DatabaseUnusable, InvalidOption
+from tracker.storage import dialect, seals
+from tracker.storage.database_errors import NO_SCHEMA, explain, is_missing_table
+from tracker.storage.schema import Base
+from tracker.storage.triggers import stored_triggers, triggers
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+__all__ = ["HEAD", "REVISIONS", "Database", "migrations_folder"]
+
+REVISIONS = ("0001", "0002")
+"""Every revision of the schema that this program knows, oldest first."""
+HEAD = REVISIONS[-1]
+
+
+def migrations_folder() -> Path:
+    """Where the migrations are: in the installed package, or beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    inside = package / "migrations"
+    return inside if inside.is_dir() else package.parent / "migrations"
+
+
+def _check_path(file: Path) -> None:
+    """Raise DatabaseUnusable where a path is none of a file, nor of one that could be made."""
+    if not file.parent.is_dir():
+        raise DatabaseUnusable(
+            f"the folder {file.parent} does not exist", "make it, or name another --database"
+        )
+    if file.is_dir():
+        raise DatabaseUnusable(f"{file} is a folder", "name a file with --database")
+    if file.exists() and not file.is_file():
+        raise DatabaseUnusable(f"{file} is no ordinary file", "name one with --database")
+
+
+class Database:
+    """One database by its URL; opens nothing before it is used."""
+
+    def __init__(self, url: str) -> None:
+        self.url = dialect.parse_url(url)
+        self.stored = False
+        """Whether a `write` was committed."""
+        self.wait: float | None = None
+        """Seconds to wait for a lock that others hold; None for the usual time."""
+
+    def __str__(self) -> str:
+        """The URL without its password and without the driver's name."""
+        return dialect.shown(self.url)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether it is gone with this process."""
+        return dialect.is_in_memory(self.url)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The engine; raises DatabaseUnusable where a path cannot be that of a database."""
+        file = dialect.file_of(self.url)
+        if file is not None:
+            try:
+                _check_path(file)
+            except OSError as error:  # a name that is too long
+                raise DatabaseUnusable(
+                    f"the database's path cannot be used: {error.strerror}", "name another"
+                ) from None
+        return dialect.engine(self.url, self.wait)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection that sees one state of the database throughout.
+
+        A database without tables reads as an empty one. Raises DatabaseUnusable where the
+        database cannot be reached or is not at this program's revision.
+        """
+        with self._explained(), ExitStack() as stack:
+            connection = stack.enter_context(self._at_head())
+            if connection is None:
+                connection = stack.enter_context(_empty().connect())
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def write(self, *, keep: bool = True, bulk: bool = False) -> Iterator[Connection]:
+        """A connection in one transaction, committed at the end, rolled back on any error.
+
+        What it changed is sealed (see `seals`). Without ``keep`` it is rolled back in any case;
+        ``bulk`` is the loader's (see `dialect.writing`). A database without tables is given them
+        first. Raises DatabaseUnusable as `read` does.
+        """
+        with self._explained(), ExitStack() as stack:
+            opened = stack.enter_context(self._at_head())
+            if opened is None:
+                if keep:
+                    self.upgrade()
+                opened = stack.enter_context((self.engine if keep else _empty()).connect())
+            connection = dialect.writing(opened, bulk=bulk)
+            with connection.begin() as transaction:
+                seals.start(connection)
+                yield connection
+                if keep:
+                    seals.finish(connection)
+                else:
+                    transaction.rollback()
+                    return
+                with _uninterrupted():
+                    transaction.commit()
+                    self.stored = True
+
+    def revision(self) -> str | None:
+        """The revision of the schema, None for a database that has no table at all.
+
+        Raises DatabaseUnusable where the tables are another program's.
+        """
+        with self._explained(), self._there() as connection:
+            return None if connection is None else self._revision(connection)
+
+    def require_known(self) -> str | None:
+        """The revision; raises DatabaseUnusable where this program does not know it."""
+        return self._known(self.revision())
+
+    @contextmanager
+    def _at_head(self) -> Iterator[Connection | None]:
+        """A connection, the schema being this program's; None for a database without tables.
+
+        Raises DatabaseUnusable where it is another revision's.
+        """
+        with self._there() as connection:
+            revision = None if connection is None else self._known(self._revision(connection))
+            if revision not in {None, HEAD}:
+                raise DatabaseUnusable(
+                    f"{self} is at revision {revision}, this program needs {HEAD}",
+                    "run: tracker database upgrade",
+                )
+            yield None if revision is None else connection
+
+    @contextmanager
+    def _there(self) -> Iterator[Connection | None]:
+        """A connection; None where there is no file, which connecting would make."""
+        engine, file = self.engine, dialect.file_of(self.url)
+        if file is not None and not file.exists():
+            yield None
+            return
+        try:
+            opened = engine.connect()
+        except (TypeError, ValueError, AttributeError):  # of an option of the URL
+            raise DatabaseUnusable(
+                f"{self}: the URL's options cannot be used", "check the URL"
+            ) from None
+        with opened as connection:
+            yield connection
+
+    def _revision(self, connection: Connection) -> str | None:
+        """As `revision`; no transaction is left open."""
+        try:
+            told: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        except (OperationalError, ProgrammingError) as error:
+            if not is_missing_table(error):
+                raise
+            connection.rollback()
+            if not dialect.has_schema(connection):
+                raise DatabaseUnusable(f"{self}: {NO_SCHEMA[0]}", NO_SCHEMA[1]) from None
+            if inspect(connection).get_table_names():
+                raise DatabaseUnusable(
+                    f"{self} holds the tables of another program",
+                    "name another database with --database",
+                ) from None
+            told = None
+        connection.rollback()
+        return told
+
+    def _known(self, revision: str | None) -> str | None:
+        if revision is not None and revision not in REVISIONS:
+            raise DatabaseUnusable(
+                f"{self} is at revision {revision}, which this program does not know",
+                "it was made by a newer tracker: upgrade the program",
+            )
+        return revision
+
+    def upgrade(self, revision: str = "head") -> None:
+        """Bring the schema to a revision, making the database where there is none."""
+        from alembic import command
+
+        with self._explained(), self.engine.connect() as connection:
+            command.upgrade(_alembic(connection), revision)
+
+    def downgrade(self, revision: str) -> None:
+        """Take the schema back to an older revision (``base``: no tables)."""
+        from alembic import command
+
+        with self._explained(), self.engine.connect() as connection:
+            command.downgrade(_alembic(connection), revision)
+
+    def check(self) -> list[str]:
+        """What is wrong with the database, a sentence each; nothing where it is sound.
+
+        Raises DatabaseUnusable where there is no ledger to check.
+        """
+        with self._ledger() as connection:
+            return dialect.integrity_errors(connection) + _misfits(connection)
+
+    def backup(self, target: Path) -> None:
+        """Copy the database to a new file while it is in use.
+
+        The file has its name once it is whole, checked and on the disk; else there is none.
+        Raises InvalidOption where the target exists or cannot be made, DatabaseUnusable where
+        there is no ledger, the database is not a file, or the copy fails.
+        """
+        with _new_file(target, dialect.file_of(self.url)) as path, self._ledger() as connection:
+            dialect.backup(connection, path)
+
+    @contextmanager
+    def _ledger(self) -> Iterator[Connection]:
+        """A connection as `read` gives it; raises DatabaseUnusable where there are no tables."""
+        with self._explained(), self._at_head() as connection:
+            if connection is None:
+                raise DatabaseUnusable(
+                    f"{self} holds no ledger", "name another with --database, or restore a backup"
+                )
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            explained = explain(error, self.url)
+            if explained is None:
+                raise
+            raise explained from None
+
+
+def _misfits(connection: Connection) -> list[str]:
+    """How the tables and triggers differ from the program's, a sentence each."""
+    found, inspector = [], inspect(connection)
+    there = set(inspector.get_table_names())
+    for table in sorted(Base.metadata.tables.values(), key=lambda table: table.name):
+        if table.name not in there:
+            found.append(f"the table {table.name} is missing")
+            continue
+        columns = {column["name"] for column in inspector.get_columns(table.name)}
+        missing = [column.name for column in table.columns if column.name not in columns]
+        found += [f"the column {table.name}.{name} is missing" for name in missing]
+        # SQLite forgets the name of a key that it counts up by itself; its column is there.
+        constraints = {str(one.name) for one in table.constraints} - {str(table.primary_key.name)}
+        missing = sorted(constraints - _constraints(inspector, table.name))
+        found += [f"the constraint {name} of {table.name} is missing" for name in missing]
+        indexes = {index["name"] for index in inspector.get_indexes(table.name)}
+        missing = sorted({str(index.name) for index in table.indexes} - indexes)
+        found += [f"the index {name} is missing" for name in missing]
+    stored = stored_triggers(connection)
+    for name, made in sorted(triggers(connection.dialect.name).items()):
+        if name not in stored:
+            found.append(f"the trigger {name} is missing")
+        elif stored[name] != made:
+            found.append(f"the trigger {name} is not as this program made it")
+    return found
+
+
+def _constraints(inspector: Inspector, table: str) -> set[str | None]:
+    """The names of a table's keys, other than its primary one, and of its checks."""
+    found = [*inspector.get_foreign_keys(table), *inspector.get_unique_constraints(table)]
+    return {one["name"] for one in (*found, *inspector.get_check_constraints(table))}
+
+
+@contextmanager
+def _new_file(target: Path, like: Path | None) -> Iterator[Path]:
+    """A file beside ``target``, for its owner alone, that gets its name if the block ends well.
+
+    It then has the mode of the file ``like`` and is on the disk; else nothing is left. Raises
+    InvalidOption where the target exists or cannot be made.
+    """
+    import tempfile  # it draws random numbers, which is slow to start
+
+    path = None
+    try:
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, "it already exists")
+        handle, name = tempfile.mkstemp(prefix=".tracker-backup-", dir=target.parent)
+        path = Path(name)
+        os.close(handle)
+        yield path
+        if like is not None:
+            path.chmod(stat.S_IMODE(like.stat().st_mode))
+        _sync(path)
+        _give_name(path, target)
+        _sync(target.parent)
+    except (OSError, ValueError) as error:  # a name may hold what no name can
+        why = getattr(error, "strerror", None) or str(error)
+        raise InvalidOption(f"{target} cannot be made: {why}", "name another file") from None
+    finally:
+        if path is not None:
+            path.unlink(missing_ok=True)
+
+
+def _give_name(path: Path, target: Path) -> None:
+    """Give a file its final name, other than over a file that has come there since."""
+    try:
+        target.hardlink_to(path)
+    except FileExistsError:
+        raise
+    except OSError:  # not all file systems know links
+        path.rename(target)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or what a folder lists, is on the disk."""
+    if path.is_dir() and os.name != "posix":
+        return  # other systems open no folders
+    handle = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _alembic(connection: Connection) -> Config:
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put off an interrupt to the end of a commit: whether it happened is then known.
+
+    A second one is heard at once, for a server may let us wait.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[object] = []
+
+    def put_off(number: int, frame: FrameType | None) -> None:
+        if heard:
+            raise KeyboardInterrupt
+        heard.append(number)
+
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before):  # nobody here hears it
+        yield
+        return
+    signal.signal(signal.SIGINT, put_off)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard:
+        before(signal.SIGINT, None)
+
+
+def _empty() -> Engine:
+    """A migrated database in memory that holds nothing."""
+    database = Database(dialect.IN_MEMORY)
+    database.upgrade()
+    return database.engine

@@ -1,0 +1,222 @@
+"""What was said beside the labels: which of it holds, and how more of it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    and_,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from tracker.storage.schema import (
+    KINDS,
+    Annotator,
+    AnnotatorFact,
+    CategoryFact,
+    CategoryMerge,
+    Import,
+    ItemFact,
+    Label,
+    PastLabel,
+)
+
+__all__ = [
+    "ANNOTATOR",
+    "ATTRIBUTE",
+    "CATEGORY",
+    "ITEM",
+    "KIND",
+    "LENGTH",
+    "ORDERED",
+    "TEXT",
+    "hold_kinds",
+    "last_told",
+    "merged_categories",
+    "positions",
+    "say_of_annotators",
+    "say_of_categories",
+    "standing_annotators",
+    "standing_categories",
+    "standing_item",
+    "survives",
+    "told_kinds",
+]
+
+ITEM, TEXT, LENGTH, ATTRIBUTE = "item", "text", "length", "attribute"
+"""What can be said of an item."""
+ANNOTATOR, CATEGORY = "annotator", "category"
+"""That there is an annotator, that there is a category."""
+KIND = "kind"
+"""What else can be said of an annotator."""
+ORDERED = "position"
+"""What else can be said of a category."""
+
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+_items = cast("Table", ItemFact.__table__)
+_annotators = cast("Table", AnnotatorFact.__table__)
+_categories = cast("Table", CategoryFact.__table__)
+
+
+def survives(facts: Table, project_id: int) -> ColumnElement[bool]:
+    """That a fact of a project was not said by an import that was undone."""
+    undone = select(Import.change_id).where(
+        Import.project_id == project_id, Import.undone_by.is_not(None)
+    )
+    return and_(facts.c.project_id == project_id, facts.c.change_id.not_in(undone))
+
+
+def last_told(project_id: int) -> Select[tuple[int, str]]:
+    """The kind that each annotator has by what was said: ``annotator_id``, ``value``."""
+    of_kind = and_(survives(_annotators, project_id), _annotators.c.role == KIND)
+    last = (
+        select(_annotators.c.annotator_id, func.max(_annotators.c.change_id).label("change_id"))
+        .where(of_kind)
+        .group_by(_annotators.c.annotator_id)
+        .subquery("last")
+    )
+    return (
+        select(_annotators.c.annotator_id, _annotators.c.value)
+        .join(
+            last,
+            and_(
+                last.c.annotator_id == _annotators.c.annotator_id,
+                last.c.change_id == _annotators.c.change_id,
+            ),
+        )
+        .where(_annotators.c.project_id == project_id, _annotators.c.role == KIND)
+    )
+
+
+def hold_kinds(connection: Connection, project_id: int, change: int) -> None:
+    """Give annotators of whose kind a change spoke the kind that the facts left say."""
+    spoken = select(_annotators.c.annotator_id).where(
+        _annotators.c.project_id == project_id,
+        _annotators.c.role == KIND,
+        _annotators.c.change_id == change,
+    )
+    told = last_told(project_id).subquery("told")
+    kind = select(told.c.value).where(told.c.annotator_id == Annotator.id).scalar_subquery()
+    connection.execute(
+        update(Annotator)
+        .where(Annotator.project_id == project_id, Annotator.id.in_(spoken))
+        .values(kind=func.coalesce(kind, KINDS[0]))
+    )
+
+
+def standing_annotators(connection: Connection, project_id: int) -> set[int]:
+    """The annotators of whom a change spoke that was not undone."""
+    return _spoken_of(connection, _annotators, "annotator_id", ANNOTATOR, project_id)
+
+
+def standing_categories(connection: Connection, project_id: int) -> set[int]:
+    """The categories of which an import spoke that was not undone, merged ones as the other."""
+    known = _spoken_of(connection, _categories, "category_id", CATEGORY, project_id)
+    for category, into in merged_categories(connection, project_id).items():
+        if category in known:
+            known = known - {category} | {into}
+    return known
+
+
+def standing_item(project_id: int, item: ColumnElement[int]) -> ColumnElement[bool]:
+    """That an item was answered, or spoken of, by a change that was not undone."""
+    return or_(
+        *(
+            select(table.c.item_id)
+            .where(table.c.project_id == project_id, table.c.item_id == item, *left)
+            .exists()
+            for table, left in (
+                (_labels, ()),
+                (_items, (survives(_items, project_id),)),
+                (_past, (_past.c.taken_back_by.is_(None),)),
+            )
+        )
+    )
+
+
+def _spoken_of(
+    connection: Connection, facts: Table, number: str, role: str, project_id: int
+) -> set[int]:
+    spoken = select(facts.c[number]).where(survives(facts, project_id), facts.c.role == role)
+    return set(connection.scalars(spoken.distinct()))
+
+
+def told_kinds(connection: Connection, project_id: int) -> dict[int, str]:
+    """The kind of each annotator of whom one was said; the others are human."""
+    return {row.annotator_id: row.value for row in connection.execute(last_told(project_id))}
+
+
+def say_of_annotators(
+    connection: Connection,
+    project_id: int,
+    change: int,
+    mentioned: Iterable[int] = (),
+    kinds: Mapping[int, str] | None = None,
+) -> None:
+    """Record that a change spoke of annotators, and of which kind it said that some are."""
+    rows = [(number, ANNOTATOR, "") for number in mentioned]
+    rows += [(number, KIND, kind) for number, kind in (kinds or {}).items()]
+    if rows:
+        connection.execute(
+            insert(_annotators),
+            [
+                {"project_id": project_id, "change_id": change}
+                | {"annotator_id": number, "role": role, "value": value}
+                for number, role, value in rows
+            ],
+        )
+
+
+def say_of_categories(
+    connection: Connection,
+    project_id: int,
+    change: int,
+    mentioned: Iterable[int] = (),
+    order: Iterable[int] = (),
+) -> None:
+    """Record that a change spoke of categories, or put some in an order."""
+    rows = [(number, CATEGORY, 0) for number in mentioned]
+    rows += [(number, ORDERED, place) for place, number in enumerate(order, 1)]
+    if rows:
+        connection.execute(
+            insert(_categories),
+            [
+                {"project_id": project_id, "change_id": change}
+                | {"category_id": number, "role": role, "value": value}
+                for number, role, value in rows
+            ],
+        )
+
+
+def merged_categories(connection: Connection, project_id: int) -> dict[int, int]:
+    """The categories that count as another, ``{id: the other's}``, in the order of the merges."""
+    rows = connection.execute(
+        select(CategoryMerge.category_id, CategoryMerge.into_id)
+        .where(CategoryMerge.project_id == project_id, CategoryMerge.to_change.is_(None))
+        .order_by(CategoryMerge.from_change)
+    )
+    return {row.category_id: row.into_id for row in rows}
+
+
+def positions(connection: Connection, project_id: int) -> dict[int, int]:
+    """The place of each category that has one, by id; the last change that gave any gave all."""
+    of_order = and_(survives(_categories, project_id), _categories.c.role == ORDERED)
+    last = select(func.max(_categories.c.change_id)).where(of_order).scalar_subquery()
+    rows = connection.execute(
+        select(_categories.c.category_id, _categories.c.value).where(
+            _categories.c.project_id == project_id,
+            _categories.c.role == ORDERED,
+            _categories.c.change_id == last,
+        )
+    )
+    return {row.category_id: row.value for row in rows}

@@ -1,0 +1,107 @@
+"""The tables: what the ledger stores, and the constraints that keep it sound. No queries.
+
+Rows that belong to a project are numbered within it, so that two databases given the same
+changes hold the same numbers, and every key that spans items carries project and item.
+Moments are microseconds since 1970 (see `core.clock`).
+
+A table whose ``info`` says ``clustered`` is stored in the order of its primary key where the
+database can; the numbers of a ``never_renumbered`` one are not given again after a deletion;
+``append_only`` ones refuse UPDATE and DELETE other than a project's purge, and, where they are
+``thinned``, that of a snapshot's parts once it has its tombstone; of a column that is ``erasable``
+they let the text be erased.
+"""
+
+from tracker.storage.schema.base import (
+    ANSWERS,
+    ERASED,
+    KINDS,
+    NO_SPAN,
+    NONE_APPLIES,
+    OFFSETS,
+    SCALES,
+    SKIPPED,
+    Base,
+)
+from tracker.storage.schema.facts import (
+    AnnotatorFact,
+    CategoryFact,
+    CategoryMerge,
+    ItemFact,
+    MergedLabel,
+)
+from tracker.storage.schema.flags import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
+from tracker.storage.schema.labels import Label, PastLabel
+from tracker.storage.schema.projects import (
+    Alias,
+    Annotator,
+    Category,
+    Change,
+    Import,
+    Item,
+    ItemAttribute,
+    Project,
+    Purge,
+    Source,
+    Touched,
+)
+from tracker.storage.schema.secrets import PseudonymKey
+from tracker.storage.schema.snapshots import (
+    KnownPattern,
+    Note,
+    Seal,
+    Snapshot,
+    SnapshotAnnotator,
+    SnapshotCategory,
+    SnapshotFlag,
+    SnapshotMeasure,
+    SnapshotPair,
+    SnapshotPattern,
+    Tombstone,
+)
+
+__all__ = [
+    "ANSWERS",
+    "ERASED",
+    "FLAG_STATES",
+    "KINDS",
+    "NONE_APPLIES",
+    "NO_SPAN",
+    "OFFSETS",
+    "SCALES",
+    "SKIPPED",
+    "STANDING",
+    "Alias",
+    "Annotator",
+    "AnnotatorFact",
+    "Base",
+    "Category",
+    "CategoryFact",
+    "CategoryMerge",
+    "Change",
+    "FlagChange",
+    "FlagRow",
+    "FlagSighting",
+    "Import",
+    "Item",
+    "ItemAttribute",
+    "ItemFact",
+    "KnownPattern",
+    "Label",
+    "MergedLabel",
+    "Note",
+    "PastLabel",
+    "Project",
+    "PseudonymKey",
+    "Purge",
+    "Seal",
+    "Snapshot",
+    "SnapshotAnnotator",
+    "SnapshotCategory",
+    "SnapshotFlag",
+    "SnapshotMeasure",
+    "SnapshotPair",
+    "SnapshotPattern",
+    "Source",
+    "Tombstone",
+    "Touched",
+]

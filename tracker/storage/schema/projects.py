@@ -1,0 +1,207 @@
+"""Projects and what they know by name; the change log and the imports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Integer,
+    SmallInteger,
+    Text,
+    UniqueConstraint,
+)
+
+from tracker.storage.schema.base import (
+    ANSWERS,
+    KINDS,
+    OFFSETS,
+    SCALES,
+    Base,
+    column,
+    one_of,
+    optional,
+)
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Mapped
+
+
+class Project(Base):
+    """A labelling task. One row is one project."""
+
+    __tablename__ = "projects"
+    __table_args__ = (
+        CheckConstraint(one_of("answers", ANSWERS), "answers"),
+        CheckConstraint(one_of("scale", SCALES), "scale"),
+        CheckConstraint(one_of("offsets", OFFSETS), "offsets"),
+        CheckConstraint("wanted > 0", "wanted"),
+        CheckConstraint("name <> ''", "name"),
+        {"info": {"never_renumbered": True}},
+    )
+    id: Mapped[int] = column(Integer, primary_key=True)
+    name: Mapped[str] = column(Text, unique=True)
+    answers: Mapped[str] = column(Text)
+    scale: Mapped[str] = column(Text)
+    offsets: Mapped[str] = column(Text)
+    closed: Mapped[bool] = column(Boolean)  # the categories were declared, and no other is accepted
+    wanted: Mapped[int | None] = optional(Integer)  # answers that each item should get
+    created_at: Mapped[int] = column(BigInteger)
+    archived_at: Mapped[int | None] = optional(BigInteger)
+
+
+class Purge(Base):
+    """The tombstone of a purged project, without which nothing append-only may be deleted."""
+
+    __tablename__ = "purges"
+    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    purged_at: Mapped[int] = column(BigInteger)
+
+
+class Change(Base):
+    """One mutation of a project's ledger, in the order in which they were made."""
+
+    __tablename__ = "changes"
+    __table_args__ = ({"info": {"append_only": True}},)
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    kind: Mapped[str] = column(Text)
+    recorded_at: Mapped[int] = column(BigInteger)  # never before the change before it
+    detail: Mapped[str] = column(Text)  # a JSON object: what was changed, from and to
+
+
+class Touched(Base):
+    """Items whose answers a change may have changed: all from the first to the last by number."""
+
+    __tablename__ = "touched"
+    __table_args__ = (
+        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        CheckConstraint("first_item <= last_item", "order"),
+        {"info": {"clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    change_id: Mapped[int] = column(Integer, primary_key=True)
+    first_item: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    last_item: Mapped[int] = column(Integer)
+
+
+class Import(Base):
+    """One unit of recording: the files of one `tracker import`, and what became of the rows."""
+
+    __tablename__ = "imports"
+    __table_args__ = (
+        UniqueConstraint("project_id", "change_id"),
+        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        ForeignKeyConstraint(["project_id", "undone_by"], ["changes.project_id", "changes.id"]),
+        CheckConstraint(
+            "rows = inserted + changed + unchanged + older + rejected", "every_row_has_a_fate"
+        ),
+        {"info": {"never_renumbered": True}},
+    )
+    id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = column(Integer)
+    change_id: Mapped[int] = column(Integer)
+    rows: Mapped[int] = column(Integer)
+    inserted: Mapped[int] = column(Integer)
+    changed: Mapped[int] = column(Integer)
+    unchanged: Mapped[int] = column(Integer)
+    older: Mapped[int] = column(Integer)
+    rejected: Mapped[int] = column(Integer)
+    undone_by: Mapped[int | None] = optional(Integer)
+
+
+class Source(Base):
+    """One file of an import, by the name it was given and the digest of its bytes."""
+
+    __tablename__ = "sources"
+    import_id: Mapped[int] = column(Integer, ForeignKey("imports.id"), primary_key=True)
+    number: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    name: Mapped[str] = column(Text)
+    digest: Mapped[str] = column(Text)  # SHA-256, hexadecimal
+
+
+class Item(Base):
+    """A thing to be labelled, known by the project's own key (``name``)."""
+
+    __tablename__ = "items"
+    __table_args__ = (
+        UniqueConstraint("project_id", "name"),
+        CheckConstraint("length >= 0", "length"),
+        {"info": {"clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    name: Mapped[str] = column(Text)
+    text: Mapped[str | None] = optional(Text)
+    length: Mapped[int | None] = optional(Integer)  # of a document, in the project's offsets
+
+
+class ItemAttribute(Base):
+    """A further column of an item, kept on request."""
+
+    __tablename__ = "item_attributes"
+    __table_args__ = (
+        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
+        {"info": {"clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    item_id: Mapped[int] = column(Integer, primary_key=True)
+    name: Mapped[str] = column(Text, primary_key=True)
+    value: Mapped[str] = column(Text)
+
+
+class Annotator(Base):
+    """A name under which answers were given. One row is one name; see `Alias`."""
+
+    __tablename__ = "annotators"
+    __table_args__ = (
+        UniqueConstraint("project_id", "name"),
+        CheckConstraint(one_of("kind", KINDS), "kind"),
+    )
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    name: Mapped[str] = column(Text)
+    kind: Mapped[str] = column(Text)
+
+
+class Alias(Base):
+    """From one change to another, answers given under one name were another annotator's."""
+
+    __tablename__ = "aliases"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "alias_id"], ["annotators.project_id", "annotators.id"]
+        ),
+        ForeignKeyConstraint(
+            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
+        ),
+        ForeignKeyConstraint(["project_id", "from_change"], ["changes.project_id", "changes.id"]),
+        ForeignKeyConstraint(["project_id", "to_change"], ["changes.project_id", "changes.id"]),
+        CheckConstraint("alias_id <> annotator_id", "another"),
+        CheckConstraint("to_change > from_change", "order"),
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    alias_id: Mapped[int] = column(Integer, primary_key=True)
+    from_change: Mapped[int] = column(Integer, primary_key=True)
+    annotator_id: Mapped[int] = column(Integer)
+    to_change: Mapped[int | None] = optional(Integer)
+
+
+class Category(Base):
+    """A category of a project; the ids of declared ones ascend in the declared order.
+
+    Every project also has the two reserved rows, `NONE_APPLIES` and `SKIPPED`, without name.
+    """
+
+    __tablename__ = "categories"
+    __table_args__ = (
+        UniqueConstraint("project_id", "name"),
+        CheckConstraint("(id > 0) = (name IS NOT NULL)", "reserved"),
+    )
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    name: Mapped[str | None] = optional(Text)

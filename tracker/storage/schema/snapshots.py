@@ -1,0 +1,255 @@
+"""What is recorded over time: snapshots of the figures, seals of the ledger, notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Double,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Integer,
+    SmallInteger,
+    Text,
+    UniqueConstraint,
+)
+
+from tracker.storage.schema.base import Base, column, one_of, optional
+from tracker.storage.schema.flags import STANDING
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Mapped
+
+
+class Snapshot(Base):
+    """An immutable record of a project's figures and of the tallies they follow from.
+
+    Its row stays for ever; what hangs on it may be thinned out, which leaves a tombstone.
+    ``frame_id`` is the snapshot of the same settings whose annotators' tallies are whole: those
+    of this one are differences to the snapshot before it with the same frame.
+    """
+
+    __tablename__ = "snapshots"
+    __table_args__ = (
+        UniqueConstraint("project_id", "name"),
+        ForeignKeyConstraint(
+            ["project_id", "through_change"], ["changes.project_id", "changes.id"]
+        ),
+        {"info": {"append_only": True}},
+    )
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    name: Mapped[str | None] = optional(Text)
+    note: Mapped[str | None] = optional(Text)
+    taken_at: Mapped[int] = column(BigInteger)
+    as_of: Mapped[int | None] = optional(BigInteger)  # NULL: all that was known
+    through_change: Mapped[int] = column(Integer)
+    version: Mapped[str] = column(Text)  # of the program that computed the figures
+    scale: Mapped[str] = column(Text)
+    settings: Mapped[str] = column(Text)  # a JSON object, of numbers where names may change
+    selection: Mapped[str | None] = optional(Text)  # the same in words; NULL for all answers
+    frame_id: Mapped[int | None] = optional(Integer)  # NULL where annotators have no tallies
+    items: Mapped[int] = column(Integer)
+    items_compared: Mapped[int] = column(Integer)
+    annotators: Mapped[int] = column(Integer)
+    answers: Mapped[int] = column(Integer)
+    labels: Mapped[int] = column(Integer)
+    digest: Mapped[str] = column(Text)  # of what was counted, chained; see `snapshots.digests`
+    seal: Mapped[str] = column(Text)  # of all that is stored, chained
+
+
+def _of_snapshot() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["project_id", "snapshot_id"], ["snapshots.project_id", "snapshots.id"]
+    )
+
+
+class SnapshotMeasure(Base):
+    """One coefficient of a snapshot, with its parts, error and interval."""
+
+    __tablename__ = "snapshot_measures"
+    __table_args__ = (
+        _of_snapshot(),
+        CheckConstraint("(value IS NULL) = (undefined IS NOT NULL)", "a_value_or_a_reason"),
+        {"info": {"append_only": True, "thinned": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    measure: Mapped[str] = column(Text, primary_key=True)
+    position: Mapped[int] = column(SmallInteger)
+    value: Mapped[float | None] = optional(Double)
+    undefined: Mapped[str | None] = optional(Text)
+    observed: Mapped[float | None] = optional(Double)
+    expected: Mapped[float | None] = optional(Double)
+    standard_error: Mapped[float | None] = optional(Double)
+    ci_low: Mapped[float | None] = optional(Double)
+    ci_high: Mapped[float | None] = optional(Double)
+    confidence: Mapped[float] = column(Double)
+    items: Mapped[int] = column(Integer)
+    method: Mapped[str | None] = optional(Text)
+    details: Mapped[str] = column(Text)  # a JSON object
+
+
+class SnapshotCategory(Base):
+    """The counts and the agreement rate of one category in a snapshot."""
+
+    __tablename__ = "snapshot_categories"
+    __table_args__ = (
+        _of_snapshot(),
+        ForeignKeyConstraint(
+            ["project_id", "category_id"], ["categories.project_id", "categories.id"]
+        ),
+        CheckConstraint("(rate IS NULL) = (undefined IS NOT NULL)", "a_rate_or_a_reason"),
+        CheckConstraint("0 <= agreements AND agreements <= potential_agreements", "agreements"),
+        {"info": {"append_only": True, "thinned": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    category_id: Mapped[int] = column(Integer, primary_key=True)
+    position: Mapped[int] = column(SmallInteger)
+    labels: Mapped[int] = column(Integer)
+    agreements: Mapped[int] = column(BigInteger)
+    potential_agreements: Mapped[int] = column(BigInteger)
+    rate: Mapped[float | None] = optional(Double)
+    undefined: Mapped[str | None] = optional(Text)
+    standard_error: Mapped[float | None] = optional(Double)
+    ci_low: Mapped[float | None] = optional(Double)
+    ci_high: Mapped[float | None] = optional(Double)
+    specific_agreement: Mapped[float | None] = optional(Double)
+
+
+class KnownPattern(Base):
+    """A pattern that items of the project had in a snapshot, numbered once for all snapshots."""
+
+    __tablename__ = "patterns"
+    __table_args__ = (UniqueConstraint("project_id", "pattern"), {"info": {"append_only": True}})
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    pattern: Mapped[str] = column(Text)  # JSON, canonical
+
+
+class SnapshotPattern(Base):
+    """One item pattern of a snapshot: how many items had it."""
+
+    __tablename__ = "snapshot_patterns"
+    __table_args__ = (
+        _of_snapshot(),
+        ForeignKeyConstraint(["project_id", "pattern_id"], ["patterns.project_id", "patterns.id"]),
+        CheckConstraint("items > 0", "items"),
+        {"info": {"append_only": True, "thinned": True, "clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    pattern_id: Mapped[int] = column(Integer, primary_key=True)
+    items: Mapped[int] = column(Integer)
+
+
+class SnapshotAnnotator(Base):
+    """An annotator's tallies: whole in a frame, else the difference to the snapshot before.
+
+    ``answers`` is whole in either. ``tallies`` is a JSON list of [own answer, number of a
+    pattern, items]; NULL where patterns were too many to keep.
+    """
+
+    __tablename__ = "snapshot_annotators"
+    __table_args__ = (
+        _of_snapshot(),
+        ForeignKeyConstraint(
+            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
+        ),
+        CheckConstraint("answers >= 0", "answers"),
+        {"info": {"append_only": True, "thinned": True, "clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    annotator_id: Mapped[int] = column(Integer, primary_key=True)
+    answers: Mapped[int] = column(Integer)
+    tallies: Mapped[str | None] = optional(Text)
+
+
+class SnapshotPair(Base):
+    """The cross-table of a pair of annotators, where it was asked for."""
+
+    __tablename__ = "snapshot_pairs"
+    __table_args__ = (
+        _of_snapshot(),
+        CheckConstraint("first_id < second_id", "order"),
+        {"info": {"append_only": True, "thinned": True, "clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    first_id: Mapped[int] = column(Integer, primary_key=True)
+    second_id: Mapped[int] = column(Integer, primary_key=True)
+    cells: Mapped[str] = column(Text)  # a JSON list of [answer, answer, items]
+
+
+class SnapshotFlag(Base):
+    """A flag that was open or acknowledged when the snapshot was taken."""
+
+    __tablename__ = "snapshot_flags"
+    __table_args__ = (
+        _of_snapshot(),
+        ForeignKeyConstraint(["project_id", "flag_id"], ["flags.project_id", "flags.id"]),
+        CheckConstraint(one_of("state", STANDING), "state"),
+        {"info": {"append_only": True, "thinned": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    flag_id: Mapped[int] = column(Integer, primary_key=True)
+    state: Mapped[str] = column(Text)
+
+
+class Tombstone(Base):
+    """A snapshot of which only its row is left: its figures and tallies were thinned out.
+
+    ``parts`` is the digest of what went, on which the seal of the row still rests.
+    """
+
+    __tablename__ = "tombstones"
+    __table_args__ = (_of_snapshot(), {"info": {"append_only": True}})
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    thinned_at: Mapped[int] = column(BigInteger)
+    parts: Mapped[str] = column(Text)
+
+
+class Seal(Base):
+    """What the ledger held after a transaction that changed a project, as digests; chained.
+
+    ``found`` are the parts that were not as the seal before left them; see `storage.seals`.
+    """
+
+    __tablename__ = "seals"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "through_change"], ["changes.project_id", "changes.id"]
+        ),
+        {"info": {"append_only": True}},
+    )
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    through_change: Mapped[int] = column(Integer)
+    sealed_at: Mapped[int] = column(BigInteger)
+    found: Mapped[str] = column(Text)  # a JSON object
+    added: Mapped[str] = column(Text)  # a JSON object: what came since the seal before
+    state: Mapped[str] = column(Text)  # a JSON object: what there is, part by part
+    digest: Mapped[str] = column(Text)  # of all of it and of the digest before
+
+
+class Note(Base):
+    """Something that happened to the project at a moment, such as a new guideline."""
+
+    __tablename__ = "notes"
+    __table_args__ = (
+        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        ForeignKeyConstraint(["project_id", "removed_by"], ["changes.project_id", "changes.id"]),
+        CheckConstraint("text <> ''", "text"),
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    at: Mapped[int] = column(BigInteger)
+    text: Mapped[str] = column(Text)
+    change_id: Mapped[int] = column(Integer)
+    removed_by: Mapped[int | None] = optional(Integer)

@@ -1,0 +1,38 @@
+"""The ledger sealed: after every transaction that changes a project, digests of what it holds.
+
+A seal holds three things as JSON. ``state`` has a digest of each small part of the project: its
+settings, categories, annotators, aliases, notes, findings and what was done about them. ``added``
+has digests of what came since the seal before, which stays as it is for ever: changes, imports
+and their files, touched items, names of items, and how many labels of which sum each import
+recorded. ``found`` names the parts of ``state`` that were not as the seal before left them when
+the transaction began: something else than this program had changed them.
+
+The digest of a seal runs over all three and the digest of the seal before, so that the last one
+stands for everything. It can be noted down elsewhere: who changes the ledger and makes all seals
+anew cannot make that digest again.
+"""
+
+from tracker.storage.seals.digests import held_sums, staged_sums
+from tracker.storage.seals.pending import (
+    begin,
+    changed,
+    forget,
+    moved_labels,
+    new_items,
+    new_labels,
+    start,
+)
+from tracker.storage.seals.seal import finish
+
+__all__ = [
+    "begin",
+    "changed",
+    "finish",
+    "forget",
+    "held_sums",
+    "moved_labels",
+    "new_items",
+    "new_labels",
+    "staged_sums",
+    "start",
+]

@@ -1,0 +1,170 @@
+"""Seals verified: each against the one before it and what came with it, the last against now."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, cast
+
+from sqlalchemy import Connection, Table, select
+
+from tracker.storage.schema import Seal
+from tracker.storage.seals.digests import (
+    attribute_digest,
+    change_rows,
+    digest_of,
+    import_rows,
+    item_names,
+    label_sums,
+    source_rows,
+    state_of,
+    touched_rows,
+)
+from tracker.storage.seals.seal import seal_digest
+
+__all__ = ["SealsVerified", "verify_seals"]
+
+_seals = cast("Table", Seal.__table__)
+
+_BY_CHANGE = {
+    "changes": (change_rows, "the change log"),
+    "imports": (import_rows, "the counts of imports"),
+    "sources": (source_rows, "the files of imports"),
+    "touched": (touched_rows, "the record of touched items"),
+}
+
+
+@dataclass(frozen=True)
+class SealsVerified:
+    """What is wrong with a project's ledger by its seals, a sentence each.
+
+    ``digests`` are those of all seals, oldest first.
+    """
+
+    digests: tuple[str, ...]
+    faults: tuple[str, ...]
+
+    @property
+    def digest(self) -> str | None:
+        """The digest that stands for the whole ledger; None if nothing was sealed yet."""
+        return self.digests[-1] if self.digests else None
+
+
+def verify_seals(
+    connection: Connection, project_id: int, *, chain_only: bool = False
+) -> SealsVerified:
+    """Verify the seals of a project; with ``chain_only`` no label is read."""
+    statement = select(_seals).where(_seals.c.project_id == project_id).order_by(_seals.c.id)
+    seals = [row._asdict() for row in connection.execute(statement)]
+    if not seals:
+        return SealsVerified((), ())
+    faults = list(_chain(seals))
+    try:
+        for seal in seals:
+            seal |= {name: json.loads(seal[name]) for name in ("found", "added", "state")}
+        faults += _found(seals)
+        faults += _added(connection, project_id, seals)
+        faults += _now(connection, project_id, seals[-1])
+        faults += _attributes(connection, project_id, seals)
+        if not chain_only:
+            faults += _labels(connection, project_id, seals)
+    except (KeyError, TypeError, ValueError):
+        faults.append("a seal cannot be read")
+    return SealsVerified(tuple(seal["digest"] for seal in seals), tuple(faults))
+
+
+def _chain(seals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Gaps in the numbers of seals, and digests that do not fit."""
+    before = ""
+    for number, seal in enumerate(seals, 1):
+        if seal["id"] != number:
+            yield f"seal {number} is missing"
+            return
+        if seal_digest(before, seal) != seal["digest"]:
+            yield f"seal {number} does not fit what it says and the seal before it"
+        before = seal["digest"]
+
+
+def _found(seals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What had been changed when a transaction began."""
+    for before, seal in pairwise(seals):
+        for part in seal["found"]:
+            yield (
+                f"{part}: changed by something else than this program between change "
+                f"{before['through_change']} and the next one"
+            )
+
+
+def _added(
+    connection: Connection, project_id: int, seals: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    """What came with each seal and is another now, and what no seal covers."""
+    upto = [seal["through_change"] for seal in seals]
+    for name, (rows_of, what) in _BY_CHANGE.items():
+        rows = rows_of(connection, project_id, 0)
+        of_seal: list[list[Any]] = [[] for _ in seals]
+        beyond = 0
+        for row in rows:
+            place = bisect_left(upto, row[0])
+            if place < len(seals):
+                of_seal[place].append(row)
+            else:
+                beyond += 1
+        for seal, held, first in zip(seals, of_seal, [0, *upto], strict=False):
+            if seal["added"].get(name, digest_of([])) != digest_of(held):
+                yield _where(what, first, seal["through_change"])
+        if name == "changes" and (beyond or [row[0] for row in rows] != [*range(1, upto[-1] + 1)]):
+            yield f"{what} does not go from change 1 to change {upto[-1]}, the last one sealed"
+    items = [0, *(seal["added"]["items"] for seal in seals)]
+    for seal, first, found in zip(
+        seals, [0, *upto], item_names(connection, project_id, items), strict=False
+    ):
+        if "names" in seal["added"] and seal["added"]["names"] != found:
+            yield _where("names of items", first, seal["through_change"])
+
+
+def _where(what: str, first: int, last: int) -> str:
+    which = f"change {last}" if first + 1 >= last else f"changes {first + 1} to {last}"
+    return f"{what}: not as sealed with {which}"
+
+
+def _now(connection: Connection, project_id: int, last: Mapping[str, Any]) -> Iterator[str]:
+    """The parts that are not as the last seal left them."""
+    state: dict[str, str] = last["state"]
+    now = state_of(connection, project_id)
+    for part, digest in state.items():
+        if now.get(part) != digest:
+            yield (
+                f"{part}: changed by something else than this program since change "
+                f"{last['through_change']}"
+            )
+
+
+def _attributes(
+    connection: Connection, project_id: int, seals: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    known = [seal for seal in seals if "attributes" in seal["added"]]
+    found = attribute_digest(connection, project_id)
+    if found != (known[-1]["added"]["attributes"] if known else f"{0:032x}"):
+        yield "attributes of items: not as they were sealed"
+
+
+def _labels(
+    connection: Connection, project_id: int, seals: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    """The changes whose labels, standing and past, are not those that were recorded."""
+    sealed: dict[int, tuple[int, int]] = {}
+    for seal in seals:
+        for change, (count, total) in seal["added"].get("labels", {}).items():
+            before = sealed.get(int(change), (0, 0))
+            sealed[int(change)] = (before[0] + count, before[1] + total)
+    now = label_sums(connection, project_id)
+    for change in sorted(sealed.keys() | now.keys()):
+        was, found = sealed.get(change, (0, 0)), now.get(change, (0, 0))
+        if was[0] != found[0]:
+            yield f"labels of change {change}: {found[0]:,} where {was[0]:,} were recorded"
+        elif was != found:
+            yield f"labels of change {change}: not what was recorded"
