@@ -200,7 +200,10 @@ def placeholder(argument: Any) -> str:
 
 def option_rows(command: Any) -> Iterator[tuple[str, str]]:
     """One row per option, but for those of the shell and the help, which all have."""
-    hints = get_type_hints(inspect.unwrap(command.callback))
+    callback = command.callback
+    while not hasattr(callback, "__signature__") and hasattr(callback, "__wrapped__"):
+        callback = callback.__wrapped__
+    hints = get_type_hints(callback)
     for option in command.params:
         hidden = {"install_completion", "show_completion", "help"}
         if option.param_type_name == "option" and option.name not in hidden:

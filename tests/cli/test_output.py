@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ CALLS = {
     "database check": "database check",
     "conformance": "conformance",
 }
+UNMERGED = {"category split"}  # nothing is merged here; its own tests call it
 VARIANTS = [
     "status",
     "agreement reviews --by category",
@@ -96,8 +98,7 @@ def commands_with(option: str) -> list[str]:
 
 
 def test_every_command_with_json_is_called_here() -> None:
-    unmerged = {"category split"}  # nothing is merged here; its own tests call it
-    assert {*CALLS} == {*commands_with("--json")} - unmerged
+    assert {*CALLS} == {*commands_with("--json")} - UNMERGED
 
 
 @pytest.mark.parametrize("call", [*CALLS.values(), *VARIANTS, *TRENDS])
@@ -111,7 +112,12 @@ def test_json_is_one_document_and_nothing_else(
 
 
 @pytest.mark.parametrize(
-    "call", [*(CALLS[name] for name in commands_with("--csv")), *VARIANTS[:5], *VARIANTS[6:]]
+    "call",
+    [
+        *(CALLS[name] for name in commands_with("--csv") if name in CALLS),
+        *VARIANTS[:5],
+        *VARIANTS[6:],
+    ],
 )
 def test_csv_has_a_header_and_whole_rows(run: Run, furnished: Path, call: str) -> None:
     rows = list(csv.reader(io.StringIO(run(*words(call), "--csv").out)))
@@ -126,6 +132,38 @@ def test_people_read_the_same_without(run: Run, furnished: Path, answers: Path, 
     assert done.out.strip() or done.err.strip()
     assert "None" not in done.out or call.startswith(("imports show", "project show"))
     assert "nan" not in done.out.lower().split()
+
+
+@pytest.mark.parametrize(
+    "call", [CALLS[name] for name in commands_with("--format") if name in {*CALLS} - {"gate"}]
+)
+def test_tables_in_papers_have_as_many_cells_as_titles(
+    run: Run, furnished: Path, call: str
+) -> None:
+    lines = run(*words(call), "--format", "markdown").out.split("\n")
+    rules = [place for place, line in enumerate(lines) if line.startswith("| ---")]
+    for place in rules:
+        rows = takewhile(lambda line: line.startswith("|"), lines[place - 1 :])
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
+    paper = run(*words(call), "--format", "latex").out
+    assert paper.count(r"\begin{tabular}") == paper.count(r"\bottomrule") == len(rules)
+    page = run(*words(call), "--format", "html").out
+    assert page.count("<table>") == page.count("</table>") == len(rules)
+
+
+def test_two_formats_exclude_each_other(run: Run, furnished: Path) -> None:
+    for words_ in (["--json", "--csv"], ["--format", "latex", "--json"]):
+        assert "exclude each other" in run("status", *words_, code=2).err
+    assert run("status", "--format", "json", "--json").json()["projects"]
+    assert "table, json" in run("status", "--format", "yaml", code=2).err
+
+
+def test_names_stay_text_in_every_format(run: Run, folder: Path) -> None:
+    Path("a.csv").write_text("item,annotator,category\n1,a|b,x_1\n1,<b>,x_1\n", "utf-8")
+    run("import", "a.csv", "-p", "p")
+    assert "a\\|b" in run("annotator", "list", "p", "--format", "markdown").out
+    assert r"x\_1" in run("category", "list", "p", "--format", "latex").out
+    assert "&lt;b&gt;" in run("annotator", "list", "p", "--format", "html").out
 
 
 def test_a_table_is_also_json_or_csv(run: Run, furnished: Path) -> None:

@@ -8,39 +8,16 @@ import typer
 
 from tracker.cli import agreement_questions, agreement_rows
 from tracker.cli.agreement_options import (
-    Against,
     Asked,
-    BestMerges,
-    Bibtex,
-    Bootstrap,
-    Cluster,
-    Distance,
-    Explain,
-    Gold,
-    InfluenceOf,
+    FigureOptions,
     Limit,
-    Merges,
-    Methods,
-    ReadAs,
-    Resample,
-    Seed,
-    Self,
-    Weights,
-    only_one,
+    QuestionOptions,
+    UncertaintyOptions,
     refuse_unused,
 )
-from tracker.cli.context import AsCsv, AsJson, Confidence, Interval, Measures, opened_ledger
-from tracker.cli.filter_options import (
-    Annotators,
-    AsOf,
-    ExcludedAnnotators,
-    ExcludeFlagged,
-    KnownAt,
-    Since,
-    Until,
-    Where,
-    selecting,
-)
+from tracker.cli.context import Measures, opened_ledger
+from tracker.cli.filter_options import AnswerOptions
+from tracker.cli.output import Output
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.core.errors import InvalidOption
 
@@ -68,35 +45,12 @@ def agreement(
         ),
     ] = None,
     measures: Measures = None,
-    confidence: Confidence = 0.95,
-    interval: Interval = "asymmetric",
-    weights: Weights = None,
-    scale: ReadAs = None,
-    distance: Distance = None,
-    annotator: Annotators = None,
-    exclude_annotator: ExcludedAnnotators = None,
-    exclude_flagged: ExcludeFlagged = False,
-    since: Since = None,
-    until: Until = None,
-    where: Where = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    bootstrap: Bootstrap = None,
-    seed: Seed = 0,
-    resample: Resample = "items",
-    cluster: Cluster = None,
-    explain: Explain = None,
-    influence: InfluenceOf = None,
-    merge: Merges = None,
-    best_merges: BestMerges = False,
-    against: Against = None,
-    self_: Self = False,
-    gold: Gold = False,
-    methods: Methods = False,
-    bibtex: Bibtex = False,
+    figures: FigureOptions = FigureOptions(),
+    answers: AnswerOptions = AnswerOptions(),
+    errors: UncertaintyOptions = UncertaintyOptions(),
+    question: QuestionOptions = QuestionOptions(),
     limit: Limit = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    output: Output = Output(),
 ) -> None:
     """Show how well annotators agree: the weakest category first, then every coefficient.
 
@@ -110,36 +64,15 @@ def agreement(
     `tracker agreement reviews --influence annotator`, `tracker agreement reviews --best-merges`,
     `tracker agreement reviews --against pilot`, `tracker agreement reviews --methods --bibtex`
     """
-    from tracker.agreement import Question, Reading, Uncertainty
-    from tracker.queries import choose
+    from tracker.agreement import Uncertainty
 
-    way = only_one({
-        "--by": by,
-        "--explain": explain,
-        "--influence": influence,
-        "--merge": merge,
-        "--best-merges": best_merges,
-        "--against": against,
-        "--self": self_,
-        "--gold": gold,
-        "--methods": methods or bibtex,
-    })  # fmt: skip
-    chosen = selecting(
-        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
-    )
+    way = question.asked(by)
     asked = Asked(
         opened_ledger(context),
         project,
-        Question(
-            measures or (),
-            confidence,
-            Reading(weights, scale, distance),
-            choose(**chosen),
-            interval,
-        ),
-        Uncertainty(bootstrap, seed, resample, cluster),
-        as_json,
-        as_csv,
+        figures.question(measures, answers.choice),
+        errors.uncertainty,
+        output,
         limit,
     )
     if limit is not None and by != "item":
@@ -152,17 +85,17 @@ def agreement(
     refuse_unused(f"--by {by}" if way == "--by" else way or "", asked.question)
     if way == "--by" and by is not None:
         _by(asked, by)
-    elif way == "--explain" and explain is not None:
-        agreement_questions.explain(asked, explain)
-    elif way == "--influence" and influence is not None:
-        agreement_questions.influence(asked, influence)
-    elif way == "--against" and against is not None:
-        agreement_questions.against(asked, against)
+    elif way == "--explain" and question.explain is not None:
+        agreement_questions.explain(asked, question.explain)
+    elif way == "--influence" and question.influence is not None:
+        agreement_questions.influence(asked, question.influence)
+    elif way == "--against" and question.against is not None:
+        agreement_questions.against(asked, question.against)
     elif way == "--methods":
-        agreement_questions.methods(asked, bibtex=bibtex)
+        agreement_questions.methods(asked, bibtex=question.bibtex)
     else:
         simple = {
-            "--merge": lambda: agreement_questions.merged(asked, merge or []),
+            "--merge": lambda: agreement_questions.merged(asked, question.merge or []),
             "--best-merges": lambda: agreement_questions.best_merges(asked),
             "--self": lambda: agreement_questions.themselves(asked),
             "--gold": lambda: agreement_questions.truth(asked),

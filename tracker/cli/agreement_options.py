@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import typer
 
+from tracker.cli.output import Output
 from tracker.cli.project_options import LARGEST
 from tracker.core.errors import InvalidOption
 
@@ -16,96 +17,118 @@ if TYPE_CHECKING:
     from tracker.agreement import Question, Uncertainty
     from tracker.ledger import Ledger
     from tracker.projects.project import ProjectInfo
+    from tracker.queries import Choice
 
 __all__ = [
-    "Against",
     "Asked",
-    "BestMerges",
-    "Bibtex",
-    "Bootstrap",
-    "Cluster",
-    "Distance",
-    "Explain",
-    "Gold",
-    "InfluenceOf",
-    "Merges",
-    "Methods",
-    "ReadAs",
-    "Resample",
-    "Seed",
-    "Self",
-    "Weights",
-    "only_one",
+    "FigureOptions",
+    "MetricOptions",
+    "QuestionOptions",
+    "UncertaintyOptions",
     "refuse_unused",
 ]
 
 MOST_SAMPLES = 1_000_000
 
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        metavar="identity|linear|quadratic|ordinal",
-        help="Weights for partial agreement: by the categories' numbers or, on an "
-        "ordinal scale, their ranks.",
-    ),
-]
-ReadAs = Annotated[
-    str | None,
-    typer.Option(
-        "--scale",
-        metavar="nominal|ordinal|interval|ratio",
-        help="Treat the categories as being on this scale.",
-    ),
-]
-Distance = Annotated[
-    str | None,
-    typer.Option(
-        metavar="exact|jaccard|masi",
-        help="Distance between sets of categories, for alpha. Default: exact.",
-    ),
-]
-Bootstrap = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        max=MOST_SAMPLES,
-        help="Errors and intervals from N bootstrap samples of the items.",
-    ),
-]
-Seed = Annotated[int, typer.Option(metavar="N", max=LARGEST, help="Random seed for the bootstrap.")]
-Resample = Annotated[
-    str,
-    typer.Option(
-        metavar="items|annotators",
-        help="What the errors generalise to: other items, or other annotators (jackknife).",
-    ),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ATTRIBUTE",
-        help="Attribute that groups similar items, such as a document; errors "
-        "allow for the groups.",
-    ),
-]
-Merges = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--merge", metavar="A+B", help="Figures with these categories merged (repeatable)."
-    ),
-]
-BestMerges = Annotated[
-    bool,
-    typer.Option("--best-merges", help="Find the two categories that are hardest to tell apart."),
-]
-InfluenceOf = Annotated[
-    str | None,
-    typer.Option(
-        "--influence",
-        metavar="annotator|item|category",
-        help="Show how the coefficient changes without each one.",
-    ),
-]
+
+@dataclass(frozen=True)
+class MetricOptions:
+    """What counts as agreement, and how sure a figure is."""
+
+    TITLE: ClassVar = "How figures are computed"
+
+    confidence: Annotated[
+        float, typer.Option(help="Confidence level of the intervals.", show_default=True)
+    ] = 0.95
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="identity|linear|quadratic|ordinal",
+            help="Weights for partial agreement: by the categories' numbers or, on an "
+            "ordinal scale, their ranks.",
+        ),
+    ] = None
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            "--scale",
+            metavar="nominal|ordinal|interval|ratio",
+            help="Treat the categories as being on this scale.",
+        ),
+    ] = None
+    distance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="exact|jaccard|masi",
+            help="Distance between sets of categories, for alpha. Default: exact.",
+        ),
+    ] = None
+
+    def question(self, measures: list[str] | None = None, choice: Choice | None = None) -> Question:
+        """What is asked of these answers, or of all."""
+        from tracker.agreement import Question, Reading
+        from tracker.queries import EVERYTHING
+
+        reading = Reading(self.weights, self.scale, self.distance)
+        return Question(measures or (), self.confidence, reading, choice or EVERYTHING)
+
+
+@dataclass(frozen=True)
+class FigureOptions(MetricOptions):
+    """Likewise, with the method of the intervals."""
+
+    interval: Annotated[
+        str,
+        typer.Option(
+            metavar="asymmetric|t",
+            help="Interval method: asymmetric (also reliable for few items) or Student's t.",
+        ),
+    ] = "asymmetric"
+
+    def question(self, measures: list[str] | None = None, choice: Choice | None = None) -> Question:
+        """Likewise."""
+        return replace(super().question(measures, choice), interval=self.interval)
+
+
+@dataclass(frozen=True)
+class UncertaintyOptions:
+    """Errors other than those of independent items."""
+
+    TITLE: ClassVar = "Errors and intervals"
+
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            max=MOST_SAMPLES,
+            help="Errors and intervals from N bootstrap samples of the items.",
+        ),
+    ] = None
+    seed: Annotated[
+        int, typer.Option(metavar="N", max=LARGEST, help="Random seed for the bootstrap.")
+    ] = 0
+    resample: Annotated[
+        str,
+        typer.Option(
+            metavar="items|annotators",
+            help="What the errors generalise to: other items, or other annotators (jackknife).",
+        ),
+    ] = "items"
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ATTRIBUTE",
+            help="Attribute that groups similar items, such as a document; errors "
+            "allow for the groups.",
+        ),
+    ] = None
+
+    @property
+    def uncertainty(self) -> Uncertainty:
+        """The options as the ledger takes them."""
+        from tracker.agreement import Uncertainty
+
+        return Uncertainty(self.bootstrap, self.seed, self.resample, self.cluster)
 
 
 def full_name_of_one(name: str | None) -> str | None:
@@ -117,14 +140,6 @@ def full_name_of_one(name: str | None) -> str | None:
     return full_name(name)
 
 
-Explain = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MEASURE",
-        callback=full_name_of_one,
-        help="Show what a figure is computed from, what was left out, and the formula.",
-    ),
-]
 Limit = Annotated[
     int | None,
     typer.Option(
@@ -135,29 +150,92 @@ Limit = Annotated[
         help="With --by item: how many items; 0 for all (default: 100, in JSON and CSV all).",
     ),
 ]
-Methods = Annotated[
-    bool,
-    typer.Option("--methods", help="Print the methods sentences for a paper, with citation keys."),
-]
-Bibtex = Annotated[bool, typer.Option("--bibtex", help="With --methods: print the BibTeX entries.")]
-Self = Annotated[
-    bool,
-    typer.Option(
-        "--self", help="Compare each annotator with their own earlier pass over the same items."
-    ),
-]
-Gold = Annotated[
-    bool,
-    typer.Option("--gold", help="Compare each annotator with the reference: accuracy, confusion."),
-]
-Against = Annotated[
-    str | None,
-    typer.Option(
-        metavar="OTHER",
-        help="Test the difference to another project, or to other answers of this "
-        "one: pilot, 'annotator=ann annotator=bob', 'until=2026-03-01'.",
-    ),
-]
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """Questions behind a figure, of which one can be asked at a time."""
+
+    TITLE: ClassVar = "Further questions"
+
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MEASURE",
+            callback=full_name_of_one,
+            help="Show what a figure is computed from, what was left out, and the formula.",
+        ),
+    ] = None
+    influence: Annotated[
+        str | None,
+        typer.Option(
+            "--influence",
+            metavar="annotator|item|category",
+            help="Show how the coefficient changes without each one.",
+        ),
+    ] = None
+    merge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--merge", metavar="A+B", help="Figures with these categories merged (repeatable)."
+        ),
+    ] = None
+    best_merges: Annotated[
+        bool,
+        typer.Option(
+            "--best-merges", help="Find the two categories that are hardest to tell apart."
+        ),
+    ] = False
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OTHER",
+            help="Test the difference to another project, or to other answers of this "
+            "one: pilot, 'annotator=ann annotator=bob', 'until=2026-03-01'.",
+        ),
+    ] = None
+    self_: Annotated[
+        bool,
+        typer.Option(
+            "--self", help="Compare each annotator with their own earlier pass over the same items."
+        ),
+    ] = False
+    gold: Annotated[
+        bool,
+        typer.Option(
+            "--gold", help="Compare each annotator with the reference: accuracy, confusion."
+        ),
+    ] = False
+    methods: Annotated[
+        bool,
+        typer.Option(
+            "--methods", help="Print the methods sentences for a paper, with citation keys."
+        ),
+    ] = False
+    bibtex: Annotated[
+        bool, typer.Option("--bibtex", help="With --methods: print the BibTeX entries.")
+    ] = False
+
+    def asked(self, by: str | None) -> str | None:
+        """The option of the question that is asked, ``--by`` among them; raises for two."""
+        ways = {
+            "--by": by,
+            "--explain": self.explain,
+            "--influence": self.influence,
+            "--merge": self.merge,
+            "--best-merges": self.best_merges,
+            "--against": self.against,
+            "--self": self.self_,
+            "--gold": self.gold,
+            "--methods": self.methods or self.bibtex,
+        }
+        # An empty text was given, too, and is answered like any other that means nothing.
+        given = [option for option, value in ways.items() if value == "" or value]
+        if len(given) > 1:
+            raise InvalidOption(
+                f"{given[0]} and {given[1]} answer different questions", "choose one"
+            )
+        return given[0] if given else None
 
 
 _READINGS: Final = ("--weights", "--scale", "--distance")
@@ -189,15 +267,6 @@ def refuse_unused(way: str, question: Question) -> None:
         raise InvalidOption(f"{way} is of one measure", "give one --measure, or none")
 
 
-def only_one(ways: dict[str, Any]) -> str | None:
-    """Which of the options that answer different questions was given; raises for two."""
-    # An empty text was given, too, and is answered like any other that means nothing.
-    given = [option for option, value in ways.items() if value == "" or value]
-    if len(given) > 1:
-        raise InvalidOption(f"{given[0]} and {given[1]} answer different questions", "choose one")
-    return given[0] if given else None
-
-
 @dataclass(frozen=True)
 class Asked:
     """What a command was asked, with how its answer is printed."""
@@ -206,15 +275,9 @@ class Asked:
     project: str
     question: Question
     uncertainty: Uncertainty
-    as_json: bool
-    as_csv: bool
+    output: Output
     limit: int | None = None
 
     def reading(self) -> AbstractContextManager[tuple[Any, ProjectInfo]]:
         """A connection that sees the state asked about, and the project."""
         return self.ledger.reading(self.project, self.question.choice)
-
-    @property
-    def ways(self) -> dict[str, bool]:
-        """How to print, as `show` takes it."""
-        return {"as_json": self.as_json, "as_csv": self.as_csv}

@@ -6,8 +6,9 @@ import shlex
 from typing import TYPE_CHECKING
 
 from tracker.cli.agreement_options import Asked
-from tracker.cli.context import say, show
-from tracker.cli.filter_options import selecting
+from tracker.cli.context import say
+from tracker.cli.filter_options import AnswerOptions
+from tracker.cli.output import show
 from tracker.core.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def explain(asked: Asked, measure: str) -> None:
             found = explain(study(connection, project, asked.question), measure)
     told = found.to_dict()
     rows = [{"part": name, "answers": number} for name, number in told["answers"].items()]
-    show(told, rows=rows, view=explanation_view(found), **asked.ways)
+    show(told, asked.output, rows=rows, view=explanation_view(found))
 
 
 def influence(asked: Asked, of: str) -> None:
@@ -53,7 +54,7 @@ def influence(asked: Asked, of: str) -> None:
     rows = [row.to_dict(of) for row in found]
     several = "categories" if of == "category" else f"{of}s"
     told = {"project": asked.project, "measure": measure, "value": value, several: rows}
-    show(told, rows=rows, view=influence_view(of, measure, value, found), **asked.ways)
+    show(told, asked.output, rows=rows, view=influence_view(of, measure, value, found))
 
 
 def merged(asked: Asked, merges: list[str]) -> None:
@@ -65,7 +66,7 @@ def merged(asked: Asked, merges: list[str]) -> None:
         found = merged(counted, merges)
     told = found.to_dict() | {"merged": merges}
     rows = [{k: v for k, v in row.items() if k != "readings"} for row in told["measures"]]
-    show(told, rows=rows, view=agreement_view(found), **asked.ways)
+    show(told, asked.output, rows=rows, view=agreement_view(found))
 
 
 def best_merges(asked: Asked) -> None:
@@ -80,7 +81,7 @@ def best_merges(asked: Asked) -> None:
         {"project": asked.project, "measure": measure, "value": value, "merges": rows},
         rows=[row | {"categories": "+".join(row["categories"])} for row in rows],
         view=merges_view(measure, value, found),
-        **asked.ways,
+        output=asked.output,
     )
 
 
@@ -109,7 +110,7 @@ def against(asked: Asked, other: str) -> None:
             second = study(connection, project, replace(asked.question, choice=choice))
         found = compare_studies(first, second, other)
     told = found.to_dict()
-    show(told, rows=told["measures"], view=against_view(found), **asked.ways)
+    show(told, asked.output, rows=told["measures"], view=against_view(found))
 
 
 def _terms(text: str) -> Selecting:
@@ -129,14 +130,13 @@ def _terms(text: str) -> Selecting:
                 "or name another project",
             )
         given[key].append(value)
-    return selecting(
-        given["annotator"],
-        given["exclude-annotator"],
-        False,
-        given["since"][-1] if given["since"] else None,
-        given["until"][-1] if given["until"] else None,
-        given["where"],
-    )
+    return AnswerOptions(
+        annotator=given["annotator"],
+        exclude_annotator=given["exclude-annotator"],
+        since=given["since"][-1] if given["since"] else None,
+        until=given["until"][-1] if given["until"] else None,
+        where=given["where"],
+    ).selecting
 
 
 def themselves(asked: Asked) -> None:
@@ -146,7 +146,7 @@ def themselves(asked: Asked) -> None:
 
     with asked.reading() as (connection, project):
         found = self_agreement(connection, project, asked.question)
-    show(found.to_dict(), rows=self_rows(found), view=self_view(found), **asked.ways)
+    show(found.to_dict(), asked.output, rows=self_rows(found), view=self_view(found))
 
 
 def truth(asked: Asked) -> None:
@@ -156,7 +156,7 @@ def truth(asked: Asked) -> None:
 
     with asked.reading() as (connection, project):
         found = against_truth(connection, project, asked.question)
-    show(found.to_dict(), rows=truth_rows(found), view=truth_view(found), **asked.ways)
+    show(found.to_dict(), asked.output, rows=truth_rows(found), view=truth_view(found))
 
 
 def methods(asked: Asked, *, bibtex: bool) -> None:
@@ -168,9 +168,9 @@ def methods(asked: Asked, *, bibtex: bool) -> None:
         found = assess(connection, project, asked.question, asked.uncertainty)
     # Asked for by name it is the first, under whatever name the weights give it.
     told = methods(found, found.measures[0].measure if asked.question.measures else None)
-    if asked.as_json or asked.as_csv:
+    if asked.output.name in {"json", "csv"}:
         rows = [{"project": told.project, "text": told.text}]
-        show(told.to_dict(), as_json=asked.as_json, as_csv=asked.as_csv, rows=rows)
+        show(told.to_dict(), asked.output, rows=rows)
         return
     say(told.text)
     if bibtex:

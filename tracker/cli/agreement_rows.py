@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tracker.cli.agreement_options import Asked
-from tracker.cli.context import show, warn
+from tracker.cli.context import warn
+from tracker.cli.output import show
 
 _MOST_ITEMS = 100
 
@@ -25,7 +26,7 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
             for row in told["categories" if by_category else "measures"]
         ],
         view=agreement_view(found, named=bool(asked.question.measures)),
-        **asked.ways,
+        output=asked.output,
     )
     if len(asked.question.choice.annotators) == 1 and found.counts.annotators == 1:
         warn("one annotator has nobody to be compared with; name others, too: --annotator NAME")
@@ -49,16 +50,16 @@ def by_pair(asked: Asked) -> None:
             pairs = by_pair(connection, project, asked.question)
     # Of very many pairs only the one form that is printed is made.
     told, rows, view = None, [], []
-    if asked.as_json:
+    if asked.output.name == "json":
         told = {
             "project": asked.project,
             "pairs": [pair.to_dict() for pair in (of_spans if spans else pairs)],
         }
-    elif asked.as_csv:
+    elif asked.output.name == "csv":
         rows = span_pair_rows(of_spans) if spans else pair_rows(pairs)
     else:
         view = [show_span_pairs(of_spans) if spans else show_pairs(pairs)]
-    show(told, rows=rows, view=view, **asked.ways)
+    show(told, asked.output, rows=rows, view=view)
 
 
 def by_annotator(asked: Asked) -> None:
@@ -76,7 +77,7 @@ def by_annotator(asked: Asked) -> None:
             for row in rows
         ],
         view=[show_annotators(rows)],
-        **asked.ways,
+        output=asked.output,
     )
 
 
@@ -87,14 +88,14 @@ def by_item(asked: Asked) -> None:
 
     with asked.reading() as (connection, project):
         items = list(by_item(connection, project, choice=asked.question.choice))
-    whole = asked.as_json or asked.as_csv
+    whole = not asked.output.for_people
     most = (0 if whole else _MOST_ITEMS) if asked.limit is None else asked.limit
     shown = most_disputed(items)[:most] if most else items
     show(
         {"project": asked.project, "items": shown},
         rows=item_rows(shown),
         view=[show_items(shown)],
-        **asked.ways,
+        output=asked.output,
     )
     if len(shown) < len(items):
         warn(f"the {len(shown):,} most disputed of {len(items):,} items; for all: --limit 0")
@@ -111,5 +112,5 @@ def by_attribute(asked: Asked, attribute: str) -> None:
         grouped.to_dict(),
         rows=group_rows(grouped),
         view=groups_view(grouped),
-        **asked.ways,
+        output=asked.output,
     )

@@ -8,18 +8,8 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import (
-    AsCsv,
-    AsJson,
-    Yes,
-    confirm,
-    hint,
-    json_text,
-    opened,
-    say,
-    show,
-    warn,
-)
+from tracker.cli.context import Yes, confirm, hint, opened, say, warn
+from tracker.cli.output import AsJson, Output, json_text, show, show_json
 from tracker.cli.output_files import Force, check_output, write_text
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import LARGEST
@@ -44,8 +34,7 @@ def register(app: typer.Typer) -> None:
 def list_(
     context: typer.Context,
     project: ProjectArgument,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    output: Output = Output(),
 ) -> None:
     """List a project's annotators with their kind, other names and number of labels."""
     from tracker.projects.annotators import labels_by_annotator, list_annotators
@@ -60,8 +49,7 @@ def list_(
     flat = [row | {"aliases": " ".join(row["aliases"])} for row in rows]
     show(
         {"project": found.name, "annotators": rows},
-        as_json=as_json,
-        as_csv=as_csv,
+        output=output,
         rows=flat,
         view=[
             table(
@@ -86,7 +74,7 @@ def show_(
             "--competence", help="Add the competence estimated by Dawid and Skene's model."
         ),
     ] = False,
-    as_json: AsJson = False,
+    output: Output = Output(),
 ) -> None:
     """Show one annotator: figures beside the co-annotators', findings, and their items.
 
@@ -105,7 +93,7 @@ def show_(
         if competence:
             told["competence"] = competences(connection, found).get(annotator.id)
     told["recorded"] = lives
-    show(told, as_json=as_json, view=annotator_view(told, lives))
+    show(told, output, view=annotator_view(told, lives))
     hint(
         "for the annotator's own eyes: "
         f"tracker annotator report {quote(annotator.name)} -p {quote(found.name)}"
@@ -157,11 +145,17 @@ def report(
         raise InvalidOption(f"no answer of {annotator.name!r} enters the figures of {found.name!r}")
     told = own_report(audited, mine, suppress_below)
     if output is None:
-        show(told, as_json=as_json, view=report_view(told))
+        if as_json:
+            show_json(told)
+        else:
+            show(told, view=report_view(told))
         return
     text = json_text(told) if output.suffix == ".json" else report_text(told)
     write_text(output, text, force=force)
-    show(told, as_json=as_json, view=[f"wrote {output}"])
+    if as_json:
+        show_json(told)
+    else:
+        say(f"wrote {output}")
 
 
 @about_project(annotators, "rename")

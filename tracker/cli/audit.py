@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracker.cli.anonymize_options import Pseudonyms, SuppressBelow, fairly
-from tracker.cli.context import AsCsv, AsJson, hint, opened_ledger, show, warn
-from tracker.cli.filter_options import (
-    Annotators,
-    AsOf,
-    ExcludedAnnotators,
-    ExcludeFlagged,
-    KnownAt,
-    Since,
-    Until,
-    Where,
-    selecting,
-)
+from tracker.cli.context import hint, opened_ledger, warn
+from tracker.cli.filter_options import AnswerOptions
+from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import LARGEST
 
@@ -79,16 +70,8 @@ def audit(
     ] = None,
     pseudonyms: Pseudonyms = False,
     suppress_below: SuppressBelow = None,
-    annotator: Annotators = None,
-    exclude_annotator: ExcludedAnnotators = None,
-    exclude_flagged: ExcludeFlagged = False,
-    since: Since = None,
-    until: Until = None,
-    where: Where = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    answers: AnswerOptions = AnswerOptions(),
+    output: Output = Output(),
 ) -> None:
     """Test each annotator against the co-annotators of the same items.
 
@@ -101,7 +84,6 @@ def audit(
     `tracker audit reviews --kind copying --since 7d`
     """
     from tracker.audit import audit_project, failing, question_of
-    from tracker.queries import choose
     from tracker.render.audit import audit_view
     from tracker.render.flags import recorded_words
 
@@ -112,11 +94,7 @@ def audit(
         exclude_kinds=exclude_kind or (),
         evidence=evidence,
         floors=floors_of(config),
-        choice=choose(
-            **selecting(
-                annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
-            )
-        ),
+        choice=answers.choice,
     )
     recorded = None
     if record:
@@ -129,8 +107,7 @@ def audit(
     told = found.to_dict(clear=everything)
     show(
         told,
-        as_json=as_json,
-        as_csv=as_csv,
+        output=output,
         rows=_rows(told),
         view=audit_view(found, clear=everything, limit=limit or None),
     )

@@ -6,15 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import (
-    AsCsv,
-    AsJson,
-    Yes,
-    confirm,
-    opened,
-    say,
-    show,
-)
+from tracker.cli.context import Yes, confirm, opened, say
+from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
 
 __all__ = ["register"]
@@ -31,8 +24,7 @@ def register(app: typer.Typer) -> None:
 def list_(
     context: typer.Context,
     project: ProjectArgument,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    output: Output = Output(),
 ) -> None:
     """List a project's categories in order, with the number of labels that stand."""
     from tracker.projects.categories import labels_by_category
@@ -44,8 +36,7 @@ def list_(
     cells = [(name, count(number)) for name, number in labels.items()]
     show(
         {"project": found.name, "closed": found.closed, "categories": rows},
-        as_json=as_json,
-        as_csv=as_csv,
+        output=output,
         rows=rows,
         view=[table(("category", "labels"), cells)],
     )
@@ -56,7 +47,7 @@ def order(
     context: typer.Context,
     project: ProjectArgument,
     names: Annotated[str, typer.Argument(metavar="A,B,C", help="Every category, in order.")],
-    as_json: AsJson = False,
+    output: Output = Output(),
 ) -> None:
     """Set the order of the categories, by which ordinal scales rank them.
 
@@ -68,7 +59,7 @@ def order(
         listed = order_categories(connection, found, names.split(","))
     show(
         {"project": found.name, "categories": listed},
-        as_json=as_json,
+        output,
         view=[f"the order in {found.name}: {', '.join(listed)}"],
     )
 
@@ -83,7 +74,7 @@ def merge(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say how many labels; store nothing.")
     ] = False,
-    as_json: AsJson = False,
+    output: Output = Output(),
 ) -> None:
     """Merge a category into another: its answers, past and to come, count as the other's.
 
@@ -103,7 +94,7 @@ def merge(
     show(
         {"project": found.name, "category": category.strip(), "into": into.strip()}
         | {"labels": labels},
-        as_json=as_json,
+        output,
         view=[f"{labels:,} labels {category.strip()} {verb} {into.strip()} in {found.name}"],
     )
 
@@ -113,7 +104,7 @@ def split(
     context: typer.Context,
     project: ProjectArgument,
     category: Annotated[str, typer.Argument(metavar="CATEGORY", help="One that was merged.")],
-    as_json: AsJson = False,
+    output: Output = Output(),
 ) -> None:
     """Take a merge back: the category has its own answers again.
 
@@ -125,7 +116,7 @@ def split(
         whose = split_category(connection, found, category)
     show(
         {"project": found.name, "category": category.strip(), "from": whose},
-        as_json=as_json,
+        output,
         view=[f"{category.strip()} is apart from {whose} again in {found.name}"],
     )
 

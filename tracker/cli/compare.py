@@ -7,15 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.agreement_options import Distance, ReadAs, Weights
-from tracker.cli.context import (
-    AsCsv,
-    AsJson,
-    Confidence,
-    hint,
-    opened_ledger,
-    show,
-)
+from tracker.cli.agreement_options import MetricOptions
+from tracker.cli.context import hint, opened_ledger
+from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
 
 __all__ = ["register"]
@@ -44,12 +38,8 @@ def compare(
         bool,
         typer.Option("--anyway", help="Compare even if settings or selections differ."),
     ] = False,
-    confidence: Confidence = 0.95,
-    weights: Weights = None,
-    scale: ReadAs = None,
-    distance: Distance = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    metric: MetricOptions = MetricOptions(),
+    output: Output = Output(),
 ) -> None:
     """Compare two states: what changed, whether by more than chance, and why.
 
@@ -63,7 +53,6 @@ def compare(
     `tracker compare reviews "..guideline v2" "guideline v2.."`,
     `tracker compare pilot last last --with reviews`
     """
-    from tracker.agreement import Question, Reading
     from tracker.render.compare import compare_view
 
     found = opened_ledger(context).compare(
@@ -72,14 +61,14 @@ def compare(
         after,
         other=other,
         anyway=anyway,
-        question=Question((), confidence, Reading(weights, scale, distance)),
+        question=metric.question(),
     )
     told = found.to_dict()
     rows = [
         {key: value for key, value in row.items() if key != "because"}
         for row in (*told["measures"], *told["categories"])
     ]
-    show(told, as_json=as_json, as_csv=as_csv, rows=rows, view=compare_view(found))
+    show(told, output=output, rows=rows, view=compare_view(found))
     if found.is_unchanged:
         hint(f"next: tracker status {shlex.quote(project)}")
     elif found.because is not None and found.because.annotators:

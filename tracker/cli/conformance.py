@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, hint, show
+from tracker.cli.context import hint
+from tracker.cli.options import grouped
+from tracker.cli.output import Output, show
 
 __all__ = ["register"]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(conformance)
+    app.command()(grouped(conformance))
 
 
-def conformance(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
+def conformance(output: Output = Output()) -> None:
     """Check this installation against published figures, and print what can be cited.
 
     Known cases are computed by the functions and by the whole program, in a temporary SQLite file:
@@ -38,7 +40,7 @@ def conformance(as_json: AsJson = False, as_csv: AsCsv = False) -> None:
             ledger.database.engine.dispose()
     told = found.to_dict()
     rows = [{k: v for k, v in row.items() if k != "agree"} for row in told["checks"]]
-    show(told, as_json=as_json, as_csv=as_csv, rows=rows, view=conformance_view(found))
+    show(told, output, rows=rows, view=conformance_view(found))
     hint("computed in a temporary SQLite file; no database of yours was opened")
     if found.failed:
         raise typer.Exit(1)

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import AsJson, hint, opened, say, show, warn
+from tracker.cli.context import hint, opened, say, warn
+from tracker.cli.options import grouped
+from tracker.cli.output import AsJson, Output, show, show_json
 
 __all__ = ["register"]
 
@@ -35,14 +37,15 @@ def upgrade(context: typer.Context) -> None:
 
 
 @databases.command("current")
-def current(context: typer.Context, as_json: AsJson = False) -> None:
+@grouped
+def current(context: typer.Context, output: Output = Output()) -> None:
     """Print the schema's revision and the one this program needs."""
     from tracker.storage.database import HEAD
 
     database = opened(context).database
     revision = database.revision()
     told = {"database": str(database), "revision": revision, "head": HEAD}
-    show(told, as_json=as_json, view=[f"{database}: {revision or 'empty'} (head: {HEAD})"])
+    show(told, output, view=[f"{database}: {revision or 'empty'} (head: {HEAD})"])
 
 
 @databases.command("check")
@@ -53,7 +56,7 @@ def check(context: typer.Context, as_json: AsJson = False) -> None:
     database = opened(context).database
     problems = check_database(database)
     if as_json:
-        show({"database": str(database), "problems": problems}, as_json=True)
+        show_json({"database": str(database), "problems": problems})
     else:
         for problem in problems:
             say(problem)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import say, show
+from tracker.cli.context import say
 from tracker.cli.demo_year import year_tour
+from tracker.cli.output import show
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from tracker.cli.context import say, show
+from tracker.cli.context import say
+from tracker.cli.output import show
 from tracker.cli.terminal import bars_wanted
 
 if TYPE_CHECKING:

@@ -7,21 +7,11 @@ import shlex
 import typer
 
 from tracker.cli.context import hint, opened_ledger
-from tracker.cli.filter_options import (
-    Annotators,
-    AsOf,
-    ExcludedAnnotators,
-    ExcludeFlagged,
-    KnownAt,
-    Since,
-    Until,
-    Where,
-    selecting,
-)
-from tracker.cli.history_options import Every, From, Shown, To, Window, history_of
+from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
+from tracker.cli.history_options import Every, Shown, Window, history_of
 from tracker.cli.output_files import Force
 from tracker.cli.project_argument import ProjectArgument, about_project
-from tracker.cli.row_files import Output, target
+from tracker.cli.row_files import OutputFile, target
 
 __all__ = ["register"]
 
@@ -39,16 +29,9 @@ def register(app: typer.Typer) -> None:
 def labels(
     context: typer.Context,
     project: ProjectArgument,
-    output: Output,
+    output: OutputFile,
     force: Force = False,
-    annotator: Annotators = None,
-    exclude_annotator: ExcludedAnnotators = None,
-    exclude_flagged: ExcludeFlagged = False,
-    since: Since = None,
-    until: Until = None,
-    where: Where = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
+    answers: AnswerOptions = AnswerOptions(),
 ) -> None:
     """Write every label that stands (or stood): one row each, for all passes and annotators.
 
@@ -60,16 +43,12 @@ def labels(
     `tracker export labels reviews -o - --annotator ada`
     """
     from tracker.export import LABEL_COLUMNS, standing_labels
-    from tracker.queries import choose
     from tracker.render.cells import many
 
     to = target(output, force=force)
-    chosen = selecting(
-        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
-    )
-    ledger, choice = opened_ledger(context), choose(**chosen)
+    ledger, choice = opened_ledger(context), answers.choice
     if to.for_frames:
-        number = to.write_frame(ledger.export_frame(project, **chosen))
+        number = to.write_frame(ledger.export_frame(project, **answers.selecting))
     else:
         with ledger.reading(project, choice) as (connection, found):
             rows = standing_labels(connection, found, choice=choice)
@@ -83,19 +62,12 @@ def labels(
 def history(
     context: typer.Context,
     project: ProjectArgument,
-    output: Output,
+    output: OutputFile,
     force: Force = False,
     every: Every = None,
     window: Window = "all",
     measure: Shown = None,
-    annotator: Annotators = None,
-    exclude_annotator: ExcludedAnnotators = None,
-    exclude_flagged: ExcludeFlagged = False,
-    since: From = None,
-    until: To = None,
-    where: Where = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
+    answers: CurveAnswerOptions = CurveAnswerOptions(),
 ) -> None:
     """Write the figures over time: one row per measure and snapshot, or period.
 
@@ -108,10 +80,9 @@ def history(
     from tracker.snapshots.snapshot import ROW_COLUMNS
 
     to = target(output, force=force)
-    chosen = selecting(
-        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
+    found = history_of(
+        opened_ledger(context), project, every, window, measure or [], answers.selecting
     )
-    found = history_of(opened_ledger(context), project, every, window, measure or [], chosen)
     rows = found.rows()
     if to.for_frames:
         to.write_frame(found.to_frame())

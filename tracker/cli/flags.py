@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import (
-    AsCsv,
-    AsJson,
-    hint,
-    opened,
-    say,
-    show,
-    warn,
-)
+from tracker.cli.context import hint, opened, say, warn
+from tracker.cli.output import AsJson, Output, show, show_json
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import LARGEST
 from tracker.core.errors import InvalidOption
@@ -64,8 +57,7 @@ def list_(
         str | None, typer.Option(help="Only flags of this annotator, alone or in a pair.")
     ] = None,
     kind: Annotated[str | None, typer.Option(help="Only flags of this kind.")] = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    output: Output = Output(),
 ) -> None:
     """List a project's recorded findings: those that need attention, or all.
 
@@ -83,8 +75,7 @@ def list_(
         anything = rows or list_flags(connection, found)
     show(
         {"project": found.name, "flags": rows},
-        as_json=as_json,
-        as_csv=as_csv,
+        output=output,
         rows=rows,
         view=flags_view(rows),
     )
@@ -98,7 +89,7 @@ def list_(
 
 @about_project(flags, "show", numbers=True)
 def show_(
-    context: typer.Context, project: ProjectArgument, flag: Flag, as_json: AsJson = False
+    context: typer.Context, project: ProjectArgument, flag: Flag, output: Output = Output()
 ) -> None:
     """Show one finding: the latest evidence, what was done about it, every sighting.
 
@@ -109,7 +100,7 @@ def show_(
 
     with opened(context).reading(project) as (connection, found):
         told = {"project": found.name} | show_flag(connection, found, flag)
-    show(told, as_json=as_json, view=flag_view(told))
+    show(told, output, view=flag_view(told))
 
 
 @about_project(flags, "acknowledge", numbers=True)
@@ -184,8 +175,7 @@ def history(
         int | None,
         typer.Argument(metavar="[FLAG]", max=LARGEST, help="Flag number; all flags if left out."),
     ] = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    output: Output = Output(),
 ) -> None:
     """Show what was done about a finding, or about all of a project's, by whom and why.
 
@@ -198,8 +188,7 @@ def history(
         rows = flag_changes(connection, found, flag)
     show(
         {"project": found.name, "changes": rows},
-        as_json=as_json,
-        as_csv=as_csv,
+        output=output,
         rows=rows,
         view=changes_view(rows),
     )
@@ -224,7 +213,7 @@ def _act(
     done = [outcome for outcome in outcomes if outcome.changed]
     if as_json:
         told = [outcome.to_dict() for outcome in outcomes]
-        show({"project": found.name, "flags": told}, as_json=True)
+        show_json({"project": found.name, "flags": told})
     for outcome in outcomes:
         if not outcome.changed:
             warn(f"flag {outcome.flag} is already {outcome.before}")

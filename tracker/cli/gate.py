@@ -9,26 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import (
-    AsJson,
-    hint,
-    json_text,
-    opened_ledger,
-    say,
-    show,
-    warn,
-)
-from tracker.cli.filter_options import (
-    Annotators,
-    AsOf,
-    ExcludedAnnotators,
-    ExcludeFlagged,
-    KnownAt,
-    Since,
-    Until,
-    Where,
-    selecting,
-)
+from tracker.cli.context import hint, opened_ledger, say, warn
+from tracker.cli.filter_options import AnswerOptions
+from tracker.cli.output import AsJson, Output, json_text, show
 from tracker.cli.output_files import Force, check_output, write_text
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.terminal import say_data
@@ -37,7 +20,7 @@ from tracker.core.errors import InvalidOption
 if TYPE_CHECKING:
     from tracker.gate import GateResult
     from tracker.ledger import Ledger
-    from tracker.queries import Selecting
+    from tracker.queries import Choice
 
 __all__ = ["register"]
 
@@ -58,7 +41,7 @@ Format = Annotated[
     str | None,
     typer.Option("--format", metavar=_FORMAT_WORDS, help="Output format (default: text)."),
 ]
-Output = Annotated[
+OutputFile = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write the result to FILE."),
 ]
@@ -75,16 +58,9 @@ def gate(
     config: Config = DEFAULT,
     init: Init = False,
     form: Format = None,
-    output: Output = None,
+    output: OutputFile = None,
     force: Force = False,
-    annotator: Annotators = None,
-    exclude_annotator: ExcludedAnnotators = None,
-    exclude_flagged: ExcludeFlagged = False,
-    since: Since = None,
-    until: Until = None,
-    where: Where = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
+    answers: AnswerOptions = AnswerOptions(),
     as_json: AsJson = False,
 ) -> None:
     """Check the project against thresholds; a pipeline stops if its labels are not good enough.
@@ -96,21 +72,18 @@ def gate(
     `tracker gate reviews --config strict.toml --since 7d --json`,
     `tracker gate reviews --format junit -o gate.xml`
     """
-    chosen = selecting(
-        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
-    )
     if init:
         if form or as_json or output:
             raise InvalidOption(
                 "--init writes the file of checks, and takes neither --format nor --output",
                 "name the file to write: --config FILE",
             )
-        _start(opened_ledger(context), project, config, chosen)
+        _start(opened_ledger(context), project, config, answers.choice)
         return
     form = _form(form, as_json)
     if output is not None:
         check_output(output, force=force)
-    found = opened_ledger(context).gate(project, config, **chosen)
+    found = opened_ledger(context).gate(project, config, **answers.selecting)
     _tell(found, form, output, force=force)
     if not found.passed:
         raise typer.Exit(_FAILED if found.failed else _UNKNOWN)
@@ -138,7 +111,7 @@ def _tell(found: GateResult, form: str, output: Path | None, *, force: bool) -> 
         write_text(output, text, force=force)
         _tell_people(found, f"{summed(found)}: {output}")
     elif form in {"text", "json"}:
-        show(found.to_dict(), as_json=form == "json", view=gate_view(found))
+        show(found.to_dict(), Output(form if form == "json" else None), view=gate_view(found))
     else:
         say_data(FORMATS[form](found), nl=False)
         _tell_people(found, summed(found))
@@ -149,12 +122,10 @@ def _tell_people(found: GateResult, text: str) -> None:
     (hint if found.passed else warn)(text)
 
 
-def _start(ledger: Ledger, project: str, config: Path, chosen: Selecting) -> None:
+def _start(ledger: Ledger, project: str, config: Path, choice: Choice) -> None:
     """Write a file of checks; raises InvalidOption where there is one, or it cannot be written."""
     from tracker.gate import starting_config
-    from tracker.queries import choose
 
-    choice = choose(**chosen)
     if os.path.lexists(config):
         raise InvalidOption(
             f"{config} is there already, and is not replaced", "name another: --config FILE"

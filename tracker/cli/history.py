@@ -8,28 +8,19 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, hint, opened_ledger, show, warn
-from tracker.cli.filter_options import (
-    Annotators,
-    AsOf,
-    ExcludedAnnotators,
-    ExcludeFlagged,
-    KnownAt,
-    Where,
-    selecting,
-)
+from tracker.cli.context import hint, opened_ledger, warn
+from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history_options import (
     Every,
-    From,
     Intervals,
     Last,
     Shown,
-    To,
     Trend,
     WatchFor,
     Window,
     history_of,
 )
+from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.core.errors import InvalidOption
 
@@ -37,7 +28,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tracker.ledger import Ledger
-    from tracker.queries import Selecting
     from tracker.snapshots import History
     from tracker.snapshots.curve import Curve
     from tracker.snapshots.monitor import Watched
@@ -62,14 +52,13 @@ class _Asked:
     window: str
     measures: list[str]
     last: int
-    chosen: Selecting
+    answers: AnswerOptions
     interval: str | None
-    as_json: bool
-    as_csv: bool
+    output: Output
 
     @property
     def for_people(self) -> bool:
-        return not self.as_json and not self.as_csv
+        return self.output.for_people
 
     def found(self) -> History | Curve:
         """All of the history that was asked for."""
@@ -79,7 +68,7 @@ class _Asked:
             self.every,
             self.window,
             self.measures,
-            self.chosen,
+            self.answers.selecting,
             self.interval,
         )
 
@@ -94,16 +83,8 @@ def history(
     interval: Intervals = None,
     trend: Trend = False,
     watch_for: WatchFor = None,
-    annotator: Annotators = None,
-    exclude_annotator: ExcludedAnnotators = None,
-    exclude_flagged: ExcludeFlagged = False,
-    since: From = None,
-    until: To = None,
-    where: Where = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    answers: CurveAnswerOptions = CurveAnswerOptions(),
+    output: Output = Output(),
 ) -> None:
     """Show the curve of the recorded snapshots, or rebuild it from the labels.
 
@@ -116,11 +97,8 @@ def history(
     `tracker history reviews --measure gwet_ac1 --measure percent_agreement`,
     `tracker history reviews --trend --watch-for drop`
     """
-    if as_csv and (trend or watch_for is not None):
+    if output.name == "csv" and (trend or watch_for is not None):
         raise InvalidOption("a trend is no table of rows", "use --json, or leave out --csv")
-    chosen = selecting(
-        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
-    )
     measures = list(dict.fromkeys(measure or []))
     asked = _Asked(
         opened_ledger(context),
@@ -129,10 +107,9 @@ def history(
         window,
         measures,
         last,
-        chosen,
+        answers,
         interval,
-        as_json,
-        as_csv,
+        output,
     )
     watched = _watched(asked, trend, watch_for) if trend or watch_for is not None else None
     if asked.every is None:
@@ -146,11 +123,10 @@ def history(
 def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:
     """The course of the first measure."""
     from tracker.agreement import Question
-    from tracker.queries import choose
     from tracker.snapshots.curve import check_recorded_alone
     from tracker.snapshots.monitor import watched
 
-    choice = choose(**asked.chosen)
+    choice = asked.answers.choice
     if asked.every is None:
         check_recorded_alone(asked.window, choice)
     with asked.ledger.reading(asked.project, choice) as (connection, found):
@@ -167,7 +143,6 @@ def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:
 
 def _recorded(asked: _Asked, watched: Watched | None) -> None:
     """The snapshots; of ten thousand, people see a page."""
-    from tracker.queries import choose
     from tracker.render.history import history_view
     from tracker.snapshots.curve import check_recorded_alone
     from tracker.snapshots.listing import overview
@@ -175,10 +150,10 @@ def _recorded(asked: _Asked, watched: Watched | None) -> None:
     if not asked.for_people:
         _print(asked, asked.found(), watched)
         return
-    check_recorded_alone(asked.window, choose(**asked.chosen), asked.interval)
+    check_recorded_alone(asked.window, asked.answers.choice, asked.interval)
     with asked.ledger.reading(asked.project) as (connection, project):
         found = overview(connection, project, asked.measures, asked.last or None)
-    show(None, view=[*history_view(found), *_sentences(watched)])
+    show(None, asked.output, view=[*history_view(found), *_sentences(watched)])
     quoted = shlex.quote(asked.project)
     if len(found.shown) < found.total:
         warn(f"the last {len(found.shown):,} of {found.total:,}; for all: --last 0")
@@ -206,9 +181,9 @@ def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
         window=asked.window,
         measures=measures,
         interval=asked.interval or ASYMMETRIC,
-        **asked.chosen,
+        **asked.answers.selecting,
     )
-    show(None, view=[*curve_view(found, measures, asked.last), *_sentences(watched)])
+    show(None, asked.output, view=[*curve_view(found, measures, asked.last), *_sentences(watched)])
     total, quoted = len(found.points), shlex.quote(asked.project)
     if asked.last and asked.last < total:
         warn(f"the last {asked.last:,} of {total:,}; for all: --last 0")
@@ -225,7 +200,7 @@ def _print(asked: _Asked, found: History | Curve, watched: Watched | None) -> No
     told = found.to_dict()
     if watched is not None:
         told |= watched.to_dict()
-    show(told, as_json=asked.as_json, as_csv=asked.as_csv, rows=snapshot_rows(told))
+    show(told, asked.output, rows=snapshot_rows(told))
 
 
 def _sentences(watched: Watched | None) -> list[RenderableType]:

@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Every",
-    "From",
     "Intervals",
     "Last",
     "Shown",
-    "To",
     "Trend",
     "WatchFor",
     "Window",
@@ -63,12 +61,6 @@ Last = Annotated[
         max=LARGEST,
         help="Number of rows in the table, 0 for all; JSON and CSV always have all.",
     ),
-]
-From = Annotated[
-    str | None, typer.Option("--since", metavar="WHEN", help="With --every: start of the curve.")
-]
-To = Annotated[
-    str | None, typer.Option("--until", metavar="WHEN", help="With --every: end of the curve.")
 ]
 Intervals = Annotated[
     str | None,

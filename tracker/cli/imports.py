@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracker.cli.context import (
-    AsCsv,
-    AsJson,
     ProjectOption,
     SomeProject,
     Yes,
@@ -19,10 +17,11 @@ from tracker.cli.context import (
     opened,
     opened_ledger,
     say,
-    show,
     some_project,
     warn,
 )
+from tracker.cli.options import grouped
+from tracker.cli.output import AsJson, Output, show, show_json
 from tracker.cli.project_options import (
     LARGEST,
     Answers,
@@ -124,7 +123,7 @@ def import_files(
     for sentence in result.warnings:
         warn(sentence)
     if as_json:
-        show(result.to_dict(), as_json=True)
+        show_json(result.to_dict())
         return
     say_result(result, dry_run=dry_run)
 
@@ -166,7 +165,7 @@ def shown(error: Rejected, *, as_json: bool) -> Refused:
 
 def _show_rejections(result: ImportResult, *, as_json: bool) -> None:
     if as_json:
-        show(result.to_dict(), as_json=True)
+        show_json(result.to_dict())
         return
     for example, number in sorted(result.alike, key=lambda one: -one[1])[:20]:
         say(f"{number:,} rows, such as {example}" if number > 1 else str(example), err=True)
@@ -197,12 +196,12 @@ def _progress_bar() -> Iterator[Progress | None]:
 
 
 @imports.command("list")
+@grouped
 def list_(
     context: typer.Context,
     argument: SomeProject = None,
     project: ProjectOption = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    output: Output = Output(),
 ) -> None:
     """List the imports of a project, or of all, oldest first."""
     from tracker.imports.undo import list_imports
@@ -215,7 +214,7 @@ def list_(
     rows = [
         one | {"sources": " ".join(source["name"] for source in one["sources"])} for one in found
     ]
-    show({"imports": found}, as_json=as_json, as_csv=as_csv, rows=rows, view=_imports_table(rows))
+    show({"imports": found}, output=output, rows=rows, view=_imports_table(rows))
 
 
 def _imports_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
@@ -238,12 +237,13 @@ def _imports_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
 
 
 @imports.command("show")
+@grouped
 def show_(
     context: typer.Context,
     number: Annotated[
         int, typer.Argument(metavar="IMPORT", max=LARGEST, help="The import's number.")
     ],
-    as_json: AsJson = False,
+    output: Output = Output(),
 ) -> None:
     """Show one import: its files, their digests, and the outcome of its rows."""
     from tracker.imports.undo import find_import
@@ -253,7 +253,7 @@ def show_(
         found = find_import(connection, number).to_dict()
     rows = [(key, str(value)) for key, value in found.items() if key != "sources"]
     rows += [(source["name"], f"sha256 {source['sha256']}") for source in found["sources"]]
-    show(found, as_json=as_json, view=[table(("", " "), rows)])
+    show(found, output, view=[table(("", " "), rows)])
 
 
 @imports.command("undo")
@@ -275,6 +275,6 @@ def undo(
     with ledger.database.write() as connection:
         told = undo_import(connection, number).to_dict()
     if as_json:
-        show(told, as_json=True)
+        show_json(told)
     else:
         say(f"import {number} is undone; it stays in: tracker imports list")

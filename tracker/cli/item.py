@@ -6,14 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import (
-    AsCsv,
-    AsJson,
-    opened,
-    opened_ledger,
-    show,
-    warn,
-)
+from tracker.cli.context import opened, opened_ledger, warn
+from tracker.cli.output import AsJson, Output, show, show_json
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import LARGEST
 
@@ -35,8 +29,7 @@ def list_(
         int,
         typer.Option(metavar="N", min=0, max=LARGEST, help="Maximum number of items; 0 for all."),
     ] = 100,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    output: Output = Output(),
 ) -> None:
     """List a project's items in import order, with the number of their annotators."""
     from tracker.projects.items import list_items
@@ -46,8 +39,7 @@ def list_(
         rows = list_items(connection, found, limit or None)
     show(
         {"project": found.name, "items": rows},
-        as_json=as_json,
-        as_csv=as_csv,
+        output=output,
         rows=rows,
         view=[
             table(("item", "annotators"), [(row["item"], count(row["annotators"])) for row in rows])
@@ -112,7 +104,7 @@ def import_(
     except Rejected as error:
         raise shown(error, as_json=as_json) from None
     if as_json:
-        show(result.to_dict(), as_json=True)
+        show_json(result.to_dict())
     else:
         say_result(result, dry_run=dry_run)
 
@@ -122,8 +114,7 @@ def show_(
     context: typer.Context,
     project: ProjectArgument,
     item: Annotated[str, typer.Argument(metavar="ITEM", help="The item's key.")],
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    output: Output = Output(),
 ) -> None:
     """Show who said what about an item, when, and what was superseded or undone."""
     from tracker.projects.items import find_item
@@ -133,8 +124,7 @@ def show_(
         record = find_item(connection, found, item)
     show(
         {"project": found.name} | record.to_dict(),
-        as_json=as_json,
-        as_csv=as_csv,
+        output=output,
         rows=record.labels,
         view=item_view(record),
     )

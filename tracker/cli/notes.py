@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, hint, opened, say, show
+from tracker.cli.context import hint, opened, say
+from tracker.cli.output import AsJson, Output, show, show_json
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import LARGEST
 
@@ -48,15 +49,13 @@ def note(
     with opened(context).writing(project) as (connection, found):
         made = add_note(connection, found, text, moment)
     if as_json:
-        show({"project": found.name} | made.to_dict(), as_json=True)
+        show_json({"project": found.name} | made.to_dict())
     else:
         say(f"note {made.id} of {found.name}, {clock.iso(made.at)[:19]}Z: {made.text}")
     hint(f"next: tracker history {shlex.quote(found.name)}")
 
 
-def notes(
-    context: typer.Context, project: ProjectArgument, as_json: AsJson = False, as_csv: AsCsv = False
-) -> None:
+def notes(context: typer.Context, project: ProjectArgument, output: Output = Output()) -> None:
     """List a project's notes in the order of their events.
 
     Example: `tracker project notes reviews`
@@ -69,8 +68,7 @@ def notes(
     cells = [(str(row["note"]), row["at"][:16].replace("T", " "), row["text"]) for row in rows]
     show(
         {"project": found.name, "notes": rows},
-        as_json=as_json,
-        as_csv=as_csv,
+        output=output,
         rows=rows,
         view=[table(("warn", "at ", "text "), cells)],
     )

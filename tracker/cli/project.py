@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracker.cli import notes
-from tracker.cli.context import (
-    AsCsv,
-    AsJson,
-    Yes,
-    confirm,
-    hint,
-    opened,
-    say,
-    show,
-)
+from tracker.cli.context import Yes, confirm, hint, opened, say
+from tracker.cli.options import grouped
+from tracker.cli.output import AsJson, Output, show, show_json
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import Answers, Categories, Offsets, Scale, Wanted, project_options
 
@@ -60,25 +53,25 @@ def create(
     with opened(context).database.write() as connection:
         made = create_project(connection, project, options)
     if as_json:
-        show(made.to_dict(), as_json=True)
+        show_json(made.to_dict())
         return
     say(f"made {made.name}: {made.answers} per item, {made.scale} scale")
     hint(f"next: tracker import FILE --project {quote(made.name)}")
 
 
 @projects.command("list")
+@grouped
 def list_(
     context: typer.Context,
     everything: Annotated[bool, typer.Option("--all", help="Include archived projects.")] = False,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    output: Output = Output(),
 ) -> None:
     """List the projects by name."""
     from tracker.projects.project import list_projects
 
     with opened(context).database.read() as connection:
         rows = [one.to_dict() for one in list_projects(connection, archived=everything)]
-    show({"projects": rows}, as_json=as_json, as_csv=as_csv, rows=rows, view=_projects_table(rows))
+    show({"projects": rows}, output=output, rows=rows, view=_projects_table(rows))
     if not rows:
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")
 
@@ -101,7 +94,7 @@ def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
 
 
 @about_project(projects, "show")
-def show_(context: typer.Context, project: ProjectArgument, as_json: AsJson = False) -> None:
+def show_(context: typer.Context, project: ProjectArgument, output: Output = Output()) -> None:
     """Show a project's settings and its categories."""
     from tracker.projects.categories import category_names
     from tracker.render.cells import table
@@ -120,7 +113,7 @@ def show_(context: typer.Context, project: ProjectArgument, as_json: AsJson = Fa
         ("made", told["created_at"][:10]),
         ("archived", (told["archived_at"] or "no")[:10]),
     ]
-    show(told, as_json=as_json, view=[table(("", " "), rows)])
+    show(told, output, view=[table(("", " "), rows)])
 
 
 @about_project(projects, "set")
@@ -157,7 +150,7 @@ def set_(
         )
         told = made.to_dict() | {"categories": list(category_names(connection, made).values())}
     if as_json:
-        show(told, as_json=True)
+        show_json(told)
         return
     listed = f"{'only' if made.closed else 'at least'} {', '.join(told['categories']) or 'none'}"
     say(

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from tracker.cli.context import opened, warn
+from tracker.cli.options import grouped
 from tracker.core.errors import InvalidOption
 
 __all__ = ["ProjectArgument", "about_project"]
@@ -44,7 +45,9 @@ def about_project(
     """
 
     def register(function: _Function) -> _Function:
-        @wraps(function)
+        flat = grouped(function)
+
+        @wraps(flat)
         def command(context: typer.Context, named: str | None = None, **rest: Any) -> None:
             word = rest.pop("project") or None
             if word and named and word != named:
@@ -53,12 +56,12 @@ def about_project(
             if not (word or named or guess or everywhere):
                 raise InvalidOption("which project? This command does not guess", "add: -p PROJECT")
             rest["project"] = word or named or ("" if everywhere else _only_project(context, rest))
-            function(context=context, **rest)
+            flat(context=context, **rest)
 
-        hints = get_type_hints(function, include_extras=True)
+        hints = get_type_hints(flat, include_extras=True)
         hints |= {"project": _Only if guess else _Must, "named": _Option}
         parameters: list[inspect.Parameter] = []
-        for one in inspect.signature(function).parameters.values():
+        for one in inspect.signature(flat).parameters.values():
             parameters.append(one.replace(annotation=hints[one.name]))
             if one.name == "project":
                 parameters[-1] = parameters[-1].replace(default=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import sys
@@ -16,13 +15,14 @@ import typer
 from tracker.cli.output_files import check_output, new_file
 from tracker.cli.terminal import data_lines
 from tracker.core.errors import InvalidOption
+from tracker.render.formats import csv_lines
 
-__all__ = ["Output", "Target", "target", "write_csv"]
+__all__ = ["OutputFile", "Target", "target", "write_csv"]
 
 STDOUT = "-"
 _FORMS = (".csv", ".jsonl", ".parquet")
 
-Output = Annotated[
+OutputFile = Annotated[
     str,
     typer.Option(
         "--output",
@@ -85,25 +85,11 @@ def target(output: str, *, force: bool) -> Target:
     return Target(path, form, force)
 
 
-class _Lines:
-    """A file that ends lines as Unix does, whatever the writer of CSV ends them with."""
-
-    def __init__(self, file: TextIO) -> None:
-        self._file = file
-
-    def write(self, line: str) -> None:
-        """Write one line."""
-        self._file.write(line.removesuffix("\r\n") + "\n")
-
-
 def write_csv(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
-    """Write a header and rows that can be read back; returns how many rows."""
-    # It quotes what its own end of a line has, so this one makes it quote a carriage return, too.
-    writer = csv.writer(_Lines(file), lineterminator="\r\n")
-    writer.writerow(columns)
+    """Write a header and rows that can be read back; return how many rows."""
     number = 0
-    for number, row in enumerate(rows, 1):  # noqa: B007 - the last one is how many there were
-        writer.writerow(row)
+    for number, line in enumerate(csv_lines(columns, rows)):  # noqa: B007 - the header is number 0
+        file.write(line + "\n")
     return number
 
 

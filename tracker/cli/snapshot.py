@@ -7,19 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from tracker.cli.agreement_options import Distance, ReadAs, Weights
-from tracker.cli.context import AsJson, Confidence, Interval, hint, opened_ledger, say, show
-from tracker.cli.filter_options import (
-    Annotators,
-    AsOf,
-    ExcludedAnnotators,
-    ExcludeFlagged,
-    KnownAt,
-    Since,
-    Until,
-    Where,
-    selecting,
-)
+from tracker.cli.agreement_options import FigureOptions
+from tracker.cli.context import hint, opened_ledger, say
+from tracker.cli.filter_options import AnswerOptions
+from tracker.cli.output import AsJson, show_json
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.terminal import is_quiet, warn
 
@@ -44,19 +35,8 @@ def snapshot(
     note: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Why the snapshot is taken.")
     ] = None,
-    annotator: Annotators = None,
-    exclude_annotator: ExcludedAnnotators = None,
-    exclude_flagged: ExcludeFlagged = False,
-    since: Since = None,
-    until: Until = None,
-    where: Where = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    confidence: Confidence = 0.95,
-    interval: Interval = "asymmetric",
-    weights: Weights = None,
-    scale: ReadAs = None,
-    distance: Distance = None,
+    answers: AnswerOptions = AnswerOptions(),
+    figures: FigureOptions = FigureOptions(),
     if_changed: Annotated[
         bool,
         typer.Option(
@@ -87,15 +67,7 @@ def snapshot(
 
     Prints `snapshot NUMBER: …`; with `--quiet` before the command the number alone.
     """
-    from tracker.agreement import Question, Reading
-    from tracker.queries import choose
-
-    chosen = selecting(
-        annotator, exclude_annotator, exclude_flagged, since, until, where, as_of, known_at
-    )
-    question = Question(
-        (), confidence, Reading(weights, scale, distance), choose(**chosen), interval
-    )
+    question = figures.question(choice=answers.choice)
     taken = opened_ledger(context).record_snapshot(
         project,
         question,
@@ -108,7 +80,7 @@ def snapshot(
     )
     found = taken.snapshot
     if as_json:
-        show(found.to_dict(), as_json=True)
+        show_json(found.to_dict())
     elif is_quiet():
         say(str(found.id))
     else:

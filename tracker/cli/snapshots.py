@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import (
-    AsCsv,
-    AsJson,
-    Yes,
-    confirm,
-    hint,
-    opened,
-    opened_ledger,
-    show,
-    warn,
-)
+from tracker.cli.context import Yes, confirm, hint, opened, opened_ledger, warn
 from tracker.cli.history_options import Last
+from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.terminal import bars_wanted
 
@@ -43,8 +34,7 @@ def list_(
     context: typer.Context,
     project: ProjectArgument,
     last: Last = 40,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    output: Output = Output(),
 ) -> None:
     """List a project's snapshots, oldest first, with their counts, selections and notes.
 
@@ -55,13 +45,13 @@ def list_(
     from tracker.snapshots.listing import overview
 
     ledger = opened_ledger(context)
-    if as_json or as_csv:
+    if not output.for_people:
         told = ledger.history(project).to_dict()
-        show(told, as_json=as_json, as_csv=as_csv, rows=snapshot_rows(told))
+        show(told, output, rows=snapshot_rows(told))
         return
     with ledger.reading(project) as (connection, known):
         found = overview(connection, known, last=last or None)
-    show(None, view=snapshots_view(found))
+    show(None, output, view=snapshots_view(found))
     if not found.total:
         hint(f"no snapshot yet: tracker snapshot {shlex.quote(project)}")
         return
@@ -80,7 +70,7 @@ def show_(
             metavar="SNAPSHOT", help="Number or name; last; last~2 is two before the last."
         ),
     ],
-    as_json: AsJson = False,
+    output: Output = Output(),
 ) -> None:
     """Show everything about one snapshot: figures, settings, what was known, open flags.
 
@@ -94,8 +84,8 @@ def show_(
     with opened(context).reading(project) as (connection, known):
         found = snapshot_page(connection, known, which)
         last = snapshot_number(connection, known, "last")
-    show(found.to_dict() if as_json else None, as_json=as_json, view=page_view(found))
-    if not as_json and found.record.id != last:
+    show(None if output.for_people else found.to_dict(), output, view=page_view(found))
+    if output.for_people and found.record.id != last:
         hint(f"what changed since: tracker compare {shlex.quote(project)} {found.record.id} last")
 
 
@@ -113,7 +103,7 @@ def verify(
             metavar="DIGEST", help="Fail unless the ledger once had this digest, noted down before."
         ),
     ] = None,
-    as_json: AsJson = False,
+    output: Output = Output(),
 ) -> None:
     """Verify that the record is unchanged and that the ledger still produces it.
 
@@ -131,7 +121,7 @@ def verify(
         found = opened_ledger(context).verify(
             project, chain_only=chain_only, expect=expect, progress=progress
         )
-    show(found.to_dict(), as_json=as_json, view=verified_view(found, chain_only=chain_only))
+    show(found.to_dict(), output, view=verified_view(found, chain_only=chain_only))
     if found.faults:
         first = found.faults[0].snapshot
         warn(
@@ -190,7 +180,7 @@ def prune(
         bool, typer.Option("--dry-run", help="Show what would happen; change nothing.")
     ] = False,
     yes: Yes = False,
-    as_json: AsJson = False,
+    output: Output = Output(),
 ) -> None:
     """Thin out snapshots: figures and tallies are deleted; rows and the chain of digests stay.
 
@@ -206,8 +196,8 @@ def prune(
     fates = ledger.prune(project, keep, dry_run=True)
     gone = _thinned(fates)
     if gone and not dry_run:
-        if not as_json and not yes:
-            show(None, view=plan_view(fates, done=False))
+        if output.for_people and not yes:
+            show(None, output, view=plan_view(fates, done=False))
         confirm(f"Thin out {gone:,} of {len(fates):,} snapshots of {project}, for good?", yes=yes)
         fates = ledger.prune(project, keep)
         gone = _thinned(fates)
@@ -219,7 +209,7 @@ def prune(
         "thinned": gone,
         "snapshots": [fate.to_dict() for fate in fates],
     }
-    show(told, as_json=as_json, view=plan_view(fates, done=not dry_run))
+    show(told, output, view=plan_view(fates, done=not dry_run))
     quoted = shlex.quote(project)
     if dry_run and gone:
         hint(f"nothing was changed; to do it: tracker snapshots prune {quoted} --keep {keep}")

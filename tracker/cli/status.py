@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import typer
 
-from tracker.cli.context import AsCsv, AsJson, ProjectOption, SomeProject, hint, opened_ledger, show
+from tracker.cli.context import ProjectOption, SomeProject, hint, opened_ledger
 from tracker.cli.context import some_project as chosen
-from tracker.cli.filter_options import AsOf, KnownAt
+from tracker.cli.filter_options import MomentOptions
+from tracker.cli.options import grouped
+from tracker.cli.output import Output, show
 
 __all__ = ["register"]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(status)
+    app.command()(grouped(status))
 
 
 def status(
     context: typer.Context,
     argument: SomeProject = None,
     project: ProjectOption = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    moment: MomentOptions = MomentOptions(),
+    output: Output = Output(),
 ) -> None:
     """Show the progress of a project, or of all active ones: items, answers, coverage, pace, flags.
 
@@ -37,13 +37,12 @@ def status(
     with ledger.database.read() as connection:
         running = list_projects(connection) if name is None else ()
     names = [one.name for one in running] if name is None else [name]
-    found = [ledger.status(one, as_of=as_of, known_at=known_at) for one in names]
+    found = [ledger.status(one, as_of=moment.as_of, known_at=moment.known_at) for one in names]
     told = [one.to_dict() for one in found]
     flat = ("answers_per_item", "last_import")
     show(
         {"projects": told} if name is None else told[0],
-        as_json=as_json,
-        as_csv=as_csv,
+        output=output,
         rows=[{key: value for key, value in one.items() if key not in flat} for one in told],
         view=[status_view(found), *pace_lines(found)],
     )

@@ -1,0 +1,131 @@
+"""How results are printed: for people, or in a format for programs and papers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+
+from tracker.cli.terminal import data_lines, is_unicode, say_data, while_read
+from tracker.core.errors import InvalidOption
+from tracker.render.formats import FORMATS, Result, json_lines
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+__all__ = ["AsJson", "Output", "json_text", "show", "show_json"]
+
+_WIDTH = 140  # of tables that go to a file or a pipe
+_TABLE = "table"
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+@dataclass(frozen=True)
+class Output:
+    """The options that say how a result is printed."""
+
+    TITLE: ClassVar = "Output"
+
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="|".join((_TABLE, *FORMATS)),
+            help="Output format (default: table).",
+        ),
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False
+    as_csv: Annotated[bool, typer.Option("--csv", help="The same as --format csv.")] = False
+
+    @property
+    def name(self) -> str:
+        """The name of the format; raises InvalidOption for two, or for one that is not there."""
+        given = {
+            f"--format {self.form}": self.form,
+            "--json": "json" if self.as_json else None,
+            "--csv": "csv" if self.as_csv else None,
+        }
+        named = {option: form for option, form in given.items() if form is not None}
+        if len({*named.values()}) > 1:
+            first, second, *_ = named
+            raise InvalidOption(f"{first} and {second} exclude each other")
+        name = next(iter(named.values()), _TABLE)
+        if name not in {_TABLE, *FORMATS}:
+            raise InvalidOption(
+                f"there is no format {name!r}", f"choose one of: {', '.join((_TABLE, *FORMATS))}"
+            )
+        return name
+
+    @property
+    def for_people(self) -> bool:
+        """Whether a view is printed, of which a person reads the first lines."""
+        return self.name not in {"json", "csv"}
+
+
+def show(
+    data: Any,
+    output: Output = Output(),
+    *,
+    rows: Iterable[Mapping[str, Any]] | None = None,
+    view: Iterable[RenderableType] = (),
+) -> None:
+    """Print a result in the format asked for.
+
+    Args:
+        data: plain values, for JSON.
+        output: which format; a table if it is left out.
+        rows: flat rows, for CSV; without them, one row of the plain values.
+        view: texts and tables, for people.
+    """
+    name = output.name
+    with while_read():
+        if name == "json":
+            show_json(data)
+        elif name == _TABLE:
+            _print(view)
+        else:
+            stream = data_lines(sys.stdout)
+            for line in FORMATS[name](Result(data, rows, view)):
+                stream.write(line + "\n")
+
+
+def show_json(data: Any) -> None:
+    """Print one JSON document."""
+    with while_read():
+        for line in json_lines(data, ascii_only=not is_unicode()):
+            say_data(line)
+
+
+def json_text(data: Any) -> str:
+    """Return a result as one JSON document, as `show_json` prints it."""
+    return "\n".join(json_lines(data)) + "\n"
+
+
+def _print(view: Iterable[RenderableType]) -> None:
+    from tracker.render.cells import Text, width_for
+
+    console = _console()
+    width = console.width
+    for part in view:
+        console.width = width_for(part, width)
+        console.print(Text(part) if isinstance(part, str) else part, crop=False)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    class Piped(Console):
+        """Says that its reader has gone, instead of ending the command with 1."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    console = Piped(highlight=False, soft_wrap=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _WIDTH
+    return console

@@ -1,0 +1,233 @@
+"""The formats in which a result is written: a function each, entered in `FORMATS`.
+
+A format takes a `Result` and yields lines. A terminal is none of them: what it shows depends on
+its width and colours, see `tracker.cli.output`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+__all__ = ["FORMATS", "Result", "csv_lines", "json_lines"]
+
+_ACTING = re.compile("[\x7f-\x9f\ud800-\udfff]")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|])")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+_BAR = re.compile("[█▏▎▍▌▋▊▉ ]+|")
+_LINE = re.compile(r"\s*\n\s*")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command found, in the three shapes from which every format is made.
+
+    Attributes:
+        data: plain values, as JSON has them.
+        rows: flat rows; None if the plain values of the data are the only one.
+        view: texts and tables for people.
+    """
+
+    data: Any
+    rows: Iterable[Mapping[str, Any]] | None
+    view: Iterable[RenderableType]
+
+
+def json_lines(data: Any, *, ascii_only: bool = False) -> Iterator[str]:
+    """Yield one JSON document in lines: one per key, and one per element if there are many.
+
+    A person can read it, `grep` and `diff` work on it, and the fast encoder writes it.
+    """
+    made = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False).encode
+
+    def encode(value: Any) -> str:
+        # What the standard lets stand and terminals act on.
+        return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", made(value))
+
+    if not isinstance(data, Mapping):
+        yield from _json_list(encode, "", list(data or ()), "")
+        return
+    yield "{"
+    last = len(data) - 1
+    for place, (key, value) in enumerate(data.items()):
+        comma = "" if place == last else ","
+        if isinstance(value, list) and value:
+            yield from _json_list(encode, f"  {encode(key)}: ", value, comma)
+        else:
+            yield f"  {encode(key)}: {encode(value)}{comma}"
+    yield "}"
+
+
+def _json_list(
+    encode: Callable[[Any], str], before: str, rows: Sequence[Any], after: str
+) -> Iterator[str]:
+    yield f"{before}["
+    for place, row in enumerate(rows, 1):
+        yield f"    {encode(row)}{'' if place == len(rows) else ','}"
+    yield f"{'  ' if before else ''}]{after}"
+
+
+def _json(result: Result) -> Iterator[str]:
+    return json_lines(result.data)
+
+
+def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Yield a header and rows, a row each, without the ends of their lines."""
+    made: list[str] = []
+    # It quotes what its own end of a line has, so this one makes it quote a carriage return, too.
+    writer = csv.writer(_Lines(made), lineterminator="\r\n")
+    for row in chain([columns], rows):
+        writer.writerow(row)
+        yield made.pop()
+
+
+class _Lines:
+    """Keeps what is written, without the end of the line."""
+
+    def __init__(self, made: list[str]) -> None:
+        self._made = made
+
+    def write(self, line: str) -> None:
+        """Keep one line."""
+        self._made.append(line.removesuffix("\r\n"))
+
+
+def _csv(result: Result) -> Iterator[str]:
+    rows = [_flat(result.data)] if result.rows is None else list(result.rows)
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    yield from csv_lines(columns, ([row.get(name) for name in columns] for row in rows))
+
+
+def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if not isinstance(value, list | dict)}
+
+
+def _markdown(result: Result) -> Iterator[str]:
+    """Yield paragraphs and pipe tables, as GitHub and pandoc read them."""
+    for part in _parts(result):
+        if isinstance(part, str):
+            yield from (*(_in_markdown(line) for line in part.split("\n")), "")
+            continue
+        yield _piped(map(_in_markdown, part.titles))
+        yield _piped("---:" if right else "---" for right in part.right)
+        yield from (_piped(map(_in_markdown, row)) for row in part.cells)
+        yield ""
+
+
+def _latex(result: Result) -> Iterator[str]:
+    """Yield paragraphs and tables; these need the package booktabs."""
+    for part in _parts(result):
+        if isinstance(part, str):
+            yield from (*(_in_latex(line) for line in part.split("\n")), "")
+            continue
+        yield rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in part.right)}}}"
+        yield r"\toprule"
+        yield _row_in_latex(part.titles)
+        yield r"\midrule"
+        yield from map(_row_in_latex, part.cells)
+        yield from (r"\bottomrule", r"\end{tabular}", "")
+
+
+def _html(result: Result) -> Iterator[str]:
+    """Yield paragraphs and tables without a style of their own, as notebooks show them."""
+    for part in _parts(result):
+        if isinstance(part, str):
+            yield f"<p>{escape(part).replace(chr(10), '<br>')}</p>"
+            continue
+        ends = ['style="text-align: right"' if right else "" for right in part.right]
+        yield "<table><thead>"
+        yield _row_in_html("th", part.titles, ends)
+        yield "</thead><tbody>"
+        yield from (_row_in_html("td", row, ends) for row in part.cells)
+        yield "</tbody></table>"
+
+
+FORMATS: dict[str, Callable[[Result], Iterator[str]]] = {
+    "json": _json,
+    "csv": _csv,
+    "markdown": _markdown,
+    "latex": _latex,
+    "html": _html,
+}
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table's titles and cells as plain text; which columns stand to the right."""
+
+    titles: list[str]
+    cells: list[list[str]]
+    right: list[bool]
+
+
+def _parts(result: Result) -> Iterator[str | _Table]:
+    """Yield the view part by part: texts, and tables as plain cells."""
+    from rich.padding import Padding
+    from rich.table import Table
+
+    from tracker.render.cells import Text
+
+    for part in result.view:
+        inner = part.renderable if isinstance(part, Padding) else part
+        if isinstance(inner, Table):
+            yield _plain(inner)
+        elif isinstance(inner, str | Text):
+            text = inner if isinstance(inner, str) else inner.plain
+            if text.strip():
+                yield text.strip("\n")
+
+
+def _plain(table: Table) -> _Table:
+    columns = [
+        [_LINE.sub(" ", getattr(cell, "plain", str(cell))).strip() for cell in column.cells]
+        for column in table.columns
+    ]
+    titles = [getattr(column.header, "plain", str(column.header)) for column in table.columns]
+    right = [column.justify == "right" for column in table.columns]
+    # A bar is drawn for a screen; the number beside it says the same.
+    kept = [n for n, cells in enumerate(columns) if not _is_bar(cells)]
+    return _Table(
+        [titles[n] for n in kept],
+        [[cells[n] for n in kept] for cells in zip(*columns, strict=True)],
+        [right[n] for n in kept],
+    )
+
+
+def _is_bar(cells: list[str]) -> bool:
+    return any(cells) and all(map(_BAR.fullmatch, cells))
+
+
+def _piped(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _in_markdown(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def _in_latex(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in text)
+
+
+def _row_in_latex(cells: Iterable[str]) -> str:
+    return " & ".join(map(_in_latex, cells)) + r" \\"
+
+
+def _row_in_html(tag: str, cells: Iterable[str], ends: Iterable[str]) -> str:
+    made = (f"<{tag} {end}>{escape(cell)}</{tag}>" for cell, end in zip(cells, ends, strict=True))
+    return f"<tr>{''.join(made)}</tr>"
