@@ -25,7 +25,7 @@ __all__ = ["read_delimited"]
 
 _DELIMITERS = (",", "\t", ";", "|")
 _ROWS_AT_ONCE = 5000  # more as Python's lists are slower: they leave the processor's cache
-_ENOUGH = 24 * 1024 * 1024  # bytes for a batch: names that come again are looked up once a batch
+_ENOUGH = 8 * 1024 * 1024  # bytes for a batch: names that come again are looked up once a batch
 _FEW_DIFFER = {"annotator", "category", "pass", "gold", "kind"}
 _LARGEST_CELL = 16 * 1024 * 1024
 Table = tuple[Numbers, dict[int, Cells]]
