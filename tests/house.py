@@ -25,7 +25,6 @@ ORDER = (
     "projects",
     "imports",
     "queries",
-    "handle",
     "agreement",
     "audit",
     "flags",
@@ -67,7 +66,7 @@ PURE = {
 
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
-    "sqlalchemy": {"storage", "projects", "imports", "queries", "handle", "agreement", "audit",
+    "sqlalchemy": {"storage", "projects", "imports", "queries", "agreement", "audit",
                    "flags", "snapshots", "compare", "gate", "status", "export", "ledger"},
     "alembic": {"storage"},
     "numpy": {"core", "measures", "monitoring", "storage", "imports", "queries", "agreement",
@@ -80,7 +79,12 @@ LIBRARIES = {
     "pyarrow": {"storage", "imports"},
 }  # fmt: skip
 LAZY = {"alembic", "pandas", "pyarrow", "scipy"}
-LAZY_IN = {"cli": {"rich", "tracker.ledger"}, "__init__": {"tracker.ledger"}}
+LAZY_IN = {
+    "cli": {"rich", "tracker.ledger"},
+    "__init__": {"tracker.ledger"},
+    "ledger": {f"tracker.{room}" for room in ORDER[: ORDER.index("ledger")]}
+    - {"tracker.core", "tracker.storage", "tracker.projects"},
+}
 
 DATABASES = re.compile("sqlite|postgres|psycopg|pg_", re.IGNORECASE)
 # Rooms and files where a text, not code, may name a database, and why.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,6 @@ from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.render.escape import visible
 
 if TYPE_CHECKING:
-    from tracker.handle import Handle
     from tracker.ledger import Ledger
 
 __all__ = [
@@ -29,8 +28,6 @@ __all__ = [
     "say",
     "some_project",
 ]
-
-_Handle = TypeVar("_Handle", bound="Handle")
 
 DEFAULT_DATABASE = "sqlite:///tracker.db"
 
@@ -65,34 +62,26 @@ Measures = Annotated[
 ]
 
 
-def opened(context: typer.Context) -> Handle:
-    """The database that ``--database``, the environment or the default names.
-
-    It reads and writes by name; a command that counts takes `opened_ledger`, which takes longer
-    to import.
-    """
-    from tracker.handle import Handle
-
-    return _remembered(context, Handle(_url(context), notice=warn))
-
-
 def opened_ledger(context: typer.Context) -> Ledger:
-    """The same database, for commands that count."""
+    """The ledger that ``--database``, the environment or the default names.
+
+    Raises DatabaseUnusable for one in memory.
+    """
     from tracker.ledger import Ledger
 
-    return _remembered(context, Ledger(_url(context), notice=warn))
-
-
-def _remembered(context: typer.Context, made: _Handle) -> _Handle:
-    """The handle, whose database the command's end will ask; raises DatabaseUnusable."""
+    made = Ledger(_url(context), notice=warn)
     if made.database.in_memory:
         raise DatabaseUnusable(
             "a database in memory keeps nothing from one command to the next",
             "name a file: --database sqlite:///FILE",
         )
     made.database.wait = context.find_root().params.get("wait")
+    # The command's end will ask it.
     context.find_root().obj = made.database
     return made
+
+
+opened = opened_ledger
 
 
 def _url(context: typer.Context) -> str:

@@ -1,4 +1,4 @@
-"""An open database: one transaction, one project in it; no counting."""
+"""A database that is open: one transaction at a time, one project in it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,11 @@ if TYPE_CHECKING:
     from tracker.queries import Choice
     from tracker.storage.as_of import Moment
 
-__all__ = ["Handle"]
+__all__ = ["Transactions"]
 
 
-class Handle:
-    """One database of projects, by its URL.
-
-    Every call is one transaction. Methods raise the errors of `errors`. This module
-    imports only what reads and writes by name: a command that lists projects starts as fast as
-    SQLAlchemy does. `Ledger` adds all that counts.
-    """
+class Transactions:
+    """One database of projects, by its URL, read and changed a transaction at a time."""
 
     def __init__(self, url: str, notice: Callable[[str], None] = lambda _: None) -> None:
         """``notice`` is called with a sentence for each reservation about a result."""

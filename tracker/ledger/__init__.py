@@ -1,0 +1,28 @@
+"""The Python face: one database, and the same answers that the commands give.
+
+Nothing that counts is imported before it is asked for: `tracker project list` starts as fast as
+SQLAlchemy does.
+"""
+
+from __future__ import annotations
+
+from tracker.ledger.agreement import AgreementQuestions
+from tracker.ledger.audits import Audits
+from tracker.ledger.importing import Importing
+from tracker.ledger.reports import Reports
+from tracker.ledger.snapshots import Snapshots
+
+__all__ = ["Ledger"]
+
+
+class Ledger(Importing, AgreementQuestions, Audits, Snapshots, Reports):
+    """One database of projects, by its URL.
+
+    Every call is one transaction. Methods raise the errors of `errors`. Those that
+    count answers take the keyword arguments of `tracker.queries.Selecting`, too:
+    ``annotators``, ``exclude_annotators``, ``exclude_flagged``, ``since``, ``until``, ``where``,
+    ``as_of`` and ``known_at``.
+    """
+
+    def __repr__(self) -> str:
+        return f"tracker.open({str(self.database)!r})"
