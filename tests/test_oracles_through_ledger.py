@@ -31,7 +31,7 @@ from tests.measures.test_oracles import (
     near,
 )
 from tests.simulate.test_simulate import PUBLISHED
-from tracker.agreement import Question, by_item, by_pair, study
+from tracker.agreement import Query, by_item, by_pair, study
 from tracker.agreement.sensitivity import influence
 from tracker.ledger import Ledger
 from tracker.projects.project import ProjectOptions
@@ -204,7 +204,7 @@ def test_case_in_a_ledger(ledger: Ledger, case: str, tmp_path: Path) -> None:
         if PAIRS in EXPECTED[case]:
             check_pairs(case, [pair.to_dict() for pair in by_pair(connection, project)])
         if WITHOUT in EXPECTED[case]:
-            _, value, rows = influence(study(connection, project, Question()), "annotator")
+            _, value, rows = influence(study(connection, project, Query()), "annotator")
             check_influence(case, value, [row.to_dict("annotator") for row in rows])
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from tracker.core import clock
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, Choice, chosen, select_labels
+from tracker.queries import EVERYTHING, AnswerFilter, chosen, select_labels
 from tracker.storage.schema import NO_SPAN, Annotator, Category, Item, Label
 
 __all__ = ["LABEL_COLUMNS", "standing_labels"]
@@ -28,7 +28,7 @@ LABEL_COLUMNS = (
 
 
 def standing_labels(
-    connection: Connection, project: ProjectInfo, *, choice: Choice = EVERYTHING
+    connection: Connection, project: ProjectInfo, *, choice: AnswerFilter = EVERYTHING
 ) -> Iterator[tuple[Any, ...]]:
     """Every label that stands, as a row of `LABEL_COLUMNS`; what is not known is None.
 

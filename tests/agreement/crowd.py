@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tracker.agreement import Question, Reading, Uncertainty, assess
+from tracker.agreement import Metric, Query, Uncertainty, assess
 from tracker.agreement.assessment import Assessment
 from tracker.ledger import Ledger
 from tracker.measures.coefficient import Coefficient
 from tracker.projects.project import ProjectOptions
-from tracker.queries import Selecting, choose
+from tracker.queries import Selecting, filter_of
 
 __all__ = [
     "KINDS",
@@ -71,7 +71,7 @@ def frame(given: dict[tuple[str, str], tuple[str, ...]]) -> pd.DataFrame:
 class Kind:
     """A kind of project with the readings that fit it."""
 
-    def __init__(self, options: ProjectOptions, *readings: Reading, **drawn: Any) -> None:
+    def __init__(self, options: ProjectOptions, *readings: Metric, **drawn: Any) -> None:
         self.options, self.readings, self.drawn = options, readings, drawn
 
     def store(self, ledger: Ledger, project: str = "p", seed: int = 1, **drawn: Any) -> Any:
@@ -81,7 +81,7 @@ class Kind:
         self.load(ledger, given, project)
         return given
 
-    def readings_on(self, ledger: Ledger) -> Sequence[Reading]:
+    def readings_on(self, ledger: Ledger) -> Sequence[Metric]:
         """The readings; what depends on them is no query, so that one is enough on Postgres."""
         sqlite = ledger.database.engine.dialect.name == "sqlite"
         return self.readings if sqlite else self.readings[:1]
@@ -92,22 +92,22 @@ class Kind:
 
 
 KINDS = {
-    "one": Kind(ProjectOptions(categories=("x", "y", "z")), Reading()),
-    "learnt": Kind(ProjectOptions(), Reading()),
+    "one": Kind(ProjectOptions(categories=("x", "y", "z")), Metric()),
+    "learnt": Kind(ProjectOptions(), Metric()),
     "several": Kind(
         ProjectOptions(answers="several"),
-        *(Reading(distance=name) for name in (None, "jaccard", "masi")),
+        *(Metric(distance=name) for name in (None, "jaccard", "masi")),
     ),
     "ordinal": Kind(
         ProjectOptions(scale="ordinal", categories=("low", "middle", "high", "top")),
-        *(Reading(weights=name) for name in (None, "linear", "quadratic", "ordinal")),
+        *(Metric(weights=name) for name in (None, "linear", "quadratic", "ordinal")),
         categories=("low", "middle", "high", "top"),
     ),
     "ratio": Kind(
         ProjectOptions(scale="ratio"),
-        *(Reading(weights=name) for name in (None, "linear", "quadratic")),
-        Reading(scale="interval"),
-        Reading(scale="ordinal", weights="quadratic"),
+        *(Metric(weights=name) for name in (None, "linear", "quadratic")),
+        Metric(scale="interval"),
+        Metric(scale="ordinal", weights="quadratic"),
         categories=("0", "1", "2.5", "10"),
     ),
 }
@@ -125,20 +125,20 @@ each_kind_stored = pytest.mark.parametrize(
 
 
 def assessed(
-    ledger: Ledger, project: str = "p", *measures: str, reading: Reading | None = None, **more: Any
+    ledger: Ledger, project: str = "p", *measures: str, metric: Metric | None = None, **more: Any
 ) -> Assessment:
     """The assessment under a reading, with more options of a question or an uncertainty."""
     uncertainty = Uncertainty(**more.pop("uncertainty", {}))
-    question = asked(*measures, reading=reading, **more)
+    query = asked(*measures, metric=metric, **more)
     with ledger.reading(project) as (connection, found):
-        return assess(connection, found, question, uncertainty)
+        return assess(connection, found, query, uncertainty)
 
 
-def asked(*measures: str, reading: Reading | None = None, **more: Any) -> Question:
+def asked(*measures: str, metric: Metric | None = None, **more: Any) -> Query:
     """A question; what is none of its own options chooses answers."""
     confidence, interval = more.pop("confidence", 0.95), more.pop("interval", "asymmetric")
     selecting: Selecting = more  # type: ignore[assignment]
-    return Question(measures, confidence, reading or Reading(), choose(**selecting), interval)
+    return Query(measures, confidence, metric or Metric(), filter_of(**selecting), interval)
 
 
 def values(found: Assessment | Iterable[Coefficient]) -> dict[str, float | None]:

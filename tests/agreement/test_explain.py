@@ -12,7 +12,7 @@ import pytest
 from tests.agreement.crowd import KINDS, Kind, asked, assessed, close, each_kind_stored, frame
 from tests.helpers import SPANS, count_statements
 from tests.measures.span_oracles import rows as span_rows
-from tracker.agreement import Reading, study
+from tracker.agreement import Metric, study
 from tracker.agreement.explain import Explanation, explain, explain_spans
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
@@ -60,13 +60,13 @@ def check(found: Explanation) -> None:
     assert eval(formula) == pytest.approx(value, rel=1e-3, abs=1e-4)  # noqa: S307 - numbers only
 
 
-def fitting(kind: Kind, reading: Reading) -> list[str]:
+def fitting(kind: Kind, metric: Metric) -> list[str]:
     """Every measure that can be asked of this kind of project."""
     return [
         name
         for name, measure in MEASURES.items()
         if (kind.options.answers or "one") in measure.answers
-        and name != ("gwet_ac1" if reading.weighted else "gwet_ac2")
+        and name != ("gwet_ac1" if metric.weighted else "gwet_ac2")
     ]
 
 
@@ -74,12 +74,12 @@ def fitting(kind: Kind, reading: Reading) -> list[str]:
 def test_every_measure(ledger: Ledger, kind: Kind) -> None:
     kind.store(ledger)
     kind.store(ledger, "two", people=("ann", "bob"))
-    for reading in kind.readings_on(ledger):
-        for project in ("p", "two") if reading == kind.readings[0] else ("two",):
-            for name in fitting(kind, reading):
-                found = explained(ledger, name, project, reading=reading)
+    for metric in kind.readings_on(ledger):
+        for project in ("p", "two") if metric == kind.readings[0] else ("two",):
+            for name in fitting(kind, metric):
+                found = explained(ledger, name, project, metric=metric)
                 check(found)
-                (figure,) = assessed(ledger, project, name, reading=reading).measures
+                (figure,) = assessed(ledger, project, name, metric=metric).measures
                 assert found.figure == figure
                 assert figure.value is not None or project == "p"
                 told = found.to_dict()["items"]
@@ -172,7 +172,7 @@ def test_sets_are_named_by_their_categories(ledger: Ledger, write: Write) -> Non
 
 def test_weights_make_ac2_of_ac1(ledger: Ledger) -> None:
     KINDS["ordinal"].store(ledger)
-    found = explained(ledger, "gwet_ac1", reading=Reading(weights="quadratic"))
+    found = explained(ledger, "gwet_ac1", metric=Metric(weights="quadratic"))
     assert (found.figure.measure, found.measure.name) == ("gwet_ac2", "gwet_ac2")
     check(found)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.agreement.crowd import KINDS, Kind, asked, assessed, close, each_kind_stored
-from tracker.agreement import GroupedAgreement, Reading, by_attribute
+from tracker.agreement import GroupedAgreement, Metric, by_attribute
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 
@@ -20,11 +20,11 @@ def grouped(ledger: Ledger, *measures: str, **question: Any) -> GroupedAgreement
 @each_kind_stored
 def test_groups_under_every_reading(ledger: Ledger, kind: Kind) -> None:
     kind.store(ledger, people=("ann", "bob"))
-    for reading in kind.readings_on(ledger):
-        found = grouped(ledger, reading=reading)
+    for metric in kind.readings_on(ledger):
+        found = grouped(ledger, metric=metric)
         assert [value for value, _ in found.groups] == sorted(f"d{n}" for n in range(8))
         for value, group in found.groups:
-            alone = assessed(ledger, reading=reading, where={"doc": str(value)})
+            alone = assessed(ledger, metric=metric, where={"doc": str(value)})
             assert group.counts == alone.counts
             names = {one.measure for one in group.measures}
             assert names >= {"cohen_kappa", "krippendorff_alpha", "percent_agreement"}
@@ -68,7 +68,7 @@ def test_what_is_not_computed_by_attribute(sqlite_ledger: Ledger, measure: str) 
 
 def test_weights_by_name(sqlite_ledger: Ledger) -> None:
     KINDS["ordinal"].store(sqlite_ledger)
-    found = grouped(sqlite_ledger, "gwet_ac1", reading=Reading(weights="linear"))
+    found = grouped(sqlite_ledger, "gwet_ac1", metric=Metric(weights="linear"))
     for _, group in found.groups:
         assert [one.measure for one in group.measures] == ["gwet_ac2"]
     KINDS["learnt"].store(sqlite_ledger, "q")
@@ -76,4 +76,4 @@ def test_weights_by_name(sqlite_ledger: Ledger) -> None:
         sqlite_ledger.reading("q") as (connection, project),
         pytest.raises(InvalidOption, match="have no order"),
     ):
-        by_attribute(connection, project, "doc", asked(reading=Reading(weights="ordinal")))
+        by_attribute(connection, project, "doc", asked(metric=Metric(weights="ordinal")))

@@ -11,7 +11,7 @@ import pytest
 
 from tests.agreement.crowd import KINDS, Kind, asked, assessed, close, each_kind_stored, frame
 from tests.helpers import SPANS, count_statements
-from tracker.agreement import Reading
+from tracker.agreement import Metric
 from tracker.agreement.intra_annotator import SelfAgreement, Themselves, self_agreement
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
@@ -66,12 +66,12 @@ def test_the_passes_are_two_annotators(ledger: Ledger, kind: Kind) -> None:
     everybody = ("ann", "bob", "cat")
     for name in ("pooled", *everybody):
         kind.load(ledger, apart(given, *(everybody if name == "pooled" else (name,))), name)
-    for reading in kind.readings_on(ledger):
-        found = themselves(ledger, reading=reading, interval="t")
+    for metric in kind.readings_on(ledger):
+        found = themselves(ledger, metric=metric, interval="t")
         assert [name for name, _ in found.annotators] == [*everybody]
         assert found.alone == 0
         for name, own in (("pooled", found.pooled), *found.annotators):
-            two = assessed(ledger, name, reading=reading, interval="t")
+            two = assessed(ledger, name, metric=metric, interval="t")
             assert own.repeats == two.counts.items
             check(own, list(two.measures))
 
@@ -147,7 +147,7 @@ def test_what_is_the_same_by_another_name(sqlite_ledger: Ledger, measure: str) -
 def test_what_cannot_be_asked(sqlite_ledger: Ledger) -> None:
     KINDS["one"].store(sqlite_ledger)
     with pytest.raises(InvalidOption, match="linear weights need numbers"):
-        themselves(sqlite_ledger, reading=Reading(weights="linear"))
+        themselves(sqlite_ledger, metric=Metric(weights="linear"))
     spans = pd.DataFrame(
         [("d", "A", "x", 0, 1)], columns=["item", "annotator", "category", "start", "end"]
     )

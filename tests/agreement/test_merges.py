@@ -17,7 +17,7 @@ from tests.agreement.crowd import (
     each_kind_stored,
     frame,
 )
-from tracker.agreement import Reading
+from tracker.agreement import Metric
 from tracker.agreement.sensitivity import (
     Merge,
     best_merges,
@@ -32,9 +32,9 @@ PEOPLE = ("ann", "bob", "cat", "dot")
 Answers = dict[tuple[str, str], tuple[str, ...]]
 
 
-def measures_of(kind: Kind, reading: Reading) -> list[str]:
+def measures_of(kind: Kind, metric: Metric) -> list[str]:
     """The measures that follow from item patterns, of a project of this kind."""
-    other = "gwet_ac1" if reading.weighted else "gwet_ac2"
+    other = "gwet_ac1" if metric.weighted else "gwet_ac2"
     return [
         name
         for name, measure in MEASURES.items()
@@ -80,11 +80,11 @@ def test_merging_is_renaming(
     told = {first: "+".join([first, *others]) for first, *others in parts}
     options = ProjectOptions(made.options.answers, made.options.scale, categories=declared)
     Kind(options).load(ledger, renamed(given, into), "q")
-    for reading in made.readings_on(ledger):
-        measures = [*measures_of(made, reading)]
-        with ledger.study("p", asked(*measures, reading=reading)) as counted:
+    for metric in made.readings_on(ledger):
+        measures = [*measures_of(made, metric)]
+        with ledger.study("p", asked(*measures, metric=metric)) as counted:
             found = merged(counted, merges)
-        again = assessed(ledger, "q", *measures, reading=reading)
+        again = assessed(ledger, "q", *measures, metric=metric)
         for one, other in zip(found.measures, again.measures, strict=True):
             assert one.measure == other.measure
             for part in ("value", "undefined", "observed", "expected", "standard_error", "items"):
@@ -195,16 +195,16 @@ def test_a_measure_of_pairs_cannot_be_had_of_merged_categories(sqlite_ledger: Le
 def test_the_best_merges(ledger: Ledger, kind: Kind) -> None:
     given = kind.store(ledger)
     labels = sorted({label for own in given.values() for label in own})
-    for reading in kind.readings_on(ledger):
-        for measure in measures_of(kind, reading):
-            with ledger.study("p", asked(measure, reading=reading)) as counted:
+    for metric in kind.readings_on(ledger):
+        for measure in measures_of(kind, metric):
+            with ledger.study("p", asked(measure, metric=metric)) as counted:
                 name, value, rows = best_merges(counted, most=100)
                 again = {
                     merge.categories: merged(counted, ["+".join(merge.categories)])
                     for merge in rows
                 }
             assert name == measure
-            assert value == assessed(ledger, "p", measure, reading=reading).measures[0].value
+            assert value == assessed(ledger, "p", measure, metric=metric).measures[0].value
             assert {frozenset(merge.categories) for merge in rows} == {
                 frozenset(two) for two in combinations(labels, 2)
             }

@@ -12,7 +12,7 @@ import pytest
 from tests.agreement.crowd import KINDS, Kind, answers, assessed, each_kind, frame
 from tests.helpers import SPANS
 from tests.measures.span_oracles import rows as span_rows
-from tracker.agreement import Reading
+from tracker.agreement import Metric
 from tracker.agreement.assessment import Assessment
 from tracker.agreement.methods_paragraph import methods
 from tracker.core.errors import InvalidOption
@@ -57,9 +57,9 @@ def check(found: Assessment, measure: str) -> None:
 def test_every_measure(sqlite_ledger: Ledger, kind: Kind) -> None:
     kind.store(sqlite_ledger, people=("ann", "bob"))
     reported = set()
-    for reading in kind.readings:
+    for metric in kind.readings:
         for how in ({}, {"replicates": 20}, {"resample": "annotators"}, {"cluster": "doc"}):
-            found = assessed(sqlite_ledger, reading=reading, uncertainty=how)
+            found = assessed(sqlite_ledger, metric=metric, uncertainty=how)
             for one in found.measures:
                 if one.value is not None:
                     check(found, one.measure)
@@ -92,7 +92,7 @@ def test_how_answers_were_read_and_errors_had(sqlite_ledger: Ledger) -> None:
         ("quadratic", "cohen1968"),
         ("ordinal", "gwet2014"),
     ):
-        text = text_of(sqlite_ledger, "fleiss_kappa", reading=Reading(weights=weights))
+        text = text_of(sqlite_ledger, "fleiss_kappa", metric=Metric(weights=weights))
         assert f"[@fleiss1971] with {weights} weights [@{cite}]: " in text
     for how, words in (
         ({"replicates": 30}, "percentiles of a bootstrap over items [@efron1979]"),
@@ -107,7 +107,7 @@ def test_how_answers_were_read_and_errors_had(sqlite_ledger: Ledger) -> None:
         ("jaccard", "the Jaccard distance"),
         ("masi", "MASI distance between sets [@passonneau2006]"),
     ):
-        found = assessed(sets, "q", reading=Reading(distance=distance))
+        found = assessed(sets, "q", metric=Metric(distance=distance))
         assert words in methods(found).text
 
 

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from tests.agreement.crowd import KINDS, answers, asked, assessed, frame, values
-from tracker.agreement import Reading
+from tracker.agreement import Metric
 from tracker.core.errors import InvalidOption, Refused
 from tracker.ledger import Ledger
 from tracker.projects.project import ProjectOptions, create_project
@@ -29,44 +29,44 @@ def store(ledger: Ledger, categories: tuple[str, ...], **options: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("categories", "options", "reading", "message"),
+    ("categories", "options", "metric", "message"),
     [
-        ("xyz", {}, Reading(weights="cubic"), "--weights 'cubic' is not known\none of: identity"),
-        ("xyz", {}, Reading(weights=""), "--weights '' is not known"),
-        ("xyz", {}, Reading(weights="quadratc"), "did you mean 'quadratic'"),
-        ("xyz", {}, Reading(scale="cardinal"), "--scale 'cardinal' is not known"),
-        ("xyz", {}, Reading(distance="euclid"), "--distance 'euclid' is not known\none of: exact"),
-        ("xyz", {}, Reading(distance="masi"), "one category per answer.*\nuse --scale"),
-        ("xyz", {}, Reading(distance="exact"), "--distance compares sets"),
-        ("xyz", {}, Reading(weights="linear"), "linear weights need numbers.*\n--scale ordinal"),
-        ("xyz", {}, Reading(weights="quadratic"), "quadratic weights need numbers"),
-        ("xyz", {}, Reading(weights="ordinal"), "of 'p' have no order\ndeclare one: tracker"),
-        ("xyz", {}, Reading(scale="ordinal"), "have no order"),
-        ("xyz", {}, Reading("linear", "ordinal"), "have no order"),
-        ("xyz", {}, Reading(scale="interval"), "interval scale needs numbers.*\nuse --scale"),
-        ("xyz", {}, Reading(scale="ratio"), "ratio scale needs numbers"),
-        (("1", "2", "x"), {}, Reading(weights="linear"), "need numbers"),
-        (("1", "2", "nan"), {}, Reading(weights="linear"), "need numbers"),
-        (("1", "2", "inf"), {}, Reading(scale="ratio"), "needs numbers"),
-        (("-1", "0", "2"), {}, Reading(scale="ratio"), "no negative values, and -1 is one\nuse"),
-        ("xyz", {"scale": "ordinal"}, Reading(scale="ordinal"), "have no order"),
-        ("xyz", {"scale": "ordinal"}, Reading(weights="linear"), "have no order"),
-        ("xyz", {"answers": "several"}, Reading(weights="linear"), "no order\nuse --distance"),
-        ("xyz", {"answers": "several"}, Reading(scale="nominal"), "no order"),
-        ("xyz", {"answers": "several"}, Reading(scale="ordinal"), "no order"),
-        (("1", "2"), {"answers": "several"}, Reading(weights="quadratic"), "several categories"),
+        ("xyz", {}, Metric(weights="cubic"), "--weights 'cubic' is not known\none of: identity"),
+        ("xyz", {}, Metric(weights=""), "--weights '' is not known"),
+        ("xyz", {}, Metric(weights="quadratc"), "did you mean 'quadratic'"),
+        ("xyz", {}, Metric(scale="cardinal"), "--scale 'cardinal' is not known"),
+        ("xyz", {}, Metric(distance="euclid"), "--distance 'euclid' is not known\none of: exact"),
+        ("xyz", {}, Metric(distance="masi"), "one category per answer.*\nuse --scale"),
+        ("xyz", {}, Metric(distance="exact"), "--distance compares sets"),
+        ("xyz", {}, Metric(weights="linear"), "linear weights need numbers.*\n--scale ordinal"),
+        ("xyz", {}, Metric(weights="quadratic"), "quadratic weights need numbers"),
+        ("xyz", {}, Metric(weights="ordinal"), "of 'p' have no order\ndeclare one: tracker"),
+        ("xyz", {}, Metric(scale="ordinal"), "have no order"),
+        ("xyz", {}, Metric("linear", "ordinal"), "have no order"),
+        ("xyz", {}, Metric(scale="interval"), "interval scale needs numbers.*\nuse --scale"),
+        ("xyz", {}, Metric(scale="ratio"), "ratio scale needs numbers"),
+        (("1", "2", "x"), {}, Metric(weights="linear"), "need numbers"),
+        (("1", "2", "nan"), {}, Metric(weights="linear"), "need numbers"),
+        (("1", "2", "inf"), {}, Metric(scale="ratio"), "needs numbers"),
+        (("-1", "0", "2"), {}, Metric(scale="ratio"), "no negative values, and -1 is one\nuse"),
+        ("xyz", {"scale": "ordinal"}, Metric(scale="ordinal"), "have no order"),
+        ("xyz", {"scale": "ordinal"}, Metric(weights="linear"), "have no order"),
+        ("xyz", {"answers": "several"}, Metric(weights="linear"), "no order\nuse --distance"),
+        ("xyz", {"answers": "several"}, Metric(scale="nominal"), "no order"),
+        ("xyz", {"answers": "several"}, Metric(scale="ordinal"), "no order"),
+        (("1", "2"), {"answers": "several"}, Metric(weights="quadratic"), "several categories"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit(
     sqlite_ledger: Ledger,
     categories: tuple[str, ...],
     options: dict[str, Any],
-    reading: Reading,
+    metric: Metric,
     message: str,
 ) -> None:
     store(sqlite_ledger, categories, **options)
     with pytest.raises(InvalidOption, match=message):
-        assessed(sqlite_ledger, reading=reading)
+        assessed(sqlite_ledger, metric=metric)
 
 
 def test_an_ordinal_scale_without_an_order(sqlite_ledger: Ledger) -> None:
@@ -77,21 +77,21 @@ def test_an_ordinal_scale_without_an_order(sqlite_ledger: Ledger) -> None:
     assert (alpha.value, alpha.undefined) == (None, "not_applicable")
     assert alpha.details == {"scale": "ordinal"}
     assert found.measure("fleiss_kappa").value is not None
-    nominal = assessed(sqlite_ledger, reading=Reading(scale="nominal"))
+    nominal = assessed(sqlite_ledger, metric=Metric(scale="nominal"))
     assert nominal.measure("krippendorff_alpha").value is not None
     assert (found.scale, nominal.scale) == ("ordinal", "nominal")
 
 
 def test_numbers_have_an_order(sqlite_ledger: Ledger) -> None:
     store(sqlite_ledger, ("1", "2", "10"))
-    for reading in (
-        Reading(scale="ordinal"),
-        Reading(weights="ordinal"),
-        Reading(weights="quadratic", scale="ordinal"),
-        Reading(scale="interval"),
-        Reading(scale="ratio"),
+    for metric in (
+        Metric(scale="ordinal"),
+        Metric(weights="ordinal"),
+        Metric(weights="quadratic", scale="ordinal"),
+        Metric(scale="interval"),
+        Metric(scale="ratio"),
     ):
-        assert assessed(sqlite_ledger, reading=reading).measures[0].value is not None
+        assert assessed(sqlite_ledger, metric=metric).measures[0].value is not None
 
 
 def test_a_ratio_scale_has_no_negative_value(sqlite_ledger: Ledger) -> None:
@@ -103,8 +103,8 @@ def test_a_ratio_scale_has_no_negative_value(sqlite_ledger: Ledger) -> None:
     store(sqlite_ledger, ("-1", "0", "2"), scale="interval")
     assert assessed(sqlite_ledger).measure("krippendorff_alpha").value is not None
     with pytest.raises(InvalidOption, match="use --scale interval"):
-        assessed(sqlite_ledger, reading=Reading(scale="ratio"))
-    found = assessed(sqlite_ledger, "p", "fleiss_kappa", reading=Reading(scale="ratio"))
+        assessed(sqlite_ledger, metric=Metric(scale="ratio"))
+    found = assessed(sqlite_ledger, "p", "fleiss_kappa", metric=Metric(scale="ratio"))
     assert found.measures[0].value is not None, "only alpha compares on the scale"
 
 
@@ -112,8 +112,8 @@ def test_a_ratio_scale_of_zeros(sqlite_ledger: Ledger) -> None:
     given = {(f"i{n:02}", who): (("0",) if n else ("0.0",)) for n in range(4) for who in "AB"}
     options = ProjectOptions(scale="ratio")
     sqlite_ledger.import_frame(frame(given), "p", options=options)
-    for reading in (Reading(), Reading(weights="linear"), Reading(scale="interval")):
-        found = assessed(sqlite_ledger, reading=reading)
+    for metric in (Metric(), Metric(weights="linear"), Metric(scale="interval")):
+        found = assessed(sqlite_ledger, metric=metric)
         assert found.measure("krippendorff_alpha").undefined == "single_category"
         assert found.measure("percent_agreement").value == 1
 
@@ -122,7 +122,7 @@ def test_what_a_reading_changes(sqlite_ledger: Ledger) -> None:
     KINDS["ordinal"].store(sqlite_ledger)
     plain = values(assessed(sqlite_ledger))
     assert plain.keys() >= {"gwet_ac1"}
-    weighted = assessed(sqlite_ledger, reading=Reading(weights="quadratic"))
+    weighted = assessed(sqlite_ledger, metric=Metric(weights="quadratic"))
     assert {one.details["weights"] for one in weighted.measures if "weights" in one.details} == {
         "quadratic"
     }
@@ -132,11 +132,11 @@ def test_what_a_reading_changes(sqlite_ledger: Ledger) -> None:
     assert other["krippendorff_alpha"] == plain["krippendorff_alpha"], "of alpha it is the scale"
     for name in ("percent_agreement", "fleiss_kappa", "conger_kappa", "brennan_prediger"):
         assert other[name] != plain[name]
-    scaled = assessed(sqlite_ledger, reading=Reading(scale="nominal"))
+    scaled = assessed(sqlite_ledger, metric=Metric(scale="nominal"))
     assert scaled.measure("krippendorff_alpha").details["scale"] == "nominal"
     changed = {name for name, value in values(scaled).items() if value != plain[name]}
     assert changed == {"krippendorff_alpha"}
-    identity = assessed(sqlite_ledger, reading=Reading(weights="identity"))
+    identity = assessed(sqlite_ledger, metric=Metric(weights="identity"))
     assert values(identity) == plain
 
 
@@ -150,7 +150,7 @@ def test_ranks_follow_the_declared_order(sqlite_ledger: Ledger) -> None:
             rows, name, options=ProjectOptions(scale="ordinal", categories=order)
         )
     near, far = (
-        assessed(sqlite_ledger, name, "percent_agreement", reading=Reading(weights="linear"))
+        assessed(sqlite_ledger, name, "percent_agreement", metric=Metric(weights="linear"))
         .measures[0].value for name in ("near", "far")
     )  # fmt: skip
     assert near == pytest.approx(1 - 1 / 3)
@@ -159,14 +159,14 @@ def test_ranks_follow_the_declared_order(sqlite_ledger: Ledger) -> None:
 
 def test_the_same_measure_named_twice_is_given_once(sqlite_ledger: Ledger) -> None:
     KINDS["ordinal"].store(sqlite_ledger)
-    for names, reading, expected in (
-        (("fleiss_kappa", "fleiss_kappa"), Reading(), ["fleiss_kappa"]),
-        (("scott_pi", "fleiss_kappa"), Reading(), ["scott_pi", "fleiss_kappa"]),
-        (("gwet_ac1",), Reading(weights="linear"), ["gwet_ac2"]),
-        (("gwet_ac2", "gwet_ac1"), Reading(weights="linear"), ["gwet_ac2"]),
-        (("gwet_ac1",), Reading(weights="identity"), ["gwet_ac1"]),
+    for names, metric, expected in (
+        (("fleiss_kappa", "fleiss_kappa"), Metric(), ["fleiss_kappa"]),
+        (("scott_pi", "fleiss_kappa"), Metric(), ["scott_pi", "fleiss_kappa"]),
+        (("gwet_ac1",), Metric(weights="linear"), ["gwet_ac2"]),
+        (("gwet_ac2", "gwet_ac1"), Metric(weights="linear"), ["gwet_ac2"]),
+        (("gwet_ac1",), Metric(weights="identity"), ["gwet_ac1"]),
     ):
-        found = assessed(sqlite_ledger, "p", *names, reading=reading)
+        found = assessed(sqlite_ledger, "p", *names, metric=metric)
         assert [one.measure for one in found.measures] == expected
     with pytest.raises(InvalidOption, match=r"gwet_ac2 needs weights; without .*\nadd --weights"):
         assessed(sqlite_ledger, "p", "gwet_ac2")
@@ -175,8 +175,8 @@ def test_the_same_measure_named_twice_is_given_once(sqlite_ledger: Ledger) -> No
 def test_a_question_of_an_empty_project(sqlite_ledger: Ledger) -> None:
     with sqlite_ledger.database.write() as connection:
         create_project(connection, "p")
-    for reading in (Reading(), Reading(weights="linear"), Reading(scale="ratio")):
-        found = assessed(sqlite_ledger, reading=reading)
+    for metric in (Metric(), Metric(weights="linear"), Metric(scale="ratio")):
+        found = assessed(sqlite_ledger, metric=metric)
         assert {one.undefined for one in found.measures} == {"too_few_items"}
         assert found.rates == ()
-    assert asked().reading == Reading()
+    assert asked().metric == Metric()

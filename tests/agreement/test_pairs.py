@@ -22,7 +22,7 @@ from tests.agreement.crowd import (
     frame,
 )
 from tests.helpers import SPANS, count_statements
-from tracker.agreement import PairAgreement, Reading, by_pair, span_pairs
+from tracker.agreement import Metric, PairAgreement, by_pair, span_pairs
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 
@@ -52,13 +52,13 @@ def test_a_pair_is_a_project_of_two(ledger: Ledger, kind: Kind) -> None:
         assert len({frozenset(own) for own in by_person.values()}) == 1
     else:
         kind.store(ledger)
-    for reading in kind.readings_on(ledger):
-        if reading.distance is not None:
+    for metric in kind.readings_on(ledger):
+        if metric.distance is not None:
             continue  # of alpha only
-        found = pairs(ledger, reading=reading)
+        found = pairs(ledger, metric=metric)
         assert found.keys() == {*combinations(PEOPLE, 2)}
         for two, row in found.items():
-            alone = assessed(ledger, "p", "cohen_kappa", reading=reading, annotators=two)
+            alone = assessed(ledger, "p", "cohen_kappa", metric=metric, annotators=two)
             kappa = alone.measures[0]
             assert row.kappa.value == close(kappa.value)
             assert row.kappa.standard_error == close(kappa.standard_error)
@@ -68,9 +68,9 @@ def test_a_pair_is_a_project_of_two(ledger: Ledger, kind: Kind) -> None:
             )
             assert row.kappa.items == alone.counts.items_compared
             told = row.to_dict()
-            assert told["weights"] == (reading.weights or "identity")
+            assert told["weights"] == (metric.weights or "identity")
             assert ("numeric" in told) == (
-                (reading.scale or kind.options.scale) in {"interval", "ratio"}
+                (metric.scale or kind.options.scale) in {"interval", "ratio"}
             )
 
 
@@ -80,9 +80,9 @@ def test_weights_where_categories_are_learnt(ledger: Ledger, weights: str) -> No
     KINDS["ratio"].store(ledger, people=PEOPLE[:2])
     alone = {("i90", "ann"): ("100",)}  # in use, though of no item of two answers
     KINDS["ratio"].load(ledger, alone, "p")
-    reading = Reading(weights=weights)
-    (row,) = pairs(ledger, reading=reading).values()
-    kappa = assessed(ledger, reading=reading).measure("cohen_kappa")
+    metric = Metric(weights=weights)
+    (row,) = pairs(ledger, metric=metric).values()
+    kappa = assessed(ledger, metric=metric).measure("cohen_kappa")
     assert kappa.value is not None
     assert (row.kappa.value, row.kappa.expected) == (close(kappa.value), close(kappa.expected))
 
@@ -102,13 +102,11 @@ def test_the_confidence_is_that_of_the_pairs(ledger: Ledger) -> None:
 # -- numbers -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "reading", [Reading(), Reading(scale="interval")], ids=["ratio", "interval"]
-)
-def test_correlations_and_differences(ledger: Ledger, reading: Reading) -> None:
+@pytest.mark.parametrize("metric", [Metric(), Metric(scale="interval")], ids=["ratio", "interval"])
+def test_correlations_and_differences(ledger: Ledger, metric: Metric) -> None:
     # Dot comes first in the file and last by name: differences are of the second by name.
     given = KINDS["ratio"].store(ledger, people=PEOPLE[::-1], items=30)
-    for (one, other), row in pairs(ledger, reading=reading).items():
+    for (one, other), row in pairs(ledger, metric=metric).items():
         x, y = columns(given, one, other)
         found = row.numeric
         assert found is not None
@@ -164,11 +162,11 @@ def test_little_to_correlate(ledger: Ledger) -> None:
 def test_numbers_on_a_nominal_scale_are_names(ledger: Ledger) -> None:
     ledger.import_frame(frame(answers(categories=("1", "2", "3"))), "p")
     assert all(row.numeric is None for row in pairs(ledger).values())
-    found = pairs(ledger, reading=Reading(scale="interval"))
+    found = pairs(ledger, metric=Metric(scale="interval"))
     assert all(row.numeric is not None for row in found.values())
     KINDS["one"].store(ledger, "q")
     with pytest.raises(InvalidOption, match="linear weights need numbers"):
-        pairs(ledger, "q", reading=Reading(weights="linear"))
+        pairs(ledger, "q", metric=Metric(weights="linear"))
 
 
 def test_nobody_shares_an_item(ledger: Ledger) -> None:
@@ -202,13 +200,13 @@ def test_pairs_of_spans(ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize(
-    "reading", [Reading(), Reading(weights="quadratic")], ids=["plain", "weighted"]
+    "metric", [Metric(), Metric(weights="quadratic")], ids=["plain", "weighted"]
 )
-def test_as_many_statements_whatever_the_items(ledger: Ledger, reading: Reading) -> None:
+def test_as_many_statements_whatever_the_items(ledger: Ledger, metric: Metric) -> None:
     numbers = []
     for items in (10, 99):
         KINDS["ratio"].store(ledger, f"p{items}", items=items)
         with count_statements(ledger.database.engine) as statements:
-            pairs(ledger, f"p{items}", reading=reading)
+            pairs(ledger, f"p{items}", metric=metric)
         numbers.append(statements.number)
     assert numbers[0] == numbers[1] < 20

@@ -17,7 +17,7 @@ from tests.agreement.crowd import (
     frame,
 )
 from tests.helpers import count_statements
-from tracker.agreement import Reading
+from tracker.agreement import Metric
 from tracker.agreement.sensitivity import (
     MOST_ITEMS,
     Influence,
@@ -33,9 +33,9 @@ PEOPLE = ("ann", "bob", "cat", "dot")
 Answers = dict[tuple[str, str], tuple[str, ...]]
 
 
-def measures_of(kind: Kind, reading: Reading) -> list[str]:
+def measures_of(kind: Kind, metric: Metric) -> list[str]:
     """The measures that follow from item patterns, of a project of this kind."""
-    other = "gwet_ac1" if reading.weighted else "gwet_ac2"
+    other = "gwet_ac1" if metric.weighted else "gwet_ac2"
     return [
         name
         for name, measure in MEASURES.items()
@@ -66,12 +66,12 @@ def ordered(rows: list[Influence]) -> bool:
 @each_kind_stored
 def test_without_each_annotator(ledger: Ledger, kind: Kind) -> None:
     kind.store(ledger)
-    for reading in kind.readings_on(ledger):
-        without = {who: assessed(ledger, reading=reading, exclude_annotators=who) for who in PEOPLE}
-        for measure in measures_of(kind, reading):
-            name, value, rows = influences(ledger, "annotator", measure, reading=reading)
+    for metric in kind.readings_on(ledger):
+        without = {who: assessed(ledger, metric=metric, exclude_annotators=who) for who in PEOPLE}
+        for measure in measures_of(kind, metric):
+            name, value, rows = influences(ledger, "annotator", measure, metric=metric)
             assert name == measure
-            assert value == assessed(ledger, "p", measure, reading=reading).measures[0].value
+            assert value == assessed(ledger, "p", measure, metric=metric).measures[0].value
             assert {row.name for row in rows} == {*PEOPLE}
             assert ordered(rows)
             for row in rows:
@@ -91,15 +91,15 @@ def test_without_each_item(ledger: Ledger, kind: Kind) -> None:
     given = kind.store(ledger)
     names = sorted({item for item, _ in given})
     # What is declared or learnt stays: one item less takes no category away.
-    for reading in kind.readings_on(ledger):
+    for metric in kind.readings_on(ledger):
         without = {
             item: assessed(
-                ledger, reading=reading, where={"name": [name for name in names if name != item]}
+                ledger, metric=metric, where={"name": [name for name in names if name != item]}
             )
             for item in names[::4]
         }
-        for measure in measures_of(kind, reading):
-            name, value, rows = influences(ledger, "item", measure, reading=reading)
+        for measure in measures_of(kind, metric):
+            name, value, rows = influences(ledger, "item", measure, metric=metric)
             assert (name, len(rows)) == (measure, min(MOST_ITEMS, len(names)))
             assert len({row.name for row in rows}) == len(rows)
             strengths = [abs(row.change or 0) for row in rows]
@@ -127,14 +127,14 @@ def test_without_each_category(ledger: Ledger, kind: Kind) -> None:
     for label in categories:
         left = {key: labels for key, labels in given.items() if label not in labels}
         kind.load(ledger, left, f"without {label}")
-    for reading in kind.readings_on(ledger):
-        for measure in measures_of(kind, reading):
-            name, _, rows = influences(ledger, "category", measure, reading=reading)
+    for metric in kind.readings_on(ledger):
+        for measure in measures_of(kind, metric):
+            name, _, rows = influences(ledger, "category", measure, metric=metric)
             assert name == measure
             assert sorted(row.name for row in rows) == categories
             assert ordered(rows)
             for row in rows:
-                alone = assessed(ledger, f"without {row.name}", measure, reading=reading)
+                alone = assessed(ledger, f"without {row.name}", measure, metric=metric)
                 assert row.without == close(alone.measures[0].value)
 
 
@@ -148,9 +148,9 @@ def test_a_coefficient_that_is_undefined_has_no_rows(ledger: Ledger) -> None:
 
 def test_weights_make_another_measure_of_it(ledger: Ledger) -> None:
     KINDS["ordinal"].store(ledger)
-    reading = Reading(weights="linear")
-    assert influences(ledger, "annotator", "gwet_ac1", reading=reading)[0] == "gwet_ac2"
-    with ledger.study("p", asked("gwet_ac1", reading=reading)) as counted:
+    metric = Metric(weights="linear")
+    assert influences(ledger, "annotator", "gwet_ac1", metric=metric)[0] == "gwet_ac2"
+    with ledger.study("p", asked("gwet_ac1", metric=metric)) as counted:
         assert best_merges(counted)[0] == "gwet_ac2"
 
 

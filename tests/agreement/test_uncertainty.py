@@ -38,15 +38,15 @@ def bounds(found: Coefficient) -> tuple[float | None, ...]:
 @each_kind
 def test_a_seed_decides_on_the_samples(sqlite_ledger: Ledger, kind: Kind) -> None:
     kind.store(sqlite_ledger)
-    for reading in kind.readings:
+    for metric in kind.readings:
 
-        def drawn(seed: int, reading: Any = reading) -> Assessment:
+        def drawn(seed: int, metric: Any = metric) -> Assessment:
             how = {"replicates": 60, "seed": seed}
-            return assessed(sqlite_ledger, reading=reading, uncertainty=how)
+            return assessed(sqlite_ledger, metric=metric, uncertainty=how)
 
         first, again, other = drawn(7), drawn(7), drawn(8)
         assert first == again
-        plain = of_each(assessed(sqlite_ledger, reading=reading))
+        plain = of_each(assessed(sqlite_ledger, metric=metric))
         for name, one in of_each(first).items():
             assert one.value == plain[name].value
             if name in BOOTSTRAPPED and one.value is not None:
@@ -55,7 +55,7 @@ def test_a_seed_decides_on_the_samples(sqlite_ledger: Ledger, kind: Kind) -> Non
                 assert one.standard_error == pytest.approx(plain[name].standard_error, rel=0.5)
             else:
                 assert one == plain[name]
-        rates = assessed(sqlite_ledger, reading=reading).rates
+        rates = assessed(sqlite_ledger, metric=metric).rates
         for rate, resampled in zip(rates, first.rates, strict=True):
             assert (rate.rate, rate.labels) == (resampled.rate, resampled.labels)
             assert rate.standard_error is not None
@@ -82,13 +82,11 @@ def test_bounds_follow_the_confidence(sqlite_ledger: Ledger) -> None:
 def test_leaving_out_each_annotator(ledger: Ledger, kind: Kind) -> None:
     """What the tallies give without each is what the database counts without each."""
     kind.store(ledger)
-    for reading in kind.readings_on(ledger):
-        resampled = of_each(
-            assessed(ledger, reading=reading, uncertainty={"resample": "annotators"})
-        )
-        plain = of_each(assessed(ledger, reading=reading))
+    for metric in kind.readings_on(ledger):
+        resampled = of_each(assessed(ledger, metric=metric, uncertainty={"resample": "annotators"}))
+        plain = of_each(assessed(ledger, metric=metric))
         without = [
-            of_each(assessed(ledger, reading=reading, exclude_annotators=who)) for who in PEOPLE
+            of_each(assessed(ledger, metric=metric, exclude_annotators=who)) for who in PEOPLE
         ]
         for name, one in resampled.items():
             if MEASURES[name].needs in {"pair", "pairs"} or one.value is None:
@@ -126,9 +124,9 @@ def test_one_whose_absence_leaves_nothing_to_compare(ledger: Ledger) -> None:
 @each_kind_stored
 def test_clusters_of_one_item_are_items(ledger: Ledger, kind: Kind) -> None:
     kind.store(ledger, density=1)
-    for reading in kind.readings_on(ledger):
-        plain = assessed(ledger, reading=reading, interval="t")
-        found = assessed(ledger, reading=reading, uncertainty={"cluster": "name"}, interval="t")
+    for metric in kind.readings_on(ledger):
+        plain = assessed(ledger, metric=metric, interval="t")
+        found = assessed(ledger, metric=metric, uncertainty={"cluster": "name"}, interval="t")
         for one, other in zip(plain.measures, found.measures, strict=True):
             assert bounds(other) == tuple(map(close, bounds(one)))
             if one.standard_error is not None and one.measure not in BY_NAME:
@@ -149,10 +147,10 @@ def test_copies_of_an_item_tell_nothing_new(ledger: Ledger, kind: Kind) -> None:
     }
     kind.load(ledger, given, "single")
     kind.load(ledger, copies, "p")  # three items to a document
-    for reading in kind.readings_on(ledger):
-        single = of_each(assessed(ledger, "single", reading=reading))
-        found = of_each(assessed(ledger, reading=reading, uncertainty={"cluster": "doc"}))
-        plain = of_each(assessed(ledger, reading=reading))
+    for metric in kind.readings_on(ledger):
+        single = of_each(assessed(ledger, "single", metric=metric))
+        found = of_each(assessed(ledger, metric=metric, uncertainty={"cluster": "doc"}))
+        plain = of_each(assessed(ledger, metric=metric))
         for name, one in found.items():
             if name in BY_NAME:
                 assert one == plain[name]

@@ -11,7 +11,7 @@ from scipy import stats
 
 from tests.agreement.crowd import KINDS, Kind, answers, asked, close, each_kind_stored, frame
 from tests.helpers import count_statements
-from tracker.agreement import Question, Reading, study
+from tracker.agreement import Metric, Query, study
 from tracker.compare.answer_sets import AgainstOther, compare_studies
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
@@ -25,15 +25,15 @@ OF_PAIRS = {"cohen_kappa", "light_kappa", "conger_kappa"}
 
 def compared(
     ledger: Ledger,
-    first: Question | None = None,
-    second: Question | None = None,
+    first: Query | None = None,
+    second: Query | None = None,
     *,
     mine: str = "p",
     other: str = "p",
 ) -> AgainstOther:
     with ledger.reading(mine) as (connection, project):
-        one = study(connection, project, first or Question())
-        two = study(connection, find_project(connection, other), second or first or Question())
+        one = study(connection, project, first or Query())
+        two = study(connection, find_project(connection, other), second or first or Query())
         return compare_studies(one, two, "told")
 
 
@@ -113,8 +113,8 @@ def test_items_answered_by_one_side_only_count_there(ledger: Ledger) -> None:
 @each_kind_stored
 def test_against_itself(ledger: Ledger, kind: Kind) -> None:
     kind.store(ledger)
-    for reading in kind.readings_on(ledger):
-        found = compared(ledger, asked(reading=reading))
+    for metric in kind.readings_on(ledger):
+        found = compared(ledger, asked(metric=metric))
         assert found.shared == 24
         for one, other, comparison in found.measures:
             assert one == other
@@ -206,7 +206,7 @@ def test_another_kind_of_project(ledger: Ledger) -> None:
     with pytest.raises(InvalidOption, match="gwet_ac1 does not fit 'sets'"):
         compared(ledger, asked("gwet_ac1"), other="sets")
     with pytest.raises(InvalidOption, match="several categories per answer"):
-        compared(ledger, asked(reading=Reading(scale="ordinal")), other="sets")
+        compared(ledger, asked(metric=Metric(scale="ordinal")), other="sets")
 
 
 @pytest.mark.parametrize("which", ["empty", "alone", "unanimous"])

@@ -20,13 +20,13 @@ from tests.queries.test_timeline import (
     counted,
     play,
 )
-from tracker.agreement import Assessment, Question, assess
+from tracker.agreement import Assessment, Query, assess
 from tracker.compare import StateComparison, compare_states, find_state
 from tracker.compare.item_changes import KINDS
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
-from tracker.queries import DAY, Choice
+from tracker.queries import DAY, AnswerFilter
 from tracker.storage.as_of import Moment, as_it_was
 
 EPOCH = date(1970, 1, 1).toordinal()
@@ -55,7 +55,7 @@ def assessed(
     """The figures as of the end of a day."""
     moment = (day + 1) * DAY - 1
     with as_it_was(connection, project.id, Moment(moment)):
-        return assess(connection, project, Question(measures, choice=Choice(as_of=moment)))
+        return assess(connection, project, Query(measures, filter=AnswerFilter(as_of=moment)))
 
 
 def same_figures(found: StateComparison, then: Assessment, side: int) -> None:

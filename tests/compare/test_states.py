@@ -6,7 +6,7 @@ import pytest
 
 from tests.compare.stories import day, figure, note, on, tell
 from tests.storage.as_of.plain import Clock
-from tracker.agreement import Question, Reading
+from tracker.agreement import Metric, Query
 from tracker.compare import State, find_state
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -42,9 +42,9 @@ def told_on_both(ledger: Ledger) -> Ledger:
     return story(ledger)
 
 
-def state(ledger: Ledger, text: str, question: Question | None = None) -> State:
+def state(ledger: Ledger, text: str, query: Query | None = None) -> State:
     with ledger.reading("p") as (connection, project):
-        return find_state(connection, project, text, question)
+        return find_state(connection, project, text, query)
 
 
 # -- one moment ----------------------------------------------------------------------------
@@ -254,19 +254,19 @@ def test_a_state_that_is_no_snapshot_is_like_the_snapshot_beside_it(told: Ledger
         # Of the same people, not of the same time: on the fifth day there was more.
         assert (found.changes or {})[kind] > 0
     told.snapshot("p", name="without C", exclude_annotators="C", weights="identity")
-    assert told.compare("p", "without C", day(6)).b.question.reading.weights == "identity"
+    assert told.compare("p", "without C", day(6)).b.query.metric.weights == "identity"
 
 
 def test_a_question_is_for_states_that_no_snapshot_is_of(told: Ledger) -> None:
-    question = Question((), 0.8, Reading(weights="identity"))
-    assert state(told, "last", question).question.confidence == 0.95
-    assert state(told, day(2), question).question.confidence == 0.8
+    query = Query((), 0.8, Metric(weights="identity"))
+    assert state(told, "last", query).query.confidence == 0.95
+    assert state(told, day(2), query).query.confidence == 0.8
     with pytest.raises(InvalidOption, match="differ in their settings: confidence, weights"):
-        told.compare("p", "last", "..", question=question)
-    assert told.compare("p", "last", "..", question=question, anyway=True).measures
+        told.compare("p", "last", "..", query=query)
+    assert told.compare("p", "last", "..", query=query, anyway=True).measures
     with pytest.raises(InvalidOption, match="two snapshots are compared as they were recorded"):
-        told.compare("p", "last~1", "last", question=question, anyway=True)
-    found = told.compare("p", day(2), "..", question=question)
+        told.compare("p", "last~1", "last", query=query, anyway=True)
+    found = told.compare("p", day(2), "..", query=query)
     assert {one.comparison.confidence for one in found.measures} == {0.8}
 
 

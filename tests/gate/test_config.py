@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.house import CHECKOUT
-from tracker.agreement import Reading
+from tracker.agreement import Metric
 from tracker.core.errors import Refused
 from tracker.gate import parse_config, read_config
 from tracker.gate.checks import AtLeast, Figure, ItemsAtLeast, MaxDrop, NoFlags, OverlapAtLeast
@@ -62,7 +62,7 @@ overlap_at_least = 0.9
 def test_everything_a_file_may_say() -> None:
     found = parse_config(EVERYTHING, "gate.toml")
     assert (found.confidence, found.interval) == (0.9, "t")
-    assert found.reading == Reading("linear", "ordinal")
+    assert found.metric == Metric("linear", "ordinal")
     of = [
         (AtLeast, ("overall", Figure("krippendorff_alpha"), 0.667, "ci_low")),
         (AtLeast, (None, Figure(category="positive"), 1.0, "value")),
@@ -84,7 +84,7 @@ def test_everything_a_file_may_say() -> None:
 
 def test_a_file_says_nothing_of_how_figures_are_read() -> None:
     found = parse_config("[[check]]\nitems_at_least = 1", "f")
-    assert (found.confidence, found.reading) == (0.95, Reading())
+    assert (found.confidence, found.metric) == (0.95, Metric())
     assert found.interval == "asymmetric"
 
 

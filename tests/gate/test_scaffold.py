@@ -15,7 +15,7 @@ from tracker.core.errors import InvalidOption
 from tracker.gate import judge, parse_config, starting_config
 from tracker.gate.scaffold import _below, _two_digits
 from tracker.ledger import Ledger
-from tracker.queries import choose
+from tracker.queries import filter_of
 from tracker.simulate import Group, crowd
 
 
@@ -85,14 +85,14 @@ def test_what_it_holds_to(ledger: Ledger, gate: Gate) -> None:
 def started_without(ledger: Ledger, annotator: str) -> str:
     """The file to start from where somebody's answers are not counted."""
     with ledger.reading("p") as (connection, found):
-        return starting_config(connection, found, choose(exclude_annotators=annotator))
+        return starting_config(connection, found, filter_of(exclude_annotators=annotator))
 
 
 def test_a_choice_of_answers_passes_with_the_same_choice(ledger: Ledger, gate: Gate) -> None:
     rows = [(n, who, "xy"[n % 2]) for n in range(20) for who in ("ada", "bo")]
     load(ledger, [*rows, *((n, "cy", "x") for n in range(20))])
     with ledger.reading("p") as (connection, found):
-        text = starting_config(connection, found, choose(annotators=["ada", "bo"]))
+        text = starting_config(connection, found, filter_of(annotators=["ada", "bo"]))
     assert "the gate needs the same options" in text
     assert gate(text, annotators=["ada", "bo"]).passed
     assert not gate(text).passed

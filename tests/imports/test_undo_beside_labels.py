@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from tests.helpers import SPANS, count_statements, undo
-from tracker.agreement import Question
+from tracker.agreement import Query
 from tracker.agreement.groups import by_attribute
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
@@ -84,7 +84,7 @@ def seen(ledger: Ledger, name: str) -> dict[str, Any]:
     held["agreement"] = {key: figures[key] for key in figures if key != "project"}
     try:
         with ledger.reading(name) as (connection, project):
-            found = by_attribute(connection, project, "language", Question()).to_dict()
+            found = by_attribute(connection, project, "language", Query()).to_dict()
         held["by language"] = found["groups"]
     except InvalidOption as error:
         held["by language"] = str(error).replace(name, "p")

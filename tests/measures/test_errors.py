@@ -27,10 +27,10 @@ from tracker.measures.conger_light import conger_kappa
 from tracker.measures.jackknife import clustered, over_annotators
 from tracker.measures.sample import Sample, sample_of
 
-Reading = dict[str, Any]
-Of = tuple[str, Reading]
+Metric = dict[str, Any]
+Of = tuple[str, Metric]
 
-DECLARED: Reading = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.0, 2: 2.0, 3: 4.0}}
+DECLARED: Metric = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.0, 2: 2.0, 3: 4.0}}
 PLAIN: list[Of] = [
     (name, DECLARED)
     for name in ("percent_agreement", "fleiss_kappa", "gwet_ac1", "brennan_prediger")
@@ -85,7 +85,7 @@ def test_an_items_influence_is_the_slope_of_the_coefficient(of: Of, answering: f
         assert found.influence[place] == pytest.approx(slope, rel=1e-4, abs=1e-13)
 
 
-def jackknife(answers: Answered, measure: str, reading: Reading) -> float:
+def jackknife(answers: Answered, measure: str, reading: Metric) -> float:
     """The delete-one-item error; items of one assignment are alike."""
     function = conger_kappa if measure == "conger_kappa" else MEASURES[measure].function
     assert function is not None

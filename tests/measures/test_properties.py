@@ -30,26 +30,26 @@ from tracker.measures.estimate import Estimate
 from tracker.measures.krippendorff import krippendorff_alpha
 from tracker.measures.sample import sample_of
 
-Reading = dict[str, Any]
+Metric = dict[str, Any]
 
 # Four categories, all declared; the numbers stand in no even steps.
-DECLARED: Reading = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}}
-SETS: Reading = {"several": True, "scale": "exact"}
+DECLARED: Metric = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}}
+SETS: Metric = {"several": True, "scale": "exact"}
 WEIGHTS = ["identity", "linear", "quadratic", "ordinal"]
 SCALES = ["nominal", "ordinal", "interval", "ratio"]
 WEIGHTED = [
     "percent_agreement", "fleiss_kappa", "gwet_ac1", "brennan_prediger", "conger_kappa",
     "light_kappa",
 ]  # fmt: skip
-NOMINAL: list[tuple[str, Reading]] = [
+NOMINAL: list[tuple[str, Metric]] = [
     *((name, DECLARED) for name in WEIGHTED),
     ("krippendorff_alpha", DECLARED),
 ]
-OF_SETS: list[tuple[str, Reading]] = [
+OF_SETS: list[tuple[str, Metric]] = [
     *((name, SETS) for name in ("percent_agreement", "fleiss_kappa", "conger_kappa")),
     *(("krippendorff_alpha", SETS | {"scale": name}) for name in ("exact", "jaccard", "masi")),
 ]
-ORDERED: list[tuple[str, Reading]] = [
+ORDERED: list[tuple[str, Metric]] = [
     *((name, DECLARED | {"weighting": word}) for name in WEIGHTED for word in WEIGHTS[1:]),
     *(("krippendorff_alpha", DECLARED | {"scale": scale}) for scale in SCALES[1:]),
 ]
@@ -332,7 +332,7 @@ def test_kappa_is_symmetric_and_blind_to_names(counts: dict[tuple[Answer, Answer
 
 # -- two categories ------------------------------------------------------------------------
 
-TWO: Reading = {"categories": [0, 1], "values": {0: 0.0, 1: 7.0}}
+TWO: Metric = {"categories": [0, 1], "values": {0: 0.0, 1: 7.0}}
 two_categories = st.integers(0, 1).map(lambda category: (category,))
 
 
@@ -360,7 +360,7 @@ def test_all_distances_of_two_categories_give_one_alpha(answers: Answered) -> No
 def test_two_categories_of_one_number_are_one_answer(answers: Answered, number: float) -> None:
     # Such as "1" and "1.0": nothing is apart, and rounding must not make a perfect 1 of that.
     values = {0: number, 1: number, 2: number + 0.3}
-    reading: Reading = {"categories": [0, 1, 2], "values": values}
+    reading: Metric = {"categories": [0, 1, 2], "values": values}
     alpha = answers.estimate("krippendorff_alpha", scale="interval", **reading)
     kappa = answers.estimate("fleiss_kappa", weighting="linear", **reading)
     assert (alpha.undefined, kappa.undefined) == ("single_category", "single_category")

@@ -24,7 +24,7 @@ from tracker.projects.annotators import annotator_names, set_kind
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
-from tracker.queries import EVERYTHING, Choice
+from tracker.queries import EVERYTHING, AnswerFilter
 from tracker.storage.schema import NONE_APPLIES, ItemAttribute
 
 Rows = Mapping[tuple[str, str, int], frozenset[str] | None]
@@ -228,7 +228,7 @@ def store_raw(
 
 
 def compare(
-    connection: Connection, project: ProjectInfo, plain: Plain, choice: Choice = EVERYTHING
+    connection: Connection, project: ProjectInfo, plain: Plain, choice: AnswerFilter = EVERYTHING
 ) -> None:
     """Assert that the database counts what Python counts."""
     selection = queries.select_answers(connection, project, choice)
@@ -246,7 +246,7 @@ def compare(
 
 
 def compare_groups(
-    connection: Connection, project: ProjectInfo, plain: Plain, attribute: str, choice: Choice
+    connection: Connection, project: ProjectInfo, plain: Plain, attribute: str, choice: AnswerFilter
 ) -> None:
     """Assert that the database counts the same apart by an attribute."""
     selection = queries.select_answers(connection, project, choice)

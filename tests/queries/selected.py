@@ -22,7 +22,7 @@ from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, Choice, Selection
+from tracker.queries import EVERYTHING, AnswerFilter, Selection
 
 __all__ = ["DAY", "START", "Selected", "both_kinds", "check_each", "selected"]
 
@@ -41,7 +41,7 @@ class Selected:
     connection: Connection
     project: ProjectInfo
     raw: Raw
-    choice: Choice = EVERYTHING
+    choice: AnswerFilter = EVERYTHING
 
     @cached_property
     def selection(self) -> Selection:
@@ -101,7 +101,7 @@ def selected(
     rows: Rows,
     kind: str,
     categories: tuple[str, ...] | None = None,
-    choice: Choice = EVERYTHING,
+    choice: AnswerFilter = EVERYTHING,
     **asked: Any,
 ) -> Iterator[Selected]:
     """The rows as a project, taken back afterwards."""
@@ -165,7 +165,7 @@ def _moment(random: Random) -> int:
     return START + random.randrange(6) * DAY
 
 
-def _choice(random: Random, people: list[str], there: list[str]) -> Choice:
+def _choice(random: Random, people: list[str], there: list[str]) -> AnswerFilter:
     """Some of the limits, each seldom enough that something is left."""
 
     def some(names: list[str]) -> tuple[str, ...]:
@@ -175,7 +175,7 @@ def _choice(random: Random, people: list[str], there: list[str]) -> Choice:
         return random.random() < share
 
     since, until = sorted(_moment(random) for _ in range(2))
-    return Choice(
+    return AnswerFilter(
         annotators=some(people) if maybe(0.3) else (),
         excluded=some(people)[:2] if maybe(0.3) else (),
         since=since if maybe(0.4) else None,

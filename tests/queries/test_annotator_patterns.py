@@ -16,7 +16,7 @@ from tests.queries.selected import DAY, START, Selected, both_kinds, check_each,
 from tracker import queries
 from tracker.core.tallies import Answer
 from tracker.ledger import Ledger
-from tracker.queries import Choice, annotator_patterns
+from tracker.queries import AnswerFilter, annotator_patterns
 
 Counts = dict[int, Counter[Any]]
 
@@ -167,7 +167,7 @@ def test_fewer_answers_than_blocks(ledger: Ledger) -> None:
 def test_a_reference_asked_into_the_comparison_has_no_truth(ledger: Ledger) -> None:
     rows: Rows = {(item, who, 1): x("w") for item in "ij" for who in "ARS"}
     times = dict.fromkeys(rows, START)
-    choice = Choice(annotators=("A", "R", "S"))
+    choice = AnswerFilter(annotators=("A", "R", "S"))
     with selected(ledger, rows, "one", times=times, choice=choice) as chosen:
         check_evidence(chosen)
         held = queries.gold_tallies(chosen.connection, chosen.selection)

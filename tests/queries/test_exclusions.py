@@ -12,7 +12,7 @@ from tests.queries.selected import DAY, START, Selected, both_kinds, check_each,
 from tracker import queries
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_kind
-from tracker.queries import Choice, choose
+from tracker.queries import AnswerFilter, filter_of
 from tracker.queries.exclusions import Inclusion, inclusion
 
 FATES = ("skipped", "other_kinds", "not_chosen", "later_passes", "counted")
@@ -72,11 +72,11 @@ def test_every_fate_at_once(ledger: Ledger) -> None:
     }
     times = dict.fromkeys(rows, START + 2 * DAY) | {("i", "B", 1): START}
     for choice, expected in (
-        (Choice(), (1, 2, 0, 2, 4)),
-        (Choice(since=START + DAY), (1, 2, 1, 1, 4)),
-        (Choice(annotators=("A", "R")), (1, 1, 3, 1, 3)),
-        (Choice(annotators=("A", "R"), excluded=("R",)), (1, 2, 3, 1, 2)),
-        (Choice(excluded=("C",)), (1, 2, 1, 2, 3)),
+        (AnswerFilter(), (1, 2, 0, 2, 4)),
+        (AnswerFilter(since=START + DAY), (1, 2, 1, 1, 4)),
+        (AnswerFilter(annotators=("A", "R")), (1, 1, 3, 1, 3)),
+        (AnswerFilter(annotators=("A", "R"), excluded=("R",)), (1, 2, 3, 1, 2)),
+        (AnswerFilter(excluded=("C",)), (1, 2, 1, 2, 3)),
     ):
         with selected(ledger, rows, "one", choice=choice, times=times) as chosen:
             check_inclusion(chosen)
@@ -84,9 +84,9 @@ def test_every_fate_at_once(ledger: Ledger) -> None:
             assert tuple(getattr(found, name) for name in FATES) == expected, choice
 
 
-def of(ledger: Ledger, choice: Choice | None = None) -> Inclusion:
+def of(ledger: Ledger, choice: AnswerFilter | None = None) -> Inclusion:
     with ledger.reading("p") as (connection, project):
-        selection = queries.select_answers(connection, project, choice or choose())
+        selection = queries.select_answers(connection, project, choice or filter_of())
         found = inclusion(connection, selection)
     assert sum(getattr(found, name) for name in FATES) == found.standing
     return found
@@ -100,7 +100,7 @@ def test_what_no_longer_stands_is_told_apart(ledger: Ledger, write: Callable[...
     first = of(ledger)
     assert (first.standing, first.skipped, first.other_kinds, first.counted) == (4, 1, 1, 2)
     assert (first.items, first.past, first.taken_back) == (3, 0, 0)
-    assert of(ledger, choose(annotators=["A", "R"])).counted == 2
+    assert of(ledger, filter_of(annotators=["A", "R"])).counted == 2
 
     revised = ledger.import_file(write(header + "1,A,y\n2,A,x"), "p")
     second = of(ledger)

@@ -16,7 +16,7 @@ from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.ledger import Ledger
 from tracker.projects.items import item_names
 from tracker.projects.project import rename_project
-from tracker.queries import Choice
+from tracker.queries import AnswerFilter
 
 
 def own_answers(plain: Plain) -> dict[int, Counter[Answer]]:
@@ -158,7 +158,7 @@ def test_very_many_answers_and_categories(ledger: Ledger) -> None:
     }
     with ledger.database.write(keep=False) as connection:
         project, raw = store_raw(connection, rows, "one", tuple(names))
-        half = Choice(annotators=tuple(f"a{who:02}" for who in range(14)))
+        half = AnswerFilter(annotators=tuple(f"a{who:02}" for who in range(14)))
         whole = queries.select_answers(connection, project)
         part = queries.select_answers(connection, project, half)
         few = raw.plain(only=part.only or frozenset())

@@ -11,7 +11,7 @@ from tests.queries.selected import DAY, START, Selected, both_kinds, check_each,
 from tracker import queries
 from tracker.core.tallies import Answer
 from tracker.ledger import Ledger
-from tracker.queries import Choice
+from tracker.queries import AnswerFilter
 
 Key = tuple[int, Answer | None, Answer | None]
 
@@ -98,10 +98,10 @@ def test_a_choice_of_times_may_leave_a_pass_alone(ledger: Ledger) -> None:
     rows: Rows = {("i", "A", n): x("wxy"[n - 1]) for n in (1, 2, 3)}
     times = {("i", "A", n): START + n * DAY for n in (1, 2, 3)}
     for choice, repeats, alone in (
-        (Choice(), 2, 0),
-        (Choice(since=START + 2 * DAY), 1, 1),
-        (Choice(since=START + 3 * DAY), 0, 1),
-        (Choice(until=START + DAY), 0, 0),
+        (AnswerFilter(), 2, 0),
+        (AnswerFilter(since=START + 2 * DAY), 1, 1),
+        (AnswerFilter(since=START + 3 * DAY), 0, 1),
+        (AnswerFilter(until=START + DAY), 0, 0),
     ):
         with selected(ledger, rows, "one", choice=choice, times=times) as chosen:
             check_passes(chosen)

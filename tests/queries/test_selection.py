@@ -18,7 +18,7 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
-from tracker.queries import Choice
+from tracker.queries import AnswerFilter
 
 DAY = 86_400_000_000
 START = clock.parse_when("2020-01-01", now=0, end_of_day=False)
@@ -55,7 +55,7 @@ class Drawn:
             for item in "ijkl"
         }
 
-    def choice(self, people: Set[str], there: Set[tuple[str, str]]) -> Choice:
+    def choice(self, people: Set[str], there: Set[tuple[str, str]]) -> AnswerFilter:
         """Some of the limits, each seldom enough that something is left."""
 
         def some(most: int, share: float) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ class Drawn:
 
         where = {name: [v for k, v in sorted(there) if k == name] for name in ATTRIBUTES}
         since, until = sorted(START + self.random.randrange(6) * DAY for _ in range(2))
-        return Choice(
+        return AnswerFilter(
             annotators=some(4, 0.3),
             excluded=some(self.random.randint(1, 2), 0.3),
             since=since if self.maybe(0.4) else None,
@@ -126,7 +126,7 @@ def test_the_lowest_pass_is_that_within_the_times(ledger: Ledger) -> None:
     with ledger.database.write(keep=False) as connection:
         project, raw = store_raw(connection, rows, "one", times=times)
 
-        def agree(choice: Choice) -> bool:
+        def agree(choice: AnswerFilter) -> bool:
             patterns = queries.item_patterns(
                 connection, queries.select_answers(connection, project, choice)
             )
@@ -134,9 +134,9 @@ def test_the_lowest_pass_is_that_within_the_times(ledger: Ledger) -> None:
             assert patterns.answers == 2
             return len(pattern) == 1
 
-        assert not agree(Choice())
-        assert agree(Choice(since=START + 2 * DAY))
-        compare(connection, project, raw.plain(until=START + DAY), Choice(until=START + DAY))
+        assert not agree(AnswerFilter())
+        assert agree(AnswerFilter(since=START + 2 * DAY))
+        compare(connection, project, raw.plain(until=START + DAY), AnswerFilter(until=START + DAY))
 
 
 def wide(annotators: int, items: int) -> tuple[dict[Any, Any], dict[str, dict[str, str]]]:
@@ -157,8 +157,11 @@ def test_very_many_answers_to_an_item(ledger: Ledger, annotators: int) -> None:
     with ledger.database.write(keep=False) as connection:
         project, raw = store_raw(connection, rows, "one", values=values)
         for choice, plain in (
-            (Choice(), raw.plain()),
-            (Choice(where=(("lang", ("d1",)),)), raw.plain(where={"lang": frozenset({"d1"})})),
+            (AnswerFilter(), raw.plain()),
+            (
+                AnswerFilter(where=(("lang", ("d1",)),)),
+                raw.plain(where={"lang": frozenset({"d1"})}),
+            ),
         ):
             compare(connection, project, plain, choice)
             compare_groups(connection, project, plain, "lang", choice)
@@ -173,7 +176,7 @@ def test_an_attribute_of_very_many_values(ledger: Ledger) -> None:
         with pytest.raises(InvalidOption, match="more than 1,000 values"):
             queries.item_patterns_by(connection, selection, "lang")
         assert len(list(queries.item_patterns_by_cluster(connection, selection, "lang"))) == 1002
-        some = Choice(where=(("lang", tuple(str(n) for n in range(1000))),))
+        some = AnswerFilter(where=(("lang", tuple(str(n) for n in range(1000))),))
         selection = queries.select_answers(connection, project, some)
         assert len(queries.item_patterns_by(connection, selection, "lang")) == 1000
 
@@ -191,7 +194,7 @@ def test_nothing_chosen_is_asked_as_before(sqlite_ledger: Ledger) -> None:
     with sqlite_ledger.database.write(keep=False) as connection:
         project, _ = store_raw(connection, {("i", "A", 1): x("w"), ("i", "R", 1): x("w")}, "one")
         with count_statements(sqlite_ledger.database.engine) as statements:
-            selection = queries.select_answers(connection, project, queries.choose())
+            selection = queries.select_answers(connection, project, queries.filter_of())
         assert statements.number == 1
         assert selection == queries.Selection(project, selection.left_out, selection.references)
         assert selection.told is None
@@ -209,4 +212,4 @@ def test_a_clusters_rows_follow_each_other_whatever_the_plan(
         project, raw = store_raw(connection, rows, "one", values=values)
         connection.exec_driver_sql("SET LOCAL enable_sort = off")
         connection.exec_driver_sql("ANALYZE labels, item_attributes")
-        compare_groups(connection, project, raw.plain(), "lang", Choice())
+        compare_groups(connection, project, raw.plain(), "lang", AnswerFilter())

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from tests.helpers import count_rows, count_statements
-from tracker.agreement import Question, by_attribute
+from tracker.agreement import Query, by_attribute
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.flags import list_flags
 from tracker.ledger import Ledger
 from tracker.projects.annotators import add_alias, rename_annotator, set_kind
-from tracker.queries import Selecting, choose
+from tracker.queries import Selecting, filter_of
 from tracker.snapshots import find_snapshot
 
 COLUMNS = ["item", "annotator", "category", "labeled_at", "lang", "gold"]
@@ -181,7 +181,7 @@ def test_attributes_of_items(chosen: Ledger) -> None:
     chosen.import_frame(frame(6).assign(half="first"), "p", keep=["half"])
     assert chosen.agreement("p", where={"lang": ["nl", "de"], "half": "first"}).counts.items == 4
     with chosen.reading("p") as (connection, project):
-        found = by_attribute(connection, project, "half", Question())
+        found = by_attribute(connection, project, "half", Query())
     assert [(value, group.counts.items) for value, group in found.groups] == [
         ("first", 6),
         (None, 6),
@@ -194,7 +194,7 @@ def test_groups_have_the_figures_of_their_items(chosen: Ledger) -> None:
         Selecting(annotators=["ann", "bob"]),
         Selecting(since="2020-03-01", until="2020-03-31", where={"lang": ["nl", "de"]}),
     ):
-        question = Question(choice=choose(**selecting))
+        question = Query(filter=filter_of(**selecting))
         with chosen.reading("p") as (connection, project):
             told = by_attribute(connection, project, "lang", question).to_dict()
         assert [group["value"] for group in told["groups"]][-1] == "nl"
@@ -306,7 +306,7 @@ def test_a_choice_costs_the_same_whatever_the_items(ledger: Ledger) -> None:
 
     def groups(project: str, **selecting: Any) -> object:
         with ledger.reading(project) as (connection, found):
-            question = Question(choice=choose(**selecting))
+            question = Query(filter=filter_of(**selecting))
             return by_attribute(connection, found, "lang", question)
 
     questions: list[Callable[..., object]] = [ledger.agreement, ledger.snapshot, groups]

@@ -11,7 +11,7 @@ from tests.queries.plain import Given, Rows
 from tests.queries.selected import DAY, START, Selected, both_kinds, check_each, selected
 from tracker import queries
 from tracker.ledger import Ledger
-from tracker.queries import Choice
+from tracker.queries import AnswerFilter
 
 Tallies = dict[int, Counter[tuple[bool, int, int]]]
 
@@ -63,7 +63,7 @@ def test_an_item_skipped_first_is_skipped_whatever_came_later(ledger: Ledger) ->
         check_skips(chosen)
         found = queries.skip_tallies(chosen.connection, chosen.selection)
         assert found == {1: {(True, 2, 3): 1}, 2: {(False, 2, 3): 1}, 3: {(True, 2, 3): 1}}
-    later = Choice(since=START + 2 * DAY)
+    later = AnswerFilter(since=START + 2 * DAY)
     with selected(ledger, rows, "one", times=times, choice=later) as chosen:
         check_skips(chosen)
         found = queries.skip_tallies(chosen.connection, chosen.selection)

@@ -127,7 +127,7 @@ def test_what_was_not_chosen_stays_out(ledger: Ledger, write: Write) -> None:
 
     def chosen(**said: object) -> dict[str, list[str]]:
         with ledger.reading("p") as (connection, project):
-            choice = queries.choose(**said)  # type: ignore[arg-type]
+            choice = queries.filter_of(**said)  # type: ignore[arg-type]
             selection = queries.select_answers(connection, project, choice)
             items, people = item_names(connection, project), annotator_names(connection, project)
             return {

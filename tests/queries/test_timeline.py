@@ -14,7 +14,7 @@ from sqlalchemy import Connection, event
 from tests.helpers import count_rows, count_statements
 from tests.imports.test_against_a_plain_ledger import Files, Labels, PlainLedger, take
 from tracker import queries
-from tracker.agreement import Question, assess
+from tracker.agreement import Query, assess
 from tracker.core import clock
 from tracker.core.tallies import Pattern, make_pattern
 from tracker.imports.undo import undo_import
@@ -22,7 +22,7 @@ from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
-from tracker.queries import DAY, Choice, Window, transitions
+from tracker.queries import DAY, AnswerFilter, Window, transitions
 from tracker.snapshots.curve import Curve, rebuilt
 from tracker.storage.as_of import as_it_was, moment_of
 
@@ -169,7 +169,7 @@ def follow(ledger: Ledger, patch: pytest.MonkeyPatch, kind: str, case: Case) -> 
                 for name, value in WAYS[ways[(look + n) % len(ways)]].items():
                     inside.setattr(transitions, name, value)
                 assert course(connection, project, window) == expected, window
-        asked = Question(("percent_agreement", "krippendorff_alpha"))
+        asked = Query(("percent_agreement", "krippendorff_alpha"))
         curve = rebuilt(connection, project, "day", [*windows][look % 2], asked)
         assert [point.moment for point in curve] == ends_of_days(plain)
         if curve.points:
@@ -203,7 +203,7 @@ def same_figures(connection: Connection, project: ProjectInfo, curve: Curve, pla
     point = curve.points[place]
     since = None if curve.window == "all" else point.moment + 1 - int(curve.window[:-1]) * DAY
     measures = [one.measure for one in point.assessment.measures]
-    asked = Question(measures, choice=Choice(since=since, as_of=point.moment))
+    asked = Query(measures, filter=AnswerFilter(since=since, as_of=point.moment))
     moment = moment_of(connection, project.id, point.moment, None)
     with as_it_was(connection, project.id, moment):
         then = assess(connection, project, asked)

@@ -25,7 +25,7 @@ from tests.storage.as_of.plain import (
 )
 from tests.storage.as_of.plain import Step as LabelStep
 from tracker import queries
-from tracker.agreement import Question
+from tracker.agreement import Query
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
@@ -134,8 +134,8 @@ def answers(items: int, first: int = 0, shift: int = 0) -> str:
     return csv_text([("item", "annotator", "category"), *rows])
 
 
-def taken(ledger: Ledger, question: Question | None = None, **how: Any) -> Taken:
-    return ledger.record_snapshot("p", question, **how)
+def taken(ledger: Ledger, query: Query | None = None, **how: Any) -> Taken:
+    return ledger.record_snapshot("p", query, **how)
 
 
 def recorded(connection: Connection, taken: Taken) -> dict[str, Any]:

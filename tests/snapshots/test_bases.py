@@ -11,13 +11,13 @@ from sqlalchemy import text
 from tests.flags.found import Seen, record
 from tests.snapshots.scripts import added_up, answers, plainly, taken, tampering
 from tests.storage.as_of.plain import Clock, at
-from tracker.agreement import Question, Reading, assess
+from tracker.agreement import Metric, Query, assess
 from tracker.core import clock
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator
 from tracker.projects.annotators import set_kind
 from tracker.projects.project import find_project
-from tracker.queries import choose
+from tracker.queries import filter_of
 from tracker.snapshots import take_snapshot
 from tracker.snapshots.verify import verify
 
@@ -90,19 +90,19 @@ def test_after_an_erasure_everything_is_counted_once(sqlite_ledger: Ledger, writ
 
 
 QUESTIONS = [
-    Question(),
-    Question(confidence=0.9),
-    Question(reading=Reading(weights="linear")),
-    Question(reading=Reading(scale="interval")),
-    Question(choice=choose(exclude_annotators=["A"])),
-    Question(choice=choose(annotators=["A", "B"])),
+    Query(),
+    Query(confidence=0.9),
+    Query(metric=Metric(weights="linear")),
+    Query(metric=Metric(scale="interval")),
+    Query(filter=filter_of(exclude_annotators=["A"])),
+    Query(filter=filter_of(annotators=["A", "B"])),
 ]
 UNBASED = [
-    choose(since="2020-01-01"),
-    choose(until="2020-01-01"),
-    choose(where={"lang": "nl"}),
-    choose(as_of="2020-01-01"),
-    choose(known_at="2020-01-01"),
+    filter_of(since="2020-01-01"),
+    filter_of(until="2020-01-01"),
+    filter_of(where={"lang": "nl"}),
+    filter_of(as_of="2020-01-01"),
+    filter_of(known_at="2020-01-01"),
 ]
 
 
@@ -132,11 +132,11 @@ def test_what_time_or_attributes_choose_is_counted_anew(
     sqlite_ledger.import_file(write(rows), "p", keep=["lang"])
     monkeypatch.undo()
     for choice in UNBASED:
-        question = Question(choice=choice)
+        query = Query(filter=choice)
         for _ in range(2):
-            found = taken(sqlite_ledger, question, check=True)
+            found = taken(sqlite_ledger, query, check=True)
             assert (found.read, found.fresh) == (None, True)
-        again = taken(sqlite_ledger, question, if_changed=True)
+        again = taken(sqlite_ledger, query, if_changed=True)
         assert (again.fresh, again.snapshot.id) == (False, found.snapshot.id)
 
 
@@ -149,9 +149,9 @@ def test_from_a_snapshot_of_what_was_known_then_is_counted_what_came_since(
         sqlite_ledger.import_file(write(answers(40 if second == 1 else 2, second, second)), "p")
     taken(sqlite_ledger)
     now.moment = at(5)
-    then = taken(sqlite_ledger, Question(choice=choose(known_at=clock.iso(at(1.5)))))
+    then = taken(sqlite_ledger, Query(filter=filter_of(known_at=clock.iso(at(1.5)))))
     assert (then.read, then.snapshot.through_change) == (None, 2)
-    as_of = taken(sqlite_ledger, Question(choice=choose(as_of=clock.iso(at(2.5)))))
+    as_of = taken(sqlite_ledger, Query(filter=filter_of(as_of=clock.iso(at(2.5)))))
     assert as_of.read is None
     found = taken(sqlite_ledger, check=True)
     assert found.read == 3, "the items of both imports since"

@@ -13,7 +13,7 @@ from tests.projects.test_annotator_merge import rounded
 from tests.snapshots.scripts import Run
 from tests.snapshots.test_incremental import EVERYTHING
 from tests.storage.as_of.plain import BOTH_KINDS, Clock
-from tracker.agreement import Question
+from tracker.agreement import Query
 from tracker.ledger import Ledger
 from tracker.simulate import experiment
 from tracker.snapshots import SnapshotRecord, take_snapshot
@@ -29,7 +29,7 @@ def played(ledger: Ledger, now: Clock, kind: str) -> list[SnapshotRecord]:
         for number, step in enumerate(EVERYTHING[::2] if kind == "several" else EVERYTHING):
             run.take(step)
             how: dict[str, Any] = {"pairs": number % 2 == 0, "name": f"after {number}"}
-            asked = Question(confidence=0.9 if number % 4 == 3 else 0.95)
+            asked = Query(confidence=0.9 if number % 4 == 3 else 0.95)
             taken.append(take_snapshot(connection, run.project, asked, **how).snapshot)
     return taken
 
@@ -108,5 +108,5 @@ def test_whatever_was_counted_makes_the_digest(sqlite_ledger: Ledger, write: Wri
     found.append(sqlite_ledger.record_snapshot("p").snapshot.digest)
     acted(sqlite_ledger, "acknowledge", 1)
     found.append(sqlite_ledger.record_snapshot("p").snapshot.digest)
-    found.append(sqlite_ledger.record_snapshot("p", Question(confidence=0.9)).snapshot.digest)
+    found.append(sqlite_ledger.record_snapshot("p", Query(confidence=0.9)).snapshot.digest)
     assert len(set(found)) == len(found)

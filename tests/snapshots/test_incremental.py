@@ -28,7 +28,7 @@ from tests.snapshots.scripts import (
     taken,
 )
 from tests.storage.as_of.plain import BOTH_KINDS, Clock, Merge, Split, Undo
-from tracker.agreement import Question
+from tracker.agreement import Query
 from tracker.core.errors import CheckFailed
 from tracker.ledger import Ledger
 from tracker.snapshots import take_snapshot, tallies
@@ -215,8 +215,8 @@ def test_wide_projects_keep_no_tallies_of_annotators(
 def test_none_is_taken_where_the_last_one_says_the_same(
     sqlite_ledger: Ledger, write: Write
 ) -> None:
-    def wanted(question: Question | None = None, **how: Any) -> tuple[int, bool]:
-        found = taken(sqlite_ledger, question, if_changed=True, **how)
+    def wanted(query: Query | None = None, **how: Any) -> tuple[int, bool]:
+        found = taken(sqlite_ledger, query, if_changed=True, **how)
         return found.snapshot.id, found.fresh
 
     sqlite_ledger.import_file(write(answers(40)), "p")
@@ -231,7 +231,7 @@ def test_none_is_taken_where_the_last_one_says_the_same(
     assert wanted() == (3, True), "the last one is what is compared with"
     record(sqlite_ledger, Seen(1))
     assert [wanted(), wanted()] == [(4, True), (4, False)]
-    assert wanted(Question(confidence=0.9)) == (5, True)
+    assert wanted(Query(confidence=0.9)) == (5, True)
     assert wanted() == (4, False), "others of other settings do not matter"
     with sqlite_ledger.database.read() as connection:
         assert connection.scalar(select(func.count()).select_from(Snapshot)) == 5

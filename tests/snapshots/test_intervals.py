@@ -15,13 +15,13 @@ from tracker.simulate import experiment
 from tracker.snapshots import Taking, count
 from tracker.snapshots.listing import overview
 from tracker.snapshots.prune import parse_keep, plan
-from tracker.snapshots.settings import alike, is_usual, question_of, settings_text
+from tracker.snapshots.settings import alike, is_usual, recorded_query, settings_text
 from tracker.storage.schema import Snapshot
 
 
-def as_once(question: Any, selection: Selection) -> str:
+def as_once(query: Any, selection: Selection) -> str:
     """Settings as they were when there was but Student's t, which they did not say."""
-    return alike(settings_text(question, selection))[0]
+    return alike(settings_text(query, selection))[0]
 
 
 def store(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ def test_each_keeps_the_intervals_it_was_taken_with(
     with ledger.reading("p") as (connection, _):
         settings = connection.scalars(select(Snapshot.settings).order_by(Snapshot.id)).all()
     assert [json.loads(one).get("interval") for one in settings] == [None, "t", "asymmetric"]
-    assert [question_of(one).interval for one in settings] == ["t", "t", "asymmetric"]
+    assert [recorded_query(one).interval for one in settings] == ["t", "t", "asymmetric"]
     assert all(is_usual(one) for one in settings)
     verified = ledger.verify("p")
     assert (verified.faults, verified.recomputed) == ((), 3)

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from tests.flags.found import Seen, record_in
 from tests.snapshots.scripts import added_up, plainly, short_frames, tampering
 from tests.storage.as_of.plain import Clock, at
-from tracker.agreement import Question
+from tracker.agreement import Query
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.imports.column_roles import parse_map
@@ -29,7 +29,7 @@ from tracker.projects.project import (
     find_project,
     purge_project,
 )
-from tracker.queries import choose
+from tracker.queries import filter_of
 from tracker.snapshots import find_snapshot, history, take_snapshot
 from tracker.snapshots.prune import Fate, Keep, parse_keep, plan, prune
 from tracker.snapshots.rows import PARTS
@@ -182,7 +182,7 @@ def recorded(module_ledger: Ledger) -> Ledger:
         record_in(connection, project, Seen(1))
         for number in range(1, 9):
             answer(connection, f"i{number},A,z")
-            asked = Question(choice=choose(annotators=["A"] if number == 2 else []))
+            asked = Query(filter=filter_of(annotators=["A"] if number == 2 else []))
             name = "named" if number == 4 else None
             take_snapshot(connection, project, asked, name=name)
     return module_ledger

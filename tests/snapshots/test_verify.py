@@ -17,13 +17,13 @@ from tests.flags.found import Seen, record
 from tests.helpers import SPANS
 from tests.snapshots.scripts import Run, Step, all_steps, tampering
 from tests.storage.as_of.plain import BOTH_KINDS, Clock, at
-from tracker.agreement import Question
+from tracker.agreement import Query
 from tracker.core import clock
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator
 from tracker.projects.categories import rename_category
 from tracker.projects.project import ProjectOptions, find_project
-from tracker.queries import choose
+from tracker.queries import filter_of
 from tracker.snapshots import take_snapshot
 from tracker.snapshots.digests import digest_of, digest_of_parts, seal_of
 from tracker.snapshots.rows import PARTS, pattern_texts, read_parts
@@ -64,8 +64,8 @@ def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step]) -> None:
         for number, step in enumerate(script):
             run.take(step)
             then = {name: clock.iso(at(second)) for name, second in CHOICES[number % 6].items()}
-            question = Question(choice=choose(**then))
-            take_snapshot(connection, run.project, question, pairs=number % 2 == 0)
+            query = Query(filter=filter_of(**then))
+            take_snapshot(connection, run.project, query, pairs=number % 2 == 0)
         verified = verify(connection, run.project)
         assert verified.faults == ()
         erased = connection.execute(
@@ -159,9 +159,9 @@ def record_of(module_ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -
         file.write_text(HEADER + "\n".join(rows))
         ledger.import_file(file, "p", options=options)
         record(ledger, *map(Seen, range(1, number)), closes=False)
-        question = Question(choice=choose(exclude_annotators=["A"] if number == 3 else []))
+        query = Query(filter=filter_of(exclude_annotators=["A"] if number == 3 else []))
         told = {"name": f"name {number}", "note": f"note {number}"}
-        ledger.record_snapshot("p", question, pairs=True, **told)
+        ledger.record_snapshot("p", query, pairs=True, **told)
     return ledger
 
 

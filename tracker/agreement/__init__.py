@@ -5,11 +5,11 @@ from __future__ import annotations
 from tracker.agreement.assessment import Assessment, Counts
 from tracker.agreement.groups import GroupedAgreement, by_attribute
 from tracker.agreement.items import by_item
-from tracker.agreement.metric import Reading
+from tracker.agreement.metric import Metric
 from tracker.agreement.overall import assess, left_out, span_pairs
 from tracker.agreement.pairs import PairAgreement, by_pair
 from tracker.agreement.spans import SpanPair
-from tracker.agreement.study import Question, Study, study
+from tracker.agreement.study import Query, Study, study
 from tracker.agreement.uncertainty import Uncertainty
 
 __all__ = [
@@ -17,8 +17,8 @@ __all__ = [
     "Counts",
     "GroupedAgreement",
     "PairAgreement",
-    "Question",
-    "Reading",
+    "Query",
+    "Metric",
     "SpanPair",
     "Study",
     "Uncertainty",

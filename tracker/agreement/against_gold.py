@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement.study import Question
+from tracker.agreement.study import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
 from tracker.measures.accuracy import GoldAgreement, against_gold
@@ -72,7 +72,7 @@ class AgainstTruth:
 
 
 def against_truth(
-    connection: Connection, project: ProjectInfo, question: Question | None = None
+    connection: Connection, project: ProjectInfo, query: Query | None = None
 ) -> AgainstTruth:
     """Accuracy, precision and recall, confusion and kappa of each annotator, and pooled.
 
@@ -83,8 +83,8 @@ def against_truth(
             f"{project.name!r} is a project of spans",
             "compare with the reference: --annotator REFERENCE --annotator NAME --by pair",
         )
-    asked = question or Question()
-    selection = queries.select_answers(connection, project, asked.choice)
+    asked = query or Query()
+    selection = queries.select_answers(connection, project, asked.filter)
     if not selection.references:
         raise InvalidOption(
             f"{project.name!r} has no reference annotator to compare with",

@@ -56,7 +56,7 @@ def by_cluster(
     powers = zip(squares.tolist(), fourths.tolist(), strict=True)
     told = list(zip(powers, clusters.tolist(), strict=True))
     of = dict(zip(wanted, told, strict=False))
-    how = counted.question.interval
+    how = counted.query.interval
     agreeable = clusters[len(wanted) + len(rates) :].tolist()
     return [
         clustered(one, *of[one.measure], attribute, how) if one.measure in of else one

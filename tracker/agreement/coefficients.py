@@ -9,7 +9,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement.metric import Reading
+from tracker.agreement.metric import Metric
 from tracker.core.errors import InvalidOption
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
@@ -63,7 +63,7 @@ class Pairs:
 
 
 def check_measures(
-    project: ProjectInfo, names: Sequence[str], reading: Reading, *, few: bool
+    project: ProjectInfo, names: Sequence[str], metric: Metric, *, few: bool
 ) -> list[str]:
     """The measures of these names; for none, all that the project has.
 
@@ -75,12 +75,12 @@ def check_measures(
         name
         for name, measure in MEASURES.items()
         if project.answers in measure.answers
-        and name != ("gwet_ac1" if reading.weighted else "gwet_ac2")
+        and name != ("gwet_ac1" if metric.weighted else "gwet_ac2")
     ]
     for name in names:
         if name not in MEASURES:
             raise _unknown(name, fitting)
-        if name == "gwet_ac2" and not reading.weighted:
+        if name == "gwet_ac2" and not metric.weighted:
             raise InvalidOption(
                 "gwet_ac2 needs weights; without them it is gwet_ac1",
                 "add --weights linear, quadratic or ordinal",
@@ -91,7 +91,7 @@ def check_measures(
                 f"these do: {', '.join(fitting)}",
             )
     if names:
-        named = ("gwet_ac2" if reading.weighted and n == "gwet_ac1" else n for n in names)
+        named = ("gwet_ac2" if metric.weighted and n == "gwet_ac1" else n for n in names)
         return list(dict.fromkeys(named))
     return [name for name in fitting if few or MEASURES[name].needs not in COSTLY]
 

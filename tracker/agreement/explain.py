@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement.overall import assess
-from tracker.agreement.study import Question, Study
+from tracker.agreement.study import Query, Study
 from tracker.measures import MEASURES, Measure
 from tracker.measures.coefficient import Coefficient
 from tracker.projects.project import ProjectInfo
@@ -73,7 +73,7 @@ def explain(counted: Study, name: str) -> Explanation:
 
     Raises InvalidOption for a measure that does not exist or does not fit.
     """
-    one = replace(counted, question=replace(counted.question, measures=(name,)))
+    one = replace(counted, query=replace(counted.query, measures=(name,)))
     (figure,) = one.figures()
     shares = _shares(one, figure)
     counts = (counted.patterns.items, counted.patterns.items_compared)
@@ -81,15 +81,15 @@ def explain(counted: Study, name: str) -> Explanation:
 
 
 def explain_spans(
-    connection: Connection, project: ProjectInfo, question: Question, name: str
+    connection: Connection, project: ProjectInfo, query: Query, name: str
 ) -> Explanation:
     """Explain one measure of a project of spans.
 
     Raises InvalidOption for a measure that does not exist or does not fit.
     """
-    found = assess(connection, project, replace(question, measures=(name,)))
+    found = assess(connection, project, replace(query, measures=(name,)))
     (figure,) = found.measures
-    selection = queries.select_answers(connection, project, question.choice)
+    selection = queries.select_answers(connection, project, query.filter)
     counts = (found.counts.items, found.counts.items_compared)
     return _explained(connection, selection, figure, *counts, {})
 

@@ -11,9 +11,9 @@ from sqlalchemy import Connection
 from tracker import queries
 from tracker.agreement.assessment import Assessment
 from tracker.agreement.coefficients import Pairs, check_measures, coefficients, finish
-from tracker.agreement.metric import check_reading, sample
+from tracker.agreement.metric import check_metric, sample
 from tracker.agreement.overall import assessment_of
-from tracker.agreement.study import Question
+from tracker.agreement.study import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
 from tracker.measures import MEASURES
@@ -46,7 +46,7 @@ class GroupedAgreement:
 
 
 def by_attribute(
-    connection: Connection, project: ProjectInfo, attribute: str, question: Question
+    connection: Connection, project: ProjectInfo, attribute: str, query: Query
 ) -> GroupedAgreement:
     """The figures of the items of each value of an attribute, by value; those without one last.
 
@@ -57,35 +57,35 @@ def by_attribute(
     if project.answers == "spans":
         raise InvalidOption("a project of spans has no agreement by an attribute of its items")
     names = category_names(connection, project)
-    check_reading(project, names, question.reading)
-    wanted = _wanted(project, question)
+    check_metric(project, names, query.metric)
+    wanted = _wanted(project, query)
     check_attribute(connection, project, attribute)
-    selection = queries.select_answers(connection, project, question.choice)
+    selection = queries.select_answers(connection, project, query.filter)
     patterns = queries.item_patterns_by(connection, selection, attribute)
     annotators = queries.annotators_by(connection, selection, attribute)
     tables = _pairs(connection, selection, attribute, annotators) if "cohen_kappa" in wanted else {}
     groups = []
     for value in sorted(patterns, key=lambda value: (value is None, value or "")):
         number = annotators[value].number
-        of = sample(project, names, patterns[value], number, question.reading)
+        of = sample(project, names, patterns[value], number, query.metric)
         pair = Pairs([(0, 1)], cells_of([tables.get(value, {})], of.table.answers))
-        figures = coefficients(wanted, of, pair, question.confidence, question.interval)
+        figures = coefficients(wanted, of, pair, query.confidence, query.interval)
         found = assessment_of(
             project,
             of,
             patterns[value],
             names,
-            finish(figures, question.confidence, question.interval),
-            question,
+            finish(figures, query.confidence, query.interval),
+            query,
         )
         groups.append((value, found))
     return GroupedAgreement(project.name, attribute, tuple(groups), selection.told)
 
 
-def _wanted(project: ProjectInfo, question: Question) -> list[str]:
-    wanted = check_measures(project, question.measures, question.reading, few=False)
+def _wanted(project: ProjectInfo, query: Query) -> list[str]:
+    wanted = check_measures(project, query.measures, query.metric, few=False)
     fitting = [name for name in wanted if MEASURES[name].needs in {"patterns", "pair"}]
-    if question.measures and fitting != wanted:
+    if query.measures and fitting != wanted:
         raise InvalidOption(
             f"{next(name for name in wanted if name not in fitting)} is not computed by attribute",
             "choose the items instead: --where attribute=value",

@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement.coefficients import Pairs, check_measures, coefficients, finish
-from tracker.agreement.metric import check_reading, sample
-from tracker.agreement.study import Question
+from tracker.agreement.metric import check_metric, sample
+from tracker.agreement.study import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
 from tracker.measures.coefficient import Coefficient
@@ -73,7 +73,7 @@ class Themselves:
 
 
 def self_agreement(
-    connection: Connection, project: ProjectInfo, question: Question | None = None
+    connection: Connection, project: ProjectInfo, query: Query | None = None
 ) -> Themselves:
     """Agreement of each annotator with the own earlier pass, and of all pooled.
 
@@ -86,17 +86,17 @@ def self_agreement(
         raise InvalidOption(
             f"{project.name!r} is a project of spans, whose passes are not compared"
         )
-    asked = question or Question()
+    asked = query or Query()
     names, categories = annotator_names(connection, project), category_names(connection, project)
-    check_reading(project, categories, asked.reading)
-    wanted = check_measures(project, asked.measures, asked.reading, few=False)
+    check_metric(project, categories, asked.metric)
+    wanted = check_measures(project, asked.measures, asked.metric, few=False)
     if asked.measures and _LEFT_OUT & set(wanted):
         raise InvalidOption(
             "of two passes Scott's pi is Fleiss' kappa, Conger's and Light's are Cohen's",
             "name fleiss_kappa or cohen_kappa",
         )
     wanted = [name for name in wanted if name not in _LEFT_OUT]
-    selection = queries.select_answers(connection, project, asked.choice)
+    selection = queries.select_answers(connection, project, asked.filter)
     rows = list(queries.repeated_answers(connection, selection))
     by_annotator: dict[int, list[Repeated]] = {}
     for row in rows:
@@ -118,10 +118,10 @@ def _figures(
     categories: Mapping[int, str],
     rows: Sequence[Repeated],
     wanted: Sequence[str],
-    asked: Question,
+    asked: Query,
 ) -> SelfAgreement:
     table, patterns = _counts(rows)
-    of = sample(project, categories, ItemPatterns(patterns), 2, asked.reading)
+    of = sample(project, categories, ItemPatterns(patterns), 2, asked.metric)
     pair = Pairs([(0, 1)], cells_of([table], of.table.answers))
     timed = sum(row.timed for row in rows)
     found = coefficients(wanted, of, pair, asked.confidence, asked.interval)

@@ -14,14 +14,14 @@ from tracker import queries
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, Choice, Selection
+from tracker.queries import EVERYTHING, AnswerFilter, Selection
 from tracker.storage.schema import NONE_APPLIES
 
 __all__ = ["by_item"]
 
 
 def by_item(
-    connection: Connection, project: ProjectInfo, *, choice: Choice = EVERYTHING
+    connection: Connection, project: ProjectInfo, *, choice: AnswerFilter = EVERYTHING
 ) -> Iterator[dict[str, Any]]:
     """The votes on each item, as JSON; one dictionary per item that has an answer.
 

@@ -13,11 +13,11 @@ from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 from tracker.projects.lookup import is_numeric, near
 from tracker.projects.project import ProjectInfo
 
-__all__ = ["AS_DECLARED", "Reading", "check_reading", "sample"]
+__all__ = ["AS_DECLARED", "Metric", "check_metric", "sample"]
 
 
 @dataclass(frozen=True)
-class Reading:
+class Metric:
     """What was asked for; None leaves it to the project.
 
     Attributes:
@@ -40,54 +40,54 @@ class Reading:
         return self.scale or project.scale
 
 
-AS_DECLARED = Reading()
+AS_DECLARED = Metric()
 
 
-def check_reading(project: ProjectInfo, names: Mapping[int, str], reading: Reading) -> None:
+def check_metric(project: ProjectInfo, names: Mapping[int, str], metric: Metric) -> None:
     """Accept a reading that the project's categories allow.
 
     Raises InvalidOption for an unknown word, or one that needs numbers or an order that the
     categories do not have.
     """
     for option, word, known in (
-        ("--weights", reading.weights, WEIGHTS),
-        ("--scale", reading.scale, SCALES),
-        ("--distance", reading.distance, DISTANCES),
+        ("--weights", metric.weights, WEIGHTS),
+        ("--scale", metric.scale, SCALES),
+        ("--distance", metric.distance, DISTANCES),
     ):
         if word is not None and word not in known:
             raise InvalidOption(
                 f"{option} {word!r} is not known",
                 near(word, known) or f"one of: {', '.join(known)}",
             )
-    if project.answers != "several" and reading.distance is not None:
+    if project.answers != "several" and metric.distance is not None:
         raise InvalidOption(
             f"{project.name!r} has one category per answer, and --distance compares sets",
             "use --scale",
         )
-    if project.answers == "several" and (reading.weighted or reading.scale is not None):
+    if project.answers == "several" and (metric.weighted or metric.scale is not None):
         raise InvalidOption(
             f"{project.name!r} has several categories per answer, which have no order",
             "use --distance jaccard or masi",
         )
-    _check_order(project, names, reading)
+    _check_order(project, names, metric)
 
 
-def _check_order(project: ProjectInfo, names: Mapping[int, str], reading: Reading) -> None:
+def _check_order(project: ProjectInfo, names: Mapping[int, str], metric: Metric) -> None:
     numeric = _numeric(names)
-    ranked = reading.scale_of(project) == "ordinal"
-    word = reading.weights if reading.weighted else None
+    ranked = metric.scale_of(project) == "ordinal"
+    word = metric.weights if metric.weighted else None
     if word in {"linear", "quadratic"} and not ranked and not numeric:
         raise InvalidOption(
             f"{word} weights need numbers, and the categories of {project.name!r} are not",
             "--scale ordinal for ranks in the declared order, or --weights ordinal",
         )
-    if reading.scale in {"interval", "ratio"} and not numeric:
+    if metric.scale in {"interval", "ratio"} and not numeric:
         raise InvalidOption(
-            f"the {reading.scale} scale needs numbers, and the categories of {project.name!r} "
+            f"the {metric.scale} scale needs numbers, and the categories of {project.name!r} "
             "are not",
             "use --scale nominal or ordinal",
         )
-    by_order = word == "ordinal" or (word is not None and ranked) or reading.scale == "ordinal"
+    by_order = word == "ordinal" or (word is not None and ranked) or metric.scale == "ordinal"
     if by_order and not _ordered(project, names):
         raise InvalidOption(
             f"the categories of {project.name!r} have no order",
@@ -108,24 +108,24 @@ def sample(
     names: Mapping[int, str],
     patterns: ItemPatterns,
     annotators: int,
-    reading: Reading = AS_DECLARED,
+    metric: Metric = AS_DECLARED,
     marginals: Mapping[int, Mapping[Answer, int]] | None = None,
 ) -> Sample:
-    """The tallies of a project, or of a part of it, under a reading that `check_reading` accepts.
+    """The tallies of a project, or of a part of it, under a reading that `check_metric` accepts.
 
     ``names`` are all its categories by id, in order.
     """
     several = project.answers == "several"
-    scale = reading.scale_of(project)
+    scale = metric.scale_of(project)
     return sample_of(
         patterns,
         annotators,
         categories=list(names),
         declared=project.closed,
         values={n: float(name) for n, name in names.items()} if _numeric(names) else {},
-        weighting=reading.weights or "identity",
+        weighting=metric.weights or "identity",
         by_rank=scale == "ordinal",
-        scale=(reading.distance or "exact") if several else scale,
+        scale=(metric.distance or "exact") if several else scale,
         several=several,
         ordered=_ordered(project, names),
         marginals=marginals,

@@ -11,9 +11,9 @@ from sqlalchemy import Connection
 from tracker import queries
 from tracker.agreement.assessment import Assessment, Counts
 from tracker.agreement.coefficients import COSTLY, are_few, check_measures
-from tracker.agreement.metric import check_reading
+from tracker.agreement.metric import check_metric
 from tracker.agreement.spans import SpanFigures, SpanPair, assess_spans
-from tracker.agreement.study import Question, Study, study
+from tracker.agreement.study import Query, Study, study
 from tracker.agreement.uncertainty import OF_ITEMS, Uncertainty, uncertain
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
@@ -35,7 +35,7 @@ __all__ = ["assess", "assessment_of", "count_spans", "left_out", "span_pairs"]
 def assess(
     connection: Connection,
     project: ProjectInfo,
-    question: Question | None = None,
+    query: Query | None = None,
     uncertainty: Uncertainty = OF_ITEMS,
     *,
     selection: Selection | None = None,
@@ -47,7 +47,7 @@ def assess(
     Raises InvalidOption for a measure, a reading, a choice or a way to an error that does not
     fit the project.
     """
-    asked = question or Question()
+    asked = query or Query()
     if project.answers == "spans":
         return _assess_spans(connection, project, asked, uncertainty, selection)
     counted = study(connection, project, asked)
@@ -65,9 +65,9 @@ def assess(
 
 def _intraclass(counted: Study) -> tuple[IntraclassCorrelation, ...]:
     """The forms of the intraclass correlation, on scales that have them."""
-    if counted.question.reading.scale_of(counted.project) not in {"interval", "ratio"}:
+    if counted.query.metric.scale_of(counted.project) not in {"interval", "ratio"}:
         return ()
-    confidence = counted.question.confidence
+    confidence = counted.query.confidence
     values = counted.sample.values
     return tuple(intraclass_correlations(counted.patterns, values, counted.marginals, confidence))
 
@@ -78,7 +78,7 @@ def assessment_of(
     patterns: ItemPatterns,
     names: Mapping[int, str],
     figures: Sequence[Coefficient],
-    question: Question,
+    query: Query,
     rates: Sequence[CategoryRate] | None = None,
     *,
     binary: bool = True,
@@ -89,10 +89,10 @@ def assessment_of(
     whether each category's own coefficients are wanted.
     """
     if rates is None:
-        rates = category_rates(patterns, list(names), question.confidence, question.interval)
+        rates = category_rates(patterns, list(names), query.confidence, query.interval)
     return Assessment(
         project=project.name,
-        scale=question.reading.scale_of(project),
+        scale=query.metric.scale_of(project),
         counts=Counts(
             items=patterns.items,
             items_compared=patterns.items_compared,
@@ -105,7 +105,7 @@ def assessment_of(
         categories=names,
         gold=None,
         patterns=patterns,
-        binary=binary_coefficients(of, list(names), question.confidence, question.interval)
+        binary=binary_coefficients(of, list(names), query.confidence, query.interval)
         if binary
         else {},
     )
@@ -127,12 +127,12 @@ def left_out(found: Assessment) -> list[str]:
 def count_spans(
     connection: Connection,
     project: ProjectInfo,
-    asked: Question,
+    asked: Query,
     selection: Selection | None = None,
 ) -> tuple[SpanFigures, Selection]:
     """Every figure on a project's spans, and whose they are."""
     if selection is None:
-        selection = queries.select_answers(connection, project, asked.choice)
+        selection = queries.select_answers(connection, project, asked.filter)
     found = assess_spans(
         connection,
         selection,
@@ -143,9 +143,7 @@ def count_spans(
     return found, selection
 
 
-def span_pairs(
-    connection: Connection, project: ProjectInfo, asked: Question
-) -> tuple[SpanPair, ...]:
+def span_pairs(connection: Connection, project: ProjectInfo, asked: Query) -> tuple[SpanPair, ...]:
     """Each pair of annotators of a project of spans, by name; the first is the reference."""
     return count_spans(connection, project, asked)[0].pairs
 
@@ -153,13 +151,13 @@ def span_pairs(
 def _assess_spans(
     connection: Connection,
     project: ProjectInfo,
-    asked: Question,
+    asked: Query,
     uncertainty: Uncertainty,
     selection: Selection | None,
 ) -> Assessment:
     names = category_names(connection, project)
-    check_reading(project, names, asked.reading)
-    wanted = check_measures(project, asked.measures, asked.reading, few=True)
+    check_metric(project, names, asked.metric)
+    wanted = check_measures(project, asked.measures, asked.metric, few=True)
     uncertainty.check()
     if uncertainty != OF_ITEMS:
         raise InvalidOption(

@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement.coefficients import Pairs, count_pairs
-from tracker.agreement.metric import check_reading, sample
-from tracker.agreement.study import Question
+from tracker.agreement.metric import check_metric, sample
+from tracker.agreement.study import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures.coefficient import Coefficient
@@ -51,7 +51,7 @@ class PairAgreement:
 
 
 def by_pair(
-    connection: Connection, project: ProjectInfo, question: Question | None = None
+    connection: Connection, project: ProjectInfo, query: Query | None = None
 ) -> list[PairAgreement]:
     """Cohen's kappa of every two annotators who share an item, by their names.
 
@@ -60,18 +60,18 @@ def by_pair(
     """
     if project.answers == "spans":
         raise InvalidOption("a project of spans has no kappa of pairs")
-    asked = question or Question()
+    asked = query or Query()
     names = annotator_names(connection, project)
     categories = category_names(connection, project)
-    check_reading(project, categories, asked.reading)
-    selection = queries.select_answers(connection, project, asked.choice)
+    check_metric(project, categories, asked.metric)
+    selection = queries.select_answers(connection, project, asked.filter)
     # Weights depend on which categories occur; without any, nothing of the items is needed.
-    weighted = asked.reading.weighted
+    weighted = asked.metric.weighted
     patterns = queries.item_patterns(connection, selection) if weighted else ItemPatterns()
-    of = sample(project, categories, patterns, 0, asked.reading)
+    of = sample(project, categories, patterns, 0, asked.metric)
     pairs = count_pairs(connection, selection, of)
     numeric: Iterator[NumericAgreement | None] = iter(())
-    if asked.reading.scale_of(project) in {"interval", "ratio"}:
+    if asked.metric.scale_of(project) in {"interval", "ratio"}:
         values = {n: float(name) for n, name in categories.items() if is_numeric(name)}
         numeric = _numeric(pairs, names, values, asked.confidence)
     found = [

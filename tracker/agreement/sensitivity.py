@@ -63,7 +63,7 @@ def influence(counted: Study, of: str) -> tuple[str, float | None, list[Influenc
     if of not in ways:
         raise InvalidOption(f"--influence {of!r} is not known", f"one of: {', '.join(ways)}")
     measure = _measure(counted, "the influence on ")
-    one = replace(counted, question=replace(counted.question, measures=(measure,)))
+    one = replace(counted, query=replace(counted.query, measures=(measure,)))
     (found,) = one.estimates.values()
     if not isinstance(found, Estimate) or found.value is None:
         return measure, None, []
@@ -81,7 +81,7 @@ def _measure(counted: Study, what: str = "") -> str:
 
     ``what`` of it is wanted begins the message.
     """
-    measure = counted.wanted[0] if counted.question.measures else DEFAULT_MEASURE
+    measure = counted.wanted[0] if counted.query.measures else DEFAULT_MEASURE
     if MEASURES[measure].needs != "patterns":
         raise InvalidOption(
             f"{what}{measure} is not to be had from item patterns",
@@ -119,7 +119,7 @@ def _items(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]
 
 def _value(counted: Study, patterns: ItemPatterns, measure: str) -> float | None:
     of = counted.read(patterns, len(counted.annotators))
-    return coefficients([measure], of, None, counted.question.confidence)[measure].value
+    return coefficients([measure], of, None, counted.query.confidence)[measure].value
 
 
 @dataclass(frozen=True)
@@ -151,17 +151,15 @@ def merged(counted: Study, merges: Sequence[str]) -> Assessment:
     """
     into, names = _merges(counted, merges)
     asked = [name for name in counted.wanted if MEASURES[name].needs == "patterns"]
-    if counted.question.measures and asked != counted.wanted:
+    if counted.query.measures and asked != counted.wanted:
         left = next(name for name in counted.wanted if name not in asked)
         raise InvalidOption(f"{left} is not to be had of merged categories")
-    question = replace(counted.question, measures=asked)
+    query = replace(counted.query, measures=asked)
     patterns = merge_patterns(counted.patterns, into)
     # A merged category keeps the number of the first, where categories are numbers.
     kept = {number: counted.names[number] for number in names}
-    as_one = replace(counted, question=question, names=kept, patterns=patterns)
-    found = assessment_of(
-        counted.project, as_one.sample, patterns, names, as_one.figures(), question
-    )
+    as_one = replace(counted, query=query, names=kept, patterns=patterns)
+    found = assessment_of(counted.project, as_one.sample, patterns, names, as_one.figures(), query)
     return replace(found, selection=counted.selection.told)
 
 

@@ -17,7 +17,7 @@ from tracker.agreement.coefficients import (
     count_pairs,
     with_errors,
 )
-from tracker.agreement.metric import AS_DECLARED, Reading, check_reading, sample
+from tracker.agreement.metric import AS_DECLARED, Metric, check_metric, sample
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures import MEASURES
@@ -28,20 +28,20 @@ from tracker.measures.sample import Sample
 from tracker.measures.short_names import full_name
 from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, Choice, Selection
+from tracker.queries import EVERYTHING, AnswerFilter, Selection
 
-__all__ = ["Question", "Study", "study"]
+__all__ = ["Query", "Study", "study"]
 
 
 @dataclass(frozen=True)
-class Question:
+class Query:
     """What is asked for.
 
     Attributes:
         measures: by name, which may be a short one; all that fit for none.
         confidence: the level of the intervals, in (0, 1).
-        reading: what counts as agreement.
-        choice: whose answers to which items.
+        metric: what counts as agreement.
+        filter: whose answers to which items.
         interval: how the intervals are made, see `confidence_bounds`.
 
     Raises:
@@ -50,8 +50,8 @@ class Question:
 
     measures: Sequence[str] = ()
     confidence: float = 0.95
-    reading: Reading = AS_DECLARED
-    choice: Choice = EVERYTHING
+    metric: Metric = AS_DECLARED
+    filter: AnswerFilter = EVERYTHING
     interval: str = ASYMMETRIC
 
     def __post_init__(self) -> None:
@@ -75,7 +75,7 @@ class Study:
 
     connection: Connection
     project: ProjectInfo
-    question: Question
+    query: Query
     selection: Selection
     names: Mapping[int, str]
     annotators: Sequence[int]
@@ -85,7 +85,7 @@ class Study:
     def wanted(self) -> list[str]:
         """The names of the measures."""
         few = are_few(self.patterns.answers)
-        return check_measures(self.project, self.question.measures, self.question.reading, few=few)
+        return check_measures(self.project, self.query.measures, self.query.metric, few=few)
 
     def needs(self, *kinds: str) -> bool:
         """Whether one of the measures needs one of these tallies."""
@@ -98,7 +98,7 @@ class Study:
 
     def read(self, patterns: ItemPatterns, annotators: int) -> Sample:
         """Other patterns of the project, read in the same way."""
-        return sample(self.project, self.names, patterns, annotators, self.question.reading)
+        return sample(self.project, self.names, patterns, annotators, self.query.metric)
 
     @cached_property
     def marginals(self) -> Mapping[int, Mapping[Answer, int]]:
@@ -123,7 +123,7 @@ class Study:
     @cached_property
     def estimates(self) -> dict[str, Estimate | Coefficient]:
         """Each measure's value with the influence of the items."""
-        asked = self.question
+        asked = self.query
         return coefficients(
             self.wanted, self.full_sample, self.pairs, asked.confidence, asked.interval
         )
@@ -134,7 +134,7 @@ class Study:
         Conger's and Light's cost a further count: they are there where the measure was asked
         for by name, or the answers are few.
         """
-        by_name = {name for name in self.question.measures if name in self.estimates}
+        by_name = {name for name in self.query.measures if name in self.estimates}
         few = are_few(self.patterns.answers)
         exact = set(self.estimates) if few else by_name
         return with_errors(
@@ -144,15 +144,15 @@ class Study:
             self.pairs,
             self.estimates,
             exact,
-            self.question.confidence,
-            self.question.interval,
+            self.query.confidence,
+            self.query.interval,
         )
 
 
 def study(
     connection: Connection,
     project: ProjectInfo,
-    question: Question,
+    query: Query,
     counted: tuple[Selection, Sequence[int], ItemPatterns] | None = None,
 ) -> Study:
     """Count the item patterns that a question is about.
@@ -167,11 +167,11 @@ def study(
             "this needs answers to whole items",
         )
     names = category_names(connection, project)
-    check_reading(project, names, question.reading)
-    check_measures(project, question.measures, question.reading, few=True)
+    check_metric(project, names, query.metric)
+    check_measures(project, query.measures, query.metric, few=True)
     if counted is None:
-        selection = queries.select_answers(connection, project, question.choice)
+        selection = queries.select_answers(connection, project, query.filter)
         annotators = queries.annotators_with_answers(connection, selection)
         counted = selection, annotators, queries.item_patterns(connection, selection)
     selection, known, patterns = counted
-    return Study(connection, project, question, selection, names, known, patterns)
+    return Study(connection, project, query, selection, names, known, patterns)

@@ -75,7 +75,7 @@ def uncertain(counted: Study, how: Uncertainty) -> tuple[list[Coefficient], list
     """
     how.check()
     found = counted.figures()
-    asked = counted.question
+    asked = counted.query
     rates = category_rates(counted.patterns, list(counted.names), asked.confidence, asked.interval)
     if how.replicates is not None and counted.sample.items:
         of, times, seed = counted.sample, how.replicates, how.seed
@@ -113,6 +113,6 @@ def without_each_annotator(
         if marginals is not None:
             kept = {who: own for who, own in marginals.items() if who != annotator}
             others = replace(others, marginals=kept)
-        found = coefficients(wanted, others, None, counted.question.confidence)
+        found = coefficients(wanted, others, None, counted.query.confidence)
         # Scott's pi of three annotators has a value for each two of them, and none of its own.
         yield annotator, {name: one.value for name, one in found.items()}

@@ -1,15 +1,15 @@
 """A project's audit: evidence counted, findings named, figures of each annotator."""
 
-from tracker.audit.gather import AuditQuestion, question_of
+from tracker.audit.gather import AuditQuery, audit_query
 from tracker.audit.result import Audit, AuditedAnnotator, failing
 from tracker.audit.whole import annotator_rows, audit_project
 
 __all__ = [
     "Audit",
-    "AuditQuestion",
+    "AuditQuery",
     "AuditedAnnotator",
     "annotator_rows",
     "audit_project",
     "failing",
-    "question_of",
+    "audit_query",
 ]

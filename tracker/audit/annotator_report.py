@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker.agreement import Question, study
+from tracker.agreement import Query, study
 from tracker.agreement.sensitivity import influence
 from tracker.audit.anonymize import suppressed_figures
-from tracker.audit.gather import question_of
+from tracker.audit.gather import audit_query
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.audit.whole import audit_project
 from tracker.projects.annotators import AnnotatorInfo
@@ -41,7 +41,7 @@ def annotator_page(
     ``influence`` is what the project's Krippendorff's alpha becomes without the annotator. Of an
     annotator with no answer that counts there is only who it is.
     """
-    found = audit_project(connection, project, question_of(evidence=_ITEMS))
+    found = audit_project(connection, project, audit_query(evidence=_ITEMS))
     told = annotator.to_dict() | {"project": project.name}
     rows = {row["annotator"]: row for row in found.to_dict()["annotators"]}
     if annotator.name not in rows:
@@ -55,7 +55,7 @@ def _influence(
 ) -> dict[str, Any] | None:
     if project.answers == "spans":
         return None
-    measure, value, rows = influence(study(connection, project, Question()), "annotator")
+    measure, value, rows = influence(study(connection, project, Query()), "annotator")
     mine = next((row for row in rows if row.name == annotator.name), None)
     if mine is None:
         return None

@@ -18,9 +18,9 @@ from tracker.core.tallies import AnnotatorTallies, answers_in
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, Choice, Present, Selection
+from tracker.queries import EVERYTHING, AnswerFilter, Present, Selection
 
-__all__ = ["AuditQuestion", "gather", "kinds_of", "question_of", "second_opinion"]
+__all__ = ["AuditQuery", "gather", "kinds_of", "audit_query", "second_opinion"]
 
 _BLOCKS = 20  # of each annotator's answers in time: a fall is dated to a twentieth of them
 _MET = frozenset({"gold", "repeats", "sequences", "blocks"})  # what patterns are in
@@ -28,21 +28,21 @@ _PAIRS = 200  # that a second opinion is asked for
 
 
 @dataclass(frozen=True)
-class AuditQuestion:
+class AuditQuery:
     """What an audit looks for, among which answers.
 
     Attributes:
         alpha: the false discovery rate to hold over all tests.
         floors: the least effects of a flag.
         kinds: what to look for.
-        choice: which answers.
+        filter: which answers.
         evidence: how many items to show for each finding that stands up.
     """
 
     alpha: float = DEFAULT_ALPHA
     floors: Floors = DEFAULT_FLOORS
     kinds: tuple[Kind, ...] = KINDS
-    choice: Choice = EVERYTHING
+    filter: AnswerFilter = EVERYTHING
     evidence: int = 0
 
     @property
@@ -51,18 +51,18 @@ class AuditQuestion:
 
         Only such an audit can say that a finding is gone: a stricter one may just not see it.
         """
-        return replace(self, evidence=0) == AuditQuestion()
+        return replace(self, evidence=0) == AuditQuery()
 
 
-def question_of(
+def audit_query(
     *,
     alpha: float = DEFAULT_ALPHA,
     floors: Floors = DEFAULT_FLOORS,
     kinds: Sequence[str] = (),
     exclude_kinds: Sequence[str] = (),
     evidence: int = 0,
-    choice: Choice = EVERYTHING,
-) -> AuditQuestion:
+    choice: AnswerFilter = EVERYTHING,
+) -> AuditQuery:
     """A question from names; raises InvalidOption for an unknown kind, or none left."""
     wanted, unwanted = kinds_of(kinds), kinds_of(exclude_kinds)
     left = tuple(kind for kind in wanted or KINDS if kind not in unwanted)
@@ -70,7 +70,7 @@ def question_of(
         raise InvalidOption("no kind of finding is left to look for")
     if evidence < 0:
         raise InvalidOption(f"{evidence} items of evidence cannot be", "use 5, or 0 for none")
-    return AuditQuestion(alpha, floors, left, choice, evidence)
+    return AuditQuery(alpha, floors, left, choice, evidence)
 
 
 def kinds_of(names: Sequence[str]) -> tuple[Kind, ...]:
@@ -88,7 +88,7 @@ def kinds_of(names: Sequence[str]) -> tuple[Kind, ...]:
 def gather(
     connection: Connection,
     selection: Selection,
-    question: AuditQuestion,
+    query: AuditQuery,
     there: Present,
     *,
     needs: Collection[str] | None = None,
@@ -97,12 +97,12 @@ def gather(
 
     What is not ``there``, no time or no truth, is None in it.
     """
-    asked = set(needs or (need for kind in question.kinds for need in kind.needs))
+    asked = set(needs or (need for kind in query.kinds for need in kind.needs))
     evidence = Evidence(
         AnnotatorTallies(),
         several=selection.project.answers == "several",
-        alpha=question.alpha,
-        floors=question.floors,
+        alpha=query.alpha,
+        floors=query.floors,
     )
     if "times" in asked and there.seconds:
         evidence = replace(evidence, times=queries.answer_times(connection, selection))

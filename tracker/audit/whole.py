@@ -8,19 +8,19 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement import Question
+from tracker.agreement import Query
 from tracker.agreement.overall import count_spans
 from tracker.agreement.spans import AnnotatorSpans
 from tracker.audit.copy_direction import in_order
 from tracker.audit.examples import show_items
 from tracker.audit.figures_json import figure_rows
 from tracker.audit.findings import Flag, audit, not_applicable
-from tracker.audit.gather import AuditQuestion, gather, second_opinion
+from tracker.audit.gather import AuditQuery, gather, second_opinion
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, Choice
+from tracker.queries import EVERYTHING, AnswerFilter
 
 __all__ = ["annotator_rows", "audit_project"]
 
@@ -28,26 +28,26 @@ _FIGURES = ("gold", "repeats", "times")
 
 
 def audit_project(
-    connection: Connection, project: ProjectInfo, question: AuditQuestion | None = None
+    connection: Connection, project: ProjectInfo, query: AuditQuery | None = None
 ) -> Audit:
     """Audit every annotator of a project, or those chosen, against the co-annotators.
 
     They are the others who answered the same items, chosen likewise. Raises InvalidOption for
     an alpha outside (0, 1).
     """
-    question = question or AuditQuestion()
-    selection = queries.select_answers(connection, project, question.choice)
+    query = query or AuditQuery()
+    selection = queries.select_answers(connection, project, query.filter)
     there = queries.present(connection, selection)
-    evidence = gather(connection, selection, question, there)
+    evidence = gather(connection, selection, query, there)
     found = audit(
         evidence,
-        question.kinds,
+        query.kinds,
         lambda findings: second_opinion(connection, selection, evidence, findings),
     )
     found = in_order(connection, selection, found)
     categories = category_names(connection, project)
     if project.answers == "spans":
-        rows = _span_rows(connection, project, question.choice)
+        rows = _span_rows(connection, project, query.filter)
     else:
         rows = figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, project)
@@ -61,21 +61,21 @@ def audit_project(
         for number, figures in rows.items()
     )
     shown = {}
-    if question.evidence:
+    if query.evidence:
         flagged = [flag for flag in found if flag.state == "flagged"]
-        shown = show_items(connection, selection, evidence, flagged, question.evidence)
+        shown = show_items(connection, selection, evidence, flagged, query.evidence)
     return Audit(
         project.name,
         tuple(sorted(audited, key=lambda annotator: annotator.name)),
         categories,
         selection.told,
-        not_applicable(evidence, question.kinds),
+        not_applicable(evidence, query.kinds),
         shown,
     )
 
 
 def annotator_rows(
-    connection: Connection, project: ProjectInfo, *, choice: Choice = EVERYTHING
+    connection: Connection, project: ProjectInfo, *, choice: AnswerFilter = EVERYTHING
 ) -> list[dict[str, Any]]:
     """Each annotator's figures as JSON, by name, without any test."""
     if project.answers == "spans":
@@ -83,9 +83,7 @@ def annotator_rows(
     else:
         selection = queries.select_answers(connection, project, choice)
         there = queries.present(connection, selection)
-        evidence = gather(
-            connection, selection, AuditQuestion(choice=choice), there, needs=_FIGURES
-        )
+        evidence = gather(connection, selection, AuditQuery(filter=choice), there, needs=_FIGURES)
         categories = category_names(connection, project)
         rows = figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, project)
@@ -94,9 +92,9 @@ def annotator_rows(
 
 
 def _span_rows(
-    connection: Connection, project: ProjectInfo, choice: Choice
+    connection: Connection, project: ProjectInfo, choice: AnswerFilter
 ) -> dict[int, dict[str, Any]]:
-    found, _ = count_spans(connection, project, Question(choice=choice))
+    found, _ = count_spans(connection, project, Query(filter=choice))
     numbers = {name: number for number, name in annotator_names(connection, project).items()}
     return {
         numbers[annotator.annotator]: _span_row(annotator, list(found.names))

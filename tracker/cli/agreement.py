@@ -82,7 +82,7 @@ def agreement(
             f"{way} knows only the errors of items",
             "leave out: --bootstrap, --seed, --resample, --cluster",
         )
-    refuse_unused(f"--by {by}" if way == "--by" else way or "", asked.question)
+    refuse_unused(f"--by {by}" if way == "--by" else way or "", asked.query)
     if way == "--by" and by is not None:
         _by(asked, by)
     elif way == "--explain" and question.explain is not None:

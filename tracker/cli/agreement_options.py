@@ -14,10 +14,10 @@ from tracker.core.errors import InvalidOption
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from tracker.agreement import Question, Uncertainty
+    from tracker.agreement import Query, Uncertainty
     from tracker.ledger import Ledger
     from tracker.projects.project import ProjectInfo
-    from tracker.queries import Choice
+    from tracker.queries import AnswerFilter
 
 __all__ = [
     "Asked",
@@ -64,13 +64,15 @@ class MetricOptions:
         ),
     ] = None
 
-    def question(self, measures: list[str] | None = None, choice: Choice | None = None) -> Question:
+    def question(
+        self, measures: list[str] | None = None, choice: AnswerFilter | None = None
+    ) -> Query:
         """What is asked of these answers, or of all."""
-        from tracker.agreement import Question, Reading
+        from tracker.agreement import Metric, Query
         from tracker.queries import EVERYTHING
 
-        reading = Reading(self.weights, self.scale, self.distance)
-        return Question(measures or (), self.confidence, reading, choice or EVERYTHING)
+        metric = Metric(self.weights, self.scale, self.distance)
+        return Query(measures or (), self.confidence, metric, choice or EVERYTHING)
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,9 @@ class FigureOptions(MetricOptions):
         ),
     ] = "asymmetric"
 
-    def question(self, measures: list[str] | None = None, choice: Choice | None = None) -> Question:
+    def question(
+        self, measures: list[str] | None = None, choice: AnswerFilter | None = None
+    ) -> Query:
         """Likewise."""
         return replace(super().question(measures, choice), interval=self.interval)
 
@@ -250,20 +254,20 @@ _NOT_USED: Final = {
 }
 
 
-def refuse_unused(way: str, question: Question) -> None:
+def refuse_unused(way: str, query: Query) -> None:
     """Raise InvalidOption for an option that would not change what this way answers."""
-    reading = question.reading
+    metric = query.metric
     given = {
-        "--measure": question.measures,
-        "--weights": reading.weights,
-        "--scale": reading.scale,
-        "--distance": reading.distance,
-        "--interval": question.interval != type(question).interval,
+        "--measure": query.measures,
+        "--weights": metric.weights,
+        "--scale": metric.scale,
+        "--distance": metric.distance,
+        "--interval": query.interval != type(query).interval,
     }
     for option in _NOT_USED.get(way, ()):
         if given[option]:
             raise InvalidOption(f"{way} does not depend on {option}", f"leave out: {option}")
-    if way in {"--influence", "--best-merges"} and len(question.measures) > 1:
+    if way in {"--influence", "--best-merges"} and len(query.measures) > 1:
         raise InvalidOption(f"{way} is of one measure", "give one --measure, or none")
 
 
@@ -273,11 +277,11 @@ class Asked:
 
     ledger: Ledger
     project: str
-    question: Question
+    query: Query
     uncertainty: Uncertainty
     output: Output
     limit: int | None = None
 
     def reading(self) -> AbstractContextManager[tuple[Any, ProjectInfo]]:
         """A connection that sees the state asked about, and the project."""
-        return self.ledger.reading(self.project, self.question.choice)
+        return self.ledger.reading(self.project, self.query.filter)

@@ -36,9 +36,9 @@ def explain(asked: Asked, measure: str) -> None:
 
     with asked.reading() as (connection, project):
         if project.answers == "spans":
-            found = explain_spans(connection, project, asked.question, measure)
+            found = explain_spans(connection, project, asked.query, measure)
         else:
-            found = explain(study(connection, project, asked.question), measure)
+            found = explain(study(connection, project, asked.query), measure)
     told = found.to_dict()
     rows = [{"part": name, "answers": number} for name, number in told["answers"].items()]
     show(told, asked.output, rows=rows, view=explanation_view(found))
@@ -49,7 +49,7 @@ def influence(asked: Asked, of: str) -> None:
     from tracker.agreement.sensitivity import influence
     from tracker.render.agreement_questions import influence_view
 
-    with asked.ledger.study(asked.project, asked.question) as counted:
+    with asked.ledger.study(asked.project, asked.query) as counted:
         measure, value, found = influence(counted, of)
     rows = [row.to_dict(of) for row in found]
     several = "categories" if of == "category" else f"{of}s"
@@ -62,7 +62,7 @@ def merged(asked: Asked, merges: list[str]) -> None:
     from tracker.agreement.sensitivity import merged
     from tracker.render.agreement import agreement_view
 
-    with asked.ledger.study(asked.project, asked.question) as counted:
+    with asked.ledger.study(asked.project, asked.query) as counted:
         found = merged(counted, merges)
     told = found.to_dict() | {"merged": merges}
     rows = [{k: v for k, v in row.items() if k != "readings"} for row in told["measures"]]
@@ -74,7 +74,7 @@ def best_merges(asked: Asked) -> None:
     from tracker.agreement.sensitivity import best_merges
     from tracker.render.agreement_questions import merges_view
 
-    with asked.ledger.study(asked.project, asked.question) as counted:
+    with asked.ledger.study(asked.project, asked.query) as counted:
         measure, value, found = best_merges(counted)
     rows = [merge.to_dict() for merge in found]
     show(
@@ -92,22 +92,22 @@ def against(asked: Asked, other: str) -> None:
     from tracker.agreement import study
     from tracker.compare.answer_sets import compare_studies
     from tracker.projects.project import find_project
-    from tracker.queries import choose
+    from tracker.queries import filter_of
     from tracker.render.agreement_questions import against_view
 
-    if (asked.question.choice.as_of, asked.question.choice.known_at) != (None, None):
+    if (asked.query.filter.as_of, asked.query.filter.known_at) != (None, None):
         raise InvalidOption(
             "--against compares what stands now", "for two states: tracker compare P A B"
         )
     with asked.reading() as (connection, project):
-        first = study(connection, project, asked.question)
+        first = study(connection, project, asked.query)
         try:
-            second = study(connection, find_project(connection, other), asked.question)
+            second = study(connection, find_project(connection, other), asked.query)
         except NotFound:
             if "=" not in other:
                 raise
-            choice = choose(**_terms(other))
-            second = study(connection, project, replace(asked.question, choice=choice))
+            choice = filter_of(**_terms(other))
+            second = study(connection, project, replace(asked.query, filter=choice))
         found = compare_studies(first, second, other)
     told = found.to_dict()
     show(told, asked.output, rows=told["measures"], view=against_view(found))
@@ -145,7 +145,7 @@ def themselves(asked: Asked) -> None:
     from tracker.render.agreement_questions import self_rows, self_view
 
     with asked.reading() as (connection, project):
-        found = self_agreement(connection, project, asked.question)
+        found = self_agreement(connection, project, asked.query)
     show(found.to_dict(), asked.output, rows=self_rows(found), view=self_view(found))
 
 
@@ -155,7 +155,7 @@ def truth(asked: Asked) -> None:
     from tracker.render.agreement_questions import truth_rows, truth_view
 
     with asked.reading() as (connection, project):
-        found = against_truth(connection, project, asked.question)
+        found = against_truth(connection, project, asked.query)
     show(found.to_dict(), asked.output, rows=truth_rows(found), view=truth_view(found))
 
 
@@ -165,9 +165,9 @@ def methods(asked: Asked, *, bibtex: bool) -> None:
     from tracker.agreement.methods_paragraph import methods
 
     with asked.reading() as (connection, project):
-        found = assess(connection, project, asked.question, asked.uncertainty)
+        found = assess(connection, project, asked.query, asked.uncertainty)
     # Asked for by name it is the first, under whatever name the weights give it.
-    told = methods(found, found.measures[0].measure if asked.question.measures else None)
+    told = methods(found, found.measures[0].measure if asked.query.measures else None)
     if asked.output.name in {"json", "csv"}:
         rows = [{"project": told.project, "text": told.text}]
         show(told.to_dict(), asked.output, rows=rows)

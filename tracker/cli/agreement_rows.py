@@ -17,7 +17,7 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
     from tracker.render.agreement import agreement_view
 
     with asked.reading() as (connection, project):
-        found = assess(connection, project, asked.question, asked.uncertainty)
+        found = assess(connection, project, asked.query, asked.uncertainty)
     told = found.to_dict()
     show(
         told,
@@ -25,12 +25,12 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
             {name: value for name, value in row.items() if name not in {"measures", "readings"}}
             for row in told["categories" if by_category else "measures"]
         ],
-        view=agreement_view(found, named=bool(asked.question.measures)),
+        view=agreement_view(found, named=bool(asked.query.measures)),
         output=asked.output,
     )
-    if len(asked.question.choice.annotators) == 1 and found.counts.annotators == 1:
+    if len(asked.query.filter.annotators) == 1 and found.counts.annotators == 1:
         warn("one annotator has nobody to be compared with; name others, too: --annotator NAME")
-    left = left_out(found) if not asked.question.measures else []
+    left = left_out(found) if not asked.query.measures else []
     if left:
         warn(
             f"of so many answers only on request: {' '.join(f'--measure {name}' for name in left)}"
@@ -45,9 +45,9 @@ def by_pair(asked: Asked) -> None:
     with asked.reading() as (connection, project):
         spans = project.answers == "spans"
         if spans:
-            of_spans = span_pairs(connection, project, asked.question)
+            of_spans = span_pairs(connection, project, asked.query)
         else:
-            pairs = by_pair(connection, project, asked.question)
+            pairs = by_pair(connection, project, asked.query)
     # Of very many pairs only the one form that is printed is made.
     told, rows, view = None, [], []
     if asked.output.name == "json":
@@ -68,7 +68,7 @@ def by_annotator(asked: Asked) -> None:
     from tracker.render.audit import show_annotators
 
     with asked.reading() as (connection, project):
-        rows = annotator_rows(connection, project, choice=asked.question.choice)
+        rows = annotator_rows(connection, project, choice=asked.query.filter)
     show(
         {"project": asked.project, "annotators": rows},
         rows=[
@@ -87,7 +87,7 @@ def by_item(asked: Asked) -> None:
     from tracker.render.items import item_rows, most_disputed, show_items
 
     with asked.reading() as (connection, project):
-        items = list(by_item(connection, project, choice=asked.question.choice))
+        items = list(by_item(connection, project, choice=asked.query.filter))
     whole = not asked.output.for_people
     most = (0 if whole else _MOST_ITEMS) if asked.limit is None else asked.limit
     shown = most_disputed(items)[:most] if most else items
@@ -107,7 +107,7 @@ def by_attribute(asked: Asked, attribute: str) -> None:
     from tracker.render.groups import group_rows, groups_view
 
     with asked.reading() as (connection, project):
-        grouped = by_attribute(connection, project, attribute, asked.question)
+        grouped = by_attribute(connection, project, attribute, asked.query)
     show(
         grouped.to_dict(),
         rows=group_rows(grouped),

@@ -128,7 +128,7 @@ def report(
 
     Example: `tracker annotator report bob -p reviews -o bob.md`
     """
-    from tracker.audit import audit_project, question_of
+    from tracker.audit import audit_project, audit_query
     from tracker.audit.annotator_report import own_report
     from tracker.audit.anonymize import check_least
     from tracker.projects.annotators import find_annotator
@@ -139,7 +139,7 @@ def report(
         check_output(output, force=force)
     with opened(context).reading(project) as (connection, found):
         annotator = find_annotator(connection, found, name)
-        audited = audit_project(connection, found, question_of(evidence=5))
+        audited = audit_project(connection, found, audit_query(evidence=5))
     mine = next((one for one in audited.annotators if one.id == annotator.id), None)
     if mine is None:
         raise InvalidOption(f"no answer of {annotator.name!r} enters the figures of {found.name!r}")

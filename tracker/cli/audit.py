@@ -83,12 +83,12 @@ def audit(
     `tracker audit reviews --record --fail-on flagged`,
     `tracker audit reviews --kind copying --since 7d`
     """
-    from tracker.audit import audit_project, failing, question_of
+    from tracker.audit import audit_project, audit_query, failing
     from tracker.render.audit import audit_view
     from tracker.render.flags import recorded_words
 
     ledger = opened_ledger(context)
-    question = question_of(
+    query = audit_query(
         alpha=alpha,
         kinds=kind or (),
         exclude_kinds=exclude_kind or (),
@@ -98,10 +98,10 @@ def audit(
     )
     recorded = None
     if record:
-        found, recorded = ledger.record_audit(project, question)
+        found, recorded = ledger.record_audit(project, query)
     else:
-        with ledger.reading(project, question.choice) as (connection, known):
-            found = audit_project(connection, known, question)
+        with ledger.reading(project, query.filter) as (connection, known):
+            found = audit_project(connection, known, query)
     fails = failing(found, fail_on) if fail_on is not None else []
     found = fairly(ledger, found, pseudonyms=pseudonyms, suppress_below=suppress_below)
     told = found.to_dict(clear=everything)

@@ -61,7 +61,7 @@ def compare(
         after,
         other=other,
         anyway=anyway,
-        question=metric.question(),
+        query=metric.question(),
     )
     told = found.to_dict()
     rows = [

@@ -10,7 +10,7 @@ import typer
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.queries import Choice, Selecting
+    from tracker.queries import AnswerFilter, Selecting
 
 __all__ = ["AnswerOptions", "CurveAnswerOptions", "MomentOptions"]
 
@@ -110,11 +110,11 @@ class AnswerOptions(MomentOptions):
         }
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> AnswerFilter:
         """The options as what a question takes; raises InvalidOption."""
-        from tracker.queries import choose
+        from tracker.queries import filter_of
 
-        return choose(**self.selecting)
+        return filter_of(**self.selecting)
 
 
 @dataclass(frozen=True)

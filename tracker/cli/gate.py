@@ -20,7 +20,7 @@ from tracker.core.errors import InvalidOption
 if TYPE_CHECKING:
     from tracker.gate import GateResult
     from tracker.ledger import Ledger
-    from tracker.queries import Choice
+    from tracker.queries import AnswerFilter
 
 __all__ = ["register"]
 
@@ -122,7 +122,7 @@ def _tell_people(found: GateResult, text: str) -> None:
     (hint if found.passed else warn)(text)
 
 
-def _start(ledger: Ledger, project: str, config: Path, choice: Choice) -> None:
+def _start(ledger: Ledger, project: str, config: Path, choice: AnswerFilter) -> None:
     """Write a file of checks; raises InvalidOption where there is one, or it cannot be written."""
     from tracker.gate import starting_config
 

@@ -122,7 +122,7 @@ def history(
 
 def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:
     """The course of the first measure."""
-    from tracker.agreement import Question
+    from tracker.agreement import Query
     from tracker.snapshots.curve import check_recorded_alone
     from tracker.snapshots.monitor import watched
 
@@ -135,7 +135,7 @@ def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:
             found,
             (asked.measures or [_TREND_OF])[0],
             asked.every or "week",
-            Question(choice=choice),
+            Query(filter=choice),
             trends=trends,
             watch_for=watch_for,
         )

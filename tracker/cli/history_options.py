@@ -96,7 +96,7 @@ def history_of(
 ) -> History | Curve:
     """The recorded snapshots, or with ``every`` the curve; raises InvalidOption."""
     from tracker.measures.confidence_bounds import ASYMMETRIC
-    from tracker.queries import choose
+    from tracker.queries import filter_of
     from tracker.snapshots.curve import check_recorded_alone
 
     if every is not None:
@@ -104,5 +104,5 @@ def history_of(
         return ledger.history(
             project, every, window=window, measures=measures, interval=how, **chosen
         )
-    check_recorded_alone(window, choose(**chosen), interval)
+    check_recorded_alone(window, filter_of(**chosen), interval)
     return ledger.history(project, measures=measures)

@@ -74,7 +74,7 @@ def compare_studies(first: Study, second: Study, told: str) -> AgainstOther:
     joint = queries.joint_codes(first.connection, first.selection, second.selection)
     shared = sum(items for *_, items in joint)
     figures, others = first.figures(), {one.measure: one for one in second.figures()}
-    confidence = first.question.confidence
+    confidence = first.query.confidence
     compared = [
         (
             one,

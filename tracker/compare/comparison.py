@@ -147,7 +147,7 @@ def _measures(
     steps: Steps,
     kinds: Mapping[str, Mapping[str, float] | None],
 ) -> Iterator[Compared]:
-    confidence = one.state.question.confidence
+    confidence = one.state.query.confidence
     others = {figure.measure: figure for figure in other.assessment.measures}
     for before in one.assessment.measures:
         after = others.get(before.measure)
@@ -183,7 +183,7 @@ def _paired(
 
 def _categories(one: Side, other: Side, steps: Steps) -> Iterator[Compared]:
     """The rates of the categories that both know by name."""
-    confidence = one.state.question.confidence
+    confidence = one.state.query.confidence
     others = {other.names[rate.category]: rate for rate in other.assessment.rates}
     influences = [
         side.rate_influences([rate.category for rate in side.assessment.rates]) if steps else {}
@@ -229,7 +229,7 @@ def _shares(
     def values(kinds: frozenset[str]) -> Mapping[str, float | None]:
         if kinds not in known:
             of = other.read(patterns_with(unchanged, changes, kinds))
-            confidence = one.state.question.confidence
+            confidence = one.state.query.confidence
             found = coefficients(one.measures, of, None, confidence)
             known[kinds] = {name: figure.value for name, figure in found.items()}
         return known[kinds]

@@ -38,9 +38,9 @@ class Side:
 
     def read(self, patterns: ItemPatterns) -> Sample:
         """Item patterns, read as the state's are."""
-        reading = self.state.question.reading
+        metric = self.state.query.metric
         annotators = len(self.tallied.annotators)
-        return sample(self.state.project, self.names, patterns, annotators, reading)
+        return sample(self.state.project, self.names, patterns, annotators, metric)
 
     @cached_property
     def sample(self) -> Sample:
@@ -55,21 +55,21 @@ class Side:
     @cached_property
     def measures(self) -> list[str]:
         """The names of the measures that follow from them."""
-        return measures_of_patterns(self.state.project, self.names, self.state.question)
+        return measures_of_patterns(self.state.project, self.names, self.state.query)
 
     @cached_property
     def estimates(self) -> dict[str, Estimate | Coefficient]:
         """Each measure's figure, with the influence of an item on it."""
-        confidence = self.state.question.confidence
+        confidence = self.state.query.confidence
         return coefficients(self.measures, self.sample, None, confidence)
 
     @cached_property
     def assessment(self) -> Assessment:
         """The figures as they are told."""
-        question = self.state.question
+        query = self.state.query
         annotators = len(self.tallied.annotators)
         return assess_patterns(
-            self.state.project, self.names, self.patterns, annotators, self.measures, question
+            self.state.project, self.names, self.patterns, annotators, self.measures, query
         )
 
     def influences(self, measure: str) -> dict[Pattern, float]:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from tracker import queries
-from tracker.agreement import Question
+from tracker.agreement import Query
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.lookup import near
@@ -19,7 +19,7 @@ from tracker.projects.project import ProjectInfo
 from tracker.projects.settings import project_then
 from tracker.queries import DAY, Selection
 from tracker.snapshots import SnapshotRecord, find_snapshot, snapshot_number
-from tracker.snapshots.settings import question_of, selection_of, settings_text
+from tracker.snapshots.settings import recorded_query, selection_of, settings_text
 from tracker.storage.as_of import Moment
 from tracker.storage.schema import Snapshot
 
@@ -48,7 +48,7 @@ class State:
     project: ProjectInfo
     moment: Moment
     selection: Selection
-    question: Question
+    query: Query
     settings: str
     snapshot: SnapshotRecord | None = None
 
@@ -69,7 +69,7 @@ class State:
 
 
 def find_state(
-    connection: Connection, project: ProjectInfo, text: str, question: Question | None = None
+    connection: Connection, project: ProjectInfo, text: str, query: Query | None = None
 ) -> State:
     """The state that a text means.
 
@@ -80,7 +80,7 @@ def find_state(
 
     Raises NotFound, with near names, and InvalidOption for a moment that lies in the future.
     """
-    question = question or Question()
+    query = query or Query()
     notes = list_notes(connection, project)
     if _BETWEEN in text:
         begin, end = (part.strip() for part in text.split(_BETWEEN, 1))
@@ -90,16 +90,16 @@ def find_state(
             raise InvalidOption(f"{text!r} is no period: it ends before it begins")
         if last is not None:
             last = _over(text, last)
-        choice = replace(question.choice, since=first, as_of=last)
-        return _state(connection, project, text, replace(question, choice=choice))
+        choice = replace(query.filter, since=first, as_of=last)
+        return _state(connection, project, text, replace(query, filter=choice))
     try:
         number = snapshot_number(connection, project, text)
     except NotFound:
         moment = _moment(text) or next((n.at for n in notes if n.text == text.strip()), None)
         if moment is None:
             raise _unknown(connection, project, text, notes) from None
-        choice = replace(question.choice, as_of=_over(text, moment))
-        return _state(connection, project, text, replace(question, choice=choice))
+        choice = replace(query.filter, as_of=_over(text, moment))
+        return _state(connection, project, text, replace(query, filter=choice))
     record = find_snapshot(connection, project, number)
     project = project_then(connection, project, record.through_change)
     return State(
@@ -107,16 +107,16 @@ def find_state(
         project,
         Moment(record.as_of, record.through_change),
         selection_of(project, record.settings),
-        question_of(record.settings),
+        recorded_query(record.settings),
         record.settings,
         record,
     )
 
 
-def _state(connection: Connection, project: ProjectInfo, text: str, question: Question) -> State:
-    selection = queries.select_answers(connection, project, question.choice)
-    settings = settings_text(question, selection)
-    return State(text, project, Moment(question.choice.as_of), selection, question, settings)
+def _state(connection: Connection, project: ProjectInfo, text: str, query: Query) -> State:
+    selection = queries.select_answers(connection, project, query.filter)
+    settings = settings_text(query, selection)
+    return State(text, project, Moment(query.filter.as_of), selection, query, settings)
 
 
 def _end(project: ProjectInfo, text: str, notes: list[NoteInfo], *, end_of_day: bool) -> int | None:
@@ -168,7 +168,7 @@ def find_states(
     connection: Connection,
     one: tuple[ProjectInfo, str],
     other: tuple[ProjectInfo, str],
-    question: Question | None = None,
+    query: Query | None = None,
 ) -> tuple[State, State]:
     """Two states, each of a project and by a text as `find_state` reads it.
 
@@ -176,7 +176,7 @@ def find_states(
     in the same way. Raises InvalidOption for a question about two snapshots, which were read as
     they were recorded.
     """
-    asked = question if question != Question() else None
+    asked = query if query != Query() else None
     first, second = (find_state(connection, *which, asked) for which in (one, other))
     recorded = [state for state in (first, second) if state.snapshot is not None]
     if asked is not None and len(recorded) == 2:
@@ -193,13 +193,13 @@ def _like(state: State, recorded: State) -> State:
     """A state, chosen and read as a snapshot was; across projects read alike only."""
     if state is recorded:
         return state
-    question = replace(recorded.question, choice=state.question.choice)
+    query = replace(recorded.query, filter=state.query.filter)
     selection = state.selection
     if state.project.id == recorded.project.id:
         since, until, told = selection.since, selection.until, selection.told
         selection = replace(recorded.selection, since=since, until=until, told=told)
-    settings = settings_text(question, selection)
-    return replace(state, question=question, selection=selection, settings=settings)
+    settings = settings_text(query, selection)
+    return replace(state, query=query, selection=selection, settings=settings)
 
 
 def refuse_unlike(one: State, other: State) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from shlex import quote
 
 from tracker.agreement.coefficients import check_measures
-from tracker.agreement.metric import check_reading
+from tracker.agreement.metric import check_metric
 from tracker.core.errors import InvalidOption, Refused
 from tracker.gate.checks import EVERY, AtLeast, Check, GateConfig, MaxDrop
 from tracker.gate.toml_table import refused
@@ -26,7 +26,7 @@ def fitted(config: GateConfig, project: ProjectInfo, categories: Mapping[int, st
     for a category that it does not have.
     """
     try:
-        check_reading(project, categories, config.reading)
+        check_metric(project, categories, config.metric)
     except InvalidOption as error:
         raise _of_reading(config, error) from None
     names = list(categories.values())
@@ -40,7 +40,7 @@ def _fitted(config: GateConfig, check: Check, project: ProjectInfo, names: list[
     measure, category = check.figure.measure, check.figure.category
     if measure is not None:
         try:
-            (measure,) = check_measures(project, [measure], config.reading, few=True)
+            (measure,) = check_measures(project, [measure], config.metric, few=True)
         except InvalidOption as error:
             mend = _in_a_file(error.mend)
             raise refused(config.source, check.place, error.message, mend, key="measure") from None
@@ -61,7 +61,7 @@ def _there(project: ProjectInfo, names: list[str]) -> str:
 
 def _of_reading(config: GateConfig, error: InvalidOption) -> Refused:
     """The error on the line of the key that it is about."""
-    told = [key for key in ("weights", "scale", "distance") if getattr(config.reading, key)]
+    told = [key for key in ("weights", "scale", "distance") if getattr(config.metric, key)]
     key = next((key for key in told if key in error.message), told[0])
     message = _in_a_file(error.message) or ""
     return refused(config.source, config.place, message, _in_a_file(error.mend), key=key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from tracker.agreement.metric import AS_DECLARED, Reading
+from tracker.agreement.metric import AS_DECLARED, Metric
 from tracker.gate.toml_lines import Place
 from tracker.measures.confidence_bounds import ASYMMETRIC
 
@@ -99,5 +99,5 @@ class GateConfig:
     place: Place
     checks: tuple[Check, ...]
     confidence: float = 0.95
-    reading: Reading = AS_DECLARED
+    metric: Metric = AS_DECLARED
     interval: str = ASYMMETRIC

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from tracker.agreement.metric import Reading
+from tracker.agreement.metric import Metric
 from tracker.audit.findings import KINDS
 from tracker.core.errors import Refused
 from tracker.gate.checks import (
@@ -89,7 +89,7 @@ def parse_config(text: str, source: str) -> GateConfig:
         raise top.refused("there is no check, and a gate without one would let all through",
                           'begin one with the line [[check]], such as: items_at_least = 200',
                           key="check")  # fmt: skip
-    reading = Reading(
+    metric = Metric(
         top.word("weights", WEIGHTS, "kind of weights"),
         top.word("scale", SCALES, "scale"),
         top.word("distance", DISTANCES, "distance"),
@@ -98,8 +98,8 @@ def parse_config(text: str, source: str) -> GateConfig:
     interval = top.word("interval", INTERVALS, "interval") or ASYMMETRIC
     # Tables written in one line, check = [{…}], have no header of their own.
     where = tables if len(tables) == len(found) else [Place(place.of("check"))] * len(found)
-    checks = (_check(Table(source, one, at), reading) for one, at in zip(found, where, strict=True))
-    return GateConfig(source, place, tuple(checks), confidence, reading, interval)
+    checks = (_check(Table(source, one, at), metric) for one, at in zip(found, where, strict=True))
+    return GateConfig(source, place, tuple(checks), confidence, metric, interval)
 
 
 def _toml(text: str, source: str) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def _toml(text: str, source: str) -> dict[str, Any]:
         ) from None
 
 
-def _check(table: Table, reading: Reading) -> Check:
+def _check(table: Table, metric: Metric) -> Check:
     _check_keys(table)
     about = [key for key in table.told if key in _ABOUT]
     if not about:
@@ -134,7 +134,7 @@ def _check(table: Table, reading: Reading) -> Check:
         return ItemsAtLeast(table.place, name, table.whole(key))
     if key == "overlap_at_least":
         return OverlapAtLeast(table.place, name, table.number(key, 0, 1))
-    return _of_figure(table, name, reading)
+    return _of_figure(table, name, metric)
 
 
 def _check_keys(table: Table) -> None:
@@ -148,7 +148,7 @@ def _check_keys(table: Table) -> None:
             raise table.refused(f"there is no key {key!r} of a check", mend, key=key)
 
 
-def _of_figure(table: Table, name: str | None, reading: Reading) -> Check:
+def _of_figure(table: Table, name: str | None, metric: Metric) -> Check:
     measure = _measure(table)
     figure = Figure(measure, table.text("category"))
     thresholds = [key for key in table.told if key in {"at_least", "max_drop"}]
@@ -163,7 +163,7 @@ def _of_figure(table: Table, name: str | None, reading: Reading) -> Check:
     for key, its in (("on", "at_least"), ("since", "max_drop")):
         if key in table.told and threshold != its:
             raise table.refused(f"{key!r} does not go with {threshold}", "leave it out", key=key)
-    low = _least(measure, weighted=reading.weighted)
+    low = _least(measure, weighted=metric.weighted)
     if threshold == "max_drop":
         most = 1e6 if low is None else 1 - low
         drop = table.number("max_drop", 0, most, open_=True)

@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement import Assessment, Question, assess
-from tracker.audit import Audit, AuditQuestion, audit_project
+from tracker.agreement import Assessment, Query, assess
+from tracker.audit import Audit, AuditQuery, audit_project
 from tracker.core.errors import NotFound
 from tracker.flags.states import FlagState, flag_states
 from tracker.gate.bind import fitted
@@ -21,7 +21,7 @@ from tracker.measures.category_rates import CategoryRate
 from tracker.measures.coefficient import Coefficient
 from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, Choice
+from tracker.queries import EVERYTHING, AnswerFilter
 from tracker.snapshots import SnapshotRecord, find_snapshot, history
 
 __all__ = ["Present", "Standing", "standings"]
@@ -83,7 +83,7 @@ class Present:
     connection: Connection
     project: ProjectInfo
     asked: GateConfig
-    choice: Choice = EVERYTHING
+    choice: AnswerFilter = EVERYTHING
 
     @cached_property
     def config(self) -> GateConfig:
@@ -100,14 +100,14 @@ class Present:
         """The measures that checks name, every category and the counts."""
         of_figures = (one for one in self.config.checks if isinstance(one, AtLeast | MaxDrop))
         measures = [one.figure.measure for one in of_figures if one.figure.measure is not None]
-        question = Question(
+        query = Query(
             list(dict.fromkeys(measures)) or [self._cheapest()],
             self.config.confidence,
-            self.config.reading,
+            self.config.metric,
             self.choice,
             self.config.interval,
         )
-        return assess(self.connection, self.project, question)
+        return assess(self.connection, self.project, query)
 
     def _cheapest(self) -> str:
         """A measure to ask for where none is wanted: asking for none would give all."""
@@ -117,7 +117,7 @@ class Present:
     @cached_property
     def audit(self) -> Audit:
         """The audit for all kinds of findings, as `tracker audit` makes it."""
-        return audit_project(self.connection, self.project, AuditQuestion(choice=self.choice))
+        return audit_project(self.connection, self.project, AuditQuery(filter=self.choice))
 
     @cached_property
     def recorded(self) -> list[FlagState]:

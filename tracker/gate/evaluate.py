@@ -22,7 +22,7 @@ from tracker.gate.finding_checks import found_now, not_looked_for
 from tracker.gate.result import CheckResult, GateResult
 from tracker.gate.words import apart, name_of, sentence
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, Choice
+from tracker.queries import EVERYTHING, AnswerFilter
 
 __all__ = ["judge", "judged"]
 
@@ -30,7 +30,10 @@ _MOST_NAMES = 6
 
 
 def judge(
-    connection: Connection, project: ProjectInfo, config: GateConfig, choice: Choice = EVERYTHING
+    connection: Connection,
+    project: ProjectInfo,
+    config: GateConfig,
+    choice: AnswerFilter = EVERYTHING,
 ) -> GateResult:
     """What becomes of every check.
 

@@ -10,7 +10,7 @@ from shlex import quote
 
 from sqlalchemy import Connection
 
-from tracker.agreement import Assessment, Question, assess
+from tracker.agreement import Assessment, Query, assess
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.gate.checks import EVERY, Figure
@@ -20,7 +20,7 @@ from tracker.gate.evaluate import judge
 from tracker.gate.result import CheckResult
 from tracker.gate.words import called, sentence
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, Choice
+from tracker.queries import EVERYTHING, AnswerFilter
 
 __all__ = ["starting_config"]
 
@@ -64,14 +64,14 @@ class _Block:
 
 
 def starting_config(
-    connection: Connection, project: ProjectInfo, choice: Choice = EVERYTHING
+    connection: Connection, project: ProjectInfo, choice: AnswerFilter = EVERYTHING
 ) -> str:
     """A gate's file that the project passes as it is, with a line about each check.
 
     Raises InvalidOption where no item has two answers.
     """
     measures = _MEASURES.get(project.answers, _ANY_MEASURES)
-    found = assess(connection, project, Question(measures, choice=choice))
+    found = assess(connection, project, Query(measures, filter=choice))
     if not found.counts.items_compared:
         raise InvalidOption(
             f"no item of {project.name!r} has two answers: there is no figure to start from",

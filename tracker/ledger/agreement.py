@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
-    from tracker.agreement import Assessment, Question, Study
+    from tracker.agreement import Assessment, Query, Study
     from tracker.queries import Selecting
 
 __all__ = ["AgreementQuestions"]
@@ -41,21 +41,21 @@ class AgreementQuestions(Transactions):
         leaving out each annotator (``resample="annotators"``), or from items that are alike
         within each value of the attribute ``cluster``.
         """
-        from tracker.agreement import Question, Reading, Uncertainty, assess
-        from tracker.queries import choose
+        from tracker.agreement import Metric, Query, Uncertainty, assess
+        from tracker.queries import filter_of
 
-        question = Question(
-            measures, confidence, Reading(weights, scale, distance), choose(**selecting), interval
+        query = Query(
+            measures, confidence, Metric(weights, scale, distance), filter_of(**selecting), interval
         )
         uncertainty = Uncertainty(bootstrap, seed, resample, cluster)
-        with self.reading(project, question.choice) as (connection, found):
-            return assess(connection, found, question, uncertainty)
+        with self.reading(project, query.filter) as (connection, found):
+            return assess(connection, found, query, uncertainty)
 
     @contextmanager
-    def study(self, project: str, question: Question | None = None) -> Iterator[Study]:
+    def study(self, project: str, query: Query | None = None) -> Iterator[Study]:
         """What a question about agreement rests on, for `agreement`' further functions."""
-        from tracker.agreement import Question, study
+        from tracker.agreement import Query, study
 
-        asked = question or Question()
-        with self.reading(project, asked.choice) as (connection, found):
+        asked = query or Query()
+        with self.reading(project, asked.filter) as (connection, found):
             yield study(connection, found, asked)

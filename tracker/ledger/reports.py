@@ -11,7 +11,7 @@ from tracker.ledger.transactions import Transactions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracker.agreement import Question
+    from tracker.agreement import Query
     from tracker.compare import StateComparison
     from tracker.gate import GateResult
     from tracker.queries import Selecting
@@ -26,9 +26,9 @@ class Reports(Transactions):
     def gate(self, project: str, config: str | Path, **selecting: Unpack[Selecting]) -> GateResult:
         """What becomes of each check of the file ``config``."""
         from tracker.gate import judge, read_config
-        from tracker.queries import choose
+        from tracker.queries import filter_of
 
-        checks, choice = read_config(Path(config), project), choose(**selecting)
+        checks, choice = read_config(Path(config), project), filter_of(**selecting)
         with self.reading(project, choice) as (connection, found):
             return judge(connection, found, checks, choice)
 
@@ -40,7 +40,7 @@ class Reports(Transactions):
         *,
         other: str | None = None,
         anyway: bool = False,
-        question: Question | None = None,
+        query: Query | None = None,
     ) -> StateComparison:
         """What changed from one state to another, by how much, and because of what.
 
@@ -52,7 +52,7 @@ class Reports(Transactions):
 
         with self.reading(project) as (connection, found):
             second = found if other is None else find_project(connection, other)
-            first, then = find_states(connection, (found, a), (second, b), question)
+            first, then = find_states(connection, (found, a), (second, b), query)
             if not anyway:
                 refuse_unlike(first, then)
             return compare_states(connection, first, then)
@@ -61,10 +61,10 @@ class Reports(Transactions):
         self, project: str, *, as_of: date | str | None = None, known_at: date | str | None = None
     ) -> Status:
         """How far the project is, or was."""
-        from tracker.queries import choose
+        from tracker.queries import filter_of
         from tracker.status import project_status
 
-        choice = choose(as_of=as_of, known_at=known_at)
+        choice = filter_of(as_of=as_of, known_at=known_at)
         with self.reading(project, choice) as (connection, found):
             return project_status(connection, found, choice.as_of or choice.known_at)
 
@@ -73,9 +73,9 @@ class Reports(Transactions):
         import pandas as pd
 
         from tracker.export import LABEL_COLUMNS, standing_labels
-        from tracker.queries import choose
+        from tracker.queries import filter_of
 
-        choice = choose(**selecting)
+        choice = filter_of(**selecting)
         with self.reading(project, choice) as (connection, found):
             rows = list(standing_labels(connection, found, choice=choice))
         frame = pd.DataFrame(rows, columns=list(LABEL_COLUMNS))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack, overload
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
-    from tracker.agreement import Question
+    from tracker.agreement import Query
     from tracker.imports.loader import Progress
     from tracker.queries import Selecting
     from tracker.snapshots import History, SnapshotRecord, Taken, Taking
@@ -36,23 +36,23 @@ class Snapshots(Transactions):
         **selecting: Unpack[Selecting],
     ) -> SnapshotRecord:
         """Compute and record the project's figures, and which answers they rest on."""
-        from tracker.agreement import Question, Reading
-        from tracker.queries import choose
+        from tracker.agreement import Metric, Query
+        from tracker.queries import filter_of
 
-        reading = Reading(weights, scale, distance)
-        question = Question((), confidence, reading, choose(**selecting), interval)
-        return self.record_snapshot(project, question, name=name, note=note).snapshot
+        metric = Metric(weights, scale, distance)
+        query = Query((), confidence, metric, filter_of(**selecting), interval)
+        return self.record_snapshot(project, query, name=name, note=note).snapshot
 
     def record_snapshot(
-        self, project: str, question: Question | None = None, **how: Unpack[Taking]
+        self, project: str, query: Query | None = None, **how: Unpack[Taking]
     ) -> Taken:
         """A snapshot recorded, with what became of the wish for it; see `take_snapshot`."""
         from tracker.queries import EVERYTHING
         from tracker.snapshots import take_snapshot
 
         with self.writing(project) as (connection, found):
-            self._moment(connection, found, EVERYTHING if question is None else question.choice)
-            return take_snapshot(connection, found, question, **how)
+            self._moment(connection, found, EVERYTHING if query is None else query.filter)
+            return take_snapshot(connection, found, query, **how)
 
     @overload
     def history(self, project: str, *, measures: Sequence[str] = ()) -> History: ...
@@ -72,19 +72,19 @@ class Snapshots(Transactions):
 
         ``every`` day, week or month makes a curve; ``since`` and ``until`` say from when to when.
         """
-        from tracker.agreement import Question
-        from tracker.queries import choose
+        from tracker.agreement import Query
+        from tracker.queries import filter_of
         from tracker.snapshots import history
         from tracker.snapshots.curve import check_recorded_alone, rebuilt
 
-        choice = choose(**selecting)
+        choice = filter_of(**selecting)
         if every is None:
             check_recorded_alone(window, choice, interval)
         with self.reading(project, choice) as (connection, found):
             if every is None:
                 return history(connection, found, measures)
-            question = Question(measures, choice=choice, interval=interval or "asymmetric")
-            return rebuilt(connection, found, every, window, question)
+            query = Query(measures, filter=choice, interval=interval or "asymmetric")
+            return rebuilt(connection, found, every, window, query)
 
     def verify(
         self,

@@ -12,7 +12,7 @@ from tracker.projects.project import ProjectInfo, find_project
 from tracker.storage.database import Database
 
 if TYPE_CHECKING:
-    from tracker.queries import Choice
+    from tracker.queries import AnswerFilter
     from tracker.storage.as_of import Moment
 
 __all__ = ["Transactions"]
@@ -28,7 +28,7 @@ class Transactions:
 
     @contextmanager
     def reading(
-        self, project: str | None, choice: Choice | None = None
+        self, project: str | None, choice: AnswerFilter | None = None
     ) -> Iterator[tuple[Connection, ProjectInfo]]:
         """A connection that sees one state, and the project (None: the only one).
 
@@ -46,7 +46,7 @@ class Transactions:
             with as_it_was(connection, found.id, moment):
                 yield connection, project_then(connection, found, moment.through)
 
-    def _moment(self, connection: Connection, project: ProjectInfo, choice: Choice) -> Moment:
+    def _moment(self, connection: Connection, project: ProjectInfo, choice: AnswerFilter) -> Moment:
         """The state that a choice means; `notice` gets the reservations about it."""
         from tracker.storage.as_of import moment_of, to_bear_in_mind
 

@@ -11,7 +11,7 @@ from tracker.queries.answer_order import days_active, sequences
 from tracker.queries.bind_filter import select_answers, select_labels
 from tracker.queries.durations import answer_times, fastest_items
 from tracker.queries.examples import changed_items, items_of_answers, pair_order
-from tracker.queries.filter import EVERYTHING, Choice, Selecting, choose
+from tracker.queries.filter import EVERYTHING, AnswerFilter, Selecting, filter_of
 from tracker.queries.gold import confusions, gold_tallies
 from tracker.queries.groups import (
     GroupAnnotators,
@@ -38,7 +38,7 @@ from tracker.queries.votes import answers_per_item, recent_pace, votes
 __all__ = [
     "DAY",
     "EVERYTHING",
-    "Choice",
+    "AnswerFilter",
     "Document",
     "GroupAnnotators",
     "Repeated",
@@ -53,7 +53,7 @@ __all__ = [
     "answers_per_item",
     "blocks",
     "changed_items",
-    "choose",
+    "filter_of",
     "chosen",
     "confusions",
     "days_active",

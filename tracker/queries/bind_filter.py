@@ -15,7 +15,7 @@ from tracker.projects.annotators import (
 )
 from tracker.projects.item_attributes import check_values
 from tracker.projects.project import ProjectInfo
-from tracker.queries.filter import EVERYTHING, Choice
+from tracker.queries.filter import EVERYTHING, AnswerFilter
 from tracker.queries.selection import Selection
 from tracker.storage.schema import Annotator
 
@@ -23,7 +23,7 @@ __all__ = ["select_answers", "select_labels"]
 
 
 def select_answers(
-    connection: Connection, project: ProjectInfo, choice: Choice = EVERYTHING
+    connection: Connection, project: ProjectInfo, choice: AnswerFilter = EVERYTHING
 ) -> Selection:
     """The selection of all human annotators' answers, or of those chosen among them.
 
@@ -43,12 +43,12 @@ def select_answers(
     return _narrowed(connection, every, choice)
 
 
-def select_labels(connection: Connection, project: ProjectInfo, choice: Choice) -> Selection:
+def select_labels(connection: Connection, project: ProjectInfo, choice: AnswerFilter) -> Selection:
     """The selection of all labels, of every kind of annotator, or of those chosen."""
     return _narrowed(connection, Selection(project), choice)
 
 
-def _narrowed(connection: Connection, every: Selection, choice: Choice) -> Selection:
+def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) -> Selection:
     """What a choice leaves of a selection; its words are given meaning, aliases theirs."""
     if choice == EVERYTHING:
         return every

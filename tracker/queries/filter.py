@@ -12,9 +12,9 @@ from tracker.core.errors import InvalidOption
 
 __all__ = [
     "EVERYTHING",
-    "Choice",
+    "AnswerFilter",
     "Selecting",
-    "choose",
+    "filter_of",
     "past_moment",
 ]
 
@@ -56,7 +56,7 @@ class Selecting(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Choice:
+class AnswerFilter:
     """Which answers to count, in the words of who asks; moments in microseconds.
 
     ``where`` holds pairs of an attribute's name and the values that are in.
@@ -91,10 +91,10 @@ class Choice:
         }
 
 
-EVERYTHING = Choice()
+EVERYTHING = AnswerFilter()
 
 
-def choose(
+def filter_of(
     *,
     annotators: str | Iterable[str] = (),
     exclude_annotators: str | Iterable[str] = (),
@@ -104,7 +104,7 @@ def choose(
     where: Mapping[str, str | Iterable[str]] | None = None,
     as_of: date | str | None = None,
     known_at: date | str | None = None,
-) -> Choice:
+) -> AnswerFilter:
     """The choice that the arguments of `Selecting` make; raises InvalidOption."""
     now = clock.now()
     first = _moment("--since", since, now, end_of_day=False)
@@ -118,7 +118,7 @@ def choose(
     for name, values in wanted.items():
         if not values:
             raise InvalidOption(f"--where names no value of {name!r}")
-    return Choice(
+    return AnswerFilter(
         _names(annotators),
         _names(exclude_annotators),
         exclude_flagged,

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement import Assessment, Question, assess, study
+from tracker.agreement import Assessment, Query, assess, study
 from tracker.core.errors import CheckFailed
 from tracker.projects.project import ProjectInfo
 from tracker.projects.settings import set_since
@@ -69,7 +69,7 @@ class Counted:
 def count(
     connection: Connection,
     project: ProjectInfo,
-    question: Question,
+    query: Query,
     how: Taking,
     texts: Mapping[int, str],
 ) -> Counted:
@@ -77,26 +77,24 @@ def count(
 
     ``texts`` are the project's patterns as JSON, by number. Raises CheckFailed as `Taking` says.
     """
-    selection = queries.select_answers(connection, project, question.choice)
-    settings = settings_text(question, selection)
-    base = find_base(connection, project, settings, question.choice.as_of, texts)
+    selection = queries.select_answers(connection, project, query.filter)
+    settings = settings_text(query, selection)
+    base = find_base(connection, project, settings, query.filter.as_of, texts)
     comparable = (
         base is not None
         and base.header.settings == settings
         and not set_since(connection, project.id, base.header.through_change)
     )
     if project.answers == "spans":
-        found = assess(connection, project, question)
+        found = assess(connection, project, query)
         before = None if base is None else _figures_of(connection, project, base)
         same = comparable and before == found.figures()
         return Counted(selection, settings, found, None, base, same)
-    of_now = question.choice.as_of is None and question.choice.known_at is None
+    of_now = query.filter.as_of is None and query.filter.known_at is None
     follows = base if of_now and touches_items_alone(settings) else None
     tallied = _tally(connection, project, selection, follows, how)
     same = comparable and base is not None and _same(connection, project, base, tallied)
-    counted = study(
-        connection, project, question, (selection, tallied.annotators, tallied.patterns)
-    )
+    counted = study(connection, project, query, (selection, tallied.annotators, tallied.patterns))
     found = recorded_assessment(counted)
     return Counted(
         selection, settings, replace(found, selection=selection.told), tallied, base, same

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement import Assessment, Question
+from tracker.agreement import Assessment, Query
 from tracker.agreement.from_patterns import assess_patterns, measures_of_patterns
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.project import ProjectInfo
-from tracker.queries import DAY, EVERYTHING, Choice, Selecting, Window
+from tracker.queries import DAY, EVERYTHING, AnswerFilter, Selecting, Window
 from tracker.snapshots.snapshot import ROW_COLUMNS, measure_rows
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def parse_window(text: str) -> Window:
     return Window(days=number * (7 if found[2].lower().startswith("w") else 1))
 
 
-def check_recorded_alone(window: str, choice: Choice, interval: str | None = None) -> None:
+def check_recorded_alone(window: str, choice: AnswerFilter, interval: str | None = None) -> None:
     """Raise InvalidOption for a choice, a window or intervals: snapshots cannot have them now."""
     if interval is not None:
         raise InvalidOption(
@@ -137,7 +137,7 @@ def rebuilt(
     project: ProjectInfo,
     every: str,
     window: str = "all",
-    question: Question | None = None,
+    query: Query | None = None,
 ) -> Curve:
     """The curve with a point at the end of each day, week (to Sunday) or month.
 
@@ -148,7 +148,7 @@ def rebuilt(
 
     Raises InvalidOption for another period or window, or a question that does not fit.
     """
-    question = question or Question()
+    query = query or Query()
     if every not in PERIODS:
         raise InvalidOption(f"--every {every!r} is no period", f"one of: {', '.join(PERIODS)}")
     if project.answers == "spans":
@@ -157,12 +157,12 @@ def rebuilt(
             f"record it: tracker snapshot {quote(project.name)}",
         )
     names = category_names(connection, project)
-    measures = measures_of_patterns(project, names, question)
+    measures = measures_of_patterns(project, names, query)
     spanned = parse_window(window)
-    choice = replace(question.choice, since=None, until=None)
+    choice = replace(query.filter, since=None, until=None)
     selection = queries.select_answers(connection, project, choice)
     found = queries.timeline(connection, selection, spanned)
-    ends = _ends(found.first, found.last, every, question)
+    ends = _ends(found.first, found.last, every, query)
     points: list[Point] = []
     now = clock.now()
     for day, state in zip(ends, found.at(ends), strict=True):
@@ -170,14 +170,14 @@ def rebuilt(
             assessment = points[-1].assessment
         else:
             _, patterns, annotators = state
-            assessment = assess_patterns(project, names, patterns, annotators, measures, question)
+            assessment = assess_patterns(project, names, patterns, annotators, measures, query)
             assessment = replace(assessment, selection=selection.told)
         points.append(Point(min((day + 1) * DAY - 1, now), assessment))
-    notes = _between(list_notes(connection, project), question.choice)
+    notes = _between(list_notes(connection, project), query.filter)
     return Curve(project.name, every, window, tuple(points), notes)
 
 
-def _between(notes: Sequence[NoteInfo], choice: Choice) -> tuple[NoteInfo, ...]:
+def _between(notes: Sequence[NoteInfo], choice: AnswerFilter) -> tuple[NoteInfo, ...]:
     """The notes of the time that was asked for."""
     since, until = choice.since, choice.until
     return tuple(
@@ -187,11 +187,11 @@ def _between(notes: Sequence[NoteInfo], choice: Choice) -> tuple[NoteInfo, ...]:
     )
 
 
-def _ends(first: int | None, last: int | None, every: str, question: Question) -> Sequence[int]:
+def _ends(first: int | None, last: int | None, every: str, query: Query) -> Sequence[int]:
     """The last days of the periods from the first answer to the last, or as it was asked for."""
     if first is None or last is None:
         return []
-    since, until = question.choice.since, question.choice.until
+    since, until = query.filter.since, query.filter.until
     if since is not None:
         first = max(first, since // DAY)
     if until is not None:

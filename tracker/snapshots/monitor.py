@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from tracker import monitoring
-from tracker.agreement import Question
+from tracker.agreement import Query
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.measures import MEASURES
@@ -104,7 +104,7 @@ def watched(
     project: ProjectInfo,
     measure: str,
     every: str = "week",
-    question: Question | None = None,
+    query: Query | None = None,
     *,
     trends: bool = True,
     watch_for: str | None = None,
@@ -123,10 +123,10 @@ def watched(
             "months differ in length, and a trend needs periods that do not",
             "use --every week or day",
         )
-    question = replace(question or Question(), measures=(measure,))
+    query = replace(query or Query(), measures=(measure,))
     window = f"{_DAYS.get(every, 1)}d"
-    curve = rebuilt(connection, project, every, window, question)
-    figures = list(_figures(curve, question))
+    curve = rebuilt(connection, project, every, window, query)
+    figures = list(_figures(curve, query))
     points = tuple(point for point in figures if point is not None)
     return Watched(
         measure,
@@ -144,9 +144,9 @@ def watched(
     )
 
 
-def _figures(curve: Curve, question: Question) -> Iterator[monitoring.Point | None]:
+def _figures(curve: Curve, query: Query) -> Iterator[monitoring.Point | None]:
     """The figure of each period that is over; None for one without a value or an error."""
-    choice = question.choice
+    choice = query.filter
     limits = (choice.as_of, choice.known_at, choice.until)
     over = min([limit for limit in limits if limit is not None], default=None)
     for point in curve.points:

@@ -12,7 +12,7 @@ from typing import Any, cast, overload
 
 from sqlalchemy import ColumnElement, Connection, Table, func, select
 
-from tracker.agreement import Assessment, Counts, Reading
+from tracker.agreement import Assessment, Counts, Metric
 from tracker.agreement.coefficients import check_measures
 from tracker.core.errors import NotFound
 from tracker.core.tallies import ItemPatterns
@@ -113,7 +113,7 @@ def history(connection: Connection, project: ProjectInfo, measures: Sequence[str
 def check_recorded(project: ProjectInfo, measures: Sequence[str]) -> None:
     """Raise InvalidOption for a measure that no snapshot of the project can hold."""
     # With weights every name is one: some snapshot may have been taken so.
-    check_measures(project, measures, Reading(weights="linear"), few=True)
+    check_measures(project, measures, Metric(weights="linear"), few=True)
 
 
 def thinned_out(connection: Connection, project: ProjectInfo) -> int:

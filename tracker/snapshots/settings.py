@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tracker.agreement import Question, Reading
+from tracker.agreement import Metric, Query
 from tracker.measures.confidence_bounds import INTERVALS
 from tracker.projects.project import ProjectInfo
 from tracker.queries import Selection
@@ -17,26 +17,26 @@ __all__ = [
     "chosen_by_attributes",
     "interval_of",
     "is_usual",
-    "question_of",
+    "recorded_query",
     "selection_of",
     "settings_text",
     "touches_items_alone",
 ]
 
 
-def settings_text(question: Question, selection: Selection) -> str:
+def settings_text(query: Query, selection: Selection) -> str:
     """The settings as canonical JSON: equal for equal questions about the same answers.
 
     The moment is not among them: snapshots of several moments are points of one curve.
     """
-    reading = question.reading
+    metric = query.metric
     return _canonical(
         {
-            "scale": reading.scale,
-            "weights": reading.weights,
-            "distance": reading.distance,
-            "confidence": question.confidence,
-            "interval": question.interval,
+            "scale": metric.scale,
+            "weights": metric.weights,
+            "distance": metric.distance,
+            "confidence": query.confidence,
+            "interval": query.interval,
             "left_out": sorted(selection.left_out),
             "only": None if selection.only is None else sorted(selection.only),
             "since": selection.since,
@@ -60,12 +60,12 @@ def alike(settings: str) -> list[str]:
     return [_canonical(told), *(_canonical(told | {"interval": name}) for name in INTERVALS)]
 
 
-def question_of(settings: str) -> Question:
+def recorded_query(settings: str) -> Query:
     """How answers are read; which they are is the settings' selection."""
     told = json.loads(settings)
-    return Question(
+    return Query(
         confidence=told["confidence"],
-        reading=Reading(told["weights"], told["scale"], told["distance"]),
+        metric=Metric(told["weights"], told["scale"], told["distance"]),
         interval=interval_of(told),
     )
 
@@ -93,7 +93,7 @@ def is_usual(settings: str) -> bool:
     """Whether nothing was asked but the figures: as they are read by themselves, of everybody."""
     told = json.loads(settings)
     chosen = (told["only"], told["since"], told["until"]) != (None, None, None) or told["where"]
-    return not chosen and replace(question_of(settings), interval=Question.interval) == Question()
+    return not chosen and replace(recorded_query(settings), interval=Query.interval) == Query()
 
 
 def chosen_by_attributes(settings: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Unpack
 from sqlalchemy import Connection, select
 
 from tracker import queries
-from tracker.agreement import Assessment, Question
+from tracker.agreement import Assessment, Query
 from tracker.core.errors import InvalidOption
 from tracker.core.version import VERSION
 from tracker.projects.annotators import annotator_names, with_people
@@ -50,7 +50,7 @@ class Taken:
 def take_snapshot(
     connection: Connection,
     project: ProjectInfo,
-    question: Question | None = None,
+    query: Query | None = None,
     **how: Unpack[Taking],
 ) -> Taken:
     """Compute the project's figures and record them with the tallies they follow from.
@@ -61,19 +61,19 @@ def take_snapshot(
     Raises InvalidOption where a snapshot of that name exists or the question does not fit the
     project, and CheckFailed as `Taking` says.
     """
-    question = question or Question()
+    query = query or Query()
     lock_project(connection, project.id)
     name, note = how.get("name"), how.get("note")
     note = check_text(note, "note") if note is not None and note.strip() else None
     if name is not None:
         name = _free_name(connection, project, name)
-    moment = moment_of(connection, project.id, question.choice.as_of, question.choice.known_at)
+    moment = moment_of(connection, project.id, query.filter.as_of, query.filter.known_at)
     if moment.through == 0:
         raise InvalidOption(f"{project.name!r} was not there then", "name a later --known-at")
     project = project_then(connection, project, moment.through)
     texts = pattern_texts(connection, project.id)
     with as_it_was(connection, project.id, moment):
-        counted = count(connection, project, question, how, texts)
+        counted = count(connection, project, query, how, texts)
         pair_tallies = None
         if how.get("pairs") and project.answers != "spans":
             pair_tallies = queries.pair_tallies(connection, counted.selection)
@@ -99,7 +99,7 @@ def take_snapshot(
         "name": name,
         "note": note,
         "taken_at": moment_taken(connection, project, last),
-        "as_of": question.choice.as_of,
+        "as_of": query.filter.as_of,
         "through_change": through,
         "version": VERSION,
         "scale": counted.assessment.scale,

@@ -87,6 +87,6 @@ def recorded_assessment(counted: Study) -> Assessment:
         counted.patterns,
         counted.names,
         counted.figures(),
-        counted.question,
+        counted.query,
         binary=False,
     )

@@ -25,7 +25,7 @@ from tracker.snapshots.rows import (
     item_patterns_in,
     pattern_texts,
 )
-from tracker.snapshots.settings import chosen_by_attributes, question_of, selection_of
+from tracker.snapshots.settings import chosen_by_attributes, recorded_query, selection_of
 from tracker.snapshots.tallies import Tallied, count_all, recorded_assessment
 from tracker.storage.as_of import Moment, as_it_was, erased_since
 from tracker.storage.schema import Snapshot, Tombstone
@@ -248,19 +248,19 @@ def _recount(
     whole: AnnotatorTallies | None,
 ) -> tuple[list[str], str | None]:
     """What is wrong with a snapshot's tallies and figures, or why that cannot be known."""
-    question = question_of(header["settings"])
+    query = recorded_query(header["settings"])
     project = project_then(connection, project, header["through_change"])
     moment = Moment(header["as_of"], header["through_change"], None)
     with as_it_was(connection, project.id, moment):
         selection = selection_of(project, header["settings"])
         if project.answers == "spans":
-            found = assess(connection, project, question, selection=selection)
+            found = assess(connection, project, query, selection=selection)
             wrong = _differing(parts, found)
             why = _why_not(connection, project, header) if wrong else None
             return ([], why) if why else (wrong, None)
         tallied = count_all(connection, selection)
         counted = study(
-            connection, project, question, (selection, tallied.annotators, tallied.patterns)
+            connection, project, query, (selection, tallied.annotators, tallied.patterns)
         )
         found = recorded_assessment(counted)
     wrong = _tallies_differ(parts, texts, whole, tallied)

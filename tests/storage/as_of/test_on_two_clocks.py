@@ -12,8 +12,8 @@ import pytest
 from tests.flags.found import Seen, acted, record, states
 from tests.helpers import standing, undo
 from tests.storage.as_of.plain import Clock, at
-from tracker.agreement import Question, assess
-from tracker.audit import AuditQuestion, audit_project
+from tracker.agreement import Query, assess
+from tracker.audit import AuditQuery, audit_project
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.export import standing_labels
@@ -23,7 +23,7 @@ from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.annotators import list_annotators, rename_annotator, set_kind
 from tracker.projects.project import ProjectOptions
-from tracker.queries import Selecting, choose
+from tracker.queries import Selecting, filter_of
 from tracker.status import project_status
 
 Write = Callable[..., Path]
@@ -51,11 +51,11 @@ def answers(*rows: str) -> str:
 
 def everything(ledger: Ledger, project: str = "p", **then: Unpack[Selecting]) -> dict[str, Any]:
     """All that is told of a project, but for what says which state it was."""
-    choice = choose(**then)
+    choice = filter_of(**then)
     with ledger.reading(project, choice) as (connection, found):
         told = {
-            "agreement": assess(connection, found, Question(choice=choice)).to_dict(),
-            "audit": audit_project(connection, found, AuditQuestion(choice=choice)).to_dict(),
+            "agreement": assess(connection, found, Query(filter=choice)).to_dict(),
+            "audit": audit_project(connection, found, AuditQuery(filter=choice)).to_dict(),
             "status": project_status(connection, found).to_dict(),
         }
         labels = list(standing_labels(connection, found, choice=choice))
@@ -135,7 +135,7 @@ def test_imports_are_listed_as_they_were_known(ledger: Ledger, write: Write, now
     undo(ledger, number)
 
     def listed(**then: Any) -> list[bool]:
-        with ledger.reading("p", choose(**then)) as (connection, project):
+        with ledger.reading("p", filter_of(**then)) as (connection, project):
             return [one.undone_at is not None for one in list_imports(connection, project.id)]
 
     assert listed() == [False, True]
@@ -158,7 +158,7 @@ def test_annotators_are_of_the_kinds_that_were_known(
     now.moment = at(5)
     found = {}
     for second in (1.5, 2.5, 3.5, 4.5):
-        choice = choose(known_at=when(second))
+        choice = filter_of(known_at=when(second))
         with ledger.reading("p", choice) as (connection, project):
             kind = list_annotators(connection, project)[0].kind
         counts = ledger.agreement("p", known_at=when(second)).counts
@@ -179,7 +179,7 @@ def test_findings_are_those_that_were_known(ledger: Ledger, write: Write, now: C
     def known(second: float) -> tuple[int, dict[int, str], int]:
         """Those that stand, the state of each, and the annotators without one."""
         then = Selecting(known_at=when(second))
-        with ledger.reading("p", choose(**then)) as (connection, project):
+        with ledger.reading("p", filter_of(**then)) as (connection, project):
             listed = {row["flag"]: row["state"] for row in list_flags(connection, project)}
             stand = count_flags(connection, project)
         counts = ledger.agreement("p", exclude_flagged=True, **then).counts
@@ -313,7 +313,7 @@ def test_the_future_is_refused_and_today_is_now(
     now.moment = at(1)
     sqlite_ledger.import_file(write(answers("iAx", "iBx0.5")), "p")
     today = when(1)[:10]
-    assert choose(as_of=today, known_at=today) == choose(as_of=when(1), known_at=when(1))
+    assert filter_of(as_of=today, known_at=today) == filter_of(as_of=when(1), known_at=when(1))
     assert standing(sqlite_ledger) == [("i", "A", "x"), ("i", "B", "x")]
     for option in ("as_of", "known_at"):
         for moment in (when(2), "2999-01-01", "now and then"):
