@@ -135,6 +135,7 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             | {"state": "{}", "digest": "00"}
         ],
     }
+    samples["0003"] = samples["0002"]
     return samples[revision]
 
 

@@ -66,7 +66,7 @@ def test_check_finds_a_trigger_that_was_emptied(url: str) -> None:
 
 def test_check_finds_missing_tables_columns_and_constraints(url: str) -> None:
     database = Database(url)
-    ways = ["DROP TABLE past_labels", "ALTER TABLE imports DROP COLUMN undone_by"]
+    ways = ["DROP TABLE past_labels", "ALTER TABLE imports DROP COLUMN undone_by CASCADE"]
     if url.startswith("sqlite"):
         # SQLite drops no column that a constraint names.
         made = "CREATE TABLE imports (id INTEGER PRIMARY KEY, project_id INT, change_id INT)"

@@ -7,14 +7,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import ProgrammingError
 
 from tests.cli.conftest import Run, folder, run  # noqa: F401 - fixtures
 from tests.helpers import stored
 from tests.house import CHECKOUT
 from tests.storage.test_database_errors import role, url  # noqa: F401 - fixtures
 from tracker.ledger import Ledger
+from tracker.storage.database import Database
+from tracker.storage.schema import Base
+from tracker.storage.views import VIEWS
 
 PAGE = (CHECKOUT / "docs" / "administration.md").read_text("utf-8")
+VIEWS_PAGE = (CHECKOUT / "docs" / "views.md").read_text("utf-8")
 NOW = [
     "agreement p",
     "audit p",
@@ -34,10 +40,11 @@ WRITES = [
 ]  # fmt: skip
 
 
-def granted() -> list[str]:
-    """The page's statements for a reader, of the role and database of a test."""
-    (block,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
-    named = re.sub(r"\breader\b", "{role}", re.sub(r"\bledger\b", "{database}", block))
+def granted(page: str = PAGE) -> list[str]:
+    """The page's statements for a role, of the role and database of a test."""
+    (block,) = re.findall(r"```sql\n(GRANT.*?)```", page, re.DOTALL)
+    named = re.sub(r"\b(reader|dashboard)\b", "{role}", block)
+    named = re.sub(r"\bledger\b", "{database}", named)
     return named.strip().splitlines()
 
 
@@ -105,3 +112,16 @@ def test_a_writer_does_all_but_make_tables(
     writer = role(*to_write())
     for words in [*NOW, *PAST, *WRITES]:
         run("--database", writer, *words.split(), code=0)
+
+
+def test_who_has_the_views_alone_reads_them_and_no_table(
+    role: Callable[..., str],  # noqa: F811
+) -> None:
+    with Database(role(*granted(VIEWS_PAGE))).engine.connect() as connection:
+        for view in VIEWS:
+            connection.execute(text(f"SELECT * FROM {view}"))
+            connection.rollback()
+        for table in Base.metadata.tables:
+            with pytest.raises(ProgrammingError, match="permission denied"):
+                connection.execute(text(f"SELECT * FROM {table}"))
+            connection.rollback()

@@ -22,13 +22,14 @@ from tracker.storage import dialect, seals
 from tracker.storage.database_errors import NO_SCHEMA, explain, is_missing_table
 from tracker.storage.schema import Base
 from tracker.storage.triggers import stored_triggers, triggers
+from tracker.storage.views import VIEWS
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
 __all__ = ["HEAD", "REVISIONS", "Database", "migrations_folder"]
 
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 """Every revision of the schema that this program knows, oldest first."""
 HEAD = REVISIONS[-1]
 
@@ -250,7 +251,7 @@ class Database:
 
 
 def _misfits(connection: Connection) -> list[str]:
-    """How the tables and triggers differ from the program's, a sentence each."""
+    """How the tables, views and triggers differ from the program's, a sentence each."""
     found, inspector = [], inspect(connection)
     there = set(inspector.get_table_names())
     for table in sorted(Base.metadata.tables.values(), key=lambda table: table.name):
@@ -267,6 +268,8 @@ def _misfits(connection: Connection) -> list[str]:
         indexes = {index["name"] for index in inspector.get_indexes(table.name)}
         missing = sorted({str(index.name) for index in table.indexes} - indexes)
         found += [f"the index {name} is missing" for name in missing]
+    views = inspector.get_view_names()
+    found += [f"the view {name} is missing" for name in VIEWS if name not in views]
     stored = stored_triggers(connection)
     for name, made in sorted(triggers(connection.dialect.name).items()):
         if name not in stored:

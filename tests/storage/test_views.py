@@ -1,0 +1,218 @@
+"""The views show what commands and exports show, on either database."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import inspect, text
+
+from tests.flags.found import Seen, listed, record, shown
+from tests.helpers import SEVERAL, SPANS
+from tests.house import CHECKOUT
+from tests.storage.seals.furnished import furnished
+from tracker.agreement.items import by_item
+from tracker.imports.undo import list_imports
+from tracker.ledger import Ledger
+from tracker.projects.annotator_merge import erase_annotator, merge_annotators
+from tracker.projects.annotators import set_kind
+from tracker.storage.views import VIEWS
+
+Write = Callable[..., Path]
+PAGE = (CHECKOUT / "docs" / "views.md").read_text("utf-8")
+EXAMPLES = re.findall(r"```sql\n(SELECT.*?)```", PAGE, re.DOTALL)
+
+OTHERS = """item,annotator,category,pass,labeled_at,gold
+ i,A,x,1,1969-12-31T23:59:59.999999,
+ i,A,y,2,0001-01-01,
+ i,B,,1,2026-01-04T12:00:00.000001,
+ i,B,y,2,2026-01-04T12:00:00.25,
+ i,M,x,1,,
+ j,A,X,1,,x
+ j,B2,x,1,,x
+ l,B,none applies,1,,x
+ l,A,skipped,1,,x
+ l,C,y,1,,
+ k,A,,1,,"""
+
+
+def plain(value: Any) -> Any:
+    """A cell as either database gives it; moments as aware times."""
+    if isinstance(value, str) and re.match(r"\d{4}-\d\d-\d\dT", value):
+        value = datetime.fromisoformat(value)
+    if isinstance(value, datetime):
+        return value.astimezone(UTC)
+    return value
+
+
+def rows(ledger: Ledger, statement: str, project: str = "p") -> list[dict[str, Any]]:
+    """The rows of a view, or of a statement, about a project."""
+    words = f"SELECT * FROM {statement} WHERE project = :project"
+    with ledger.database.read() as connection:
+        found = connection.execute(text(words), {"project": project}).mappings()
+        return [{name: plain(value) for name, value in row.items()} for row in found]
+
+
+def some(found: Iterable[dict[str, Any]], *names: str) -> Counter[tuple[Any, ...]]:
+    """How often rows hold such values."""
+    return Counter(tuple(plain(row[name]) for name in names) for row in found)
+
+
+@pytest.fixture
+def told(ledger: Ledger, write: Write) -> Ledger:
+    """Answers of every kind; merged, erased and undone ones."""
+    furnished(ledger, write)
+    ledger.import_file(write(OTHERS), "others")
+    ledger.merge_categories("others", "X", "x")
+    with ledger.writing("others") as (connection, project):
+        set_kind(connection, project, "M", "model")
+        merge_annotators(connection, project, "B2", "B")
+        erase_annotator(connection, project, "C")
+    ledger.import_file(
+        write("item,annotator,category\n i,A,x\n i,A,y\n i,B,\n j,B,x\n j,A,y"),
+        "sets",
+        options=SEVERAL,
+    )
+    ledger.import_file(
+        write("item,annotator,category,start,end\n i,A,x,0,3\n i,A,x,4,5\n i,B,y,0,1\n j,A,,,"),
+        "spans",
+        options=SPANS,
+    )
+    for name in ("others", "sets", "spans"):
+        ledger.snapshot(name)
+    return ledger
+
+
+PROJECTS = ("p", "others", "sets", "spans")
+
+
+def test_answers_are_the_exported_labels(told: Ledger) -> None:
+    for project in PROJECTS:
+        frame = told.export_frame(project)
+        exported = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        found = rows(told, "v_answers", project)
+        names = ("item", "annotator", "annotator_kind", "pass", "labeled_at")
+        names += ("span_start", "span_end", "spent_seconds")
+        keys = ("item", "annotator", "kind", "pass", "labeled_at", "start", "end", "seconds")
+        assert some(found, *names) == some(exported, *keys)
+        categories = [row | {"category": None} for row in found if row["answer"] != "category"]
+        categories += [row for row in found if row["answer"] == "category"]
+        assert some(categories, "item", "category") == some(exported, "item", "category")
+        assert all(row["category"] == row["answer"] for row in found if row["answer"] != "category")
+    answers = some(rows(told, "v_answers", "others"), "category", "answer")
+    assert answers["skipped", "skipped"] == 2
+    assert answers["none applies", "category"] == 1
+    assert some(rows(told, "v_answers", "sets"), "answer")["none applies",] == 1
+
+
+def test_answers_know_when_they_were_recorded(told: Ledger) -> None:
+    with told.database.read() as connection:
+        recorded = {one.recorded_at: one for one in list_imports(connection)}
+    moments = {plain(one.to_dict()["recorded_at"]) for one in recorded.values()}
+    found = {row["recorded_at"] for project in PROJECTS for row in rows(told, "v_answers", project)}
+    assert found <= moments
+    assert len(found) == 5  # one of the six was undone
+
+
+def test_votes_are_those_that_agreement_counts(told: Ledger) -> None:
+    for project in PROJECTS:
+        found: dict[str, dict[str, int]] = defaultdict(dict)
+        for row in rows(told, "v_item_votes", project):
+            votes = found[row["item"]]
+            if row["answer"] == "category":
+                votes[row["category"]] = row["votes"]
+        with told.reading(project) as (connection, info):
+            counted = {row["item"]: row["votes"] for row in by_item(connection, info)}
+        assert found == counted
+
+
+def test_shares_are_of_who_answered(told: Ledger) -> None:
+    for project in PROJECTS:
+        people = defaultdict(set)
+        for row in rows(told, "v_answers", project):
+            if row["annotator_kind"] == "human" and row["answer"] != "skipped":
+                people[row["item"]].add(row["annotator"])
+        for row in rows(told, "v_item_votes", project):
+            assert row["share"] == row["votes"] / len(people[row["item"]])
+
+
+def test_measures_and_rates_are_the_snapshots(told: Ledger) -> None:
+    figures = ("standard_error", "ci_low", "ci_high", "undefined")
+    header = ("snapshot", "snapshot_name", "taken_at", "as_of")
+    for project in PROJECTS:
+        snapshots = told.history(project).to_dict()["snapshots"]
+        for view, key, names in (
+            ("v_measures", "measures", ("measure", "value", *figures)),
+            ("v_category_rates", "categories", ("category", "labels", *figures)),
+        ):
+            recorded = [
+                one | snapshot | {"snapshot_name": snapshot["name"]}
+                for snapshot in snapshots
+                for one in snapshot[key]
+            ]
+            found = rows(told, view, project)
+            assert some(found, *header, *names) == some(recorded, *header, *names)
+            assert all(row["all_answers"] for row in found)
+
+
+def test_a_snapshot_of_some_answers_says_so(told: Ledger) -> None:
+    told.snapshot("p", name="some", exclude_annotators=["A"])
+    found = some(rows(told, "v_measures"), "snapshot_name", "all_answers")
+    assert found.keys() == {("some", False), ("first", True), (None, True)}
+
+
+def test_findings_are_those_listed(told: Ledger) -> None:
+    record(told, Seen(1, informative=50), Seen(1, "copying", None, other=2))
+    found = {row["flag"]: row for row in rows(told, "v_findings")}
+    assert found.keys() == {row["flag"] for row in listed(told, states=["all"])}
+    for row in listed(told, states=["all"]):
+        view, evidence = found[row["flag"]], shown(told, row["flag"])["evidence"]
+        same = ("annotator", "kind", "category", "state", "severity", "times_seen", "informative")
+        assert {name: view[name] for name in same} == {name: row[name] for name in same}
+        assert view["other_annotator"] == row["with"]
+        assert view["first_seen_at"] == plain(row["found_at"])
+        assert view["last_seen_at"] == plain(row["last_seen_at"])
+        for name in ("p_value", "q_value", "effect", "effect_measure", "effect_low", "effect_high"):
+            assert view[name] == evidence[name]
+    assert some(found.values(), "effect", "effect_measure") == {(2.0, "ratio"): len(found)}
+
+
+def test_imports_are_those_listed(told: Ledger) -> None:
+    with told.database.read() as connection:
+        recorded = [one.to_dict() for one in list_imports(connection)]
+    found = [row for project in PROJECTS for row in rows(told, "v_imports", project)]
+    assert some(found, *found[0]) == some(recorded, *found[0])
+    assert len([row for row in found if row["undone_at"] is not None]) == 1
+
+
+def test_examples_can_be_typed(told: Ledger) -> None:
+    with told.writing("p") as (connection, _):
+        connection.execute(text("UPDATE projects SET name = 'reviews' WHERE name = 'p'"))
+    assert len(EXAMPLES) == len(VIEWS)
+    with told.database.read() as connection:
+        for example in EXAMPLES:
+            found = connection.execute(text(example)).all()
+            assert found or "v_item_votes" in example
+
+
+def test_the_page_names_every_column(url: str) -> None:
+    inspector = inspect(Ledger(url).database.engine)
+    assert sorted(inspector.get_view_names()) == sorted(VIEWS)
+    parts = re.split(r"^## (\w+)$", PAGE, flags=re.MULTILINE)[1:]
+    pages = dict(zip(parts[::2], parts[1::2], strict=True))
+    for view in VIEWS:
+        first_cells = re.findall(r"^\| ([a-z_, ]+) \|", pages[view], re.MULTILINE)
+        named = [name for cell in first_cells if cell != "column" for name in cell.split(", ")]
+        assert named == [column["name"] for column in inspector.get_columns(view)]
+
+
+def test_check_finds_a_missing_view(url: str) -> None:
+    database = Ledger(url).database
+    with database.write() as connection:
+        connection.execute(text("DROP VIEW v_answers"))
+    assert database.check() == ["the view v_answers is missing"]
