@@ -36,20 +36,20 @@ HEAD = """\
 
 A command about one project takes its name as the first word or as `-p PROJECT`. If neither is given
 and the database holds one project, that one is used, and a line on standard error says so; with
-several, the command lists them and ends with 2. What cannot be undone (`project delete`,
-`annotator erase`, `snapshots prune`) never guesses, and `import` and `simulate` take `-p` alone. A
-project whose name is a number is named with `-p` before numbers of flags.
+several, the command lists them and ends with 2. Commands that cannot be undone (`project delete`,
+`annotator erase`, `snapshots prune`) never guess, and `import` and `simulate` take only `-p`. If a
+project's name is a number, give it with `-p` in commands that also take numbers of flags.
 
-What a command is asked for goes to standard output; warnings go to standard error, and on a
-terminal progress and hints, too. `--quiet` leaves results and errors. Control characters in names
-are shown as `\\x1b`; JSON escapes them, CSV has them as they are (UTF-8). `--json` prints one
-document and nothing else. Colour is for terminals, and `NO_COLOR` turns it off there.
+Results go to standard output. Warnings go to standard error; on a terminal, progress and hints do,
+too. `--quiet` leaves results and errors. Control characters in names are shown as `\\x1b`; JSON
+escapes them, CSV leaves them as they are (UTF-8). `--json` prints one document and nothing else.
+Color is used on terminals only, and `NO_COLOR` turns it off.
 
 | exit code | meaning |
 |---|---|
 | 0 | done |
 | 1 | a check did not pass, or a question was answered with no |
-| 2 | the command was typed wrongly |
+| 2 | the command line was not valid |
 | 3 | the input was refused; nothing was stored |
 | 4 | there is no such project, annotator, item or import |
 | 5 | the database cannot be used |
@@ -63,30 +63,29 @@ MEASURES_HEAD = """\
 
 <!-- Made by `python docs/generate.py`; change the registry of measures, not this page. -->
 
-What each figure of `tracker agreement` is. [What the figures are](figures.md) explains them in
-plain words and says which to look at; `tracker agreement PROJECT --explain MEASURE` shows a formula
-with your own numbers, `--methods --bibtex` the sentences and sources for a paper.
+The definition of each figure of `tracker agreement`. [What the figures are](figures.md) explains
+them in plain words and says which to look at; `tracker agreement PROJECT --explain MEASURE` shows a
+formula with your own numbers, `--methods --bibtex` the sentences and sources for a paper.
 
-In the formulas Po is observed and Pe expected agreement, Do and De are disagreements, q is how many
-categories can be answered, p a category's share of the answers. An item of one answer enters no
-observed agreement.
+In the formulas Po is the observed and Pe the expected agreement, Do and De are the observed and
+expected disagreement, q is the number of possible categories, and p is a category's share of the
+answers. An item with one answer does not enter observed agreement.
 """
 
 ERRORS = [
     (
         "nothing",
         "items",
-        "the influence of each item on the figure, ratios linearised; of percent agreement, AC1, "
-        "AC2 and Brennan-Prediger Wilson's interval on the number of items that the error amounts "
-        "to",
+        "the influence of each item on the figure, ratios linearized; for percent agreement, AC1, "
+        "AC2 and Brennan-Prediger Wilson's interval for the effective number of items",
         "`Wilson`",
         "error: Gwet (2014), chapter 5; interval: Wilson (1927), Korn and Graubard (1998)",
     ),
     (
         "nothing, alpha and kappas, few items",
         "items",
-        "the error likewise; the interval from 2,000 draws of the shares of the patterns, two "
-        "items supposed beforehand",
+        "the error likewise; the interval from 2,000 draws of the shares of the patterns, with a "
+        "prior of two items",
         "`posterior`",
         "Rubin (1981); error of Cohen's kappa: Fleiss, Cohen and Everitt (1969)",
     ),
@@ -94,7 +93,7 @@ ERRORS = [
         "nothing, alpha and kappas, many items",
         "items",
         "the error likewise; Student's t on the logarithm of 1 - value, with the degrees of "
-        "freedom that the kurtosis of the influences leaves",
+        "freedom that the kurtosis of the influences implies",
         "`log`",
         "Satterthwaite (1946)",
     ),
@@ -109,7 +108,7 @@ ERRORS = [
         "no error, and no posterior",
         "items",
         "the lower bound of Clopper and Pearson for observed agreement, 0.05^(1/n) at 95 %, with "
-        "expected agreement held",
+        "expected agreement held fixed",
         "`one-sided exact`",
         "Clopper and Pearson (1934)",
     ),
@@ -131,7 +130,7 @@ ERRORS = [
     (
         "`--cluster ATTRIBUTE`",
         "groups of items that are alike",
-        "influences summed within each group; `Wilson`, `log` or `t` with groups for items",
+        "influences summed within each group; `Wilson`, `log` or `t` with groups in place of items",
         "`clustered by ATTRIBUTE`",
         "Liang and Zeger (1986)",
     ),
@@ -139,24 +138,24 @@ ERRORS = [
 NEEDS = {
     "patterns": "how many items received each combination of answers, whoever gave them",
     "marginals": "how many items received each combination of answers, and how often each "
-    "annotator gave each answer; above 100,000 answers computed only where it is asked for by name",
+    "annotator gave each answer; above 100,000 answers computed only if requested by name",
     "pair": "the cross-table of the project's only two annotators; of every pair with `--by pair`",
     "pairs": "the cross-tables of all pairs of annotators; above 100,000 answers computed only "
-    "where it is asked for by name",
+    "if requested by name",
     "documents": "the spans themselves",
 }
 FITS = {"one": "one category", "several": "several categories", "spans": "spans"}
 
 
 def reference() -> str:
-    """The whole page."""
+    """Return the page of all commands."""
     root = typer.main.get_command(app)
     sections = [section(path, command) for path, command in walk(root, ())]
     return "\n".join([HEAD, *table(("option", "what it does"), option_rows(root)), "", *sections])
 
 
 def walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command below a group, in the order of the help."""
+    """Yield every command below a group with its path, in the order of the help."""
     for name, child in command.commands.items():
         if hasattr(child, "commands"):
             yield from walk(child, (*path, name))
@@ -165,27 +164,27 @@ def walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...],
 
 
 def section(path: Sequence[str], command: Any) -> str:
-    """One command: what it does, how it is typed, its arguments and options."""
+    """Return the section of one command: its purpose, its usage, its arguments and options."""
     name = " ".join(("tracker", *path))
     arguments = [one for one in command.params if one.param_type_name == "argument"]
     typed = " ".join([name, *map(placeholder, arguments), "[OPTIONS]"])
-    told = [(f"`{placeholder(one)}`", one.help) for one in arguments if one.help]
+    explanations = [(f"`{placeholder(one)}`", one.help) for one in arguments if one.help]
     parts = [f"## {name}", "", prose(command.help), "", "```", typed, "```", ""]
-    if told:
-        parts += [*table(("argument", "what it is"), told), ""]
+    if explanations:
+        parts += [*table(("argument", "what it is"), explanations), ""]
     if rows := list(option_rows(command)):
         parts += [*table(("option", "what it does"), rows), ""]
     return "\n".join(parts)
 
 
 def prose(text: str) -> str:
-    """A docstring's text, its examples a list."""
+    """Return a docstring's text, with its examples as a list."""
     paragraphs = inspect.cleandoc(text).split("\n\n")
     return "\n\n".join(map(paragraph, paragraphs))
 
 
 def paragraph(text: str) -> str:
-    """One paragraph; of examples, one command a line."""
+    """Return one paragraph; a paragraph of examples becomes one command per line."""
     if not re.match("Examples?: ", text):
         return text
     examples = re.findall(r"`([^`]+)`", " ".join(text.split()))
@@ -193,13 +192,13 @@ def paragraph(text: str) -> str:
 
 
 def placeholder(argument: Any) -> str:
-    """An argument as it is typed in a usage line."""
+    """Return an argument as a usage line shows it."""
     name = (argument.metavar or argument.name.upper()).strip("[]")
     return name if argument.required else f"[{name}]"
 
 
 def option_rows(command: Any) -> Iterator[tuple[str, str]]:
-    """One row per option, but for those of the shell and the help, which all have."""
+    """Yield one row per option, without those of the shell and the help."""
     callback = command.callback
     while not hasattr(callback, "__signature__") and hasattr(callback, "__wrapped__"):
         callback = callback.__wrapped__
@@ -211,14 +210,14 @@ def option_rows(command: Any) -> Iterator[tuple[str, str]]:
 
 
 def spelled(option: Any, hints: Mapping[str, Any]) -> str:
-    """How an option is typed: its names and what follows."""
+    """Return an option's names and the placeholder of its value."""
     names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
     value = "" if option.is_flag else f" `{option.metavar or value_of(hints[option.name])}`"
     return names + value
 
 
 def value_of(hint: Any) -> str:
-    """What stands for the value of an option without a placeholder of its own."""
+    """Return the placeholder for the value of an option that declares none."""
     kinds = [hint, *get_args(hint)]
     for kind in kinds:
         if isinstance(kind, type) and issubclass(kind, Enum):
@@ -227,27 +226,27 @@ def value_of(hint: Any) -> str:
 
 
 def explained(option: Any) -> str:
-    """What an option does, with its default where that is a value."""
+    """Return an option's help, with its default if that is a value."""
     default = option.default
-    told = option.help or ""
+    text = option.help or ""
     shown = isinstance(default, str | int | float) and not isinstance(default, bool)
     must = " Required." if option.required else ""
-    return f"{told}{must} Default: {default}." if shown else f"{told}{must}"
+    return f"{text}{must} Default: {default}." if shown else f"{text}{must}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table's lines; a stroke inside a cell is escaped."""
+    """Return a table's lines; a vertical bar inside a cell is escaped."""
     lines = [row_of(head), "|---" * len(head) + "|"]
     return [*lines, *(row_of([cell.replace("|", "\\|") for cell in row]) for row in rows)]
 
 
 def row_of(cells: Sequence[str]) -> str:
-    """One line of a table."""
+    """Return one line of a table."""
     return f"| {' | '.join(cells)} |"
 
 
 def measures() -> str:
-    """The page of all measures."""
+    """Return the page of all measures."""
     overview = table(
         ("measure", "name", "answers of", "options"),
         [
@@ -270,7 +269,7 @@ def measures() -> str:
             *definitions(
                 "Weights",
                 "How much two different answers x and y agree (`--weights`), in all coefficients "
-                "that name it above:",
+                "above that list the option:",
                 WEIGHTS,
             ),
             *definitions(
@@ -281,26 +280,26 @@ def measures() -> str:
             ),
             *definitions(
                 "Distances of sets",
-                "Likewise where an answer is a set of categories, A and B (`--distance`):",
+                "The same if answers are sets of categories, A and B (`--distance`):",
                 DISTANCES,
             ),
             "## Errors and intervals",
             "",
-            *table(("asked for by", "a sample of", "how", "`method` in JSON", "source"), ERRORS),
+            *table(("option", "a sample of", "method", "`method` in JSON", "source"), ERRORS),
             "",
-            f"The bootstrap is for {resampled}. Others keep their linearised error.\n",
+            f"The bootstrap is for {resampled}. Others keep their linearized error.\n",
             *reading_scales(),
         ]
     )
 
 
 def anchor(title: str) -> str:
-    """What a link to a heading ends in."""
+    """Return the anchor of a heading."""
     return re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
 
 
 def options_of(measure: Measure) -> str:
-    """The options that change what a measure is."""
+    """Return the options that change the definition of a measure."""
     named = ["`--weights`"] if measure.weighted else []
     if measure.name == "krippendorff_alpha":
         named += ["`--scale`", "`--distance`"]
@@ -308,9 +307,9 @@ def options_of(measure: Measure) -> str:
 
 
 def measure_section(measure: Measure) -> str:
-    """One measure."""
+    """Return the section of one measure."""
     fits = " or ".join(FITS[kind] for kind in measure.answers)
-    told = [
+    rows = [
         ("counted", NEEDS[measure.needs]),
         ("answers of", fits),
         ("options", options_of(measure) or "none"),
@@ -318,24 +317,24 @@ def measure_section(measure: Measure) -> str:
         *((f"`{reason}`", f"undefined: {when}") for reason, when in measure.undefined.items()),
     ]
     head = [f"## {measure.title}", "", f"`{measure.name}` = {measure.formula}", ""]
-    return "\n".join([*head, *table((" ", " "), told), ""])
+    return "\n".join([*head, *table((" ", " "), rows), ""])
 
 
 def definitions(title: str, about: str, known: Mapping[str, Definition]) -> list[str]:
-    """A table of weights or distances."""
+    """Return the section of a table of weights or distances."""
     rows = [(f"`{name}`", f"`{one.formula}`", one.needs, one.source) for name, one in known.items()]
     heads = ("name", "formula", "categories need", "source")
     return [f"## {title}", "", about, "", *table(heads, rows), ""]
 
 
 def reading_scales() -> list[str]:
-    """The customary words, by scale."""
+    """Return the section of the customary words, by scale."""
     return [
         "## Customary words",
         "",
         "Words for a coefficient are conventions, not findings. A limit belongs to its own word. "
-        "Beside the plain word stands the one that holds with 95 % probability, the error "
-        "considered: Gwet (2014), chapter 6.",
+        "The word in parentheses is the one that holds with 95 % probability, given the error: "
+        "Gwet (2014), chapter 6.",
         "",
         *table(
             ("scale", "words, from the best down", "source"),
@@ -349,7 +348,7 @@ def reading_scales() -> list[str]:
 
 
 def words(scale: ReadingScale) -> str:
-    """A scale's words with their lower limits."""
+    """Return a scale's words with their lower limits."""
     return ", ".join(
         f"{word} from {limit:g}" if limit > -math.inf else f"else {word}"
         for limit, word in scale.steps
