@@ -7,10 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from tracker.audit.finding import Flag
+from tracker.audit.kind import Finding
 from tracker.core.answer_sample import Given, JointAnswers, joint_answers
 from tracker.core.tallies import AnnotatorTallies, Answer, make_pattern
+from tracker.render.messages.findings import why
 
 AMT = Path(__file__).parents[1] / "data" / "amt"
 
@@ -98,3 +101,13 @@ def turk() -> tuple[Crowd, dict[str, int], dict[str, int]]:
         answers = items.setdefault(row["item"], {})
         answers[workers[row["annotator"]]] = (categories[row["category"]],)
     return Crowd([*items.values()]), workers, categories
+
+
+def sentence(found: Flag | Finding, annotator: str = "A", category: str = "B") -> str | None:
+    """What a person reads of a flag; of a finding as if nothing had been tested."""
+    if isinstance(found, Flag):
+        values = found.to_dict({found.annotator: annotator, found.other or -1: "other"}, category)
+        return why(values, annotator, "other")
+    untested: dict[str, Any] = {"state": "insufficient", "q_value": None, "consensus": None}
+    effect = {"effect": found.effect.value, "effect_high": found.effect.high}
+    return why(vars(found) | untested | effect | {"category": category}, annotator, "other")

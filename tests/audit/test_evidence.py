@@ -8,36 +8,37 @@ import pytest
 
 from tests.audit.crowds import one
 from tests.audit.records import recorded
-from tracker.audit.findings import KINDS, LACKING, Evidence, audit, not_applicable
+from tracker.audit.findings import KINDS, Evidence, audit, not_applicable
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies
+from tracker.render.messages.findings import LACKING, SENTENCES, lacking
 
-REASON = {
-    "constant_category": "there are no items of two answers",
-    "random_answers": "there are no items of two answers",
-    "low_agreement": "there are no items of two answers",
-    "category_bias": ("there are no items of two answers, or of a known one"),
-    "severity_bias": "there are no ordered categories",
-    "low_gold_accuracy": "there are no reference answers",
-    "low_self_agreement": "there are no items answered again",
-    "drift": "there are no times of answers",
-    "straight_lining": "there are no times of answers",
-    "too_fast": "there are no durations of answers",
-    "copying": "there are no two annotators with 20 items in common",
-    "empty_answers": ("there are no skipped or empty answers"),
+MISSING = {
+    "constant_category": "shared",
+    "random_answers": "shared",
+    "low_agreement": "shared",
+    "category_bias": "yardstick",
+    "severity_bias": "points",
+    "low_gold_accuracy": "gold",
+    "low_self_agreement": "repeats",
+    "drift": "blocks",
+    "straight_lining": "sequences",
+    "too_fast": "times",
+    "copying": "pairs",
+    "empty_answers": "skips",
 }
 
 
 @pytest.mark.parametrize("tallies", [AnnotatorTallies(), one({1: 0}, {2: 0}).tallies()])
 def test_of_nothing_no_kind_can_be_asked(tallies):
-    assert not_applicable(Evidence(tallies)) == REASON
+    assert not_applicable(Evidence(tallies)) == MISSING
     assert audit(Evidence(tallies)) == []
 
 
 def test_of_shared_answers_only_those_that_need_more_cannot():
     told = not_applicable(Evidence(one({1: 0, 2: 0}).tallies()))
     needs_no_more = {"constant_category", "random_answers", "low_agreement", "category_bias"}
-    assert told == {kind: why for kind, why in REASON.items() if kind not in needs_no_more}
+    assert told == {kind: why for kind, why in MISSING.items() if kind not in needs_no_more}
 
 
 def test_of_everything_all_can_and_all_are_found():
@@ -46,17 +47,18 @@ def test_of_everything_all_can_and_all_are_found():
     assert {flag.kind for flag in audit(evidence)} == {kind.name for kind in KINDS}
 
 
-def test_each_need_is_a_field_and_has_words():
+def test_each_need_is_a_field_and_has_words_and_each_kind_a_sentence():
     evidence = Evidence(AnnotatorTallies())
     for kind in KINDS:
         for need in kind.needs:
             assert hasattr(evidence, need)
-            assert LACKING[need]
+            assert lacking(need) == f"there are no {LACKING[need]}"
+        assert kind.name in SENTENCES
 
 
 def test_kinds_not_asked_for_are_not_named():
     drift = [kind for kind in KINDS if kind.name == "drift"]
-    assert not_applicable(Evidence(AnnotatorTallies()), drift) == {"drift": REASON["drift"]}
+    assert not_applicable(Evidence(AnnotatorTallies()), drift) == {"drift": MISSING["drift"]}
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, 1.5, math.nan, math.inf])

@@ -7,10 +7,21 @@ import json
 import pytest
 from scipy import stats
 
-from tests.audit.crowds import Crowd, always, leaning, mostly_right, one, seeded, simulate, turk
-from tracker.audit.findings import Evidence, audit, why
+from tests.audit.crowds import (
+    Crowd,
+    always,
+    leaning,
+    mostly_right,
+    one,
+    seeded,
+    sentence,
+    simulate,
+    turk,
+)
+from tracker.audit.findings import Evidence, audit
 from tracker.audit.statistics.fdr import benjamini_hochberg
 from tracker.core.errors import InvalidOption
+from tracker.render.audit import with_why
 
 
 def audited(crowd, **options):
@@ -41,7 +52,7 @@ def test_turk_is_too_thin_to_conclude():
     assert found.expected == pytest.approx((2 / 5 + 2 / 5 + 1 + 3 / 5) / 4)
     assert found.peers == pytest.approx((1 / 4 + 1 / 4 + 1 + 2 / 4) / 4)
     assert (found.p_value, found.q_value, found.severity) == (None, None, None)
-    assert why(found, "Q", "positive") == (
+    assert sentence(found, "Q", "positive") == (
         'Q gave "positive" in 4 of 4 answers to items that others answered too (100 %); on the '
         "same items the others gave it 50 % of the time, but only 3 of the items are informative; "
         "at least 10 are needed."
@@ -155,7 +166,7 @@ def test_several_categories_an_answer_are_judged_one_by_one():
 
 def test_json_has_the_contract_order_and_no_infinity():
     flag = next(f for f in audited(planted(0, always(1))) if f.state == "flagged")
-    made = flag.to_dict({0: "A {odd} name"}, "positive")
+    made = with_why(flag.to_dict({0: "A {odd} name"}, "positive"), "A {odd} name")
     head = ["kind", "category", "state", "severity", "observed", "expected", "n", "p_value"]
     assert [*made][:10] == [*head, "q_value", "why"]
     assert (made["effect"], made["effect_measure"]) == (None, "odds ratio")
@@ -166,8 +177,8 @@ def test_json_has_the_contract_order_and_no_infinity():
 
 def test_clear_flags_say_nothing():
     flag = audited(one({1: 0, 2: 0}))[0]
-    assert (flag.state, flag.why, flag.severity, flag.refit) == ("clear", None, None, None)
-    assert flag.to_dict({1: "A"}, "0")["why"] is None
+    assert (flag.state, flag.severity, flag.refit) == ("clear", None, None)
+    assert sentence(flag) is None
 
 
 def test_nobody_and_nothing():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.audit.crowds import sentence
 from tests.audit.records import Asked, Person, Record, recorded
 from tracker.audit.findings import KINDS, audit
 
@@ -102,7 +103,7 @@ def test_every_p_value_is_one_and_no_q_value_is_below_it(seed):
         if flag.p_value is not None:
             assert 0.0 < flag.p_value <= 1.0
             assert flag.p_value <= flag.q_value <= 1.0
-        assert (flag.why is None) == (flag.state == "clear")
+        assert (sentence(flag) is None) == (flag.state == "clear")
         assert (flag.severity is None) == (flag.state != "flagged")
         assert flag.to_dict(dict.fromkeys(range(6), "A"), "B")["kind"] == flag.kind
 

@@ -78,14 +78,14 @@ def test_findings_are_recorded_once_and_seen_again(audited: Ledger) -> None:
     assert "flags" not in stored(audited)
     audit = audited.audit("p", record=True)
     with audited.reading("p") as (connection, project):
-        first = list_flags(connection, project)
+        first = [one.to_dict() for one in list_flags(connection, project)]
     assert [(row["annotator"], row["kind"], row["category"]) for row in first] == [
         (annotator.name, flag.kind, audit.category_name(flag))
         for annotator, flag in audit.flagged()
     ]
     audited.audit("p", record=True)
     with audited.reading("p") as (connection, project):
-        again = list_flags(connection, project)
+        again = [one.to_dict() for one in list_flags(connection, project)]
     assert len(again) == len(first) == stored(audited)["flags"]
     assert [row["found_at"] for row in again] == [row["found_at"] for row in first]
     assert again[0]["last_seen_at"] > first[0]["last_seen_at"]
@@ -110,7 +110,7 @@ def test_kinds_of_projects(ledger: Ledger, write: Write) -> None:
     ledger.import_file(spans, "spans", options=SPANS)
     audit = ledger.audit("spans")
     assert [row["agreement_with_peers"] for row in audit.to_dict()["annotators"]] == [None]
-    assert audit.not_applicable["low_agreement"] == "there are no items of two answers"
+    assert audit.not_applicable["low_agreement"] == "shared"
     with pytest.raises(NotFound):
         ledger.audit("nowhere")
     for alpha in (0, 1, 7):

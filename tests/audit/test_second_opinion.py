@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.audit.crowds import always, leaning, mostly_right, one, seeded, simulate
+from tests.audit.crowds import always, leaning, mostly_right, one, seeded, sentence, simulate
 from tests.audit.records import pair_patterns
 from tracker.audit.findings import Evidence, audit
 from tracker.audit.second_opinion import consensus_of
@@ -169,7 +169,7 @@ def test_figures_are_of_all_answers_and_the_refit_is_beside_them():
     bias = next(f for f in flags if f.annotator == 2 and f.state == "flagged")
     # Without those who always answer 0 or 1, the others give 2 more often.
     assert bias.refit["expected"] > bias.expected
-    assert "the consensus of all answers confirms it" in bias.why
+    assert "the consensus of all answers confirms it" in sentence(bias)
     assert bias.to_dict({2: "ann"}, "2")["consensus"]["p_value"] <= 0.05
 
 
@@ -193,7 +193,7 @@ def test_a_finding_that_the_consensus_cannot_test_is_insufficient():
     flags = audit(Evidence(crowd.tallies()), consult=lambda _: nothing)
     mine = [f for f in flags if f.annotator == 0 and f.kind == "constant_category"]
     assert [f.state for f in mine if f.category == 1] == ["insufficient"]
-    assert "too few" in next(f.why for f in mine if f.category == 1)
+    assert "too few" in next(sentence(f) for f in mine if f.category == 1)
 
 
 def test_with_few_answers_an_annotator_is_taken_to_be_like_the_others():

@@ -42,6 +42,9 @@ class Seen:
     observed: float = 0.9
 
 
+DETAILS = {"runs": 3, "shared_minority_answers": 30, "expected_minority_answers": 4.0}
+
+
 def _made(of: type, **given: Any) -> Any:
     """A value of a dataclass, whatever was not given being unknown."""
     return of(**{field.name: None for field in fields(of)} | given)
@@ -58,8 +61,7 @@ def audit_of(
     for one in seen:
         told = {"severity": "low", "state": "flagged", "expected": 0.5, "n": 2 * one.informative}
         told |= vars(one)
-        told |= {"effect": Effect("ratio", 2.0), "also": ("k", "l"), "details": {"runs": 3}}
-        told["why"] = "{annotator} differs" if one.other is None else "{annotator} copied {other}"
+        told |= {"effect": Effect("ratio", 2.0), "also": ("k", "l"), "details": DETAILS}
         flags[one.annotator].append(_made(Flag, **told))
         if one.other is not None:
             flags[one.other].append(flags[one.annotator][-1])
@@ -115,13 +117,13 @@ def acted(
 def listed(ledger: Ledger, **chosen: Any) -> list[dict[str, Any]]:
     """The flags of the project p, of all states unless others are chosen."""
     with ledger.reading("p") as (connection, project):
-        return list_flags(connection, project, **chosen)
+        return [one.to_dict() for one in list_flags(connection, project, **chosen)]
 
 
 def shown(ledger: Ledger, number: int) -> dict[str, Any]:
     """One flag of the project p."""
     with ledger.reading("p") as (connection, project):
-        return show_flag(connection, project, number)
+        return show_flag(connection, project, number).to_dict()
 
 
 def states(ledger: Ledger) -> dict[int, str]:

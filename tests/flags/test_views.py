@@ -34,7 +34,7 @@ def test_a_pair_is_told_by_both_names(people: Ledger) -> None:
     record(people, Seen(1, "same", None, other=3))
     assert "ada, cy same" in text_of(flags_view(listed(people)))
     told = {"project": "p"} | shown(people, 1)
-    assert "low same in p: ada, cy ada copied cy" in text_of(flag_view(told))
+    assert "low same in p: ada, cy ada and cy: 0.9 over 80 answers" in text_of(flag_view(told))
 
 
 def test_an_appeal_is_told_until_it_is_answered(people: Ledger) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
@@ -11,13 +12,15 @@ from sqlalchemy import Connection
 from tracker.agreement import Query, study
 from tracker.agreement.sensitivity import influence
 from tracker.audit.anonymize import suppressed_figures
+from tracker.audit.findings import Flag
 from tracker.audit.gather import audit_query
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.audit.whole import audit_project
+from tracker.core.shown import as_json
 from tracker.projects.annotators import AnnotatorInfo
 from tracker.projects.project import ProjectInfo
 
-__all__ = ["annotator_page", "own_report"]
+__all__ = ["OwnReport", "annotator_page", "own_report"]
 
 _COMPARED = (
     "answers",
@@ -62,41 +65,48 @@ def _influence(
     return {"measure": measure, "value": value, "without": mine.without, "change": mine.change}
 
 
-def own_report(found: Audit, annotator: AuditedAnnotator, least: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class OwnReport:
     """What an annotator may see: the own figures and findings, and the rest without names.
 
-    Of the others the quartiles of each figure, where as many as ``least`` have it; figures of
-    fewer answers are left out. A finding about a pair does not say who the other is, and items
-    show the own answer alone.
+    Attributes:
+        audit: what was found; of the others it holds more than an annotator may see.
+        annotator: whose report it is.
+        figures: the own ones; None for those of too few answers.
+        others: the number of the others, and the quartiles of each of their figures if enough
+            of them have it.
+        findings: the own ones that are not clear and rest on enough answers.
     """
+
+    audit: Audit
+    annotator: AuditedAnnotator
+    figures: Mapping[str, Any]
+    others: Mapping[str, Any]
+    findings: Sequence[Flag]
+
+    def items(self, flag: Flag) -> list[dict[str, Any]]:
+        """Return the items that show a finding, with the own answer alone."""
+        rows = self.audit.shown.get(flag.key, ())
+        return [{key: value for key, value in row.items() if key not in _OF_OTHERS} for row in rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON of ``tracker annotator report``."""
+        return as_json(self)
+
+
+def own_report(found: Audit, annotator: AuditedAnnotator, least: int) -> OwnReport:
+    """Return an annotator's own report, without figures of fewer than ``least`` answers."""
     others = [
         suppressed_figures(one.figures, least) for one in found.annotators if one.id != annotator.id
     ]
-    anonymous = {
-        one.id: one.name if one.id == annotator.id else "another annotator"
-        for one in found.annotators
-    }
-    return {
-        "project": found.project,
-        "annotator": annotator.name,
-        "figures": suppressed_figures(annotator.figures, least),
-        "others": {"annotators": len(others)}
+    return OwnReport(
+        found,
+        annotator,
+        suppressed_figures(annotator.figures, least),
+        {"annotators": len(others)}
         | {name: _quartiles([row.get(name) for row in others], least) for name in _COMPARED},
-        "findings": [
-            {
-                "kind": flag.kind,
-                "category": found.category_name(flag),
-                "state": flag.state,
-                "why": flag.to_dict(anonymous, found.category_name(flag), annotator.id)["why"],
-                "items": [
-                    {key: value for key, value in row.items() if key not in _OF_OTHERS}
-                    for row in found.shown.get(flag.key, ())
-                ],
-            }
-            for flag in annotator.flags
-            if flag.state != "clear" and flag.n >= least
-        ],
-    }
+        [flag for flag in annotator.flags if flag.state != "clear" and flag.n >= least],
+    )
 
 
 def _quartiles(values: Sequence[float | None], least: int) -> Mapping[str, float] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 from tracker.audit.statistics.entries import Entries, FloatArray, entries_of
 from tracker.audit.statistics.majority import tables
@@ -25,24 +24,10 @@ from tracker.core.shared_items import SharedItems
 from tracker.core.tallies import AnnotatorTallies
 from tracker.core.tally_columns import TallyColumns, columns_of
 
-__all__ = ["DEFAULT_ALPHA", "LACKING", "Evidence"]
+__all__ = ["DEFAULT_ALPHA", "Evidence"]
 
 DEFAULT_ALPHA = 0.05
 """The false discovery rate: of what is flagged, at most this share is expected to be chance."""
-
-LACKING: Final[Mapping[str, str]] = {
-    "shared": "items of two answers",
-    "yardstick": "items of two answers, or of a known one",
-    "points": "ordered categories",
-    "gold": "reference answers",
-    "repeats": "items answered again",
-    "sequences": "times of answers",
-    "blocks": "times of answers",
-    "times": "durations of answers",
-    "skips": "skipped or empty answers",
-    "pairs": "two annotators with 20 items in common",
-}
-"""What is missing where a field of ``Evidence`` is not given."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from tracker.audit.kind import Effect, Key, Severity
 
-__all__ = ["Figure", "Flag", "State", "why"]
+__all__ = ["Figure", "Flag", "State"]
 
 State: TypeAlias = Literal["flagged", "insufficient", "clear"]
 Figure: TypeAlias = float | int | None
@@ -36,8 +36,6 @@ class Flag:
         effect: how far off, with its interval.
         p_value: of the test, None where none was made.
         q_value: the same corrected for all tests of the audit (Benjamini-Hochberg).
-        why: a sentence with ``{annotator}``, ``{category}`` and ``{other}`` in place of names;
-            None if clear.
         refit: the figures from observed to q_value without the answers of flagged annotators,
             over the items that ``consensus`` rests on: of a large project a sample. None if
             there are none, or nothing is left to compare. They decide nothing.
@@ -61,7 +59,6 @@ class Flag:
     effect: Effect
     p_value: float | None
     q_value: float | None
-    why: str | None
     refit: dict[str, Figure] | None
     other: int | None = None
     also: tuple[str, ...] = ()
@@ -76,14 +73,15 @@ class Flag:
     def to_dict(
         self, names: Mapping[int, str], category_name: str | None, of: int | None = None
     ) -> dict[str, object]:
-        """The flag as the contract's JSON; an effect without a bound is None there.
+        """Return the figures as JSON; an effect without a bound is None there.
+
+        The contract's JSON has a sentence, too: `tracker.render.audit.finding_dict`.
 
         Args:
             names: the annotators' names by id.
             category_name: of the category that the finding is about.
             of: the annotator of whom it is told, where it is about a pair; the other is ``with``.
         """
-        other_name = None if self.other is None else names[self.other]
         partner = self.annotator if of is not None and of == self.other else self.other
         return {
             "kind": self.kind,
@@ -95,7 +93,6 @@ class Flag:
             "n": self.n,
             "p_value": self.p_value,
             "q_value": self.q_value,
-            "why": why(self, names[self.annotator], category_name, other_name),
             "peers": self.peers,
             "informative": self.informative,
             "effect": _finite(self.effect.value),
@@ -109,17 +106,6 @@ class Flag:
             "consensus": self.consensus
             and {name: _finite(value) for name, value in self.consensus.items()},
         }
-
-
-def why(
-    flag: Flag, annotator_name: str, category_name: str | None, other_name: str | None = None
-) -> str | None:
-    """One plain sentence with the numbers and the names; None if the flag is clear."""
-    if flag.why is None:
-        return None
-    return flag.why.format(
-        annotator=annotator_name, category=f'"{category_name}"', other=other_name
-    )
 
 
 def _finite(value: Figure) -> Figure:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from tracker.audit.annotator_figures import AnnotatorFigures, annotator_figures
 from tracker.audit.assemble import assemble
-from tracker.audit.evidence import DEFAULT_ALPHA, LACKING, Evidence
-from tracker.audit.finding import Flag, State, why
+from tracker.audit.evidence import DEFAULT_ALPHA, Evidence
+from tracker.audit.finding import Flag, State
 from tracker.audit.kind import Kind
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS
 from tracker.audit.kinds.constant_category import CONSTANT_CATEGORY
@@ -31,7 +31,6 @@ from tracker.audit.verdict import Consult, settle
 __all__ = [
     "DEFAULT_ALPHA",
     "KINDS",
-    "LACKING",
     "AnnotatorFigures",
     "Consult",
     "Evidence",
@@ -40,7 +39,6 @@ __all__ = [
     "annotator_figures",
     "audit",
     "not_applicable",
-    "why",
 ]
 
 KINDS: tuple[Kind, ...] = (
@@ -82,9 +80,8 @@ def audit(
     states = verdict.states()
     findings = {key: judged.finding for key, judged in verdict.judged.items()}
     dropped, also = redundant(findings, states, evidence)
-    named = {kind.name: kind for kind in kinds}
     flags = [
-        assemble(verdict, key, state, named[key[1]], also.get(key, ()))
+        assemble(verdict, key, state, also.get(key, ()))
         for key, state in states.items()
         if key not in dropped
     ]
@@ -93,9 +90,9 @@ def audit(
 
 
 def not_applicable(evidence: Evidence, kinds: Sequence[Kind] = KINDS) -> dict[str, str]:
-    """The kinds that the evidence lacks something for, and what it is, in words."""
+    """Return the kinds that the evidence lacks something for: the first field that is missing."""
     found = {kind.name: evidence.lacks(sorted(kind.needs)) for kind in kinds}
-    return {kind: f"there are no {LACKING[needs[0]]}" for kind, needs in found.items() if needs}
+    return {kind: needs[0] for kind, needs in found.items() if needs}
 
 
 def _sort_key(flag: Flag, place: dict[str, int]) -> tuple[int, int, int, float, int, int]:

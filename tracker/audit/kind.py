@@ -123,8 +123,6 @@ class Kind:
         needs: fields of ``Evidence`` without which the kind is not asked.
         find: all findings in the evidence, tested or not; of very many, a p-value alone where
             it is above alpha: a test that counts, and a finding that nobody would ask for.
-        why: one sentence about a finding, without its full stop, with ``{annotator}``,
-            ``{category}`` and ``{other}`` in place of the names; with a test or without one.
         spoils: whether such answers shift what is expected of the co-annotators, so that a refit
             leaves them out.
         confirm: a second opinion on a finding that stands out; None for kinds that do not
@@ -134,7 +132,6 @@ class Kind:
     name: str
     needs: frozenset[str]
     find: Callable[[Evidence], Iterable[Finding | float]]
-    why: Callable[[Finding], str]
     spoils: bool = False
     confirm: Callable[[Finding, Consensus, Evidence], Opinion] | None = None
 

@@ -10,6 +10,7 @@ from tracker.audit.findings import KINDS, Flag
 from tracker.audit.gather import kinds_of
 from tracker.audit.kind import Key
 from tracker.core.errors import InvalidOption
+from tracker.core.shown import Shown, as_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,7 @@ class AuditedAnnotator:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Shown):
     """The findings on a project's annotators, by name.
 
     Attributes:
@@ -42,7 +43,8 @@ class Audit:
         annotators: in the order of their names.
         categories: names by id.
         selection: which answers the findings rest on, as JSON; None for all.
-        not_applicable: kinds that could not be looked for, and why.
+        not_applicable: kinds that could not be looked for, and what is missing: a field of
+            `Evidence`.
         shown: of findings that stand up, the items that show them best, as JSON.
     """
 
@@ -82,32 +84,14 @@ class Audit:
         return sorted(told, key=lambda row: (*_strength(row[1]), row[0].name))
 
     def to_dict(self, *, clear: bool = False) -> dict[str, Any]:
-        """The contract's JSON of ``tracker audit``; ``clear`` findings only on request."""
-        return {
-            "project": self.project,
-            "selection": None if self.selection is None else dict(self.selection),
-            "annotators": [
-                {"annotator": annotator.name, **annotator.figures}
-                | {
-                    "flags": [
-                        self.told(annotator, flag)
-                        for flag in annotator.flags
-                        if clear or flag.state != "clear"
-                    ]
-                }
-                for annotator in self.annotators
-            ],
-            "yardstick": {"share_flagged": self.lost, "lost": self.lost > MOST_LOST},
-            "not_applicable": [
-                {"kind": kind, "why": why} for kind, why in self.not_applicable.items()
-            ],
-        }
+        """Return the JSON of ``tracker audit``; ``clear`` findings only on request."""
+        return as_json(self, clear=clear)
 
-    def told(self, annotator: AuditedAnnotator, flag: Flag) -> dict[str, Any]:
-        """One finding as JSON, as it is told of one annotator."""
-        told = flag.to_dict(self._names, self.category_name(flag), annotator.id)
-        shown = self.shown.get(flag.key)
-        return told if shown is None else told | {"evidence": list(shown)}
+    def finding_values(self, annotator: AuditedAnnotator, flag: Flag) -> dict[str, Any]:
+        """Return one finding as JSON without its sentence, as it is reported of one annotator."""
+        values = flag.to_dict(self.names, self.category_name(flag), annotator.id)
+        items = self.shown.get(flag.key)
+        return values if items is None else values | {"evidence": list(items)}
 
     def category_name(self, flag: Flag) -> str | None:
         """The name of the category that a finding is about."""
@@ -126,7 +110,8 @@ class Audit:
         return pd.DataFrame(rows)
 
     @property
-    def _names(self) -> dict[int, str]:
+    def names(self) -> dict[int, str]:
+        """The annotators' names by id."""
         return {annotator.id: annotator.name for annotator in self.annotators}
 
 

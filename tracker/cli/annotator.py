@@ -89,7 +89,8 @@ def show_(
     with opened(context).reading(project) as (connection, found):
         annotator = find_annotator(connection, found, name)
         told = annotator_page(connection, found, annotator)
-        lives = list_flags(connection, found, states=[ALL], annotator=annotator.name)
+        listed = list_flags(connection, found, states=[ALL], annotator=annotator.name)
+        lives = [one.to_dict() for one in listed]
         if competence:
             told["competence"] = competences(connection, found).get(annotator.id)
     told["recorded"] = lives
@@ -143,7 +144,7 @@ def report(
     mine = next((one for one in audited.annotators if one.id == annotator.id), None)
     if mine is None:
         raise InvalidOption(f"no answer of {annotator.name!r} enters the figures of {found.name!r}")
-    told = own_report(audited, mine, suppress_below)
+    told = own_report(audited, mine, suppress_below).to_dict()
     if output is None:
         if as_json:
             show_json(told)

@@ -69,9 +69,9 @@ def list_(
     from tracker.storage.schema import STANDING
 
     with opened(context).reading(project) as (connection, found):
-        rows = list_flags(
-            connection, found, states=state or STANDING, annotator=annotator, kind=kind
-        )
+        states = state or STANDING
+        listed = list_flags(connection, found, states=states, annotator=annotator, kind=kind)
+        rows = [one.to_dict() for one in listed]
         anything = rows or list_flags(connection, found)
     show(
         {"project": found.name, "flags": rows},
@@ -99,7 +99,7 @@ def show_(
     from tracker.render.flags import flag_view
 
     with opened(context).reading(project) as (connection, found):
-        told = {"project": found.name} | show_flag(connection, found, flag)
+        told = {"project": found.name} | show_flag(connection, found, flag).to_dict()
     show(told, output, view=flag_view(told))
 
 

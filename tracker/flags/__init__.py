@@ -2,13 +2,15 @@
 
 from tracker.flags.action_log import flag_changes
 from tracker.flags.actions import Acted, act
-from tracker.flags.listing import ALL, count_flags, list_flags, show_flag
+from tracker.flags.listing import ALL, FlagPage, RecordedFlag, count_flags, list_flags, show_flag
 from tracker.flags.recording import Recorded, record_flags
 
 __all__ = [
     "ALL",
     "Acted",
+    "FlagPage",
     "Recorded",
+    "RecordedFlag",
     "act",
     "count_flags",
     "flag_changes",

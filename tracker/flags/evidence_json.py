@@ -1,4 +1,7 @@
-"""A finding as JSON text that holds no annotator's name: names change, and may have to go."""
+"""A finding as JSON text for the database: figures, no sentence and no annotator's name.
+
+Sentences are made when it is read. Names change, and may have to go.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Numbered", "read_evidence"]
 
-# No name holds a NUL, and JSON writes it as six characters.
-_MARK = "\0{}\0"
+# Older rows hold their sentence, with annotators by number between two NULs.
 _MARKED = re.compile(r"\\u0000(\d+)\\u0000")
 
 
@@ -27,20 +29,25 @@ class Numbered:
     """
 
     def __init__(self, found: Audit, names: Mapping[int, str]) -> None:
-        from tracker.audit.anonymize import renamed
-
-        self.found = renamed(found, {one.id: _MARK.format(one.id) for one in found.annotators})
-        numbers = {name: number for number, name in names.items()}
-        self.selection = with_people(found.selection, numbers)
+        self.found = found
+        self.numbers = {name: number for number, name in names.items()}
+        self.selection = with_people(found.selection, self.numbers)
 
     def evidence(self, annotator: AuditedAnnotator, flag: Flag) -> str:
-        """One finding, as it is told of one annotator."""
-        told = self.found.told(annotator, flag) | {"selection": self.selection}
-        return json.dumps(told, ensure_ascii=False, allow_nan=False)
+        """Return one finding, as it is reported of one annotator."""
+        values = self.found.finding_values(annotator, flag) | {"selection": self.selection}
+        if flag.other is not None:
+            values["with"] = flag.annotator if annotator.id == flag.other else flag.other
+        return json.dumps(values, ensure_ascii=False, allow_nan=False)
 
 
 def read_evidence(text: str, names: Mapping[int, str]) -> dict[str, Any]:
-    """What `Numbered.evidence` wrote, with the names that annotators have now."""
+    """Return what `Numbered.evidence` wrote, with the names that annotators have now.
+
+    Older rows hold a sentence as ``why``.
+    """
     named = _MARKED.sub(lambda mark: json.dumps(names[int(mark[1])])[1:-1], text)
-    told: dict[str, Any] = json.loads(named)
-    return told | {"selection": with_people(told["selection"], names)}
+    values: dict[str, Any] = json.loads(named)
+    if isinstance(values["with"], int):
+        values["with"] = names[values["with"]]
+    return values | {"selection": with_people(values["selection"], names)}

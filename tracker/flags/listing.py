@@ -1,15 +1,17 @@
-"""Recorded findings as JSON: a row each, and one with all that was seen and done."""
+"""Recorded findings: a row each, and one with all that was seen and done."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, or_, select
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
+from tracker.core.shown import as_json
 from tracker.flags.action_log import Names, flag_changes
 from tracker.flags.evidence_json import read_evidence
 from tracker.flags.states import flag_states, named_flag
@@ -19,10 +21,40 @@ from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
 
-__all__ = ["ALL", "count_flags", "list_flags", "show_flag"]
+__all__ = ["ALL", "FlagPage", "RecordedFlag", "count_flags", "list_flags", "show_flag"]
 
 ALL = "all"
 """What stands for every state."""
+
+
+@dataclass(frozen=True)
+class RecordedFlag:
+    """One recorded finding as it stands.
+
+    Attributes:
+        values: number, what it is about, state and last change, as JSON.
+        evidence: the figures when it was last seen; an older row's hold their sentence.
+    """
+
+    values: Mapping[str, Any]
+    evidence: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row of ``tracker flags list``."""
+        return as_json(self)
+
+
+@dataclass(frozen=True)
+class FlagPage:
+    """One recorded finding with its ``changes`` and ``sightings``, the first first."""
+
+    flag: RecordedFlag
+    changes: Sequence[Mapping[str, Any]]
+    sightings: Sequence[Mapping[str, Any]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON of ``tracker flags show``, but for the project."""
+        return as_json(self)
 
 
 def list_flags(
@@ -32,8 +64,8 @@ def list_flags(
     states: Sequence[str] | None = None,
     annotator: str | None = None,
     kind: str | None = None,
-) -> list[dict[str, Any]]:
-    """The flags in these states, of an annotator (alone or in a pair), of a kind; a row each.
+) -> list[RecordedFlag]:
+    """Return the flags in these states, of an annotator (alone or in a pair), of a kind.
 
     None, or ``all`` among the states, leaves none out.
 
@@ -55,11 +87,11 @@ def list_flags(
     if kind is not None:
         statement = statement.where(FlagRow.kind == kind)
     names = Names(connection, project)
-    return [_told(row, names) for row in connection.execute(statement)]
+    return [_recorded(row, names) for row in connection.execute(statement)]
 
 
-def show_flag(connection: Connection, project: ProjectInfo, number: int) -> dict[str, Any]:
-    """One flag: its row, the last evidence, all changes and sightings; raises NotFound."""
+def show_flag(connection: Connection, project: ProjectInfo, number: int) -> FlagPage:
+    """Return one flag with all changes and sightings; raises NotFound."""
     named_flag(project, flag_states(connection, project), number)
     statement, _ = _rows(project)
     row = connection.execute(statement.where(FlagRow.id == number)).one()
@@ -69,11 +101,11 @@ def show_flag(connection: Connection, project: ProjectInfo, number: int) -> dict
         .order_by(FlagSighting.number)
     )
     names = Names(connection, project)
-    return _told(row, names) | {
-        "evidence": read_evidence(row.evidence, names.annotators),
-        "changes": flag_changes(connection, project, number),
-        "sightings": [_sighting(seen, names) for seen in sightings],
-    }
+    return FlagPage(
+        _recorded(row, names),
+        flag_changes(connection, project, number),
+        [_sighting(seen, names) for seen in sightings],
+    )
 
 
 def count_flags(connection: Connection, project: ProjectInfo) -> int:
@@ -131,9 +163,9 @@ def _of(table: Any) -> Any:
     return (table.project_id == FlagRow.project_id) & (table.flag_id == FlagRow.id)
 
 
-def _told(row: Row[Any], names: Names) -> dict[str, Any]:
+def _recorded(row: Row[Any], names: Names) -> RecordedFlag:
     evidence = read_evidence(row.evidence, names.annotators)
-    return {
+    values = {
         **names.told(row),
         "state": row.state,
         "severity": row.severity,
@@ -147,8 +179,8 @@ def _told(row: Row[Any], names: Names) -> dict[str, Any]:
         "by": row.made_by,
         "changed_at": clock.iso(row.made_at),
         "note": row.note,
-        "why": evidence["why"],
     }
+    return RecordedFlag(values, evidence)
 
 
 def _sighting(row: Row[Any], names: Names) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
+from tracker.core.shown import Message
 from tracker.gate.checks import (
     AtLeast,
     Check,
@@ -83,7 +84,8 @@ def _of_flags(check: NoFlags, now: Present) -> CheckResult:
         why = f"the audit finds {', '.join(told[:_MOST_NAMES])}{more}{aside}"
         return replace(result, why=sentence(why))
     if lacking:
-        kinds = ", ".join(f"{kind} ({why})" for kind, why in lacking.items())
+        reasons = {kind: Message("findings.lacking", need=need) for kind, need in lacking.items()}
+        kinds = ", ".join(f"{kind} ({reason})" for kind, reason in reasons.items())
         why = f"not looked for: {kinds}" if check.kinds else "no kind of finding can be looked for"
         return result.unknown(sentence(why), "not_applicable")
     return result

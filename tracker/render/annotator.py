@@ -7,13 +7,16 @@ from typing import Any
 
 from rich.console import RenderableType
 
+from tracker.audit.annotator_report import OwnReport
 from tracker.render.audit import finding_lines, item_line
 from tracker.render.cells import Text, bar, count, figure, interval, share, table
 from tracker.render.escape import visible
+from tracker.render.messages.findings import why
 
-__all__ = ["annotator_view", "report_text", "report_view"]
+__all__ = ["annotator_view", "own_report_dict", "report_text", "report_view"]
 
 _SECONDS = "median_seconds"
+_SOMEBODY = "another annotator"
 _NAMES = {
     "answers": "answers",
     "agreement_with_peers": "agrees with peers",
@@ -82,6 +85,33 @@ def _shares(told: Mapping[str, Any]) -> RenderableType:
             for name, own in told["category_shares"].items()
         ],
     )
+
+
+def own_report_dict(report: OwnReport) -> dict[str, Any]:
+    """Return the JSON of an annotator's own report, in which nobody else has a name."""
+    found, own = report.audit, report.annotator
+    names = dict.fromkeys(found.names, _SOMEBODY) | {own.id: own.name}
+    findings = []
+    for flag in report.findings:
+        category = found.category_name(flag)
+        other = None if flag.other is None else names[flag.other]
+        sentence = why(flag.to_dict(names, category, own.id), names[flag.annotator], other)
+        findings.append(
+            {
+                "kind": flag.kind,
+                "category": category,
+                "state": flag.state,
+                "why": sentence,
+                "items": report.items(flag),
+            }
+        )
+    return {
+        "project": found.project,
+        "annotator": own.name,
+        "figures": report.figures,
+        "others": report.others,
+        "findings": findings,
+    }
 
 
 def report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:

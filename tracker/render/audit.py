@@ -8,11 +8,22 @@ from typing import Any
 from rich.console import RenderableType
 from rich.padding import Padding
 
-from tracker.audit import Audit
+from tracker.audit import Audit, AuditedAnnotator
+from tracker.audit.findings import Flag
+from tracker.audit.result import MOST_LOST
 from tracker.render.cells import Text, count, figure, many, share, table
 from tracker.render.filter import selection_line
+from tracker.render.messages.findings import lacking, why
 
-__all__ = ["audit_view", "finding_lines", "item_line", "show_annotators"]
+__all__ = [
+    "audit_dict",
+    "audit_view",
+    "finding_dict",
+    "finding_lines",
+    "item_line",
+    "show_annotators",
+    "with_why",
+]
 
 _MOST_SHARES = 6  # categories that have a column
 _MOST_ROWS = 60  # annotators that a person reads through
@@ -23,6 +34,45 @@ _LOST = (
 )
 
 _STYLES = {"flagged": "bold red", "insufficient": "yellow", "clear": "green"}
+
+
+def audit_dict(found: Audit, *, clear: bool = False) -> dict[str, Any]:
+    """Return the JSON of an audit; ``clear`` findings only on request."""
+    return {
+        "project": found.project,
+        "selection": None if found.selection is None else dict(found.selection),
+        "annotators": [
+            {"annotator": annotator.name, **annotator.figures}
+            | {
+                "flags": [
+                    finding_dict(found, annotator, flag)
+                    for flag in annotator.flags
+                    if clear or flag.state != "clear"
+                ]
+            }
+            for annotator in found.annotators
+        ],
+        "yardstick": {"share_flagged": found.lost, "lost": found.lost > MOST_LOST},
+        "not_applicable": [
+            {"kind": kind, "why": lacking(need)} for kind, need in found.not_applicable.items()
+        ],
+    }
+
+
+def finding_dict(found: Audit, annotator: AuditedAnnotator, flag: Flag) -> dict[str, Any]:
+    """Return one finding as JSON, as it is reported of one annotator."""
+    other = None if flag.other is None else found.names[flag.other]
+    return with_why(found.finding_values(annotator, flag), found.names[flag.annotator], other)
+
+
+def with_why(values: Mapping[str, Any], annotator: str, other: str | None = None) -> dict[str, Any]:
+    """Return a finding as JSON with its sentence, in its place after the figures of the test."""
+    row = {}
+    for name, value in values.items():
+        row[name] = value
+        if name == "q_value":
+            row["why"] = why(values, annotator, other)
+    return row
 
 
 def audit_view(
@@ -43,7 +93,7 @@ def audit_view(
     told = found.to_dict(clear=clear)
     findings = found.by_strength(clear=clear)
     for annotator, flag in findings[:limit]:
-        yield from finding_lines(annotator.name, found.told(annotator, flag))
+        yield from finding_lines(annotator.name, finding_dict(found, annotator, flag))
     if limit is not None and len(findings) > limit:
         yield Text(f"{many(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
     if told["yardstick"]["lost"]:
@@ -93,9 +143,9 @@ def item_line(row: Mapping[str, Any]) -> str:
 def _lacking(not_applicable: Mapping[str, str]) -> str:
     """The kinds, those that lack the same together."""
     by_reason: dict[str, list[str]] = {}
-    for kind, why in not_applicable.items():
-        by_reason.setdefault(why, []).append(kind)
-    return "; ".join(f"{', '.join(kinds)} ({why})" for why, kinds in by_reason.items())
+    for kind, need in not_applicable.items():
+        by_reason.setdefault(lacking(need), []).append(kind)
+    return "; ".join(f"{', '.join(kinds)} ({reason})" for reason, kinds in by_reason.items())
 
 
 def show_annotators(

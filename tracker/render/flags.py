@@ -7,11 +7,19 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from tracker.flags import Recorded
+from tracker.flags import FlagPage, Recorded, RecordedFlag
+from tracker.render.audit import with_why
 from tracker.render.cells import Text, count, figure, many, table
 from tracker.render.filter import selection_line, selection_words
 
-__all__ = ["changes_view", "flag_view", "flags_view", "recorded_words"]
+__all__ = [
+    "changes_view",
+    "flag_dict",
+    "flag_page_dict",
+    "flag_view",
+    "flags_view",
+    "recorded_words",
+]
 
 _STYLES = {"open": "bold red", "acknowledged": "yellow", "dismissed": "dim", "resolved": "green"}
 # Told elsewhere on a flag's page.
@@ -24,6 +32,30 @@ def recorded_words(recorded: Recorded) -> str:
     if recorded.reopened:
         again += f" ({recorded.reopened:,} reopened)"
     return f"{recorded.new:,} new, {again}, {recorded.closed:,} no longer found"
+
+
+def flag_dict(flag: RecordedFlag) -> dict[str, Any]:
+    """Return a recorded finding as JSON, with its sentence."""
+    return {**flag.values, "why": _evidence(flag)["why"]}
+
+
+def flag_page_dict(page: FlagPage) -> dict[str, Any]:
+    """Return a recorded finding as JSON, with its evidence and all that was seen and done."""
+    evidence = _evidence(page.flag)
+    return {
+        **page.flag.values,
+        "why": evidence["why"],
+        "evidence": evidence,
+        "changes": page.changes,
+        "sightings": page.sightings,
+    }
+
+
+def _evidence(flag: RecordedFlag) -> Mapping[str, Any]:
+    """The figures when it was last seen, with a sentence; an older row has its own."""
+    if "why" in flag.evidence:
+        return flag.evidence
+    return with_why(flag.evidence, flag.values["annotator"], flag.values["with"])
 
 
 def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:

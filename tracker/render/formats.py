@@ -10,7 +10,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["FORMATS", "Result", "csv_lines", "json_lines"]
+__all__ = ["FORMATS", "Result", "csv_lines", "json_lines", "notebook_html"]
 
 _ACTING = re.compile("[\x7f-\x9f\ud800-\udfff]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|])")
@@ -143,9 +143,31 @@ def _latex(result: Result) -> Iterator[str]:
         yield from (r"\bottomrule", r"\end{tabular}", "")
 
 
+_MOST_PARTS, _MOST_ROWS = 12, 20  # of a result in a notebook
+
+
+def notebook_html(view: Iterable[RenderableType]) -> str:
+    """Return the first paragraphs and rows as HTML, and how many more there are."""
+    parts: list[str | _Table] = []
+    for part in _parts(Result(None, None, view)):
+        more = 0 if isinstance(part, str) else len(part.cells) - _MOST_ROWS
+        if more <= 0 or isinstance(part, str):
+            parts.append(part)
+        else:
+            parts += [replace(part, cells=part.cells[:_MOST_ROWS]), f"… and {more:,} more rows"]
+    if len(parts) > _MOST_PARTS:
+        kept, last = parts[: _MOST_PARTS - 1], parts[-1]
+        parts = [*kept, f"… and {len(parts) - _MOST_PARTS:,} more lines", last]
+    return "\n".join(_in_html(parts))
+
+
 def _html(result: Result) -> Iterator[str]:
     """Yield paragraphs and tables without a style of their own, as notebooks show them."""
-    for part in _parts(result):
+    return _in_html(_parts(result))
+
+
+def _in_html(parts: Iterable[str | _Table]) -> Iterator[str]:
+    for part in parts:
         if isinstance(part, str):
             yield f"<p>{escape(part).replace(chr(10), '<br>')}</p>"
             continue

@@ -106,6 +106,6 @@ def _flags(
     return [
         {name: flag[name] for name in ("flag", "annotator", "with", "kind", "category")}
         | {"state": standing[flag["flag"]]}
-        for flag in list_flags(connection, project)
+        for flag in (one.values for one in list_flags(connection, project))
         if flag["flag"] in standing
     ]

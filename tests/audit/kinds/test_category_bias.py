@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from scipy import stats
 
-from tests.audit.crowds import mostly_right, one, seeded, simulate
+from tests.audit.crowds import mostly_right, one, seeded, sentence, simulate
 from tracker.audit.findings import Evidence
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS
 from tracker.audit.statistics.marginal_homogeneity import margins
@@ -34,7 +34,7 @@ def test_without_co_annotators_it_is_mcnemar_s_test_on_gold():
     assert (bias.n, bias.informative, bias.notable) == (50, 17, True)
     assert bias.effect.value == pytest.approx(14 / 3)
     assert bias.details["against"] == "gold"
-    assert "whose answer is known" in CATEGORY_BIAS.why(bias)
+    assert "whose answer is known" in sentence(bias)
     assert found[1, 0].effect.value == pytest.approx(3 / 14)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.audit.crowds import leaning, mostly_right, one, seeded, simulate
+from tests.audit.crowds import leaning, mostly_right, one, seeded, sentence, simulate
 from tracker.audit.findings import Evidence
 from tracker.audit.kinds.random_answers import RANDOM_ANSWERS
 from tracker.audit.statistics.majority import spammer_scores, tables
@@ -64,7 +64,7 @@ def test_figures_are_the_scores_and_their_bound():
     assert found.peers == pytest.approx(others.value)
     bound = (max(own.value, 0.0) + 1.6449 * own.error) / others.value
     assert found.effect.high == pytest.approx(bound, rel=1e-4)
-    assert "hardly depend" in RANDOM_ANSWERS.why(found)
+    assert "hardly depend" in sentence(found)
 
 
 def test_the_bound_must_lie_under_the_floor():

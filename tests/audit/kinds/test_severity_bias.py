@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.audit.crowds import one, seeded
+from tests.audit.crowds import one, seeded, sentence
 from tests.audit.records import Asked, Person, recorded
 from tracker.audit.findings import Evidence
 from tracker.audit.kinds.severity_bias import SEVERITY_BIAS
@@ -76,7 +76,7 @@ def test_who_is_higher_is_told_as_above():
     found = {f.annotator: f for f in SEVERITY_BIAS.find(record.evidence())}
     assert found[2].notable
     assert found[2].effect.value > 0.3
-    assert " above " in SEVERITY_BIAS.why(found[2])
+    assert " above " in sentence(found[2])
     assert not any(finding.notable for who, finding in found.items() if who != 2)
 
 

@@ -180,7 +180,8 @@ def test_findings_are_those_that_were_known(ledger: Ledger, write: Write, now: C
         """Those that stand, the state of each, and the annotators without one."""
         then = Selecting(known_at=when(second))
         with ledger.reading("p", filter_of(**then)) as (connection, project):
-            listed = {row["flag"]: row["state"] for row in list_flags(connection, project)}
+            rows = [one.values for one in list_flags(connection, project)]
+            listed = {row["flag"]: row["state"] for row in rows}
             stand = count_flags(connection, project)
         counts = ledger.agreement("p", exclude_flagged=True, **then).counts
         return stand, listed, counts.annotators

@@ -21,7 +21,6 @@ from tracker.audit.kind import (
 )
 from tracker.audit.opinions import of_use
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.sentences import gave, percent
 from tracker.audit.statistics.mantel_haenszel import Usage
 from tracker.audit.statistics.marginal_homogeneity import Margins, margins
 
@@ -117,16 +116,6 @@ def _worth_saying(usage: Usage, alpha: float) -> bool:
     )
 
 
-def why(finding: Finding) -> str:
-    """Against the co-annotators, or against the truth."""
-    if finding.details.get("against") != "gold":
-        return gave(finding)
-    return (
-        f"{{annotator}} gave {{category}} in {percent(finding.observed)} of {finding.n} answers to "
-        f"items whose answer is known, and it is right for {percent(finding.expected)} of them"
-    )
-
-
 def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask for the same odds against the consensus; a finding against the truth is confirmed."""
     if finding.details.get("against") == "gold":
@@ -135,4 +124,4 @@ def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opini
     return of_use(finding, consensus, evidence.floors.bias_odds_ratio)
 
 
-CATEGORY_BIAS = Kind(NAME, frozenset({"yardstick"}), find, why, spoils=True, confirm=confirm)
+CATEGORY_BIAS = Kind(NAME, frozenset({"yardstick"}), find, spoils=True, confirm=confirm)

@@ -13,7 +13,6 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_ANSWERS, MINIMUM_INFORMATIVE, Finding, Kind, usage_finding
 from tracker.audit.opinions import of_use
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.sentences import gave
 from tracker.audit.statistics.mantel_haenszel import Usage
 
 __all__ = ["CONSTANT_CATEGORY", "MINIMUM_ODDS_RATIO", "MISSED_ANSWERS"]
@@ -52,4 +51,4 @@ def confirm(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
     return of_use(finding, consensus, MINIMUM_ODDS_RATIO)
 
 
-CONSTANT_CATEGORY = Kind(NAME, frozenset({"shared"}), find, gave, spoils=True, confirm=confirm)
+CONSTANT_CATEGORY = Kind(NAME, frozenset({"shared"}), find, spoils=True, confirm=confirm)

@@ -24,7 +24,6 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
 from tracker.audit.opinions import of_pair
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.sentences import percent
 from tracker.audit.statistics.entries import FloatArray
 from tracker.audit.statistics.fdr import benjamini_hochberg
 from tracker.audit.statistics.pair_dependence import BoolArray
@@ -197,20 +196,9 @@ def _finding(
     )
 
 
-def why(finding: Finding) -> str:
-    """How many answers that the others do not share."""
-    seen = finding.details["shared_minority_answers"]
-    expected = finding.details["expected_minority_answers"]
-    return (
-        f"of {finding.n} items that both answered, {{annotator}} and {{other}} gave the same "
-        f"answer against most of the others on {seen} ({percent(finding.observed)}), where "
-        f"{expected:.1f} are expected"
-    )
-
-
 def confirm(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
     """Ask whether both agree more than their errors and the items explain."""
     return of_pair(finding, consensus)
 
 
-COPYING = Kind(NAME, frozenset({"pairs"}), find, why, confirm=confirm)
+COPYING = Kind(NAME, frozenset({"pairs"}), find, confirm=confirm)

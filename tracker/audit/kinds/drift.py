@@ -16,7 +16,6 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
 from tracker.audit.opinions import of_fall
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.sentences import percent
 from tracker.audit.statistics.cochran_armitage import Fall, fall_over
 from tracker.audit.statistics.entries import FloatArray
 from tracker.audit.statistics.peer_agreement import agreement_draws
@@ -127,14 +126,6 @@ def _courses(blocks: Blocks, chances: dict[Pattern, tuple[float, bool]]) -> tupl
     )
 
 
-def why(finding: Finding) -> str:
-    """From what to what, and since when."""
-    return (
-        f"{{annotator}}'s {finding.details['of']} fell from {percent(finding.expected)} to "
-        f"{percent(finding.observed)} since {str(finding.details['since'])[:16].replace('T', ' ')}"
-    )
-
-
 def falls_since(findings: Iterable[Finding]) -> dict[int, int]:
     """Return the moment from which each annotator's answers fell, in microseconds since 1970."""
     return {
@@ -149,4 +140,4 @@ def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opini
     return of_fall(finding, consensus, evidence.floors.drift_fall)
 
 
-DRIFT = Kind(NAME, frozenset({"blocks"}), find, why, confirm=confirm)
+DRIFT = Kind(NAME, frozenset({"blocks"}), find, confirm=confirm)

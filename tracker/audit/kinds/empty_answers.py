@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Finding, Kind, usage_finding
-from tracker.audit.sentences import percent
 from tracker.audit.statistics.mantel_haenszel import usage_of_chances
 
 __all__ = ["EMPTY_ANSWERS"]
@@ -40,13 +39,4 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         yield replace(found, category=None)
 
 
-def why(finding: Finding) -> str:
-    """How many answers were empty, and the others' on the same items."""
-    own = round((finding.observed or 0.0) * finding.n)
-    return (
-        f"{{annotator}} left {own} of {finding.n} items that others saw too without a category "
-        f"({percent(finding.observed)}); the others left {percent(finding.peers)} of them so"
-    )
-
-
-EMPTY_ANSWERS = Kind(NAME, frozenset({"skips"}), find, why)
+EMPTY_ANSWERS = Kind(NAME, frozenset({"skips"}), find)

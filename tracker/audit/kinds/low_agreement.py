@@ -12,7 +12,6 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_gap
 from tracker.audit.opinions import of_accuracy
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.sentences import percent
 from tracker.audit.statistics.peer_agreement import Alignment
 
 __all__ = ["LOW_AGREEMENT"]
@@ -47,18 +46,9 @@ def _finding(alignment: Alignment, tested: bool, notable: bool, gap: float) -> F
     )
 
 
-def why(finding: Finding) -> str:
-    """Agreement with the others, and theirs."""
-    return (
-        f"{{annotator}} gave the same answer as a co-annotator of the same item "
-        f"{percent(finding.observed)} of the time over {finding.n} items; "
-        f"two of the others did so {percent(finding.peers)} of the time"
-    )
-
-
 def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask whether the annotator is right less often than a typical one, by as much."""
     return of_accuracy(finding, consensus, evidence.floors.agreement_gap)
 
 
-LOW_AGREEMENT = Kind(NAME, frozenset({"shared"}), find, why, spoils=True, confirm=confirm)
+LOW_AGREEMENT = Kind(NAME, frozenset({"shared"}), find, spoils=True, confirm=confirm)

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_gap
-from tracker.audit.sentences import percent
 from tracker.audit.statistics.mantel_haenszel import usage_of_chances
 from tracker.audit.statistics.stratified import Pool, Stratum, clopper_pearson, pooled
 from tracker.core.audit_tallies import GoldTallies
@@ -93,16 +92,4 @@ def _of_all(
     return pooled(strata)
 
 
-def why(finding: Finding) -> str:
-    """Right answers, with their interval, and the others'."""
-    low, high = finding.details["accuracy_low"], finding.details["accuracy_high"]
-    assert isinstance(low, float)
-    assert isinstance(high, float)
-    return (
-        f"{{annotator}} was right on {finding.details['right']} of {finding.n} items whose answer "
-        f"is known ({percent(finding.observed)}, {percent(low)} to {percent(high)}); the others "
-        f"are right {percent(finding.peers)} of the time on such items"
-    )
-
-
-LOW_GOLD_ACCURACY = Kind(NAME, frozenset({"gold"}), find, why)
+LOW_GOLD_ACCURACY = Kind(NAME, frozenset({"gold"}), find)

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_gap
-from tracker.audit.sentences import percent
 from tracker.audit.statistics.stratified import Stratum, clopper_pearson, pooled
 from tracker.core.tallies import Pattern, answers_in
 
@@ -65,13 +64,4 @@ def _contested(pattern: Pattern) -> str:
     return "all" if most == size else "most" if 2 * most > size else "few"
 
 
-def why(finding: Finding) -> str:
-    """How often the answer was the same, and the others' on such items."""
-    return (
-        f"{{annotator}} gave the same answer again in {finding.details['same']} of {finding.n} "
-        f"repeated items ({percent(finding.observed)}); on items as contested the others did so "
-        f"{percent(finding.peers)} of the time"
-    )
-
-
-LOW_SELF_AGREEMENT = Kind(NAME, frozenset({"repeats"}), find, why)
+LOW_SELF_AGREEMENT = Kind(NAME, frozenset({"repeats"}), find)

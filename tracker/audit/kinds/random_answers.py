@@ -58,19 +58,9 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def why(finding: Finding) -> str:
-    """The score beside the others'."""
-    return (
-        f"the answers of {{annotator}} to {finding.n} items hardly depend on what the others "
-        f"answered to them (score {finding.observed:.2f}, at most "
-        f"{(finding.effect.high or 0.0) * (finding.peers or 0.0):.2f}, where 0 is answering "
-        f"blindly; the others reach {finding.peers:.2f})"
-    )
-
-
 def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask whether the annotator is right less often than a typical one, by as much."""
     return of_accuracy(finding, consensus, evidence.floors.agreement_gap)
 
 
-RANDOM_ANSWERS = Kind(NAME, frozenset({"shared"}), find, why, spoils=True, confirm=confirm)
+RANDOM_ANSWERS = Kind(NAME, frozenset({"shared"}), find, spoils=True, confirm=confirm)

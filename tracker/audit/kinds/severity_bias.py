@@ -107,19 +107,9 @@ def _step(values: Sequence[float]) -> Fraction:
     return Fraction(math.gcd(*(int(value - values[0]) for value in values)))
 
 
-def why(finding: Finding) -> str:
-    """How many points above or below the others."""
-    off = finding.effect.value or 0.0
-    way = "above" if off >= 0 else "below"
-    return (
-        f"{{annotator}} answered {abs(off):.2f} points {way} the others of the same {finding.n} "
-        f"items on average ({finding.observed:.2f} against {finding.peers:.2f})"
-    )
-
-
 def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask for the same shift against the consensus."""
     return of_points(finding, consensus, evidence, evidence.floors.severity_points)
 
 
-SEVERITY_BIAS = Kind(NAME, frozenset({"shared", "points"}), find, why, spoils=True, confirm=confirm)
+SEVERITY_BIAS = Kind(NAME, frozenset({"shared", "points"}), find, spoils=True, confirm=confirm)

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
-from tracker.audit.sentences import percent
 from tracker.core.tallies import Answer, Pattern, answers_in
 
 __all__ = ["STRAIGHT_LINING"]
@@ -75,13 +74,4 @@ def _finding(annotator: int, counts: Counts, n: int, answers: int, evidence: Evi
     )
 
 
-def why(finding: Finding) -> str:
-    """How often the answer was that before, and how often the items make it so."""
-    return (
-        f"in the order answered, {{annotator}} repeated the answer before on "
-        f"{percent(finding.observed)} of {finding.informative} contested items, where the items "
-        f"explain {percent(finding.expected)}"
-    )
-
-
-STRAIGHT_LINING = Kind(NAME, frozenset({"sequences"}), find, why)
+STRAIGHT_LINING = Kind(NAME, frozenset({"sequences"}), find)

@@ -86,13 +86,4 @@ def _spread(values: list[float]) -> float:
     return factor * _NORMAL * apart[half * (half - 1) // 2 - 1]
 
 
-def why(finding: Finding) -> str:
-    """The median time, and how many times faster than the others."""
-    faster = 1.0 / (finding.effect.value or 1.0)
-    return (
-        f"{{annotator}} took {finding.details['median_seconds']:.3g} seconds an answer (median of "
-        f"{finding.n}), {faster:.1f} times faster than is usual for the same items"
-    )
-
-
-TOO_FAST = Kind(NAME, frozenset({"times"}), find, why)
+TOO_FAST = Kind(NAME, frozenset({"times"}), find)

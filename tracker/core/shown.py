@@ -1,0 +1,47 @@
+"""Results that `tracker.render` shows: as JSON with its sentences, and in a notebook.
+
+Rooms that compute make no sentence, and know nothing of the room that does. What they return
+finds it by its name, when somebody looks.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["Message", "Shown", "as_json"]
+
+_REGISTRY = "tracker.render.registry"
+_MESSAGES = "tracker.render.messages"
+
+
+def as_json(result: object, **options: Any) -> dict[str, Any]:
+    """Return the JSON of a result, with its sentences."""
+    made: dict[str, Any] = import_module(_REGISTRY).as_json(result, **options)
+    return made
+
+
+class Message:
+    """A sentence that is not made yet: which one, and its numbers and names.
+
+    Args:
+        name: file and function in `tracker.render.messages`, such as ``gate.at_least``.
+        values: the function's arguments.
+    """
+
+    def __init__(self, name: str, **values: Any) -> None:
+        self.name, self.values = name, values
+
+    def __repr__(self) -> str:
+        return f"Message({self.name!r}, {self.values!r})"
+
+    def __str__(self) -> str:
+        """The sentence."""
+        return str(import_module(_MESSAGES).text(self.name, self.values))
+
+
+class Shown:
+    """A result that a notebook shows as the command does, in short."""
+
+    def _repr_html_(self) -> str:
+        return str(import_module(_REGISTRY).as_html(self))
