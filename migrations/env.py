@@ -3,6 +3,8 @@
 from alembic import context
 
 from tracker.storage import dialect
+from tracker.storage.comments import write_comments
+from tracker.storage.database import HEAD
 from tracker.storage.schema import Base
 
 
@@ -18,7 +20,10 @@ def migrate(opened):
         transactional_ddl=True,
     )
     with context.begin_transaction():
+        before = context.get_context().get_current_revision()
         context.run_migrations()
+        if before != HEAD == context.get_context().get_current_revision():
+            write_comments(connection)
     connection.commit()
 
 

@@ -208,7 +208,16 @@ def test_the_page_names_every_column(url: str) -> None:
     for view in VIEWS:
         first_cells = re.findall(r"^\| ([a-z_, ]+) \|", pages[view], re.MULTILINE)
         named = [name for cell in first_cells if cell != "column" for name in cell.split(", ")]
+        assert named == list(VIEWS[view].columns)
         assert named == [column["name"] for column in inspector.get_columns(view)]
+
+
+def test_the_database_describes_its_views(postgres_url: str) -> None:
+    inspector = inspect(Ledger(postgres_url).database.engine)
+    for name, view in VIEWS.items():
+        assert inspector.get_table_comment(name) == {"text": view.comment}
+        columns = inspector.get_columns(name)
+        assert {one["name"]: one["comment"] for one in columns} == view.columns
 
 
 def test_check_finds_a_missing_view(url: str) -> None:

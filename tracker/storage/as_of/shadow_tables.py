@@ -82,6 +82,8 @@ def _wanted_items(schema: str) -> Table:
 def _copy_of(table: Table, schema: str) -> Table:
     copy = table.to_metadata(MetaData(), schema=schema, name=f"{table.name}_then")
     copy.constraints.intersection_update({copy.primary_key})
+    for described in (copy, *copy.columns):
+        described.comment = None  # each would be a statement
     return copy
 
 

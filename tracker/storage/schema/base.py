@@ -10,6 +10,7 @@ __all__ = [
     "ANSWERS",
     "ERASED",
     "KINDS",
+    "MOMENT",
     "NONE_APPLIES",
     "NO_SPAN",
     "OFFSETS",
@@ -34,6 +35,8 @@ ERASED = "(erased)"
 """What stands for a text that was erased for good."""
 NO_SPAN = -1
 """``span_start`` and ``span_end`` of a label that is not a span."""
+MOMENT = "microseconds since 1970, UTC"
+"""The comment of a column that holds a moment."""
 
 
 def one_of(column: str, values: tuple[str, ...]) -> str:
@@ -79,7 +82,7 @@ class Base(metaclass=_AsTable):
     __table_args__: ClassVar[tuple[Any, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        """Make the table: the columns in their order, named as the class names them."""
+        """Make the table: columns in order, named as the class names them; its text the comment."""
         columns = {name: one for name, one in vars(cls).items() if isinstance(one, Column)}
         for name, one in columns.items():
             if not one.name:
@@ -91,5 +94,6 @@ class Base(metaclass=_AsTable):
             cls.metadata,
             *columns.values(),
             *constraints,
+            comment=" ".join((cls.__doc__ or "").replace("`", "").split()),
             **(options[0] if options else {}),
         )

@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-from tracker.storage.schema.base import Base, column, one_of, optional
+from tracker.storage.schema.base import MOMENT, Base, column, one_of, optional
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
@@ -139,7 +139,9 @@ class MergedLabel(Base):
     pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
     change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    labelled_at: Mapped[int] = column(BigInteger, primary_key=True, autoincrement=False)
+    labelled_at: Mapped[int] = column(
+        BigInteger, primary_key=True, autoincrement=False, comment=MOMENT
+    )
     span_start: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     span_end: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     beside: Mapped[bool] = column(Boolean)

@@ -17,7 +17,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from tracker.storage.schema.base import Base, column, one_of, optional
+from tracker.storage.schema.base import MOMENT, Base, column, one_of, optional
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
@@ -53,10 +53,10 @@ class FlagRow(Base):
     project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     annotator_id: Mapped[int] = column(Integer)
-    other_id: Mapped[int] = column(Integer)  # annotator_id where it is not about a pair
+    other_id: Mapped[int] = column(Integer, comment="annotator_id if it is not about a pair")
     kind: Mapped[str] = column(Text)
-    category_id: Mapped[int] = column(Integer)  # NONE_APPLIES where it is not about one
-    found_at: Mapped[int] = column(BigInteger)
+    category_id: Mapped[int] = column(Integer, comment="0 if it is about none")
+    found_at: Mapped[int] = column(BigInteger, comment=MOMENT)
 
 
 def _of_flag() -> ForeignKeyConstraint:
@@ -76,10 +76,10 @@ class FlagSighting(Base):
     project_id: Mapped[int] = column(Integer, primary_key=True)
     flag_id: Mapped[int] = column(Integer, primary_key=True)
     number: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    seen_at: Mapped[int] = column(BigInteger)
+    seen_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     severity: Mapped[str] = column(Text)
-    informative: Mapped[int] = column(Integer)  # how much evidence there was
-    evidence: Mapped[str] = column(Text)  # a JSON object: the finding's figures
+    informative: Mapped[int] = column(Integer, comment="how much evidence there was")
+    evidence: Mapped[str] = column(Text, comment="a JSON object: the finding's figures")
 
 
 class FlagChange(Base):
@@ -102,9 +102,9 @@ class FlagChange(Base):
     project_id: Mapped[int] = column(Integer, primary_key=True)
     flag_id: Mapped[int] = column(Integer, primary_key=True)
     number: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    state: Mapped[str] = column(Text)  # from then on; an appeal keeps it
+    state: Mapped[str] = column(Text, comment="from then on; an appeal keeps it")
     action: Mapped[str] = column(Text)
-    made_at: Mapped[int] = column(BigInteger)
-    made_by: Mapped[str | None] = optional(Text)  # NULL for the program itself
+    made_at: Mapped[int] = column(BigInteger, comment=MOMENT)
+    made_by: Mapped[str | None] = optional(Text, comment="NULL for the program itself")
     note: Mapped[str | None] = optional(Text)
-    informative: Mapped[int] = column(Integer)  # how much evidence there was then
+    informative: Mapped[int] = column(Integer, comment="how much evidence there was then")

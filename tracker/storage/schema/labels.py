@@ -13,7 +13,7 @@ from sqlalchemy import (
     SmallInteger,
 )
 
-from tracker.storage.schema.base import Base, column, optional
+from tracker.storage.schema.base import MOMENT, Base, column, optional
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
@@ -53,15 +53,21 @@ class Label(Base):
     item_id: Mapped[int] = column(Integer, primary_key=True)
     annotator_id: Mapped[int] = column(Integer, primary_key=True)
     pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    category_id: Mapped[int] = column(Integer, primary_key=True)
-    span_start: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    span_end: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    labelled_at: Mapped[int] = column(BigInteger)
+    category_id: Mapped[int] = column(
+        Integer, primary_key=True, comment="0: none applies; -1: skipped"
+    )
+    span_start: Mapped[int] = column(
+        Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
+    )
+    span_end: Mapped[int] = column(
+        Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
+    )
+    labelled_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     timed: Mapped[bool] = column(Boolean)
     change_id: Mapped[int] = column(Integer)
     source: Mapped[int] = column(SmallInteger)
     given_as: Mapped[int] = column(Integer)
-    spent_ms: Mapped[int | None] = optional(Integer)
+    spent_ms: Mapped[int | None] = optional(Integer, comment="milliseconds")
 
 
 class PastLabel(Base):
@@ -80,13 +86,19 @@ class PastLabel(Base):
     item_id: Mapped[int] = column(Integer, primary_key=True)
     annotator_id: Mapped[int] = column(Integer, primary_key=True)
     pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    labelled_at: Mapped[int] = column(BigInteger, primary_key=True)
+    labelled_at: Mapped[int] = column(BigInteger, primary_key=True, comment=MOMENT)
     change_id: Mapped[int] = column(Integer, primary_key=True)
     source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    category_id: Mapped[int] = column(Integer, primary_key=True)
-    span_start: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    span_end: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    category_id: Mapped[int] = column(
+        Integer, primary_key=True, comment="0: none applies; -1: skipped"
+    )
+    span_start: Mapped[int] = column(
+        Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
+    )
+    span_end: Mapped[int] = column(
+        Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
+    )
     timed: Mapped[bool] = column(Boolean)
-    spent_ms: Mapped[int | None] = optional(Integer)
+    spent_ms: Mapped[int | None] = optional(Integer, comment="milliseconds")
     taken_back_by: Mapped[int | None] = optional(Integer)

@@ -19,6 +19,7 @@ from sqlalchemy import (
 from tracker.storage.schema.base import (
     ANSWERS,
     KINDS,
+    MOMENT,
     OFFSETS,
     SCALES,
     Base,
@@ -48,10 +49,12 @@ class Project(Base):
     answers: Mapped[str] = column(Text)
     scale: Mapped[str] = column(Text)
     offsets: Mapped[str] = column(Text)
-    closed: Mapped[bool] = column(Boolean)  # the categories were declared, and no other is accepted
-    wanted: Mapped[int | None] = optional(Integer)  # answers that each item should get
-    created_at: Mapped[int] = column(BigInteger)
-    archived_at: Mapped[int | None] = optional(BigInteger)
+    closed: Mapped[bool] = column(
+        Boolean, comment="the categories were declared, and no other is accepted"
+    )
+    wanted: Mapped[int | None] = optional(Integer, comment="answers that each item should get")
+    created_at: Mapped[int] = column(BigInteger, comment=MOMENT)
+    archived_at: Mapped[int | None] = optional(BigInteger, comment=MOMENT)
 
 
 class Purge(Base):
@@ -59,7 +62,7 @@ class Purge(Base):
 
     __tablename__ = "purges"
     project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    purged_at: Mapped[int] = column(BigInteger)
+    purged_at: Mapped[int] = column(BigInteger, comment=MOMENT)
 
 
 class Change(Base):
@@ -70,8 +73,10 @@ class Change(Base):
     project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     kind: Mapped[str] = column(Text)
-    recorded_at: Mapped[int] = column(BigInteger)  # never before the change before it
-    detail: Mapped[str] = column(Text)  # a JSON object: what was changed, from and to
+    recorded_at: Mapped[int] = column(
+        BigInteger, comment=f"{MOMENT}; never before the change before it"
+    )
+    detail: Mapped[str] = column(Text, comment="a JSON object: what was changed, from and to")
 
 
 class Touched(Base):
@@ -121,7 +126,7 @@ class Source(Base):
     import_id: Mapped[int] = column(Integer, ForeignKey("imports.id"), primary_key=True)
     number: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     name: Mapped[str] = column(Text)
-    digest: Mapped[str] = column(Text)  # SHA-256, hexadecimal
+    digest: Mapped[str] = column(Text, comment="SHA-256, hexadecimal")
 
 
 class Item(Base):
@@ -137,7 +142,9 @@ class Item(Base):
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     name: Mapped[str] = column(Text)
     text: Mapped[str | None] = optional(Text)
-    length: Mapped[int | None] = optional(Integer)  # of a document, in the project's offsets
+    length: Mapped[int | None] = optional(
+        Integer, comment="of a document, in the project's offsets"
+    )
 
 
 class ItemAttribute(Base):

@@ -18,4 +18,4 @@ class PseudonymKey(Base):
     __tablename__ = "pseudonym_keys"
     __table_args__ = (CheckConstraint("id = 1", "one"),)
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    key: Mapped[str] = column(Text)  # 32 random bytes, hexadecimal
+    key: Mapped[str] = column(Text, comment="32 random bytes, hexadecimal")

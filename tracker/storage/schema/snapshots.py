@@ -16,7 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from tracker.storage.schema.base import Base, column, one_of, optional
+from tracker.storage.schema.base import MOMENT, Base, column, one_of, optional
 from tracker.storage.schema.flags import STANDING
 
 if TYPE_CHECKING:
@@ -43,21 +43,25 @@ class Snapshot(Base):
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     name: Mapped[str | None] = optional(Text)
     note: Mapped[str | None] = optional(Text)
-    taken_at: Mapped[int] = column(BigInteger)
-    as_of: Mapped[int | None] = optional(BigInteger)  # NULL: all that was known
+    taken_at: Mapped[int] = column(BigInteger, comment=MOMENT)
+    as_of: Mapped[int | None] = optional(BigInteger, comment=f"{MOMENT}; NULL: all that was known")
     through_change: Mapped[int] = column(Integer)
-    version: Mapped[str] = column(Text)  # of the program that computed the figures
+    version: Mapped[str] = column(Text, comment="of the program that computed the figures")
     scale: Mapped[str] = column(Text)
-    settings: Mapped[str] = column(Text)  # a JSON object, of numbers where names may change
-    selection: Mapped[str | None] = optional(Text)  # the same in words; NULL for all answers
-    frame_id: Mapped[int | None] = optional(Integer)  # NULL where annotators have no tallies
+    settings: Mapped[str] = column(Text, comment="a JSON object, of numbers where names may change")
+    selection: Mapped[str | None] = optional(
+        Text, comment="the same in words; NULL for all answers"
+    )
+    frame_id: Mapped[int | None] = optional(
+        Integer, comment="NULL where annotators have no tallies"
+    )
     items: Mapped[int] = column(Integer)
     items_compared: Mapped[int] = column(Integer)
     annotators: Mapped[int] = column(Integer)
     answers: Mapped[int] = column(Integer)
     labels: Mapped[int] = column(Integer)
-    digest: Mapped[str] = column(Text)  # of what was counted, chained; see `snapshots.digests`
-    seal: Mapped[str] = column(Text)  # of all that is stored, chained
+    digest: Mapped[str] = column(Text, comment="of what was counted, chained")
+    seal: Mapped[str] = column(Text, comment="of all that is stored, chained")
 
 
 def _of_snapshot() -> ForeignKeyConstraint:
@@ -89,7 +93,7 @@ class SnapshotMeasure(Base):
     confidence: Mapped[float] = column(Double)
     items: Mapped[int] = column(Integer)
     method: Mapped[str | None] = optional(Text)
-    details: Mapped[str] = column(Text)  # a JSON object
+    details: Mapped[str] = column(Text, comment="a JSON object")
 
 
 class SnapshotCategory(Base):
@@ -127,7 +131,7 @@ class KnownPattern(Base):
     __table_args__ = (UniqueConstraint("project_id", "pattern"), {"info": {"append_only": True}})
     project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    pattern: Mapped[str] = column(Text)  # JSON, canonical
+    pattern: Mapped[str] = column(Text, comment="JSON, canonical")
 
 
 class SnapshotPattern(Base):
@@ -182,7 +186,7 @@ class SnapshotPair(Base):
     snapshot_id: Mapped[int] = column(Integer, primary_key=True)
     first_id: Mapped[int] = column(Integer, primary_key=True)
     second_id: Mapped[int] = column(Integer, primary_key=True)
-    cells: Mapped[str] = column(Text)  # a JSON list of [answer, answer, items]
+    cells: Mapped[str] = column(Text, comment="a JSON list of [answer, answer, items]")
 
 
 class SnapshotFlag(Base):
@@ -211,7 +215,7 @@ class Tombstone(Base):
     __table_args__ = (_of_snapshot(), {"info": {"append_only": True}})
     project_id: Mapped[int] = column(Integer, primary_key=True)
     snapshot_id: Mapped[int] = column(Integer, primary_key=True)
-    thinned_at: Mapped[int] = column(BigInteger)
+    thinned_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     parts: Mapped[str] = column(Text)
 
 
@@ -231,11 +235,11 @@ class Seal(Base):
     project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     through_change: Mapped[int] = column(Integer)
-    sealed_at: Mapped[int] = column(BigInteger)
-    found: Mapped[str] = column(Text)  # a JSON object
-    added: Mapped[str] = column(Text)  # a JSON object: what came since the seal before
-    state: Mapped[str] = column(Text)  # a JSON object: what there is, part by part
-    digest: Mapped[str] = column(Text)  # of all of it and of the digest before
+    sealed_at: Mapped[int] = column(BigInteger, comment=MOMENT)
+    found: Mapped[str] = column(Text, comment="a JSON object")
+    added: Mapped[str] = column(Text, comment="a JSON object: what came since the seal before")
+    state: Mapped[str] = column(Text, comment="a JSON object: what there is, part by part")
+    digest: Mapped[str] = column(Text, comment="of all of it and of the digest before")
 
 
 class Note(Base):
@@ -249,7 +253,7 @@ class Note(Base):
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    at: Mapped[int] = column(BigInteger)
+    at: Mapped[int] = column(BigInteger, comment=MOMENT)
     text: Mapped[str] = column(Text)
     change_id: Mapped[int] = column(Integer)
     removed_by: Mapped[int | None] = optional(Integer)
