@@ -6,12 +6,9 @@ different sets of raters, Psychol. Bull. 86, 974-977.
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from tests.measures.oracles import load
-from tracker.measures.null_test import zero_test
 from tracker.measures.one_vs_rest import binary_coefficients
 
 PATIENTS = load("c19_fleiss1971")  # 30 patients, each diagnosed by six psychiatrists
@@ -43,23 +40,3 @@ def test_kappa_of_each_diagnosis(diagnosis: str, printed: float, exact: float) -
     # The printed figures follow from shares rounded to three digits, which shifts the third.
     assert kappa.value == pytest.approx(printed, abs=4e-3)
     assert kappa.value == pytest.approx(exact, abs=1e-12)
-
-
-def test_of_zero_1979() -> None:
-    test = zero_test(PATIENTS.sample(**PATIENTS.reading))
-    shares = [count / 180 for count in (26, 26, 30, 55, 43)]
-    # The paper's equation 12, written out.
-    spread = sum(p * (1 - p) for p in shares)
-    skew = sum(p * (1 - p) * (1 - 2 * p) for p in shares)
-    error = math.sqrt(2 / (30 * 6 * 5)) * math.sqrt(spread**2 - skew) / spread
-    assert test.error_if_zero == pytest.approx(error, abs=1e-12)  # the same formula
-    # As R's irr computes it, with six digits.
-    assert test.error_if_zero == pytest.approx(0.0243739, abs=5e-8)
-    assert test.z == pytest.approx(0.430244520 / 0.0243739321, rel=1e-7)
-
-
-def test_of_zero_is_not_to_be_had_of_unequal_numbers_of_answers() -> None:
-    test = zero_test(load("c25_kripp_4x12").sample())
-    assert test.value is not None
-    assert (test.error_if_zero, test.z, test.p_value) == (None, None, None)
-    assert test.undefined == "not_applicable"

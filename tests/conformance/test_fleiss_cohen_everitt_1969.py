@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from tests.measures.answered import Table, cross_table
 from tests.measures.strategies import one_category
 from tracker.measures.cohen import cohen_kappa
-from tracker.measures.null_test import zero_test
 
 DIAGNOSES = cross_table([[75, 1, 4], [5, 4, 1], [0, 0, 10]])
 
@@ -29,14 +28,6 @@ def test_the_error_of_kappa_in_the_worked_example() -> None:
     assert kappa.expected == pytest.approx(0.66, abs=1e-12)
     assert kappa.value == pytest.approx(0.68, abs=5e-3)  # printed with two digits
     assert kappa.standard_error == pytest.approx(0.087, abs=1e-3)  # from rounded products
-
-
-def test_the_test_of_zero_in_the_worked_example() -> None:
-    test = zero_test(DIAGNOSES)
-    assert test.error_if_zero == pytest.approx(0.076, abs=5e-4)  # printed with three digits
-    assert test.z == pytest.approx(8.9, abs=0.1)  # the ratio of the two rounded figures is 8.95
-    assert test.p_value is not None
-    assert test.p_value < 1e-15
 
 
 def moments(counts: Table) -> tuple[int, Fraction, Fraction, dict[object, tuple[Fraction, ...]]]:
@@ -67,14 +58,3 @@ def test_equation_13(counts: Table) -> None:
     variance = inner + (1 - po) ** 2 * outer - (po * pe - 2 * pe + po) ** 2
     exact = sqrt(variance / n) / float((1 - pe) ** 2)
     assert kappa.standard_error == pytest.approx(exact, abs=1e-7)  # the root of a rounding
-
-
-@given(tables)
-def test_equation_14(counts: Table) -> None:
-    test = zero_test(counts)
-    assume(test.value is not None)
-    n, _, pe, share = moments(counts)
-    variance = pe + pe**2 - sum(a * b * (a + b) for a, b in share.values())
-    exact = sqrt(variance / n) / float(1 - pe)
-    assert test.error_if_zero == pytest.approx(exact, abs=1e-7)  # the root of a rounding
-    assert (test.z is None) == (variance == 0) == (test.undefined == "no_spread")

@@ -9,15 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.measures.answered import Table, cross_table
-from tests.measures.strategies import complete, one_category
-from tracker.core.tallies import ItemPatterns
+from tests.measures.answered import Table
+from tests.measures.strategies import one_category
 from tracker.measures import cohen as pairs
 from tracker.measures.accuracy import against_gold
 from tracker.measures.cohen import cells_of, cohen_kappa, cohen_kappas
 from tracker.measures.intervals import interval, intervals
-from tracker.measures.null_test import zero_test
-from tracker.measures.sample import sample_of
 from tracker.measures.weights import weights
 
 N, P = (0,), (1,)
@@ -116,43 +113,6 @@ def test_precision_and_recall_of_each_category() -> None:
 
 
 # -- of zero -------------------------------------------------------------------------------
-
-
-def test_of_zero_has_a_value_only_where_chance_varies() -> None:
-    nothing = zero_test({})
-    assert (nothing.value, nothing.z, nothing.undefined) == (None, None, "no_overlap")
-    constant = zero_test({(P, P): 1, (N, P): 3})
-    assert (constant.value, constant.error_if_zero, constant.z) == (0.0, 0.0, None)
-    assert constant.undefined == "no_spread"
-    empty = zero_test(sample_of(ItemPatterns(), 2))
-    assert (empty.value, empty.undefined) == (None, "too_few_items")
-    same = zero_test(sample_of(ItemPatterns({((N, 3),): 5}), 3))
-    assert (same.value, same.undefined, same.items) == (None, "single_category", 5)
-
-
-def test_of_zero_by_the_normal_distribution() -> None:
-    test = zero_test(cross_table([[30, 20], [20, 30]]))
-    # Equal margins: the error is 1 / sqrt(n), and kappa .2 is two errors from 0.
-    assert test.error_if_zero == pytest.approx(0.1)
-    assert test.z == pytest.approx(2.0)
-    assert test.p_value == pytest.approx(0.0455, abs=5e-5)  # from the table of the normal
-    assert list(test.to_dict()) == [
-        "measure", "value", "error_if_zero", "z", "p_value", "items", "undefined",
-    ]  # fmt: skip
-    opposite = zero_test(cross_table([[20, 30], [30, 20]]))
-    assert (opposite.z, opposite.p_value) == (pytest.approx(-2.0), pytest.approx(test.p_value))
-
-
-@given(complete())
-def test_of_zero_equal_margins_make_cohen_and_fleiss_one(answers: Any) -> None:
-    mirrored = type(answers)([*answers.given, *({1: g[2], 2: g[1]} for g in answers.given)])
-    (table,) = mirrored.tables.values()
-    cohen, fleiss = zero_test(table), zero_test(mirrored.sample())
-    assert (cohen.measure, fleiss.measure) == ("cohen_kappa", "fleiss_kappa")
-    assert (cohen.undefined, cohen.items) == (fleiss.undefined, fleiss.items)
-    if cohen.value is not None:
-        assert cohen.value == pytest.approx(fleiss.value, abs=1e-12)
-        assert cohen.error_if_zero == pytest.approx(fleiss.error_if_zero, abs=1e-9)
 
 
 # -- bounds of very many -------------------------------------------------------------------

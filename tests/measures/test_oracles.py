@@ -18,7 +18,6 @@ from tracker.measures.cohen import cells_of, cohen_kappa, cohen_kappas
 from tracker.measures.intervals import interval
 from tracker.measures.jackknife import leaving_out_each
 from tracker.measures.krippendorff import krippendorff_alpha
-from tracker.measures.null_test import zero_test
 from tracker.measures.one_vs_rest import binary_coefficients
 from tracker.measures.sample import sample_of
 
@@ -286,23 +285,3 @@ def test_alpha_without_each_annotator(case: str) -> None:
         assert alpha.value == near(row["alpha_nominal_without"]), name
         assert loaded.patterns.answers - patterns.answers == row["labels"], name
     assert others == {}
-
-
-# -- errors under chance, for a test of zero only ------------------------------------------
-
-
-@pytest.mark.parametrize("case", SINGLE)
-def test_error_of_fleiss_kappa_if_it_were_zero(case: str) -> None:
-    test = zero_test(load(case).sample(weighting="ordinal"))  # the weights do not matter
-    assert test.value == near(figure(case, "fleiss")["value"])
-    assert test.error_if_zero == near(figure(case, "fleiss.se0")["value"], CLOSE_ERROR)
-    assert (test.undefined is None) == (test.z is not None)
-
-
-@pytest.mark.parametrize("case", [case for case in SINGLE if "cohen.se0" in load(case).figures])
-def test_error_of_cohens_kappa_if_it_were_zero(case: str) -> None:
-    (table,) = load(case).tables.values()
-    test = zero_test(table)
-    assert test.value == near(figure(case, "cohen")["value"])
-    assert test.error_if_zero == near(figure(case, "cohen.se0")["value"], CLOSE_ERROR)
-    assert (test.undefined is None) == (test.z is not None)

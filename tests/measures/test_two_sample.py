@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, ttest_ind, wilcoxon
 
 from tracker.core.errors import InvalidOption
-from tracker.measures.difference_test import Comparison, two_columns
 from tracker.measures.hodges_lehmann import Shift, shift_of_pairs, shift_of_two
+from tracker.measures.significance import Comparison, two_columns
 
 # Student (1908), hours of sleep gained by two drugs, ten patients.
 DRUG_1 = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]

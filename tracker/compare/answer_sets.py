@@ -14,8 +14,8 @@ from tracker.agreement.study import Study
 from tracker.audit.findings import Evidence
 from tracker.core.tallies import Pattern
 from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
-from tracker.measures.difference_test import Comparison, dependent, independent, two_columns
 from tracker.measures.estimate import Estimate, Floats
+from tracker.measures.significance import Comparison, dependent, independent, two_columns
 from tracker.projects.annotators import annotator_names
 
 __all__ = ["AgainstOther", "compare_studies"]

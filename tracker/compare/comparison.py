@@ -29,7 +29,7 @@ from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.difference import Comparison
-from tracker.measures.difference_test import dependent, independent
+from tracker.measures.significance import dependent, independent
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_ind, ttest_rel
 
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.difference_test import Comparison, dependent, independent
+from tracker.measures.significance import Comparison, dependent, independent
 
 figure = st.integers(-20, 20).map(lambda tenths: tenths / 8)
 columns = st.lists(figure, min_size=2, max_size=15)
