@@ -43,7 +43,7 @@ WITHIN = {
     "core": ("version", "errors", "clock", "tallies", "tally_columns", "audit_tallies",
              "answer_sample"),
     "storage": ("schema", "answer_keys", "bulk_rows", "dialect", "triggers", "database_errors",
-                "seals", "database", "facts", "as_of", "integrity"),
+                "seals", "integrity", "database", "facts", "as_of"),
 }  # fmt: skip
 # `import tracker` leads to the ledger, `python -m tracker` to the commands.
 DOORS = {"__init__": "ledger", "__main__": "cli"}

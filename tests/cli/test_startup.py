@@ -21,8 +21,8 @@ except SystemExit:
     pass
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
-COUNTING = {"numpy", "scipy", "pandas", "pyarrow", "tracker.ledger", "tracker.measures",
-            "tracker.queries", "tracker.audit", "tracker.imports.loader"}  # fmt: skip
+COUNTING = {"numpy", "scipy", "pandas", "pyarrow", "tracker.measures", "tracker.queries",
+            "tracker.audit", "tracker.imports.loader"}  # fmt: skip
 HEAVY = COUNTING | {"alembic", "psycopg", "rich.markdown", "rich.progress"}
 
 

@@ -17,7 +17,6 @@ from tracker.flags import Recorded, act, flag_changes
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_kind
 from tracker.projects.project import ProjectInfo, purge_project
-from tracker.storage.integrity import check_database
 from tracker.storage.schema import FlagRow
 
 
@@ -186,14 +185,12 @@ def test_a_purge_takes_flags_along(flagged: Ledger) -> None:
 
 
 def test_a_flag_without_its_beginning_is_found(flagged: Ledger) -> None:
-    assert check_database(flagged.database) == []
+    assert flagged.database.check() == []
     with flagged.writing("p") as (connection, project):
         row = {"project_id": project.id, "id": 4, "annotator_id": 3, "other_id": 3}
         row |= {"kind": "k", "category_id": 0, "found_at": 5}
         connection.execute(insert(FlagRow), row)
-    assert check_database(flagged.database) == [
-        "1 flags were recorded without a sighting or a change"
-    ]
+    assert flagged.database.check() == ["1 flags were recorded without a sighting or a change"]
 
 
 # -- two at once ---------------------------------------------------------------------------

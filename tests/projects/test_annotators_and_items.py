@@ -104,11 +104,11 @@ def test_items_are_listed_as_they_came(ledger: Ledger, write: Write) -> None:
     ledger.import_file(file, "p")
     with ledger.reading("p") as (connection, project):
         assert list_items(connection, project) == [
-            {"item": "z", "annotators": 2},
-            {"item": "a", "annotators": 1},
-            {"item": "m", "annotators": 0},
+            ("z", 2),
+            ("a", 1),
+            ("m", 0),
         ]
-        assert [row["item"] for row in list_items(connection, project, limit=2)] == ["z", "a"]
+        assert [one.name for one in list_items(connection, project, limit=2)] == ["z", "a"]
 
 
 def test_all_that_was_said_of_an_item(ledger: Ledger, write: Write) -> None:

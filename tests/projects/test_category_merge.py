@@ -49,7 +49,7 @@ def test_figures_are_as_if_the_answers_had_been_the_other(
     imports = [ledger.import_file(write(text), "p", options=options).id for text in FILES[:2]]
     ledger.snapshot("p")
     apart, before = seen(ledger), moment(ledger)
-    assert ledger.merge_categories("p", "Pos", " pos ") == 2
+    assert ledger.categories.merge("p", "Pos", " pos ") == 2
     for text in FILES[:2]:
         ledger.import_file(write(text.replace("Pos", "pos")), "merged", options=options)
     assert seen(ledger) == seen(ledger, "merged")
@@ -60,7 +60,7 @@ def test_figures_are_as_if_the_answers_had_been_the_other(
     assert seen(ledger) == seen(ledger, "merged")
     merged, during = seen(ledger), moment(ledger)
     ledger.snapshot("p")
-    assert ledger.split_category("p", "Pos") == "pos"
+    assert ledger.categories.split("p", "Pos") == "pos"
     for text in FILES:
         ledger.import_file(write(text), "never", options=options)
     assert seen(ledger) == seen(ledger, "never")
@@ -81,7 +81,7 @@ def test_an_answer_that_held_both_holds_both_again(ledger: Ledger, write: Write)
     rows = "i,A,x,0,3\n i,A,X,0,3\n i,A,X,5,9\n i,B,x,0,3"
     ledger.import_file(write(header + rows), "p", options=SPANS)
     before = standing(ledger, "p", "annotator", "category", "start")
-    ledger.merge_categories("p", "X", "x")
+    ledger.categories.merge("p", "X", "x")
     assert standing(ledger, "p", "annotator", "category", "start") == [
         ("A", "x", 0),
         ("A", "x", 5),
@@ -89,7 +89,7 @@ def test_an_answer_that_held_both_holds_both_again(ledger: Ledger, write: Write)
     ]
     ledger.import_file(write(header + "j,A,x,0,3\n j,A,X,0,3"), "p")
     assert [row for row in standing(ledger) if row[0] == "j"] == [("j", "A", "x")]
-    ledger.split_category("p", "X")
+    ledger.categories.split("p", "X")
     after = standing(ledger, "p", "item", "annotator", "category", "start")
     assert [row[1:] for row in after if row[0] == "i"] == before
     assert [row[2] for row in after if row[0] == "j"] == ["X", "x"]
@@ -98,26 +98,26 @@ def test_an_answer_that_held_both_holds_both_again(ledger: Ledger, write: Write)
 def test_a_merged_name_in_a_closed_list_is_still_read(ledger: Ledger, write: Write) -> None:
     closed = ProjectOptions(categories=("a", "b", "c"))
     ledger.import_file(write("item,annotator,category\n i,A,a\n i,B,b"), "p", options=closed)
-    ledger.merge_categories("p", "a", "b")
+    ledger.categories.merge("p", "a", "b")
     done = ledger.import_file(write("item,annotator,category\n i,A,b\n j,A,a"), "p")
     assert fates(done) == {"unchanged": 1, "inserted": 1}
-    ledger.merge_categories("p", "b", "c")
+    ledger.categories.merge("p", "b", "c")
     assert {row[2] for row in standing(ledger)} == {"c"}
     with pytest.raises(InvalidOption, match=r"(?s)'b', of which 'a' is a part.*split p b"):
-        ledger.split_category("p", "a")
-    ledger.split_category("p", "b")
-    ledger.split_category("p", "a")
+        ledger.categories.split("p", "a")
+    ledger.categories.split("p", "b")
+    ledger.categories.split("p", "a")
     assert {row[2] for row in standing(ledger)} == {"a", "b"}
 
 
 def test_what_cannot_be_merged(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write("item,annotator,category\n i,A,x\n i,B,y"), "p")
     with pytest.raises(NotFound, match="there is no category 'z'"):
-        ledger.merge_categories("p", "z", "x")
+        ledger.categories.merge("p", "z", "x")
     with pytest.raises(InvalidOption, match="one category"):
-        ledger.merge_categories("p", "x", "x")
+        ledger.categories.merge("p", "x", "x")
     with pytest.raises(NotFound, match="not merged"):
-        ledger.split_category("p", "x")
+        ledger.categories.split("p", "x")
 
 
 def test_an_import_warns_of_categories_that_look_alike(ledger: Ledger, write: Write) -> None:
@@ -130,6 +130,6 @@ def test_an_import_warns_of_categories_that_look_alike(ledger: Ledger, write: Wr
     later = ledger.import_file(write("item,annotator,category\n k,A,fine"), "p")
     assert len(later.warnings) == 1
     assert "'fine' and 'ﬁne'" in later.warnings[0]
-    ledger.merge_categories("p", "ﬁne", "fine")
+    ledger.categories.merge("p", "ﬁne", "fine")
     quiet = ledger.import_file(write("item,annotator,category\n l,A,fine\n l,B,bad"), "p")
     assert "warnings" not in quiet.to_dict()

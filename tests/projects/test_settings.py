@@ -47,9 +47,9 @@ def changes(ledger: Ledger) -> list[Any]:
 def test_settings_change_and_are_known_as_they_were(ranked: Ledger, write: Write) -> None:
     ranked.snapshot("p")
     nominal = alpha(ranked)
-    made = ranked.set_project(
+    made = ranked.projects.set(
         "p", wanted=3, scale="ordinal", categories=["low", "mid", "high", "top"]
-    )
+    ).project
     assert (made.wanted, made.scale, made.closed) == (3, "ordinal", True)
     assert names(ranked) == ["low", "mid", "high", "top"]
     assert ranked.status("p").missing == 3
@@ -65,13 +65,13 @@ def test_settings_change_and_are_known_as_they_were(ranked: Ledger, write: Write
     assert ranked.verify("p").faults == ()
     scales = [one.assessment.scale for one in ranked.history("p").snapshots]
     assert scales == ["nominal", "ordinal"]
-    ranked.set_project("p", opened=True, wanted=0)
+    ranked.projects.set("p", opened=True, wanted=0)
     assert names(ranked) == ["low", "mid", "high", "top"]
     assert alpha(ranked) == ordinal
     ranked.import_file(write("item,annotator,category\n l,A,zero\n l,B,low"), "p")
     assert names(ranked)[-1] == "zero"
     assert alpha(ranked) is None  # of an order that does not name them all
-    ranked.order_categories("p", ["zero", "low", "mid", "high", "top"])
+    ranked.categories.order("p", ["zero", "low", "mid", "high", "top"])
     assert alpha(ranked) is not None
     assert ranked.verify("p").faults == ()
     assert [kind for kind, _ in changes(ranked)[2:]] == [
@@ -99,22 +99,22 @@ def test_a_setting_that_cannot_be_is_refused(
 ) -> None:
     before = changes(ranked)
     with pytest.raises(error, match=f"(?s){match}"):
-        ranked.set_project("p", **asked)
+        ranked.projects.set("p", **asked)
     assert changes(ranked) == before
 
 
 def test_an_order_names_every_category(ranked: Ledger) -> None:
     with pytest.raises(InvalidOption, match="leaves out 'mid'"):
-        ranked.order_categories("p", ["low", "high"])
+        ranked.categories.order("p", ["low", "high"])
     with pytest.raises(NotFound, match="'lo'"):
-        ranked.order_categories("p", ["lo", "mid", "high"])
+        ranked.categories.order("p", ["lo", "mid", "high"])
 
 
 def test_what_is_set_already_is_no_change(ranked: Ledger) -> None:
-    ranked.set_project("p", wanted=2, categories=["low", "mid", "high"])
+    ranked.projects.set("p", wanted=2, categories=["low", "mid", "high"])
     before = changes(ranked)
-    ranked.set_project("p", wanted=2, categories=["low", "mid", "high"])
-    ranked.order_categories("p", ["low", "mid", "high"])
+    ranked.projects.set("p", wanted=2, categories=["low", "mid", "high"])
+    ranked.categories.order("p", ["low", "mid", "high"])
     assert changes(ranked) == before
 
 

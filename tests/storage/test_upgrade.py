@@ -104,7 +104,7 @@ def told(ledger: Ledger) -> tuple[Any, ...]:
         return (
             [(one.name, one.kind) for one in list_annotators(connection, project)],
             list(category_names(connection, project).values()),
-            [row["item"] for row in list_items(connection, project)],
+            [one.name for one in list_items(connection, project)],
             {item: find_item(connection, project, item).attributes for item in "ijk"},
         )
 

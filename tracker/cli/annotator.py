@@ -37,18 +37,12 @@ def list_(
     output: Output = Output(),
 ) -> None:
     """List a project's annotators with their kind, other names and number of labels."""
-    from tracker.projects.annotators import labels_by_annotator, list_annotators
     from tracker.render.cells import count, table
 
-    with opened(context).reading(project) as (connection, found):
-        labels = labels_by_annotator(connection, found)
-        rows = [
-            one.to_dict() | {"labels": labels.get(one.id, 0)}
-            for one in list_annotators(connection, found)
-        ]
+    rows = [one.to_dict() for one in opened(context).annotators.list(project)]
     flat = [row | {"aliases": " ".join(row["aliases"])} for row in rows]
     show(
-        {"project": found.name, "annotators": rows},
+        {"project": project, "annotators": rows},
         output=output,
         rows=flat,
         view=[
@@ -167,10 +161,7 @@ def rename(
     new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
     """Rename an annotator; files with the old name still match."""
-    from tracker.projects.annotators import rename_annotator
-
-    with opened(context).writing(project) as (connection, found):
-        made = rename_annotator(connection, found, name, new)
+    made = opened(context).annotators.rename(project, name, new)
     say(f"{name} is now {made.name}, also known as {', '.join(made.aliases)}")
 
 
@@ -185,11 +176,8 @@ def kind(
 
     A reference annotator's answers are the truth that others are compared with.
     """
-    from tracker.projects.annotators import set_kind
-
-    with opened(context).writing(project) as (connection, found):
-        made = set_kind(connection, found, name, what)
-    say(f"{made.name} is now a {made.kind} annotator in {found.name}")
+    made = opened(context).annotators.kind(project, name, what)
+    say(f"{made.name} is now a {made.kind} annotator in {project}")
 
 
 @about_project(annotators, "alias")
@@ -200,10 +188,7 @@ def alias(
     other: Annotated[str, typer.Argument(metavar="ALIAS", help="The other name.")],
 ) -> None:
     """Add another name under which this annotator's answers arrive."""
-    from tracker.projects.annotators import add_alias
-
-    with opened(context).writing(project) as (connection, found):
-        made = add_alias(connection, found, name, other)
+    made = opened(context).annotators.alias(project, name, other)
     say(f"{made.name} is also known as {', '.join(made.aliases)}")
 
 
@@ -223,11 +208,8 @@ def merge(
 
     Examples: `tracker annotator merge "ann b" --into ann`
     """
-    from tracker.projects.annotator_merge import merge_annotators
-
     confirm(f"Merge {name} into {into}?", yes=yes)
-    with opened(context).writing(project) as (connection, found):
-        made = merge_annotators(connection, found, name, into)
+    made = opened(context).annotators.merge(project, name, into)
     say(f"{made.name} is also known as {', '.join(made.aliases)}")
 
 
@@ -241,11 +223,8 @@ def split(
 
     Examples: `tracker annotator split "ann b"`
     """
-    from tracker.projects.annotator_merge import split_annotator
-
-    with opened(context).writing(project) as (connection, found):
-        made = split_annotator(connection, found, alias_name)
-    say(f"{made.name} is an annotator of {found.name} again")
+    made = opened(context).annotators.split(project, alias_name)
+    say(f"{made.name} is an annotator of {project} again")
 
 
 @about_project(annotators, "erase", guess=False)
@@ -265,31 +244,17 @@ def erase(
 
     Examples: `tracker annotator erase reviews ann`, `tracker annotator erase ann --all-projects`
     """
-    from tracker.projects.annotator_merge import erase_annotator, erase_everywhere
-    from tracker.projects.annotators import find_annotator
-    from tracker.projects.remaining_mentions import mentions
-
     if all_projects and project:
         raise InvalidOption(f"--all-projects, or {project!r}?", "leave one of them out")
     where = " in all projects" if all_projects else ""
     confirm(f"Permanently delete all answers of {name}{where}, and the name?", yes=yes)
-    ledger = opened(context)
-    if all_projects:
-        names = [name.strip()]
-        with ledger.database.write() as connection:
-            erased = erase_everywhere(connection, name)
-            left = mentions(connection, names)
-    else:
-        with ledger.writing(project) as (connection, found):
-            annotator = find_annotator(connection, found, name)
-            names = [annotator.name, *annotator.aliases]
-            erased = {found.name: erase_annotator(connection, found, name)}
-            left = mentions(connection, names)
-    for known, labels in erased.items():
-        say(f"{labels:,} labels are gone from {known}")
-    if left:
+    known = opened(context).annotators
+    erased = known.erase_everywhere(name) if all_projects else known.erase(project, name)
+    for where, labels in erased.labels.items():
+        say(f"{labels:,} labels are gone from {where}")
+    if erased.mentions:
         say("the name may still be in:")
-        for one in left:
+        for one in erased.mentions:
             say(f"  {one.project}: {one.rows:,} {one.what}")
     warn(
         "it is also in backups, exports and reports made before; on Postgres in dead rows until "

@@ -27,17 +27,15 @@ def list_(
     output: Output = Output(),
 ) -> None:
     """List a project's categories in order, with the number of labels that stand."""
-    from tracker.projects.categories import labels_by_category
     from tracker.render.cells import count, table
 
-    with opened(context).reading(project) as (connection, found):
-        labels = labels_by_category(connection, found)
-    rows = [{"category": name, "labels": number} for name, number in labels.items()]
-    cells = [(name, count(number)) for name, number in labels.items()]
+    listed = opened(context).categories.list(project)
+    told = listed.to_dict()
+    cells = [(name, count(number)) for name, number in listed.labels.items()]
     show(
-        {"project": found.name, "closed": found.closed, "categories": rows},
+        told,
         output=output,
-        rows=rows,
+        rows=told["categories"],
         view=[table(("category", "labels"), cells)],
     )
 
@@ -53,14 +51,11 @@ def order(
 
     Example: `tracker category order reviews negative,neutral,positive`
     """
-    from tracker.projects.settings import order_categories
-
-    with opened(context).writing(project) as (connection, found):
-        listed = order_categories(connection, found, names.split(","))
+    listed = opened(context).categories.order(project, names.split(","))
     show(
-        {"project": found.name, "categories": listed},
+        {"project": project, "categories": listed},
         output,
-        view=[f"the order in {found.name}: {', '.join(listed)}"],
+        view=[f"the order in {project}: {', '.join(listed)}"],
     )
 
 
@@ -82,20 +77,15 @@ def merge(
 
     Example: `tracker category merge reviews Positive positive`
     """
-    from tracker.projects.category_merge import merge_categories
-    from tracker.projects.project import find_project
-
     if not dry_run:
         confirm(f"Merge {category!r} into {into!r}?", yes=yes)
-    with opened(context).database.write(keep=not dry_run) as connection:
-        found = find_project(connection, project)
-        labels = merge_categories(connection, found, category, into)
+    labels = opened(context).categories.merge(project, category, into, dry_run=dry_run)
     verb = "would be" if dry_run else "are"
     show(
-        {"project": found.name, "category": category.strip(), "into": into.strip()}
+        {"project": project, "category": category.strip(), "into": into.strip()}
         | {"labels": labels},
         output,
-        view=[f"{labels:,} labels {category.strip()} {verb} {into.strip()} in {found.name}"],
+        view=[f"{labels:,} labels {category.strip()} {verb} {into.strip()} in {project}"],
     )
 
 
@@ -110,14 +100,11 @@ def split(
 
     Example: `tracker category split reviews Positive`
     """
-    from tracker.projects.category_merge import split_category
-
-    with opened(context).writing(project) as (connection, found):
-        whose = split_category(connection, found, category)
+    whose = opened(context).categories.split(project, category)
     show(
-        {"project": found.name, "category": category.strip(), "from": whose},
+        {"project": project, "category": category.strip(), "from": whose},
         output,
-        view=[f"{category.strip()} is apart from {whose} again in {found.name}"],
+        view=[f"{category.strip()} is apart from {whose} again in {project}"],
     )
 
 
@@ -129,8 +116,5 @@ def rename(
     new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
     """Rename a category; its labels follow."""
-    from tracker.projects.categories import rename_category
-
-    with opened(context).writing(project) as (connection, found):
-        rename_category(connection, found, old, new)
-    say(f"{old} is now {new.strip()} in {found.name}")
+    opened(context).categories.rename(project, old, new)
+    say(f"{old} is now {new.strip()} in {project}")

@@ -24,15 +24,13 @@ def register(app: typer.Typer) -> None:
 @databases.command("upgrade")
 def upgrade(context: typer.Context) -> None:
     """Upgrade the schema to this program's revision; create the database if there is none."""
-    from tracker.storage.database import HEAD
-
     database = opened(context).database
     before = database.require_known()
     database.upgrade()
     say(
-        f"{database}: {before or 'empty'} → {HEAD}"
-        if before != HEAD
-        else f"{database}: already at {HEAD}"
+        f"{database}: {before or 'empty'} → {database.head}"
+        if before != database.head
+        else f"{database}: already at {database.head}"
     )
 
 
@@ -40,21 +38,17 @@ def upgrade(context: typer.Context) -> None:
 @grouped
 def current(context: typer.Context, output: Output = Output()) -> None:
     """Print the schema's revision and the one this program needs."""
-    from tracker.storage.database import HEAD
-
     database = opened(context).database
     revision = database.revision()
-    told = {"database": str(database), "revision": revision, "head": HEAD}
-    show(told, output, view=[f"{database}: {revision or 'empty'} (head: {HEAD})"])
+    told = {"database": str(database), "revision": revision, "head": database.head}
+    show(told, output, view=[f"{database}: {revision or 'empty'} (head: {database.head})"])
 
 
 @databases.command("check")
 def check(context: typer.Context, as_json: AsJson = False) -> None:
     """Look for damage, broken references and rows that no constraint can forbid."""
-    from tracker.storage.integrity import check_database
-
     database = opened(context).database
-    problems = check_database(database)
+    problems = database.check()
     if as_json:
         show_json({"database": str(database), "problems": problems})
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ from tracker.cli.project_options import LARGEST
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.flags.actions import Action
+    from tracker.flags import Acted
 
 __all__ = ["register"]
 
@@ -28,7 +29,7 @@ Flags = Annotated[list[int], typer.Argument(metavar="FLAG…", max=LARGEST, help
 Note = Annotated[str | None, typer.Option(metavar="TEXT", help="Reason; kept with the flag.")]
 By = Annotated[str | None, typer.Option("--by", help="Who decided. Default: your login name.")]
 
-_NEXT: dict[Action, str] = {
+_NEXT: dict[str, str] = {
     "acknowledge": "when it is dealt with: tracker flags resolve {flags}-p {project}",
     "dismiss": "opened again if the evidence grows by half; see: tracker flags list {project} "
     "--state dismissed",
@@ -64,27 +65,23 @@ def list_(
     Examples: `tracker flags list reviews`, `tracker flags list reviews --state all --csv`,
     `tracker flags list reviews --annotator ada --kind category_bias`
     """
-    from tracker.flags import list_flags
     from tracker.render.flags import flags_view
-    from tracker.storage.schema import STANDING
 
-    with opened(context).reading(project) as (connection, found):
-        states = state or STANDING
-        listed = list_flags(connection, found, states=states, annotator=annotator, kind=kind)
-        rows = [one.to_dict() for one in listed]
-        anything = rows or list_flags(connection, found)
+    known = opened(context).flags
+    listed = known.list(project, states=state, annotator=annotator, kind=kind)
+    rows = [one.to_dict() for one in listed]
     show(
-        {"project": found.name, "flags": rows},
+        {"project": project, "flags": rows},
         output=output,
         rows=rows,
         view=flags_view(rows),
     )
     if rows:
-        hint(f"next: tracker flags show {rows[0]['flag']} -p {quote(found.name)}")
-    elif anything:
-        hint(f"no such flag; for all of them: tracker flags list {quote(found.name)} --state all")
+        hint(f"next: tracker flags show {rows[0]['flag']} -p {quote(project)}")
+    elif known.list(project, states=["all"]):
+        hint(f"no such flag; for all of them: tracker flags list {quote(project)} --state all")
     else:
-        hint(f"none recorded: tracker audit {quote(found.name)} --record")
+        hint(f"none recorded: tracker audit {quote(project)} --record")
 
 
 @about_project(flags, "show", numbers=True)
@@ -95,11 +92,9 @@ def show_(
 
     Example: `tracker flags show 3 -p reviews`
     """
-    from tracker.flags import show_flag
     from tracker.render.flags import flag_view
 
-    with opened(context).reading(project) as (connection, found):
-        told = {"project": found.name} | show_flag(connection, found, flag).to_dict()
+    told = {"project": project} | opened(context).flags.show(project, flag).to_dict()
     show(told, output, view=flag_view(told))
 
 
@@ -116,7 +111,8 @@ def acknowledge(
 
     Example: `tracker flags acknowledge 3 4 -p reviews --note "will talk to ada"`
     """
-    _act(context, flag, "acknowledge", project, note, by, as_json)
+    done = opened(context).flags.acknowledge(project, flag, by=_name(by), note=note)
+    _say_acts(project, "acknowledge", done, as_json=as_json)
 
 
 @about_project(flags, "dismiss", numbers=True)
@@ -132,7 +128,8 @@ def dismiss(
 
     Example: `tracker flags dismiss 3 -p reviews --note "only had the easy batch"`
     """
-    _act(context, flag, "dismiss", project, note, by, as_json)
+    done = opened(context).flags.dismiss(project, flag, by=_name(by), note=note)
+    _say_acts(project, "dismiss", done, as_json=as_json)
 
 
 @about_project(flags, "resolve", numbers=True)
@@ -148,7 +145,8 @@ def resolve(
 
     Example: `tracker flags resolve 3 -p reviews --note "answers given anew" --by bo`
     """
-    _act(context, flag, "resolve", project, note, by, as_json)
+    done = opened(context).flags.resolve(project, flag, by=_name(by), note=note)
+    _say_acts(project, "resolve", done, as_json=as_json)
 
 
 @about_project(flags, "appeal", numbers=True)
@@ -164,7 +162,8 @@ def appeal(
 
     Example: `tracker flags appeal 3 -p reviews --note "the guideline says so" --by ada`
     """
-    _act(context, [flag], "appeal", project, note, by, as_json)
+    done = opened(context).flags.appeal(project, flag, by=_name(by), note=note)
+    _say_acts(project, "appeal", [done], as_json=as_json)
 
 
 @about_project(flags, "history", numbers=True)
@@ -181,52 +180,39 @@ def history(
 
     Examples: `tracker flags history 3 -p reviews`, `tracker flags history -p reviews --csv`
     """
-    from tracker.flags import flag_changes
     from tracker.render.flags import changes_view
 
-    with opened(context).reading(project) as (connection, found):
-        rows = flag_changes(connection, found, flag)
+    rows = opened(context).flags.history(project, flag)
     show(
-        {"project": found.name, "changes": rows},
+        {"project": project, "changes": rows},
         output=output,
         rows=rows,
         view=changes_view(rows),
     )
     if not rows:
-        hint(f"none recorded: tracker audit {quote(found.name)} --record")
+        hint(f"none recorded: tracker audit {quote(project)} --record")
 
 
-def _act(
-    context: typer.Context,
-    numbers: list[int],
-    action: Action,
-    project: str | None,
-    note: str | None,
-    by: str | None,
-    as_json: bool,
-) -> None:
-    from tracker.flags import act
-
-    name = _login() if by is None else by
-    with opened(context).writing(project) as (connection, found):
-        outcomes = act(connection, found, numbers, action, by=name, note=note)
+def _say_acts(project: str, action: str, outcomes: Sequence[Acted], *, as_json: bool) -> None:
+    """Say what became of each flag, and what comes next."""
     done = [outcome for outcome in outcomes if outcome.changed]
     if as_json:
-        told = [outcome.to_dict() for outcome in outcomes]
-        show_json({"project": found.name, "flags": told})
+        show_json({"project": project, "flags": [outcome.to_dict() for outcome in outcomes]})
     for outcome in outcomes:
         if not outcome.changed:
             warn(f"flag {outcome.flag} is already {outcome.before}")
         elif not as_json:
             kept = f"appealed, and stays {outcome.state}" if action == "appeal" else outcome.state
-            say(f"flag {outcome.flag} of {found.name} is {kept} (by {outcome.by})")
+            say(f"flag {outcome.flag} of {project} is {kept} (by {outcome.by})")
     if done:
         listed = "".join(f"{outcome.flag} " for outcome in done)
-        hint(_NEXT[action].format(flags=listed, project=quote(found.name)))
+        hint(_NEXT[action].format(flags=listed, project=quote(project)))
 
 
-def _login() -> str:
-    """The name that whoever works here logged in with; raises InvalidOption."""
+def _name(by: str | None) -> str:
+    """Return the name given, else that under which the user logged in; raises InvalidOption."""
+    if by is not None:
+        return by
     import getpass
 
     try:

@@ -13,51 +13,42 @@ from tracker.cli.context import (
     SomeProject,
     Yes,
     confirm,
-    hint,
     opened,
-    opened_ledger,
     say,
     some_project,
-    warn,
+)
+from tracker.cli.import_options import (
+    Files,
+    ImportOptions,
+    IntoProject,
+    rejections_shown,
+    show_import,
 )
 from tracker.cli.options import grouped
 from tracker.cli.output import AsJson, Output, show, show_json
-from tracker.cli.project_options import (
-    LARGEST,
-    Answers,
-    Categories,
-    Offsets,
-    Scale,
-    Wanted,
-    project_options,
-)
+from tracker.cli.project_options import LARGEST, NewProject
 from tracker.cli.terminal import bars_wanted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tracker.core.errors import Refused
-    from tracker.imports.loader import ImportResult, Progress, Rejected
+    from tracker.imports.loader import Progress
 
-__all__ = ["register", "say_result", "shown"]
+__all__ = ["register"]
 
 imports = typer.Typer(help="List, show and undo imports.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("import")(import_files)
+    app.command("import")(grouped(import_files))
     app.add_typer(imports, name="imports")
 
 
 def import_files(
     context: typer.Context,
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILE…", help="CSV or TSV, also .gz; - for stdin.")
-    ],
-    project: Annotated[
-        str, typer.Option("--project", "-p", help="Project to import into; created if missing.")
-    ],
+    files: Files,
+    project: IntoProject,
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,29 +60,8 @@ def import_files(
     wide: Annotated[
         bool, typer.Option("--wide", help="The file has one column per annotator.")
     ] = False,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="Keep a column as an attribute of its items (repeatable)."
-        ),
-    ] = None,
-    answers: Answers = None,
-    scale: Scale = None,
-    categories: Categories = None,
-    wanted: Wanted = None,
-    offsets: Offsets = None,
-    create: Annotated[
-        bool, typer.Option("--create/--no-create", help="Create the project if it does not exist.")
-    ] = True,
-    skip_invalid: Annotated[
-        bool,
-        typer.Option(
-            "--skip-invalid", help="Skip invalid rows instead of refusing the whole import."
-        ),
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would happen; store nothing.")
-    ] = False,
+    given: ImportOptions = ImportOptions(),
+    settings: NewProject = NewProject(),
     as_json: AsJson = False,
 ) -> None:
     """Import answers from files into a project, as one unit that can be undone.
@@ -101,76 +71,20 @@ def import_files(
     Examples: `tracker import answers.csv -p reviews`,
     `tracker import wide.csv -p reviews --wide --map item=document`
     """
-    from tracker.imports.loader import Rejected
-
-    ledger = opened_ledger(context)
-    try:
-        with _progress_bar() as progress:
-            result = ledger.import_file(
-                files,
-                project,
-                options=project_options(answers, scale, offsets, categories, wanted),
-                columns=columns or (),
-                wide=wide,
-                keep=keep or (),
-                create=create,
-                skip_invalid=skip_invalid,
-                dry_run=dry_run,
-                progress=progress,
-            )
-    except Rejected as error:
-        raise shown(error, as_json=as_json) from None
-    for sentence in result.warnings:
-        warn(sentence)
-    if as_json:
-        show_json(result.to_dict())
-        return
-    say_result(result, dry_run=dry_run)
-
-
-def say_result(result: ImportResult, *, dry_run: bool) -> None:
-    """Say what an import did."""
-    counts = ", ".join(
-        f"{getattr(result, fate):,} {fate}"
-        for fate in ("inserted", "changed", "unchanged", "older", "rejected")
-        if getattr(result, fate)
-    )
-    verb = "would import" if dry_run else f"import {result.id}:"
-    say(f"{verb} {result.rows:,} rows into {result.project}: {counts or 'nothing'}")
-    if result.gold is not None:
-        told = ", ".join(f"{number:,} {fate}" for fate, number in result.gold.items() if number)
-        say(f"truths: {told or 'nothing'}")
-    if result.rejected:
-        _show_rejections(result, as_json=False)
-    if not dry_run:
-        hint(f"next: tracker agreement {_quoted(result.project)}")
-
-
-def _quoted(name: str) -> str:
-    import shlex
-
-    return shlex.quote(name)
-
-
-def shown(error: Rejected, *, as_json: bool) -> Refused:
-    """The error to end with, once the rows that were refused are shown."""
-    from tracker.core.errors import Refused
-
-    if as_json or error.result.rejected > 1:
-        _show_rejections(error.result, as_json=as_json)
-    if as_json or error.result.rejected == 1:
-        return error
-    return Refused(f"{error.result.rejected:,} rows cannot be taken", error.mend)
-
-
-def _show_rejections(result: ImportResult, *, as_json: bool) -> None:
-    if as_json:
-        show_json(result.to_dict())
-        return
-    for example, number in sorted(result.alike, key=lambda one: -one[1])[:20]:
-        say(f"{number:,} rows, such as {example}" if number > 1 else str(example), err=True)
-    if len(result.alike) > 20:
-        say(f"… and rows of {len(result.alike) - 20} more kinds", err=True)
+    with rejections_shown(as_json=as_json), _progress_bar() as progress:
+        result = opened(context).import_file(
+            files,
+            project,
+            options=settings.options,
+            columns=columns or (),
+            wide=wide,
+            keep=given.keep or (),
+            create=given.create,
+            skip_invalid=given.skip_invalid,
+            dry_run=given.dry_run,
+            progress=progress,
+        )
+    show_import(result, dry_run=given.dry_run, as_json=as_json)
 
 
 @contextmanager
@@ -204,13 +118,8 @@ def list_(
     output: Output = Output(),
 ) -> None:
     """List the imports of a project, or of all, oldest first."""
-    from tracker.imports.undo import list_imports
-    from tracker.projects.project import find_project
-
     name = some_project(argument, project)
-    with opened(context).database.read() as connection:
-        number = None if name is None else find_project(connection, name).id
-        found = [one.to_dict() for one in list_imports(connection, number)]
+    found = [one.to_dict() for one in opened(context).imports.list(name)]
     rows = [
         one | {"sources": " ".join(source["name"] for source in one["sources"])} for one in found
     ]
@@ -246,11 +155,9 @@ def show_(
     output: Output = Output(),
 ) -> None:
     """Show one import: its files, their digests, and the outcome of its rows."""
-    from tracker.imports.undo import find_import
     from tracker.render.cells import table
 
-    with opened(context).database.read() as connection:
-        found = find_import(connection, number).to_dict()
+    found = opened(context).imports.show(number).to_dict()
     rows = [(key, str(value)) for key, value in found.items() if key != "sources"]
     rows += [(source["name"], f"sha256 {source['sha256']}") for source in found["sources"]]
     show(found, output, view=[table(("", " "), rows)])
@@ -266,15 +173,11 @@ def undo(
     as_json: AsJson = False,
 ) -> None:
     """Undo an import as if it had never happened; the answers it replaced stand again."""
-    from tracker.imports.undo import find_import, undo_import
-
-    ledger = opened(context)
-    with ledger.database.read() as connection:
-        found = find_import(connection, number)
+    known = opened(context).imports
+    found = known.show(number)
     confirm(f"Undo import {number} into {found.project} ({found.counts['rows']:,} rows)?", yes=yes)
-    with ledger.database.write() as connection:
-        told = undo_import(connection, number).to_dict()
+    undone = known.undo(number)
     if as_json:
-        show_json(told)
+        show_json(undone.to_dict())
     else:
         say(f"import {number} is undone; it stays in: tracker imports list")

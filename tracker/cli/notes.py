@@ -11,6 +11,7 @@ from tracker.cli.context import hint, opened, say
 from tracker.cli.output import AsJson, Output, show, show_json
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import LARGEST
+from tracker.core import clock
 
 __all__ = ["register"]
 
@@ -41,18 +42,12 @@ def note(
     Examples: `tracker project note reviews "guideline v2"`,
     `tracker project note reviews "two annotators joined" --at 2026-03-01`
     """
-    from tracker.core import clock
-    from tracker.projects.notes import add_note
-    from tracker.queries.filter import past_moment
-
-    moment = past_moment("--at", at, clock.now())
-    with opened(context).writing(project) as (connection, found):
-        made = add_note(connection, found, text, moment)
+    made = opened(context).notes.add(project, text, at)
     if as_json:
-        show_json({"project": found.name} | made.to_dict())
+        show_json({"project": project} | made.to_dict())
     else:
-        say(f"note {made.id} of {found.name}, {clock.iso(made.at)[:19]}Z: {made.text}")
-    hint(f"next: tracker history {shlex.quote(found.name)}")
+        say(f"note {made.id} of {project}, {clock.iso(made.at)[:19]}Z: {made.text}")
+    hint(f"next: tracker history {shlex.quote(project)}")
 
 
 def notes(context: typer.Context, project: ProjectArgument, output: Output = Output()) -> None:
@@ -60,20 +55,18 @@ def notes(context: typer.Context, project: ProjectArgument, output: Output = Out
 
     Example: `tracker project notes reviews`
     """
-    from tracker.projects.notes import list_notes
     from tracker.render.cells import table
 
-    with opened(context).reading(project) as (connection, found):
-        rows = [one.to_dict() for one in list_notes(connection, found)]
+    rows = [one.to_dict() for one in opened(context).notes.list(project)]
     cells = [(str(row["note"]), row["at"][:16].replace("T", " "), row["text"]) for row in rows]
     show(
-        {"project": found.name, "notes": rows},
+        {"project": project, "notes": rows},
         output=output,
         rows=rows,
         view=[table(("warn", "at ", "text "), cells)],
     )
     if not rows:
-        hint(f'none yet: tracker project note {shlex.quote(found.name)} "what happened"')
+        hint(f'none yet: tracker project note {shlex.quote(project)} "what happened"')
 
 
 def unnote(
@@ -88,15 +81,11 @@ def unnote(
 
     Examples: `tracker project unnote reviews 2`, `tracker project unnote reviews 2 --erase`
     """
-    from tracker.core import clock
-    from tracker.projects.notes import remove_note
-
-    with opened(context).writing(project) as (connection, found):
-        removed = remove_note(connection, found, number, erase=erase)
+    removed = opened(context).notes.remove(project, number, erase=erase)
     if erase:
-        say(f"note {removed.id} of {found.name} is erased")
+        say(f"note {removed.id} of {project} is erased")
         return
     at = clock.iso(removed.at)
-    say(f"note {removed.id} of {found.name} is removed: {removed.text}")
-    words = [found.name, removed.text, "--at", at]
+    say(f"note {removed.id} of {project} is removed: {removed.text}")
+    words = [project, removed.text, "--at", at]
     hint(f"to put it back: tracker project note {shlex.join(words)}")

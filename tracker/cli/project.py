@@ -13,7 +13,7 @@ from tracker.cli.context import Yes, confirm, hint, opened, say
 from tracker.cli.options import grouped
 from tracker.cli.output import AsJson, Output, show, show_json
 from tracker.cli.project_argument import ProjectArgument, about_project
-from tracker.cli.project_options import Answers, Categories, Offsets, Scale, Wanted, project_options
+from tracker.cli.project_options import NewProject, Settings
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,22 +36,14 @@ def register(app: typer.Typer) -> None:
 def create(
     context: typer.Context,
     project: ProjectArgument,
-    answers: Answers = None,
-    scale: Scale = None,
-    categories: Categories = None,
-    wanted: Wanted = None,
-    offsets: Offsets = None,
+    settings: NewProject = NewProject(),
     as_json: AsJson = False,
 ) -> None:
     """Create a project; `import` creates one too, with the same options.
 
     Example: `tracker project create reviews --categories negative,neutral,positive --wanted 3`
     """
-    from tracker.projects.project import create_project
-
-    options = project_options(answers, scale, offsets, categories, wanted)
-    with opened(context).database.write() as connection:
-        made = create_project(connection, project, options)
+    made = opened(context).projects.create(project, settings.options)
     if as_json:
         show_json(made.to_dict())
         return
@@ -67,10 +59,7 @@ def list_(
     output: Output = Output(),
 ) -> None:
     """List the projects by name."""
-    from tracker.projects.project import list_projects
-
-    with opened(context).database.read() as connection:
-        rows = [one.to_dict() for one in list_projects(connection, archived=everything)]
+    rows = [one.to_dict() for one in opened(context).projects.list(archived=everything)]
     show({"projects": rows}, output=output, rows=rows, view=_projects_table(rows))
     if not rows:
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")
@@ -96,18 +85,16 @@ def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
 @about_project(projects, "show")
 def show_(context: typer.Context, project: ProjectArgument, output: Output = Output()) -> None:
     """Show a project's settings and its categories."""
-    from tracker.projects.categories import category_names
     from tracker.render.cells import table
 
-    with opened(context).reading(project) as (connection, found):
-        names = list(category_names(connection, found).values())
-    told = found.to_dict() | {"categories": names}
+    settings = opened(context).projects.show(project)
+    found, told = settings.project, settings.to_dict()
     rows = [
         ("project", found.name),
         ("answers", f"{found.answers} per item"),
         *([("offsets", found.offsets)] if found.answers == "spans" else []),
         ("scale", found.scale),
-        ("categories", ", ".join(names) or "none yet"),
+        ("categories", ", ".join(settings.categories) or "none yet"),
         ("other categories", "refused" if found.closed else "accepted"),
         ("wanted", "-" if found.wanted is None else f"{found.wanted} answers per item"),
         ("made", told["created_at"][:10]),
@@ -120,9 +107,7 @@ def show_(context: typer.Context, project: ProjectArgument, output: Output = Out
 def set_(
     context: typer.Context,
     project: ProjectArgument,
-    wanted: Wanted = None,
-    scale: Scale = None,
-    categories: Categories = None,
+    settings: Settings = Settings(),
     open_: Annotated[
         bool, typer.Option("--open", help="Accept categories that are not on the list.")
     ] = False,
@@ -138,21 +123,18 @@ def set_(
     Examples: `tracker project set reviews --wanted 3`,
     `tracker project set reviews --scale ordinal --categories negative,neutral,positive`
     """
-    from tracker.projects.categories import category_names
-    from tracker.projects.project import find_project
-    from tracker.projects.settings import set_project
-
-    names = project_options(None, None, None, categories, None).categories
-    with opened(context).database.write(keep=not dry_run) as connection:
-        found = find_project(connection, project)
-        made = set_project(
-            connection, found, wanted=wanted, scale=scale, categories=names, opened=open_
-        )
-        told = made.to_dict() | {"categories": list(category_names(connection, made).values())}
+    made, categories = changed = opened(context).projects.set(
+        project,
+        wanted=settings.wanted,
+        scale=settings.scale,
+        categories=settings.names,
+        opened=open_,
+        dry_run=dry_run,
+    )
     if as_json:
-        show_json(told)
+        show_json(changed.to_dict())
         return
-    listed = f"{'only' if made.closed else 'at least'} {', '.join(told['categories']) or 'none'}"
+    listed = f"{'only' if made.closed else 'at least'} {', '.join(categories) or 'none'}"
     say(
         f"{made.name} {'would have' if dry_run else 'has'} {made.wanted or 'no number of'} wanted "
         f"answers per item, {made.scale} scale; categories: {listed}"
@@ -166,11 +148,8 @@ def rename(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
     """Rename a project."""
-    from tracker.projects.project import rename_project
-
-    with opened(context).writing(project) as (connection, found):
-        rename_project(connection, found, name)
-    say(f"{found.name} is now {name.strip()}")
+    made = opened(context).projects.rename(project, name)
+    say(f"{project} is now {made.name}")
 
 
 @about_project(projects, "archive")
@@ -182,22 +161,15 @@ def archive(
     ] = False,
 ) -> None:
     """Take a project off the list of active ones; nothing is deleted."""
-    from tracker.projects.project import archive_project
-
-    with opened(context).writing(project) as (connection, found):
-        archive_project(connection, found, archived=not restore)
+    found = opened(context).projects.archive(project, restore=restore)
     say(f"{found.name} is {'active again' if restore else 'archived'}")
 
 
 @about_project(projects, "delete", guess=False)
 def delete(context: typer.Context, project: ProjectArgument, yes: Yes = False) -> None:
     """Permanently delete a project with its answers, snapshots and flags."""
-    from tracker.projects.project import purge_project
-
-    ledger = opened(context)
-    with ledger.reading(project) as (_, found):
-        pass
-    confirm(f"Permanently delete {found.name} with everything in it?", yes=yes)
-    with ledger.writing(project) as (connection, found):
-        purge_project(connection, found)
-    say(f"{found.name} is deleted")
+    known = opened(context).projects
+    name = known.find(project).name
+    confirm(f"Permanently delete {name} with everything in it?", yes=yes)
+    known.delete(name)
+    say(f"{name} is deleted")

@@ -55,7 +55,8 @@ def about_project(
             everywhere = rest.get("all_projects", False)
             if not (word or named or guess or everywhere):
                 raise InvalidOption("which project? This command does not guess", "add: -p PROJECT")
-            rest["project"] = word or named or ("" if everywhere else _only_project(context, rest))
+            given = word or named or ("" if everywhere else _only_project(context, rest))
+            rest["project"] = given.strip()
             flat(context=context, **rest)
 
         hints = get_type_hints(flat, include_extras=True)
@@ -83,10 +84,7 @@ def _only_project(context: typer.Context, rest: Mapping[str, Any]) -> str:
 
     Raises NotFound or InvalidOption if there is none, or more than one, or a word is missing.
     """
-    from tracker.projects.project import find_project
-
-    with opened(context).database.read() as connection:
-        only = find_project(connection, None).name
+    only = opened(context).projects.find(None).name
     if only in rest.values():
         raise InvalidOption(f"{only!r} is the project; a word is missing after it", "see: --help")
     warn(f"project: {only} (the only one)")

@@ -9,13 +9,14 @@ from __future__ import annotations
 from tracker.ledger.agreement import AgreementQuestions
 from tracker.ledger.audits import Audits
 from tracker.ledger.importing import Importing
+from tracker.ledger.records import Records
 from tracker.ledger.reports import Reports
 from tracker.ledger.snapshots import Snapshots
 
 __all__ = ["Ledger"]
 
 
-class Ledger(Importing, AgreementQuestions, Audits, Snapshots, Reports):
+class Ledger(Importing, AgreementQuestions, Audits, Snapshots, Reports, Records):
     """One database of projects, by its URL.
 
     Every call is one transaction. Methods raise the errors of `errors`. Those that

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -60,48 +60,3 @@ class Transactions:
         """A connection in one transaction, and the project (None: the only one)."""
         with self.database.write() as connection:
             yield connection, find_project(connection, project)
-
-    # -- what is stored, changed ---------------------------------------------------------
-
-    def set_project(
-        self,
-        project: str,
-        *,
-        wanted: int | None = None,
-        scale: str | None = None,
-        categories: Sequence[str] | None = None,
-        opened: bool = False,
-    ) -> ProjectInfo:
-        """Change a project's settings; see `set_project`."""
-        from tracker.projects.settings import set_project
-
-        with self.writing(project) as (connection, found):
-            return set_project(
-                connection,
-                found,
-                wanted=wanted,
-                scale=scale,
-                categories=categories,
-                opened=opened,
-            )
-
-    def order_categories(self, project: str, names: Sequence[str]) -> list[str]:
-        """Put all categories of a project in an order, by which ordinal scales rank them."""
-        from tracker.projects.settings import order_categories
-
-        with self.writing(project) as (connection, found):
-            return order_categories(connection, found, names)
-
-    def merge_categories(self, project: str, name: str, into: str) -> int:
-        """Let all answers of a category be answers of another; returns the labels concerned."""
-        from tracker.projects.category_merge import merge_categories
-
-        with self.writing(project) as (connection, found):
-            return merge_categories(connection, found, name, into)
-
-    def split_category(self, project: str, name: str) -> str:
-        """Let the answers of a merged category be its own again; returns whose they were."""
-        from tracker.projects.category_merge import split_category
-
-        with self.writing(project) as (connection, found):
-            return split_category(connection, found, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Connection, Table, func, literal, null, select
 
@@ -18,11 +18,30 @@ from tracker.projects.project import ProjectInfo
 from tracker.storage.facts import standing_item
 from tracker.storage.schema import NO_SPAN, SKIPPED, Import, Item, ItemAttribute, Label, PastLabel
 
-__all__ = ["ItemRecord", "count_items", "find_item", "item_names", "item_names_of", "list_items"]
+__all__ = [
+    "ItemAnnotators",
+    "ItemRecord",
+    "count_items",
+    "find_item",
+    "item_names",
+    "item_names_of",
+    "list_items",
+]
 
 _items = cast("Table", Item.__table__)
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
+
+
+class ItemAnnotators(NamedTuple):
+    """An item's name, and how many annotators answered it."""
+
+    name: str
+    annotators: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the item as JSON."""
+        return {"item": self.name, "annotators": self.annotators}
 
 
 @dataclass(frozen=True)
@@ -70,7 +89,7 @@ def count_items(connection: Connection, project: ProjectInfo) -> int:
 
 def list_items(
     connection: Connection, project: ProjectInfo, limit: int | None = None
-) -> list[dict[str, Any]]:
+) -> list[ItemAnnotators]:
     """Items in the order of their first import, each with its number of annotators.
 
     Those that only undone imports named are not among them.
@@ -90,9 +109,7 @@ def list_items(
         .order_by(Item.id)
         .limit(limit)
     )
-    return [
-        {"item": row.name, "annotators": row.annotators} for row in connection.execute(statement)
-    ]
+    return [ItemAnnotators(row.name, row.annotators) for row in connection.execute(statement)]
 
 
 def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRecord:

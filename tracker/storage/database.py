@@ -15,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, Inspector, inspect, text
-from sqlalchemy.exc import OperationalError, ProgrammingError
+from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
 
 from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.storage import dialect, seals
@@ -55,6 +55,9 @@ def _check_path(file: Path) -> None:
 
 class Database:
     """One database by its URL; opens nothing before it is used."""
+
+    head = HEAD
+    """The revision of the schema that this program needs."""
 
     def __init__(self, url: str) -> None:
         self.url = dialect.parse_url(url)
@@ -211,12 +214,23 @@ class Database:
             command.downgrade(_alembic(connection), revision)
 
     def check(self) -> list[str]:
-        """What is wrong with the database, a sentence each; nothing where it is sound.
+        """Return what is wrong, a sentence each: damage, missing parts, rows against the rules.
 
-        Raises DatabaseUnusable where there is no ledger to check.
+        Raises DatabaseUnusable if there is no ledger to check.
         """
+        from tracker.storage.integrity import broken_rules
+
         with self._ledger() as connection:
-            return dialect.integrity_errors(connection) + _misfits(connection)
+            problems = dialect.integrity_errors(connection) + _misfits(connection)
+            try:
+                return problems + broken_rules(connection)
+            except DBAPIError:
+                if not problems:
+                    raise
+                return [
+                    *problems,
+                    "the ledger's own rules cannot be checked before this is repaired",
+                ]
 
     def backup(self, target: Path) -> None:
         """Copy the database to a new file while it is in use.

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, literal, select
-from sqlalchemy.exc import DBAPIError
 
-from tracker.core.errors import DatabaseUnusable
-from tracker.storage.database import Database
 from tracker.storage.schema import (
     Alias,
     Annotator,
@@ -21,30 +18,17 @@ from tracker.storage.schema import (
     Project,
 )
 
-__all__ = ["check_database"]
+__all__ = ["broken_rules"]
 
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
 _ANSWER = ("project_id", "item_id", "annotator_id", "pass")
 
 
-def check_database(database: Database) -> list[str]:
-    """What is wrong, a sentence each: damage, missing parts, and rows against the rules.
-
-    Raises DatabaseUnusable where there is no ledger.
-    """
-    problems = database.check()
-    try:
-        with database.read() as connection:
-            for sentence, statement in _rules():
-                number = _count(connection, statement)
-                if number:
-                    problems.append(f"{number:,} {sentence}")
-    except (DBAPIError, DatabaseUnusable):
-        if not problems:
-            raise
-        problems.append("the ledger's own rules cannot be checked before this is repaired")
-    return problems
+def broken_rules(connection: Connection) -> list[str]:
+    """Return the rules that rows break, a sentence each."""
+    counted = ((_count(connection, statement), sentence) for sentence, statement in _rules())
+    return [f"{number:,} {sentence}" for number, sentence in counted if number]
 
 
 def _count(connection: Connection, statement: Select[Any]) -> int:
