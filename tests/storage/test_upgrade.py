@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import sqlite3
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Boolean, text
 
 from tests.helpers import standing, undo
 from tracker.core.errors import InvalidOption
@@ -16,7 +19,9 @@ from tracker.projects.categories import category_names
 from tracker.projects.items import find_item, list_items
 from tracker.storage.as_of import Moment, as_it_was
 from tracker.storage.database import Database
+from tracker.storage.schema import Base
 
+KEPT = Path(__file__).parents[1] / "data" / "ledgers" / "0002.sql.gz"
 P = {"project_id": 1}
 LABEL = P | {"pass": 1, "span_start": -1, "span_end": -1, "timed": False, "source": 1}
 LABEL |= {"spent_ms": None}
@@ -136,3 +141,54 @@ def test_what_was_known_then_is_known_still(upgraded: Ledger) -> None:
         kinds = {one.name: one.kind for one in list_annotators(connection, project)}
         assert list(category_names(connection, project).values()) == ["x", "y"]
     assert kinds == {"A": "human", "B": "human", "gold": "reference"}
+
+
+# -- a whole ledger of the second revision ---------------------------------------------------
+
+
+def kept_rows(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of the kept ledger, table by table, in an order in which they can be inserted."""
+    plain = sqlite3.connect(folder / "kept.db")
+    plain.row_factory = sqlite3.Row
+    plain.executescript(gzip.decompress(KEPT.read_bytes()).decode())
+    rows = {}
+    for table in Base.metadata.sorted_tables:
+        truths = {column.name for column in table.columns if isinstance(column.type, Boolean)}
+        rows[table.name] = [
+            {name: bool(row[name]) if name in truths else row[name] for name in row.keys()}  # noqa: SIM118
+            for row in plain.execute(f"SELECT * FROM {table.name}")
+        ]
+    plain.close()
+    return rows
+
+
+def test_a_ledger_of_the_second_revision_says_what_it_said(empty_url: str, tmp_path: Path) -> None:
+    """All that is stored is still there, seals and snapshots hold, and work goes on."""
+    rows = kept_rows(tmp_path)
+    assert {name for name, held in rows.items() if not held} == {"snapshot_pairs"}
+    database = Database(empty_url)
+    database.upgrade("0002")
+    with database.engine.begin() as connection:
+        quote = connection.dialect.identifier_preparer.quote
+        connection.execute(text("DELETE FROM pseudonym_keys"))
+        for name, held in rows.items():
+            if held:
+                columns = ", ".join(map(quote, held[0]))
+                marks = ", ".join(f":{column}" for column in held[0])
+                statement = f"INSERT INTO {name} ({columns}) VALUES ({marks})"
+                connection.execute(text(statement), held)
+    database.upgrade()
+    ledger = Ledger(empty_url)
+    assert database.check() == []
+    with database.read() as connection:
+        for table in Base.metadata.sorted_tables:
+            found = [dict(row) for row in connection.execute(table.select()).mappings()]
+            assert len(found) == len(rows[table.name])
+            assert all(row in found for row in rows[table.name])
+    for project, snapshots in (("p", 3), ("others", 2), ("sets", 1), ("spans", 1)):
+        verified = ledger.verify(project)
+        assert verified.passed
+        assert verified.snapshots == snapshots
+    undo(ledger, 1)
+    ledger.snapshot("p")
+    assert ledger.verify("p").passed
