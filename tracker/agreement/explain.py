@@ -151,7 +151,6 @@ def _numbers(figure: Coefficient) -> str:
             f"precision {precision:.6g}, recall {recall:.6g}: 2 x {precision:.6g} x {recall:.6g} "
             f"/ ({precision:.6g} + {recall:.6g}) = {value}"
         )
-    if figure.expected is None:
-        return value
-    chance = f"{figure.expected:.6g}"
-    return f"({figure.observed:.6g} - {chance}) / (1 - {chance}) = {value}"
+    chance = f"{figure.expected or 0:.6g}"
+    chanced = f"({figure.observed or 0:.6g} - {chance}) / (1 - {chance}) = {value}"
+    return value if figure.expected is None else chanced
