@@ -12,9 +12,9 @@ from tests.gate.conftest import Gate, load
 from tests.helpers import SEVERAL, SPANS, count_statements
 from tracker.core.errors import NotFound, Refused
 from tracker.gate import CheckResult, GateResult
-from tracker.gate.words import apart
 from tracker.ledger import Ledger
 from tracker.projects.project import ProjectOptions, create_project
+from tracker.render.messages.gate import apart
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def now(ledger: Ledger, *seen: Seen, kinds: tuple[str, ...] = ()) -> Found:
         return found_now(present, kinds)
 
 
-ADA = [(("ada",), "category_bias")]
+ADA = [(("ada",), "category_bias", ())]
 
 
 @pytest.mark.parametrize("state", ["open", "acknowledge"])
@@ -134,15 +134,14 @@ def test_what_an_audit_closed_and_is_back_is_found(people: Ledger) -> None:
 
 def test_one_about_a_pair_is_found_once_and_settled_once(people: Ledger) -> None:
     copied = Seen(1, "copying", category=None, other=3)
-    assert now(people, copied) == Found([(("ada", "cy"), "copying")], [])
+    assert now(people, copied) == Found([(("ada", "cy"), "copying", ())], [])
     record(people, copied)
     acted(people, "dismiss", 1)
     assert now(people, copied) == Found([], [1])
 
 
 def test_a_finding_is_of_the_kinds_that_it_explains(people: Ledger) -> None:
-    shown = "k (shown by the audit as category_bias)"
-    assert now(people, Seen(1), kinds=("k",)) == Found([(("ada",), shown)], [])
+    assert now(people, Seen(1), kinds=("k",)) == Found([(("ada",), "category_bias", ("k",))], [])
     assert now(people, Seen(1), kinds=("drift",)) == Found([], [])
     assert now(people, Seen(1), kinds=("drift", "category_bias")) == Found(ADA, [])
 

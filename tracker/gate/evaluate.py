@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from sqlalchemy import Connection
 
@@ -18,16 +17,13 @@ from tracker.gate.checks import (
     OverlapAtLeast,
 )
 from tracker.gate.context import Present
-from tracker.gate.figure_checks import ROUNDING, figure_results
+from tracker.gate.figure_checks import ROUNDING, figure_results, name_of
 from tracker.gate.finding_checks import found_now, not_looked_for
 from tracker.gate.result import CheckResult, GateResult
-from tracker.gate.words import apart, name_of, sentence
 from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 
 __all__ = ["judge", "judged"]
-
-_MOST_NAMES = 6
 
 
 def judge(
@@ -66,28 +62,20 @@ def _results(check: Check, now: Present) -> Iterator[CheckResult]:
 def _of_flags(check: NoFlags, now: Present) -> CheckResult:
     found = found_now(now, check.kinds)
     lacking = not_looked_for(now, check.kinds)
-    who = sorted({name for names, _ in found.findings for name in names})
-    aside = f" (settled: flag {', '.join(map(str, found.settled))})" if found.settled else ""
+    who = sorted({name for names, *_ in found.findings for name in names})
     result = CheckResult(
         name_of(check),
         "flags",
         not who,
-        sentence(f"the audit finds nobody{aside}"),
+        Message("gate.flags", findings=found.findings, settled=found.settled),
         check.place.line,
         threshold=0,
         value=len(who),
         details={"flags": list(check.kinds), "annotators": who, "settled": found.settled},
     )
-    if who:
-        told = [f"{kind} of {' and '.join(names)}" for names, kind in found.findings]
-        more = f" and {len(told) - _MOST_NAMES:,} more" if len(told) > _MOST_NAMES else ""
-        why = f"the audit finds {', '.join(told[:_MOST_NAMES])}{more}{aside}"
-        return replace(result, why=sentence(why))
-    if lacking:
-        reasons = {kind: Message("findings.lacking", need=need) for kind, need in lacking.items()}
-        kinds = ", ".join(f"{kind} ({reason})" for kind, reason in reasons.items())
-        why = f"not looked for: {kinds}" if check.kinds else "no kind of finding can be looked for"
-        return result.unknown(sentence(why), "not_applicable")
+    if not who and lacking:
+        reason = Message("gate.not_looked_for", needs=lacking, any_kind=not check.kinds)
+        return result.unknown(reason, "not_applicable")
     return result
 
 
@@ -97,7 +85,7 @@ def _of_items(check: ItemsAtLeast, now: Present) -> CheckResult:
         name_of(check),
         "items_at_least",
         items >= check.items,
-        f"Items with two answers or more: {items:,}, and {check.items:,} are asked for.",
+        Message("gate.items", number=items, threshold=check.items),
         check.place.line,
         threshold=check.items,
         value=items,
@@ -107,15 +95,15 @@ def _of_items(check: ItemsAtLeast, now: Present) -> CheckResult:
 def _of_overlap(check: OverlapAtLeast, now: Present) -> CheckResult:
     counts = now.assessment.counts
     share = counts.items_compared / counts.items if counts.items else 0.0
-    shown, least = apart(share, check.share)
-    why = f"{shown} of the items have two answers or more, and {least} is asked for"
     result = CheckResult(
         name_of(check),
         "overlap_at_least",
         share >= check.share - ROUNDING,
-        sentence(why),
+        Message("gate.overlap", share=share, threshold=check.share),
         check.place.line,
         threshold=check.share,
         value=share,
     )
-    return result if counts.items else result.unknown("No item has an answer.", "too_few_items")
+    if not counts.items:
+        return result.unknown(Message("gate.no_answer"), "too_few_items")
+    return result

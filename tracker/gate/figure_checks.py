@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from shlex import quote
 from typing import Final
 
-from tracker.gate.checks import AtLeast, MaxDrop
+from tracker.core.shown import Message
+from tracker.gate.checks import AtLeast, Check, MaxDrop
 from tracker.gate.context import Present, Standing, standings
 from tracker.gate.result import CheckResult
-from tracker.gate.words import apart, called, name_of, sentence, snapshot_called, why_none
 
-__all__ = ["ROUNDING", "figure_results"]
+__all__ = ["ROUNDING", "figure_results", "name_of"]
 
 ROUNDING: Final = 1e-9
 """Figures that differ by less are the same but for rounding: 0.8 - 0.7 is not 0.1."""
+
+
+def name_of(check: Check, category: str | None = None) -> Message | str:
+    """Return a check's name, or what it asks for; ``category`` is the one of each."""
+    if check.name is None:
+        return Message("gate.asked", check=check, category=category)
+    each = isinstance(check, AtLeast | MaxDrop) and category not in {None, check.figure.category}
+    return f"{check.name}: {category}" if each else check.name
 
 
 def figure_results(check: AtLeast | MaxDrop, now: Present) -> Iterator[CheckResult]:
@@ -23,7 +30,7 @@ def figure_results(check: AtLeast | MaxDrop, now: Present) -> Iterator[CheckResu
     found = standings(now.assessment, check.figure)
     if not found:
         nothing = _plain(check, check.figure.measure, check.figure.category)
-        yield nothing.unknown("The project has no category yet.", "no_category")
+        yield nothing.unknown(Message("gate.no_category"), "no_category")
     for figure in found:
         if isinstance(check, AtLeast):
             yield _least(check, figure)
@@ -38,7 +45,7 @@ def _plain(check: AtLeast | MaxDrop, measure: str | None, category: str | None) 
         name_of(check, category),
         "at_least" if is_least else "max_drop",
         None,
-        "",
+        Message("gate.no_category"),
         check.place.line,
         measure=measure,
         category=category,
@@ -48,7 +55,6 @@ def _plain(check: AtLeast | MaxDrop, measure: str | None, category: str | None) 
 
 
 def _least(check: AtLeast, figure: Standing) -> CheckResult:
-    what = called(figure)
     details = {
         "figure": figure.value,
         "ci_low": figure.low,
@@ -58,48 +64,51 @@ def _least(check: AtLeast, figure: Standing) -> CheckResult:
     plain = replace(_plain(check, figure.measure, figure.category), details=details)
     value = figure.low if check.on == "ci_low" else figure.value
     if figure.value is None:
-        return plain.unknown(sentence(f"{what}: {why_none(figure)}"), figure.undefined)
+        return plain.unknown(Message("gate.no_figure", figure=figure), figure.undefined)
     if value is None:
-        why = f"{what} has no lower bound: too few items to tell how it varies"
-        return plain.unknown(sentence(why), "no_interval")
-    if check.on == "ci_low":
-        what = f"the lower bound of {what} ({100 * figure.confidence:.12g}%)"
+        return plain.unknown(Message("gate.no_lower_bound", figure=figure), "no_interval")
     passed = value >= check.at_least - ROUNDING
-    shown, least = apart(value, check.at_least)
-    asked = f"and {least} is asked for" if passed else f"below the {least} asked for"
-    return replace(plain, passed=passed, value=value, why=sentence(f"{what} is {shown}, {asked}"))
+    reason = Message(
+        "gate.at_least",
+        figure=figure,
+        value=value,
+        threshold=check.at_least,
+        bound=check.on == "ci_low",
+        passed=passed,
+    )
+    return replace(plain, passed=passed, value=value, reason=reason)
 
 
 def _drop(check: MaxDrop, figure: Standing, now: Present) -> CheckResult:
     then = now.snapshots[check.since]
     plain = _plain(check, figure.measure, figure.category)
     if then is None:
-        return plain.unknown(_no_snapshot(now), "no_snapshot")
-    what, when = called(figure), snapshot_called(then)
+        chosen = now.selection is not None
+        reason = Message("gate.no_snapshot", project=now.project.name, chosen=chosen)
+        return plain.unknown(reason, "no_snapshot")
     same = replace(check.figure, category=figure.category)
     before = next(iter(standings(then.assessment, same)), None)
     if before is None:
-        return plain.unknown(sentence(f"{when} has no {what}"), "not_in_snapshot")
+        reason = Message("gate.not_in_snapshot", figure=figure, since=then)
+        return plain.unknown(reason, "not_in_snapshot")
     details = {"figure": figure.value, "then": before.value, "since": then.id}
     plain = replace(plain, details=details)
     if figure.value is None or before.value is None:
-        lacking, where = (figure, "") if figure.value is None else (before, f" in {when}")
-        why = f"{what}{where}: {why_none(lacking)}"
-        return plain.unknown(sentence(why), lacking.undefined)
+        lacking, where = (figure, None) if figure.value is None else (before, then)
+        reason = Message("gate.no_figure", figure=lacking, since=where)
+        return plain.unknown(reason, lacking.undefined)
     if before.read != figure.read:
-        why = f"{what} was read in another way in {when}"
-        return plain.unknown(sentence(why), "read_otherwise")
+        reason = Message("gate.read_otherwise", figure=figure, since=then)
+        return plain.unknown(reason, "read_otherwise")
     drop = before.value - figure.value
-    shown, was = apart(figure.value, before.value)
-    why = f"{what} is {shown}, and was {was} in {when}"
-    if drop > ROUNDING:
-        fell, most = apart(drop, check.max_drop)
-        why += f": {fell} lower, and {most} is allowed"
+    reason = Message(
+        "gate.drop",
+        figure=figure,
+        now=figure.value,
+        before=before.value,
+        since=then,
+        fell=drop if drop > ROUNDING else None,
+        most=check.max_drop,
+    )
     passed = drop <= check.max_drop + ROUNDING
-    return replace(plain, passed=passed, value=drop, why=sentence(why))
-
-
-def _no_snapshot(now: Present) -> str:
-    if now.selection is None:
-        return f"There is no snapshot of all answers: tracker snapshot {quote(now.project.name)}."
-    return "There is no snapshot of the same answers; another can be named by since."
+    return replace(plain, passed=passed, value=drop, reason=reason)

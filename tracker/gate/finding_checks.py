@@ -16,9 +16,13 @@ __all__ = ["Found", "found_now", "not_looked_for"]
 
 @dataclass
 class Found:
-    """Findings of some kinds, as ``(annotators, kind in words)``; flags that settle others."""
+    """Findings of some kinds; the numbers of flags that settle others.
 
-    findings: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
+    A finding has annotators, a kind, and the kinds asked for if that is none of them but explains
+    them.
+    """
+
+    findings: list[tuple[tuple[str, ...], str, tuple[str, ...]]] = field(default_factory=list)
     settled: list[int] = field(default_factory=list)
 
 
@@ -39,16 +43,10 @@ def found_now(now: Present, kinds: Sequence[str]) -> Found:
             found.settled.append(state.id)
             continue
         who = (flag.annotator,) if flag.other is None else (flag.annotator, flag.other)
-        found.findings.append((tuple(sorted(names[one] for one in who)), _called(flag, kinds)))
+        people = tuple(sorted(names[one] for one in who))
+        explained = () if flag.kind in kinds else tuple(k for k in kinds if k in flag.also)
+        found.findings.append((people, flag.kind, explained))
     return found
-
-
-def _called(flag: Flag, kinds: Sequence[str]) -> str:
-    """The kind of a finding; of one that the audit shows under another kind, both."""
-    if not kinds or flag.kind in kinds:
-        return flag.kind
-    explained = ", ".join(kind for kind in kinds if kind in flag.also)
-    return f"{explained} (shown by the audit as {flag.kind})"
 
 
 def not_looked_for(now: Present, kinds: Sequence[str]) -> dict[str, str]:

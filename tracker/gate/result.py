@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from tracker.core.shown import Message, Shown
 from tracker.gate.checks import Bound
 
 if TYPE_CHECKING:
@@ -21,10 +22,10 @@ class CheckResult:
     """One check, or what it says of one category.
 
     Attributes:
-        check: its name, or what it asks for in words.
+        name: its name, or what it asks for.
         kind: what sort of check it is.
         passed: None where it cannot be computed.
-        why: one sentence.
+        reason: why it passes or not.
         line: of the file, where the check begins.
         measure: the measure's name, where it is about one.
         category: the category's, likewise.
@@ -36,10 +37,10 @@ class CheckResult:
         details: what else is known, ready for JSON.
     """
 
-    check: str
+    name: Message | str
     kind: Kind
     passed: bool | None
-    why: str
+    reason: Message | str
     line: int
     measure: str | None = None
     category: str | None = None
@@ -49,9 +50,19 @@ class CheckResult:
     undefined: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
-    def unknown(self, why: str, undefined: str | None) -> CheckResult:
-        """The same check where it cannot be computed."""
-        return replace(self, passed=None, value=None, why=why, undefined=undefined)
+    @property
+    def check(self) -> str:
+        """The name, or what is asked for, in words."""
+        return str(self.name)
+
+    @property
+    def why(self) -> str:
+        """The reason, one sentence."""
+        return str(self.reason)
+
+    def unknown(self, reason: Message, undefined: str | None) -> CheckResult:
+        """Return the same check if it cannot be computed."""
+        return replace(self, passed=None, value=None, reason=reason, undefined=undefined)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as an element of the contract's ``checks``."""
@@ -72,7 +83,7 @@ class CheckResult:
 
 
 @dataclass(frozen=True)
-class GateResult:
+class GateResult(Shown):
     """What became of every check, in the order of the file.
 
     ``config`` is the file's name as it was given; ``selection`` says which answers were looked

@@ -13,30 +13,17 @@ from sqlalchemy import Connection
 from tracker.agreement import Assessment, Query, assess
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
+from tracker.core.shown import Message
 from tracker.gate.checks import EVERY, Figure
 from tracker.gate.config import DEFAULT_CONFIG, parse_config
 from tracker.gate.context import Standing, standings
 from tracker.gate.evaluate import judge
 from tracker.gate.result import CheckResult
-from tracker.gate.words import called, sentence
 from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 
 __all__ = ["starting_config"]
 
-_HEAD = """\
-# What {project} is held to, from its figures of {day}: each threshold lies a little
-# below what holds now. Change them to what you need. All checks must pass:
-#   tracker gate PROJECT --config FILE
-# A check is a table [[check]]; docs/gate.md has all kinds of them.
-{choice}
-# How the figures are read; left out, as the project says.
-# confidence = 0.95
-# interval = "t"
-# scale = "ordinal"
-# weights = "linear"
-"""
-_CHOSEN = "# It is of a choice of answers: the gate needs the same options.\n"
 # The first that has a value.
 _MEASURES = {"spans": ("span_f1_exact",)}
 _ANY_MEASURES = ("krippendorff_alpha", "percent_agreement")
@@ -48,19 +35,12 @@ _KINDS = ("constant_category", "random_answers")
 class _Block:
     """One check: what is said of it, and its lines."""
 
-    about: str
+    about: Message
     lines: tuple[str, ...]
 
     @property
     def text(self) -> str:
         return "\n".join(["[[check]]", *self.lines, ""])
-
-    def written(self, why_not: str | None) -> str:
-        """The check in the file, or put into comments where it does not hold now."""
-        if why_not is None:
-            return f"# {self.about}\n{self.text}"
-        said = f"{self.about}\nCommented out because it would fail today: {why_not}\n{self.text}"
-        return "".join(f"# {line}\n" for line in said.removesuffix("\n").split("\n"))
 
 
 def starting_config(
@@ -81,24 +61,24 @@ def starting_config(
     tried = parse_config("\n".join(block.text for block in blocks), DEFAULT_CONFIG)
     told = judge(connection, project, tried, choice)
     why_not = {result.line: _why_not(result) for result in told.checks if not result.passed}
-    head = _HEAD.format(
-        project=_quoted(project.name),
-        day=clock.iso(clock.now())[:10],
-        choice="" if told.selection is None else _CHOSEN,
-    )
-    written = (
-        block.written(why_not.get(check.place.line))
+    blocks_with_reasons = [
+        (str(block.about), block.text, why_not.get(check.place.line))
         for block, check in zip(blocks, tried.checks, strict=True)
+    ]
+    text = Message(
+        "gate_file.starting",
+        project=project.name,
+        day=clock.iso(clock.now())[:10],
+        blocks=blocks_with_reasons,
+        chosen=told.selection is not None,
     )
-    return "\n".join([head, *written])
+    return str(text)
 
 
 def _why_not(result: CheckResult) -> str:
     """Why a check does not pass; the file, which others read, names no annotator."""
     found = result.details.get("annotators")
-    if not found:
-        return result.why
-    return f"{len(found):,} annotator{' is' if len(found) == 1 else 's are'} flagged."
+    return str(Message("gate_file.flagged", annotators=len(found))) if found else result.why
 
 
 def _blocks(found: Assessment, measures: tuple[str, ...]) -> Iterator[_Block]:
@@ -112,37 +92,33 @@ def _blocks(found: Assessment, measures: tuple[str, ...]) -> Iterator[_Block]:
         name = found.categories[lowest.category]
         every = standings(found, Figure(category=EVERY))
         weakest = next(one for one in every if one.category == name)
-        yield _least(weakest, f"category = {_quoted(name)}", 0.0, "The weakest category: ")
+        about = Message("gate_file.figure", found=weakest, weakest=True)
+        yield _least(weakest, f"category = {_quoted(name)}", 0.0, about)
     if overall is not None:
         yield _Block(
-            'Since the last snapshot; of another: since = "its name".',
+            Message("gate_file.since_last"),
             (f'measure = "{overall.measure}"', f"max_drop = {_MAX_DROP}"),
         )
     for kind in _KINDS:
-        about = f"No finding of {kind} by an audit, those aside that were dismissed or resolved."
-        yield _Block(about, (f'flags = ["{kind}"]',))
+        yield _Block(Message("gate_file.no_finding", kind=kind), (f'flags = ["{kind}"]',))
     counts = found.counts
     yield _Block(
-        f"Items with two answers or more: now {counts.items_compared:,}.",
+        Message("gate_file.items", number=counts.items_compared),
         (f"items_at_least = {_two_digits(counts.items_compared)}",),
     )
     share = counts.items_compared / counts.items
     yield _Block(
-        f"Their share of the items that have an answer: now {share:.3f}.",
+        Message("gate_file.overlap", share=share),
         (f"overlap_at_least = {_below(share, 0.0)}",),
     )
 
 
-def _least(figure: Standing, key: str, least: float, about: str = "") -> _Block:
+def _least(figure: Standing, key: str, least: float, about: Message | None = None) -> _Block:
     """A check of a figure's lower bound, or of the figure where it has no bound."""
     value = figure.value if figure.low is None else figure.low
-    bounds = ""
-    if figure.low is not None and figure.high is not None:
-        bounds = f" ({figure.low:.3f} to {figure.high:.3f}, {100 * figure.confidence:g}%)"
-    what = called(figure) if figure.measure else f"agreement on {_quoted(figure.category or '')}"
     on = () if figure.low is None else ('on = "ci_low"',)
     return _Block(
-        sentence(f"{about}{what}, now {figure.value or 0.0:.3f}{bounds}"),
+        about or Message("gate_file.figure", found=figure),
         (key, f"at_least = {_below(value or 0.0, least)}", *on),
     )
 

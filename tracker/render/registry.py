@@ -22,6 +22,7 @@ JSON: Final[dict[str, str]] = {
 
 VIEWS: Final[dict[str, str]] = {
     "Audit": "tracker.render.audit:audit_view",
+    "GateResult": "tracker.render.gate:gate_view",
 }
 """The function that yields the texts and tables that a person sees."""
 

@@ -1,0 +1,213 @@
+"""A gate's checks in words: what each asks for, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from shlex import quote
+
+from tracker.gate.checks import (
+    AtLeast,
+    Check,
+    Figure,
+    ItemsAtLeast,
+    MaxDrop,
+    NoFlags,
+    OverlapAtLeast,
+)
+from tracker.gate.context import Standing
+from tracker.measures import MEASURES
+from tracker.render.messages.findings import lacking
+from tracker.snapshots import SnapshotRecord
+
+__all__ = [
+    "apart",
+    "asked",
+    "at_least",
+    "called",
+    "drop",
+    "flags",
+    "items",
+    "no_answer",
+    "no_category",
+    "no_figure",
+    "no_lower_bound",
+    "no_snapshot",
+    "not_in_snapshot",
+    "not_looked_for",
+    "overlap",
+    "read_otherwise",
+    "sentence",
+]
+
+_MOST_DIGITS = 9  # two numbers that agree so far differ by rounding
+_MOST_FINDINGS = 6
+
+
+def asked(check: Check, category: str | None = None) -> str:
+    """Return what a check asks for, with the name of one of several categories."""
+    match check:
+        case AtLeast(figure=figure, at_least=least, on=on):
+            bound = "lower bound of " if on == "ci_low" else ""
+            return f"{bound}{_figure_asked(figure, category)} at least {least:g}"
+        case MaxDrop(figure=figure, max_drop=most, since=since):
+            then = "the last snapshot" if since is None else f"snapshot {since}"
+            return f"{_figure_asked(figure, category)} at most {most:g} below {then}"
+        case NoFlags(kinds=kinds):
+            return f"no finding of {', '.join(kinds) or 'any kind'}"
+        case ItemsAtLeast(items=least_items):
+            return (
+                f"at least {least_items:,} item{'' if least_items == 1 else 's'} with two answers"
+            )
+        case OverlapAtLeast(share=share):
+            return f"at least {share:g} of the items with two answers"
+
+
+def _figure_asked(figure: Figure, category: str | None) -> str:
+    return figure.measure or f'agreement on "{category or figure.category}"'
+
+
+# -- figures -------------------------------------------------------------------------------
+
+
+def at_least(figure: Standing, value: float, threshold: float, *, bound: bool, passed: bool) -> str:
+    """Return how a figure, or its lower ``bound``, compares with the least that is asked for."""
+    what = called(figure)
+    if bound:
+        what = f"the lower bound of {what} ({100 * figure.confidence:.12g}%)"
+    shown, least = apart(value, threshold)
+    compared = f"and {least} is asked for" if passed else f"below the {least} asked for"
+    return sentence(f"{what} is {shown}, {compared}")
+
+
+def drop(
+    figure: Standing, now: float, before: float, since: SnapshotRecord, fell: float | None,
+    most: float,
+) -> str:  # fmt: skip
+    """Return what a figure is and was, and how far it ``fell``; None if it did not."""
+    shown, was = apart(now, before)
+    text = f"{called(figure)} is {shown}, and was {was} in {_snapshot(since)}"
+    if fell is not None:
+        lower, allowed = apart(fell, most)
+        text += f": {lower} lower, and {allowed} is allowed"
+    return sentence(text)
+
+
+def no_figure(figure: Standing, since: SnapshotRecord | None = None) -> str:
+    """Return why a figure has no value now, or had none in a snapshot."""
+    where = "" if since is None else f" in {_snapshot(since)}"
+    return sentence(f"{called(figure)}{where}: {_why_none(figure)}")
+
+
+def no_lower_bound(figure: Standing) -> str:
+    """Return why a figure has no interval."""
+    return sentence(f"{called(figure)} has no lower bound: too few items to tell how it varies")
+
+
+def no_category() -> str:
+    """Return why a check of each category has nothing to look at."""
+    return "The project has no category yet."
+
+
+def no_snapshot(project: str, *, chosen: bool) -> str:
+    """Return what is missing if there is no snapshot of these answers, all or ``chosen``."""
+    if not chosen:
+        return f"There is no snapshot of all answers: tracker snapshot {quote(project)}."
+    return "There is no snapshot of the same answers; another can be named by since."
+
+
+def not_in_snapshot(figure: Standing, since: SnapshotRecord) -> str:
+    """Return that a snapshot does not hold a figure."""
+    return sentence(f"{_snapshot(since)} has no {called(figure)}")
+
+
+def read_otherwise(figure: Standing, since: SnapshotRecord) -> str:
+    """Return that a figure had another weighting, scale or distance in a snapshot."""
+    return sentence(f"{called(figure)} was read in another way in {_snapshot(since)}")
+
+
+def called(figure: Standing | Figure) -> str:
+    """Return a figure as it stands in a sentence."""
+    if figure.measure is not None:
+        return MEASURES[figure.measure].title
+    return f'agreement on "{figure.category}"'
+
+
+def _snapshot(snapshot: SnapshotRecord) -> str:
+    return f"snapshot {snapshot.id}" + (f" ({snapshot.name})" if snapshot.name else "")
+
+
+def _why_none(figure: Standing) -> str:
+    reason = figure.undefined or ""
+    if figure.measure is not None:
+        return MEASURES[figure.measure].undefined.get(reason, reason.replace("_", " "))
+    return "nobody gave it to an item of two answers"
+
+
+# -- findings, items -----------------------------------------------------------------------
+
+
+def flags(
+    findings: Sequence[tuple[Sequence[str], str, Sequence[str]]], settled: Sequence[int]
+) -> str:
+    """Return whom an audit finds.
+
+    Args:
+        findings: annotators, kind, and the kinds asked for if the finding has another that
+            explains them.
+        settled: flags by which people settled other findings.
+    """
+    aside = f" (settled: flag {', '.join(map(str, settled))})" if settled else ""
+    if not findings:
+        return sentence(f"the audit finds nobody{aside}")
+    shown = [
+        f"{_kind(kind, instead)} of {' and '.join(names)}" for names, kind, instead in findings
+    ]
+    left = len(shown) - _MOST_FINDINGS
+    more = f" and {left:,} more" if left > 0 else ""
+    return sentence(f"the audit finds {', '.join(shown[:_MOST_FINDINGS])}{more}{aside}")
+
+
+def _kind(kind: str, instead: Sequence[str]) -> str:
+    return f"{', '.join(instead)} (shown by the audit as {kind})" if instead else kind
+
+
+def not_looked_for(needs: Mapping[str, str], *, any_kind: bool) -> str:
+    """Return why kinds of findings were not looked for: what each is missing."""
+    if any_kind:
+        return "No kind of finding can be looked for."
+    return sentence(
+        f"not looked for: {', '.join(f'{kind} ({lacking(need)})' for kind, need in needs.items())}"
+    )
+
+
+def items(number: int, threshold: int) -> str:
+    """Return how many items can be compared."""
+    return f"Items with two answers or more: {number:,}, and {threshold:,} are asked for."
+
+
+def overlap(share: float, threshold: float) -> str:
+    """Return which share of the items can be compared."""
+    shown, least = apart(share, threshold)
+    return f"{shown} of the items have two answers or more, and {least} is asked for."
+
+
+def no_answer() -> str:
+    """Return why a share of the items is not known."""
+    return "No item has an answer."
+
+
+# -- numbers -------------------------------------------------------------------------------
+
+
+def apart(value: float, other: float) -> tuple[str, str]:
+    """Return two numbers to three places, or to as many as it takes to tell them apart."""
+    for digits in range(3, _MOST_DIGITS):
+        shown = f"{value:.{digits}f}", f"{other:.{digits}f}"
+        if shown[0] != shown[1]:
+            return shown
+    return f"{value:.3f}", f"{other:.3f}"
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}."

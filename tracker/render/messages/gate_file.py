@@ -1,0 +1,97 @@
+"""The text of a gate's file to start from: checks, with a line about each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from tracker.gate.context import Standing
+from tracker.render.messages.gate import called, sentence
+
+__all__ = [
+    "figure",
+    "flagged",
+    "items",
+    "no_finding",
+    "overlap",
+    "quoted",
+    "since_last",
+    "starting",
+]
+
+_HEAD = """\
+# What {project} is held to, from its figures of {day}: each threshold lies a little
+# below what holds now. Change them to what you need. All checks must pass:
+#   tracker gate PROJECT --config FILE
+# A check is a table [[check]]; docs/gate.md has all kinds of them.
+{choice}
+# How the figures are read; left out, as the project says.
+# confidence = 0.95
+# interval = "t"
+# scale = "ordinal"
+# weights = "linear"
+"""
+_CHOSEN = "# It is of a choice of answers: the gate needs the same options.\n"
+
+
+def starting(
+    project: str, day: str, blocks: Sequence[tuple[str, str, str | None]], *, chosen: bool
+) -> str:
+    """Return the file.
+
+    Args:
+        project: its name.
+        day: of the figures.
+        blocks: for each check what it is about, its TOML, and why it does not hold now, or None.
+        chosen: whether it is about a choice of answers.
+    """
+    head = _HEAD.format(project=quoted(project), day=day, choice=_CHOSEN if chosen else "")
+    return "\n".join([head, *(_block(*block) for block in blocks)])
+
+
+def _block(about: str, toml: str, why_not: str | None) -> str:
+    """The check in the file, or put into comments if it does not hold now."""
+    if why_not is None:
+        return f"# {about}\n{toml}"
+    said = f"{about}\nCommented out because it would fail today: {why_not}\n{toml}"
+    return "".join(f"# {line}\n" for line in said.removesuffix("\n").split("\n"))
+
+
+def figure(found: Standing, *, weakest: bool = False) -> str:
+    """Return what a figure is now, with its interval."""
+    bounds = ""
+    if found.low is not None and found.high is not None:
+        bounds = f" ({found.low:.3f} to {found.high:.3f}, {100 * found.confidence:g}%)"
+    about = "The weakest category: " if weakest else ""
+    what = called(found) if found.measure else f"agreement on {quoted(found.category or '')}"
+    return sentence(f"{about}{what}, now {found.value or 0.0:.3f}{bounds}")
+
+
+def since_last() -> str:
+    """Return what a check of a fall compares with."""
+    return 'Since the last snapshot; of another: since = "its name".'
+
+
+def no_finding(kind: str) -> str:
+    """Return what a check of findings asks for."""
+    return f"No finding of {kind} by an audit, those aside that were dismissed or resolved."
+
+
+def items(number: int) -> str:
+    """Return how many items can be compared now."""
+    return f"Items with two answers or more: now {number:,}."
+
+
+def overlap(share: float) -> str:
+    """Return which share of the items can be compared now."""
+    return f"Their share of the items that have an answer: now {share:.3f}."
+
+
+def flagged(annotators: int) -> str:
+    """Return how many an audit finds; the file, which others read, names no annotator."""
+    return f"{annotators:,} annotator{' is' if annotators == 1 else 's are'} flagged."
+
+
+def quoted(text: str) -> str:
+    """Return a text as TOML has it, on one line."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
