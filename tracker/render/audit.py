@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 from rich.padding import Padding
 
-from tracker.audit import Audit, AuditedAnnotator
-from tracker.audit.findings import Flag
-from tracker.audit.result import MOST_LOST
 from tracker.render.cells import Text, count, figure, many, share, table
 from tracker.render.filter import selection_line
 from tracker.render.messages.findings import lacking, why
+
+if TYPE_CHECKING:
+    # A list of recorded findings takes its sentences from here, and loads no audit for it.
+    from tracker.audit import Audit, AuditedAnnotator
+    from tracker.audit.findings import Flag
 
 __all__ = [
     "audit_dict",
@@ -38,6 +40,8 @@ _STYLES = {"flagged": "bold red", "insufficient": "yellow", "clear": "green"}
 
 def audit_dict(found: Audit, *, clear: bool = False) -> dict[str, Any]:
     """Return the JSON of an audit; ``clear`` findings only on request."""
+    from tracker.audit.result import MOST_LOST
+
     return {
         "project": found.project,
         "selection": None if found.selection is None else dict(found.selection),
