@@ -40,7 +40,9 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
                 p | {"id": n, "kind": kind, "recorded_at": n, "detail": "{}"}
                 for n, kind in enumerate(("create", "import", "alias"), 1)
             ],
-            "categories": [p | {"id": n, "name": name} for n, name in ((0, None), (1, "a"))],
+            "categories": [
+                p | {"id": n, "name": name} for n, name in ((-1, None), (0, None), (1, "a"))
+            ],
             "annotators": [
                 p | {"id": n, "name": name, "kind": "human"} for n, name in ((1, "A"), (2, "B"))
             ],
