@@ -13,6 +13,7 @@ def migrate(opened):
     # SQLite drops a table that others refer to, to make it anew, only if it need not look.
     connection = dialect.writing(opened, bulk=True)
     dialect.hold_migrations(connection)
+    dialect.make_schema(connection)
     context.configure(
         connection=connection,
         target_metadata=Base.metadata,

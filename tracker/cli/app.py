@@ -151,6 +151,14 @@ def options(
             "else sqlite:///tracker.db.",
         ),
     ] = None,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The schema on Postgres that holds the ledger (else the role's usual one); "
+            "also ?schema=NAME in the URL.",
+        ),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print results and errors only: no hints, no bars.")
     ] = False,

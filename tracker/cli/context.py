@@ -75,7 +75,10 @@ def opened_ledger(context: typer.Context) -> Ledger:
             "a database in memory keeps nothing from one command to the next",
             "name a file: --database sqlite:///FILE",
         )
-    made.database.wait = context.find_root().params.get("wait")
+    asked = context.find_root().params
+    if asked.get("schema"):
+        made.database.use_schema(asked["schema"])
+    made.database.wait = asked.get("wait")
     # The command's end will ask it.
     context.find_root().obj = made.database
     return made

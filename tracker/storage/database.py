@@ -66,6 +66,10 @@ class Database:
         self.wait: float | None = None
         """Seconds to wait for a lock that others hold; None for the usual time."""
 
+    def use_schema(self, name: str) -> None:
+        """Find the ledger in a schema of the database; raises InvalidOption if it has none."""
+        self.url = dialect.in_schema(self.url, name)
+
     def __str__(self) -> str:
         """The URL without its password and without the driver's name."""
         return dialect.shown(self.url)

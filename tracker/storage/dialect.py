@@ -22,8 +22,9 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool, StaticPool
+from sqlalchemy.schema import CreateSchema
 
-from tracker.core.errors import DatabaseUnusable
+from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.storage.bulk_rows import as_csv, in_parts, insert_many
 from tracker.storage.schema import Base
 
@@ -36,9 +37,11 @@ __all__ = [
     "engine",
     "file_of",
     "hold_migrations",
+    "in_schema",
     "integrity_errors",
     "is_in_memory",
     "is_of_connection",
+    "make_schema",
     "parse_url",
     "refresh_statistics",
     "rows_added",
@@ -98,7 +101,7 @@ def parse_url(text: str) -> URL:
     if backend in {"postgresql", "postgres"}:
         if url.port is not None and not 0 < url.port < 65536:
             raise DatabaseUnusable(f"the URL's port {url.port} is none", "use one up to 65535")
-        if not _NOT_OPTIONS.isdisjoint(url.query):
+        if not _NOT_OPTIONS.isdisjoint(url.query) or not isinstance(_schema_of(url), str | None):
             raise _unreadable()
         return url.set(drivername="postgresql+psycopg")
     raise DatabaseUnusable(
@@ -123,7 +126,19 @@ def _unreadable() -> DatabaseUnusable:
     )
 
 
-_SHOWN = {"host", "port"}
+def in_schema(url: URL, name: str) -> URL:
+    """Return the URL of the ledger in a schema of the database; raises InvalidOption on SQLite."""
+    if url.get_backend_name() != "postgresql":
+        raise InvalidOption("only Postgres has schemas", "leave --schema out")
+    return url.update_query_dict({_SCHEMA: name})
+
+
+def _schema_of(url: URL) -> Any:
+    return url.query.get(_SCHEMA) or None
+
+
+_SCHEMA = "schema"
+_SHOWN = {"host", "port", _SCHEMA}
 
 
 def shown(url: URL) -> str:
@@ -155,7 +170,11 @@ def engine(url: URL, wait: float | None = None) -> Engine:
     10 seconds on SQLite.
     """
     if url.get_backend_name() == "postgresql":
-        made = create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
+        server = url.difference_update_query([_SCHEMA])
+        made = create_engine(server, isolation_level="REPEATABLE READ", poolclass=NullPool)
+        if (schema := _schema_of(url)) is not None:
+            # First of all: SQLAlchemy asks a new connection which schema is the usual one.
+            event.listen(made, "connect", partial(_enter_schema, schema), insert=True)
         if wait is not None:
             event.listen(made, "connect", partial(_limit_waiting, wait))
         return made
@@ -165,6 +184,13 @@ def engine(url: URL, wait: float | None = None) -> Engine:
     event.listen(made, "connect", _prepare_sqlite)
     event.listen(made, "begin", _begin_sqlite)
     return made
+
+
+def _enter_schema(name: str, dbapi_connection: Any, record: Any) -> None:
+    record.info[_SCHEMA] = name
+    quoted = name.replace('"', '""')
+    dbapi_connection.execute(f'SET search_path TO "{quoted}"')
+    dbapi_connection.commit()
 
 
 def _limit_waiting(wait: float, dbapi_connection: Any, _record: object) -> None:
@@ -188,6 +214,18 @@ def hold_migrations(connection: Connection) -> None:
     """Hold off every other migration of the database until the transaction ends."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+
+
+def make_schema(connection: Connection) -> None:
+    """Make the schema that the URL names, if there is none."""
+    name = connection.info.get(_SCHEMA)
+    if name is not None and not _schema_exists(connection, name):
+        connection.execute(CreateSchema(name))
+
+
+def _schema_exists(connection: Connection, name: str) -> bool:
+    found = text("SELECT 1 FROM pg_namespace WHERE nspname = :name")
+    return connection.scalar(found, {"name": name}) is not None
 
 
 def _prepare_sqlite(dbapi_connection: sqlite3.Connection, _record: object) -> None:
@@ -241,10 +279,16 @@ def temporary_schema(connection: Connection) -> str:
 
 
 def has_schema(connection: Connection) -> bool:
-    """Whether unqualified names mean anything: a role without USAGE sees no table, as if empty."""
+    """Whether unqualified names mean anything: a role without USAGE sees no table, as if empty.
+
+    A schema that the URL names and that is not there yet can be made.
+    """
     if connection.dialect.name != "postgresql":
         return True
-    return connection.scalar(text("SELECT current_schema()")) is not None
+    if connection.scalar(text("SELECT current_schema()")) is not None:
+        return True
+    name = connection.info.get(_SCHEMA)
+    return name is not None and not _schema_exists(connection, name)
 
 
 def refresh_statistics(connection: Connection, *tables: Table) -> None:

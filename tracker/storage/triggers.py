@@ -86,7 +86,8 @@ def stored_triggers(connection: Connection) -> dict[str, str]:
     """What the triggers that the database has and heeds are made of, by name."""
     statement = (
         "SELECT tgname, pg_get_triggerdef(t.oid, true) || ' ' || prosrc FROM pg_trigger t "
-        "JOIN pg_proc p ON p.oid = tgfoid WHERE NOT tgisinternal AND tgenabled IN ('O', 'A')"
+        "JOIN pg_proc p ON p.oid = tgfoid WHERE NOT tgisinternal AND tgenabled IN ('O', 'A') "
+        "AND pg_table_is_visible(tgrelid)"
         if connection.dialect.name == "postgresql"
         else "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
     )
