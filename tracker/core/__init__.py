@@ -1,1 +1,1 @@
-"""What every room speaks of: the version, errors, moments, tallies."""
+"""What every room uses: the version, errors, moments, tallies."""

@@ -1,4 +1,4 @@
-"""Who gave what to some items: the answers that a second opinion rests on."""
+"""The answers of annotators to a sample of items, for a second opinion."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class JointAnswers:
         return replace(self, answers=((), (category,)), answer=holds[self.answer], truth=truth)
 
     def at_most(self, number: int) -> JointAnswers:
-        """Return the same rows with at most so many answers: the rarest become one, the last."""
+        """Return the rows with at most so many distinct answers: the rarest become the last one."""
         if len(self.answers) <= number:
             return self
         often = np.bincount(self.answer, self.weight, len(self.answers))
@@ -92,7 +92,7 @@ class JointAnswers:
 
 
 def joint_answers(counted: Iterable[tuple[Joint, int]]) -> JointAnswers:
-    """Return the columns of items answered alike, and how many these are; in whatever order."""
+    """Return the columns of items answered alike, and their number; in any order."""
     patterns: Counter[Joint] = Counter()
     for joint, items in counted:
         patterns[tuple(sorted(joint))] += items
@@ -116,7 +116,7 @@ def joint_answers(counted: Iterable[tuple[Joint, int]]) -> JointAnswers:
 
 
 def tallies_without(joint: JointAnswers, excluded: Collection[int]) -> AnnotatorTallies:
-    """Return the annotator tallies of these items, with some annotators in no one's pattern.
+    """Return the annotator tallies of these items, with some annotators in nobody's pattern.
 
     Only their own answer is in the pattern that such an annotator meets.
     """

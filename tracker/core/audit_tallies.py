@@ -1,8 +1,4 @@
-"""What audits look at besides the annotator tallies: exact counts, made by the database.
-
-Each is by annotator id. A pattern is that of the whole item, the annotator's own answer
-included; where answers of others were left out of it, the own answer is in it all the same.
-"""
+"""What audits examine besides the annotator tallies: exact counts, made by the database."""
 
 from __future__ import annotations
 
@@ -56,14 +52,14 @@ class Blocks:
 
 @dataclass(frozen=True)
 class AnswerTimes:
-    """How long one annotator's answers took.
+    """The times that one annotator's answers took.
 
     Attributes:
         answers: answers whose time is known.
         median: their median, in seconds.
         compared: those to items for which another's time is known as well.
         ratio: median over these of the time divided by the mean of the others' for the item;
-            None where there is none.
+            None if there is none.
     """
 
     answers: int
@@ -97,7 +93,7 @@ class PairPatterns:
     items: NDArray[np.int64]
 
     def of(self, place: int) -> dict[Pattern, int]:
-        """On how many items a pair met each pattern, by the pair's place in ``pairs``."""
+        """Return on how many items a pair met each pattern, by the pair's place in ``pairs``."""
         order, start = self._by_pair
         found: Counter[Pattern] = Counter()
         for row in order[start[place] : start[place + 1]].tolist():
@@ -106,6 +102,6 @@ class PairPatterns:
 
     @cached_property
     def _by_pair(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows in the order of their pairs, and where each pair's begin."""
+        """The rows in the order of their pairs, and the place where each pair's rows begin."""
         order = np.argsort(self.pair, kind="stable")
         return order, np.searchsorted(self.pair[order], np.arange(len(self.pairs) + 1))

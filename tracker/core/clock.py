@@ -1,4 +1,4 @@
-"""Moments as the ledger keeps them: whole microseconds since 1970-01-01T00:00Z."""
+"""Moments as the ledger stores them: whole microseconds since 1970-01-01T00:00Z."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ SKEW = 5 * 60 * 1_000_000
 
 
 def now() -> int:
-    """This moment, in microseconds."""
+    """Return the present moment, in microseconds."""
     return (datetime.now(UTC) - _EPOCH) // _MICROSECOND
 
 
 def iso(moment: int) -> str:
-    """A moment as ISO 8601 in UTC with ``Z``; a fraction only where there is one."""
+    """Return a moment as ISO 8601 in UTC with ``Z``; with a fraction only if there is one."""
     return (_EPOCH + moment * _MICROSECOND).isoformat().replace("+00:00", "Z")
 
 
 def parse_labelled_at(text: str) -> int:
-    """The moment that a data file means: ISO 8601 (no zone is UTC), epoch seconds or milliseconds.
+    """Return the moment in a data file: ISO 8601 (no zone is UTC), epoch seconds or milliseconds.
 
     Raises ValueError where it is none. Eight digits are a date, as ISO 8601 has it; a number
     too large for seconds before the year 5000 is one of milliseconds.
@@ -56,7 +56,7 @@ def parse_labelled_at(text: str) -> int:
 
 
 def parse_when(text: str, *, now: int, end_of_day: bool) -> int:
-    """The moment that a person means: ISO 8601 (no zone is UTC), a date, or how long ago.
+    """Return the moment in a person's words: ISO 8601 (no zone is UTC), a date, or how long ago.
 
     A date is its day's first microsecond, or its last with ``end_of_day``, so that a span
     from one date to another holds both days. ``7d``, ``36h`` and ``3 weeks ago`` count back
@@ -76,7 +76,7 @@ def parse_when(text: str, *, now: int, end_of_day: bool) -> int:
 
 
 def moment_of(value: date, *, end_of_day: bool) -> int:
-    """The moment of a datetime (no zone is UTC), or the first or last of a date's day.
+    """Return the moment of a datetime (no zone is UTC), or the first or last of a date's day.
 
     Raises ValueError for one that lies outside the years 1 to 9999 in UTC.
     """

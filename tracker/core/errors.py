@@ -1,4 +1,4 @@
-"""What can go wrong that a user can mend, each kind with its exit code.
+"""The errors that a user can correct, each kind with its exit code.
 
 An error's text is one or two lines: what is wrong and where, then what to do about it.
 """
@@ -16,11 +16,7 @@ __all__ = [
 
 
 class TrackerError(Exception):
-    """The root of all errors a user can mend.
-
-    ``message`` says what is wrong; ``mend``, where there is one, what to do.
-    ``str()`` of the error is both, on a line each.
-    """
+    """The root of all errors that a user can correct."""
 
     exit_code = 2
 
@@ -34,7 +30,7 @@ class TrackerError(Exception):
 
 
 class InvalidOption(TrackerError):
-    """The command or call was asked for something it does not offer."""
+    """The command or call was given an unknown or unsuitable option."""
 
     exit_code = 2
 
@@ -46,7 +42,7 @@ class Refused(TrackerError):
 
 
 class CheckFailed(TrackerError):
-    """A check that was asked for did not pass."""
+    """A requested check did not pass."""
 
     exit_code = 1
 

@@ -1,4 +1,4 @@
-"""Answers that two annotators share and most of an item's others do not."""
+"""Answers that two annotators share and most others of the item do not."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ __all__ = ["all_answers", "chance_of_sharing", "is_minority", "minority_answers"
 
 
 def is_minority(answer: Answer, pattern: Pattern) -> bool:
-    """Whether two could have given it with fewer than half of the item's others."""
+    """Return whether two could have given it with fewer than half of the item's others."""
     held = dict(pattern).get(answer, 0)
     return held > 1 and 2 * (held - 2) < answers_in(pattern) - 2
 
 
 def minority_answers(pattern: Pattern) -> list[Answer]:
-    """The answers of a pattern that two may share against most of the others."""
+    """Return the answers of a pattern that two may share against most of the others."""
     return [answer for answer, _ in pattern if is_minority(answer, pattern)]
 
 
 def all_answers(pattern: Pattern) -> list[Answer]:
-    """All answers of a pattern."""
+    """Return all answers of a pattern."""
     return [answer for answer, _ in pattern]
 
 
 def chance_of_sharing(pattern: Pattern, answers: Collection[Answer]) -> float:
-    """Probability that two of the item's annotators gave the same, one of these answers."""
+    """Return the probability that two of the item's annotators gave the same of these answers."""
     size = answers_in(pattern)
     held = dict(pattern)
     ways = sum(held[answer] * (held[answer] - 1) for answer in answers)

@@ -1,4 +1,4 @@
-"""What every two annotators share: items by what tells how likely it is to share an answer."""
+"""The items that two annotators share, by all that determines the chance of a shared answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DIFFERENT, SAME, MINORITY = 0, 1, 2
 
 @dataclass(frozen=True)
 class SharedItems:
-    """Every two annotators' shared items, by kind: all that tells how likely it is to share.
+    """Every two annotators' shared items, by all that determines the chance of a shared answer.
 
     Attributes:
         pairs: ``(first id, second id)``, first < second; those with enough shared items.
@@ -49,7 +49,7 @@ class SharedItems:
 
 
 def kinds_of(found: PairPatterns) -> SharedItems:
-    """Return the kinds of items of known patterns; the same kind may be there several times."""
+    """Return the kinds of items of known patterns; a kind may occur several times."""
     width = len(found.answers) + 1
     keys, kind = np.unique(found.pattern * width + found.same + 1, return_inverse=True)
     known = [_kind_of(pattern) for pattern in found.patterns]

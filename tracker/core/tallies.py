@@ -39,17 +39,17 @@ Owner = TypeVar("Owner", bound=Hashable)
 
 
 def make_pattern(answers: Iterable[Answer]) -> Pattern:
-    """The pattern of one item from its answers, in whatever order they come."""
+    """Return the pattern of one item from its answers, in whatever order they come."""
     return tuple(sorted(Counter(answers).items()))
 
 
 def answers_in(pattern: Pattern) -> int:
-    """How many annotators answered an item of this pattern."""
+    """Return how many annotators answered an item of this pattern."""
     return sum(count for _, count in pattern)
 
 
 def without(pattern: Pattern, own: Answer) -> Pattern:
-    """The pattern of the other annotators of an item, one answer of ``own`` taken out.
+    """Return the pattern of the other annotators of an item, one answer of ``own`` taken out.
 
     Raises ValueError where no annotator gave ``own``.
     """
@@ -81,12 +81,12 @@ class ItemPatterns:
 
     @property
     def items(self) -> int:
-        """Items with one answer or more."""
+        """Items with at least one answer."""
         return sum(self.counts.values())
 
     @property
     def items_compared(self) -> int:
-        """Items with two answers or more."""
+        """Items with at least two answers."""
         return sum(items for pattern, items in self if answers_in(pattern) > 1)
 
     @property
@@ -102,7 +102,7 @@ class ItemPatterns:
         )
 
     def labels_by_category(self) -> dict[int, int]:
-        """How many answers hold each category that occurs: ``{category id: answers}``."""
+        """Return how many answers hold each category that occurs: ``{category id: answers}``."""
         totals: Counter[int] = Counter()
         for pattern, items in self:
             for answer, count in pattern:
@@ -113,7 +113,7 @@ class ItemPatterns:
 
 @dataclass(frozen=True)
 class AnnotatorTallies:
-    """Per annotator, how many items had this own answer and this pattern.
+    """For each annotator, the number of items with an own answer and a pattern.
 
     ``counts`` maps an annotator's id to ``{(own answer, pattern of the item): items}``;
     the pattern includes the own answer.
@@ -132,7 +132,7 @@ class AnnotatorTallies:
 
 
 def added_up(parts: Iterable[AnnotatorTallies]) -> AnnotatorTallies:
-    """The sum of very many tallies, which pair by pair would be copied as often."""
+    """Return the sum of very many tallies, which pair by pair would be copied as often."""
     counts: dict[int, dict[tuple[Answer, Pattern], int]] = {}
     for part in parts:
         for annotator, met in part.counts.items():
@@ -142,7 +142,7 @@ def added_up(parts: Iterable[AnnotatorTallies]) -> AnnotatorTallies:
 
 @dataclass(frozen=True)
 class PairTallies:
-    """Per pair of annotators, the cross-table of their answers on the items both answered.
+    """For each pair of annotators, the cross-table of their answers to shared items.
 
     ``counts`` maps ``(first id, second id)``, first < second, to
     ``{(answer of the first, answer of the second): items}``.

@@ -1,4 +1,4 @@
-"""The counts of annotator tallies as columns, for statements over hundreds of thousands of rows."""
+"""Annotator tallies as columns, for statements over hundreds of thousands of rows."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TallyColumns(Mapping[int, Mapping[tuple[Answer, Pattern], int]]):
 
 
 def columns_of(tallies: AnnotatorTallies) -> TallyColumns:
-    """The tallies as columns; every pattern and every own answer is numbered once."""
+    """Return the tallies as columns; every pattern and every own answer is numbered once."""
     if isinstance(tallies.counts, TallyColumns):
         return tallies.counts
     counts = tallies.counts
@@ -78,7 +78,7 @@ def columns_of(tallies: AnnotatorTallies) -> TallyColumns:
 
 
 def _numbered(listed: Iterable[Pattern]) -> tuple[list[Pattern], IntArray]:
-    """The distinct patterns, and the place among them of each listed one.
+    """Return the distinct patterns, and the place among them of each listed one.
 
     A nested tuple computes its hash anew each time, so that is done once an object, not a row.
     """

@@ -1,1 +1,1 @@
-"""From files to labels: a reader per format, one stream of batches, one bulk loader."""
+"""From files to labels: a reader for each format, one stream of batches, one bulk loader."""

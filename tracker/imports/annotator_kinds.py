@@ -1,4 +1,4 @@
-"""A column that says of which kind an annotator is: human, model or reference."""
+"""A column with the kind of each annotator: human, model or reference."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def take_kinds(
 ) -> None:
     """Note the kinds that a file gives to annotators; an empty cell gives none.
 
-    ``given`` and ``kinds`` hold each row's annotator by number and the cell of its kind. Raises
-    Refused, with the line, for a word that is no kind, and for a kind that contradicts another
-    line or what was said of the annotator before.
+    ``given`` holds each row's annotator by number, and ``kinds`` the cell of its kind. Raises
+    Refused, with the line, for an unknown kind, and for a kind that contradicts another line or
+    an earlier statement about the annotator.
     """
     pairs = given * len(kinds.distinct) + kinds.codes
     for n in np.sort(np.unique(pairs, return_index=True)[1]).tolist():

@@ -40,10 +40,11 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of one column, each different text held once.
+    """The cells of one column, each distinct text held once.
 
-    ``codes``, with shape (records,), says for each record where in ``distinct`` (Arrow strings,
-    none missing) its text is. Every text is some record's; they are in the order of their first.
+    ``codes``, with shape (records,), gives for each record the place of its text in
+    ``distinct`` (Arrow strings, none missing). Each text belongs to some record; the texts are
+    in the order in which they first occur.
     """
 
     codes: Numbers
@@ -51,7 +52,7 @@ class Cells:
 
     @classmethod
     def of(cls, chunks: Sequence[Any]) -> Cells:
-        """The column made of Arrow arrays of strings, one after the other."""
+        """Return the column made of Arrow arrays of strings, one after the other."""
         import pyarrow as pa
 
         column = pa.chunked_array(chunks)
@@ -64,26 +65,26 @@ class Cells:
 
     @classmethod
     def of_texts(cls, texts: Sequence[str]) -> Cells:
-        """The column of these cells."""
+        """Return the column of these cells."""
         import pyarrow as pa
 
         return cls.of([pa.array(texts, pa.string())])
 
     @cached_property
     def texts(self) -> list[str]:
-        """The different texts."""
+        """The distinct texts."""
         return list(self.distinct.to_pylist())
 
     def __getitem__(self, record: int) -> str:
         return self.texts[int(self.codes[record])]
 
     def at(self, records: Numbers) -> list[str]:
-        """The cells of these records."""
+        """Return the cells of these records."""
         texts = self.texts
         return [texts[code] for code in self.codes[records].tolist()]
 
     def take(self, records: Numbers) -> Cells:
-        """The column of these records."""
+        """Return the column of these records."""
         codes = self.codes[records]
         first = np.full(len(self.distinct), len(codes))
         first[codes[::-1]] = np.arange(len(codes))[::-1]
@@ -93,7 +94,7 @@ class Cells:
         return Cells(places[codes], self.distinct.take(used))
 
     def holds(self, test: Callable[[str], Any]) -> Flags:
-        """Whether the cell of each record passes the test, which is made once for each text."""
+        """Return whether each record's cell passes the test, which runs once for each text."""
         passed = np.fromiter((bool(test(text)) for text in self.texts), bool, len(self.texts))
         return passed[self.codes] if len(passed) else np.zeros(len(self.codes), bool)
 
@@ -102,8 +103,8 @@ class Cells:
 class Batch:
     """Some records of one source, column by column.
 
-    ``lines`` holds the line on which each record starts; every column is as long, its texts as
-    they stood in the file, by role (see `ROLES`, `KEEP`).
+    ``lines`` holds the line on which each record starts. The columns have the same length and
+    hold the texts as they stood in the file, by role (see `ROLES`, `KEEP`).
     """
 
     lines: Numbers
@@ -112,7 +113,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Rejection:
-    """A record that cannot be taken: where it is and what is wrong with it."""
+    """A record that cannot be imported: its place and what is wrong with it."""
 
     source: str
     line: int
@@ -122,7 +123,7 @@ class Rejection:
         return f"{self.source}, line {self.line}: {self.reason}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The rejection as JSON."""
+        """Return the rejection as JSON."""
         return {"source": self.source, "line": self.line, "reason": self.reason}
 
 
@@ -130,7 +131,7 @@ class Rejection:
 class Rejections:
     """All rejections counted, and the first of them kept.
 
-    ``alike`` counts those whose reasons differ in what they quote alone, beside the first of
+    ``alike`` counts rejections whose reasons differ only in what they quote, with the first of
     them. Memory does not grow with the number of bad rows.
     """
 

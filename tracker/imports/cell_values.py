@@ -17,7 +17,10 @@ _MOST_MS = 2**31 - 1  # 24 days
 def read_column(
     column: Cells, read: Callable[[str], int], default: int, bad: dict[int, str]
 ) -> Numbers:
-    """The value of each record, the default if its cell is empty; reasons go into ``bad``."""
+    """Return the value of each record, the default if its cell is empty.
+
+    Reasons for bad cells are added to ``bad``.
+    """
     values, reasons = [], {}
     for n, raw in enumerate(column.texts):
         text = raw.strip()
@@ -35,7 +38,7 @@ def read_column(
 
 
 def moment(latest: int) -> Callable[[str], int]:
-    """A reader of times that refuses those after ``latest``, by more than the clocks' skew."""
+    """Return a reader of times that refuses times after ``latest`` by more than the clock skew."""
 
     def read(text: str) -> int:
         value = clock.parse_labelled_at(text)
@@ -47,7 +50,7 @@ def moment(latest: int) -> Callable[[str], int]:
 
 
 def millisecond(text: str) -> int:
-    """Seconds spent, as whole milliseconds; raises ValueError."""
+    """Return seconds spent, as whole milliseconds; raises ValueError."""
     try:
         value = round(float(text) * 1000)
     except (ValueError, OverflowError):
@@ -62,14 +65,14 @@ def _is_short_number(text: str) -> bool:
 
 
 def pass_number(text: str) -> int:
-    """The number of a presentation; raises ValueError."""
+    """Return the number of a pass; raises ValueError."""
     if not _is_short_number(text) or not 1 <= int(text) <= 32767:
         raise ValueError(f"the pass {text!r} is not 1, 2, …")
     return int(text)
 
 
 def offset(text: str) -> int:
-    """Where a span starts or ends; raises ValueError."""
+    """Return the position at which a span starts or ends; raises ValueError."""
     if not _is_short_number(text) or int(text) >= 2**31:
         raise ValueError(f"the offset {text!r} is not a whole number from 0")
     return int(text)

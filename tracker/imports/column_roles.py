@@ -1,4 +1,4 @@
-"""Which column of a delimited file means what: by its name, or as the user maps it."""
+"""The meaning of each column of a delimited file: by its name, or as the user maps it."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ _SPELLINGS = {"labelled_at": "labeled_at"}
 
 @dataclass(frozen=True)
 class Mapped:
-    """What the user said of the columns: ``{role: column}``, the wide ones, the kept ones.
+    """The user's statements about columns: ``{role: column}``, the wide ones, the kept ones.
 
-    A role without a column, ``""``, is one that no column has.
+    If a role's column is empty, ``""``, no column has the role.
     """
 
     roles: Mapping[str, str]
@@ -62,7 +62,7 @@ class Mapped:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where in a row each role stands; in wide form, the annotators' columns by name."""
+    """The column of each role in a row; in wide form, the annotators' columns by name."""
 
     roles: Mapping[str, int]
     annotators: Mapping[str, int]
@@ -76,7 +76,7 @@ class Layout:
 def parse_map(
     pairs: Sequence[str], *, wide: bool = False, keep: Sequence[str] = (), items: bool = False
 ) -> Mapped:
-    """What ``--map ROLE=COLUMN`` says; raises InvalidOption where it says nothing sensible.
+    """Return the roles that ``--map ROLE=COLUMN`` gives, ``{role: column}``; raises InvalidOption.
 
     An optional role without a column, ``ROLE=``, is one that no column has.
     """
@@ -104,10 +104,10 @@ def parse_map(
 
 
 def find_columns(header: Sequence[str], mapped: Mapped, source: str) -> Layout:
-    """The layout of a file with this header.
+    """Return the layout of a file with this header.
 
-    Raises Refused where a column that is needed is missing or could be one of several, and for
-    more than `MOST_COLUMNS`.
+    Raises Refused if a required column is missing or could be one of several, and for more
+    than `MOST_COLUMNS`.
     """
     if len(header) > MOST_COLUMNS:
         raise Refused(

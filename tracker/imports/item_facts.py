@@ -1,7 +1,7 @@
-"""What files say of items beside the answers: recorded by import, the last one holding.
+"""What files say about items other than the answers, by import; the latest statement holds.
 
 The facts of new items are stored as they come. Those of known ones wait in a temporary table
-until all files are read; undoing an import finds there what the imports left say.
+until all files are read. When an import is undone, the facts of the remaining imports hold.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _THING = ("item_id", "role", "name")
 
 
 class Fact(NamedTuple):
-    """What one cell says of an item; ``name`` is that of an attribute, else empty."""
+    """The statement of one cell about an item; ``name`` is an attribute's name, else empty."""
 
     item: int
     role: str
@@ -72,7 +72,7 @@ class Told:
         _told.create(connection)
 
     def of_new(self, facts: Sequence[Fact]) -> None:
-        """Record what is said of items that this import made."""
+        """Record the facts of items that this import created."""
         attributes = [fact for fact in facts if fact.role == ATTRIBUTE]
         key = {"project_id": self.project_id, "change_id": self.change}
         if facts:
@@ -83,14 +83,14 @@ class Told:
             dialect.bulk_insert(self.connection, _attributes, columns)
 
     def of_known(self, facts: Sequence[Fact]) -> None:
-        """Take what is said of items that were there; of one thing the first word holds."""
+        """Take the facts of items that existed before; the first statement in a file holds."""
         numbers = list(range(self._waiting, self._waiting + len(facts)))
         self._waiting += len(facts)
         if facts:
             dialect.bulk_insert(self.connection, _told, _columns(facts) | {"number": numbers})
 
     def settle(self) -> None:
-        """Record what waits, and let it hold."""
+        """Record the waiting facts, and apply them."""
         if self._waiting:
             dialect.refresh_statistics(self.connection, _told)
             self._drop_said_before()
@@ -98,11 +98,11 @@ class Told:
             _apply(self.connection, self.project_id)
 
     def close(self) -> None:
-        """Drop what was needed on the way."""
+        """Drop the temporary table."""
         _told.drop(self.connection)
 
     def _drop_said_before(self) -> None:
-        """Delete what this import said before, perhaps otherwise."""
+        """Delete what this import said before about the same, which may differ."""
         first, said = _told.alias("first"), _facts
         earlier = exists(select(literal(1)).select_from(first)).where(
             *(first.c[column] == _told.c[column] for column in _THING),
@@ -150,7 +150,7 @@ def _columns(facts: Sequence[Fact]) -> dict[str, Any]:
 
 
 def take_back_facts(connection: Connection, project_id: int, change: int) -> None:
-    """Let hold what the facts that are left say, of all that an undone import spoke of."""
+    """Restore what the remaining facts say about everything that an undone import mentioned."""
     mine = and_(_facts.c.project_id == project_id, _facts.c.change_id == change)
     if connection.scalar(select(literal(1)).where(mine).limit(1)) is None:
         return
@@ -177,7 +177,7 @@ def take_back_facts(connection: Connection, project_id: int, change: int) -> Non
 
 
 def _apply(connection: Connection, project_id: int) -> None:
-    """Let what is told hold now; what is told without a value is not known any more."""
+    """Apply the facts to the items; a fact without a value removes what was known."""
     told = and_(_told.c.item_id == _attributes.c.item_id, _told.c.name == _attributes.c.name)
     spoken = select(_told.c.item_id).where(_told.c.role == ATTRIBUTE)
     connection.execute(

@@ -1,4 +1,4 @@
-"""A list of items without answers: registered, as one import that can be taken back."""
+"""A list of items without answers, registered by one import that can be undone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def load_items(
     """Register the items of files, with their texts and the attributes to keep.
 
     A row is ``inserted`` if the project did not have the item, ``changed`` if the file says
-    something else of it than before. Raises Refused as `load` does.
+    something new about it. Raises Refused as `load` does.
     """
     lock_project(connection, project.id)
     before = count_items(connection, project)
@@ -74,7 +74,7 @@ def load_items(
 def _said_otherwise(
     connection: Connection, project: ProjectInfo, change: int, first_new: int
 ) -> int:
-    """Of how many items that were known a change said something new."""
+    """Return the number of known items about which a change said something new."""
     new = select(func.count(_facts.c.item_id.distinct())).where(
         _facts.c.project_id == project.id,
         _facts.c.change_id == change,

@@ -1,4 +1,4 @@
-"""Items by name, as many as a project has: only the recent ones are kept in memory."""
+"""Ids of items by name; only the recent ones of a project are kept in memory."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SPACE = "".join(mark for mark in map(chr, range(0x3001)) if mark.isspace())
 
 
 class ItemIds(Ids):
-    """The numbers of items; what a file tells of one is stored where it first comes.
+    """The ids of items; facts about an item are stored when it first occurs.
 
     Names stay in Arrow's arrays, in a tenth of the memory that Python's objects would take.
     """
@@ -48,7 +48,7 @@ class ItemIds(Ids):
     def __init__(
         self, connection: Connection, project: ProjectInfo, change: int, *, listed: bool = False
     ) -> None:
-        """``listed`` says that items are to be known without an answer, too."""
+        """``listed`` says that items without an answer are registered, too."""
         import pyarrow as pa
 
         super().__init__(connection, project)
@@ -63,13 +63,13 @@ class ItemIds(Ids):
         _wanted.create(connection)
 
     def close(self) -> None:
-        """Record what was told of known items, and drop what the look-ups needed."""
+        """Record the facts of known items, and drop the temporary data."""
         self.told.settle()
         self.told.close()
         _wanted.drop(self.connection)
 
     def of(self, column: Cells, batch: Batch) -> Numbers:
-        """The number of each different text of a column, `BAD` if it was refused."""
+        """Return the id of each distinct text of a column, `BAD` if it was refused."""
         names, bad = self._fit(column)
         places = _places(names, self._names)
         numbers = np.where(bad, BAD, np.append(self._ids, BAD)[places])
@@ -86,11 +86,11 @@ class ItemIds(Ids):
         return numbers
 
     def reason(self, raw: str) -> str:
-        """Why a name was refused."""
+        """Return why a name was refused."""
         return str(self._objection(raw.strip()))
 
     def _fit(self, column: Cells) -> tuple[Any, Flags]:
-        """The names less surrounding space, and which of them cannot be one."""
+        """Return the names without surrounding space, and which of them cannot be names."""
         import pyarrow.compute as pc
 
         names = pc.utf8_trim(column.distinct, characters=_SPACE)
@@ -99,9 +99,9 @@ class ItemIds(Ids):
         return names, (length == 0) | (length > LONGEST_NAME) | nul
 
     def _learn_items(self, fresh: Any, rows: Numbers, batch: Batch) -> Numbers:
-        """The numbers of names that were not met before.
+        """Return the ids of names that were not met before.
 
-        Each first comes in that row; of rows that tell nothing of items none is named.
+        Each first occurs in the given row; no rows are given if no column has facts about items.
         """
         import pyarrow as pa
 
@@ -136,7 +136,7 @@ class ItemIds(Ids):
     def _tell(
         self, names: Any, numbers: Numbers, is_new: Flags, rows: Numbers, batch: Batch
     ) -> None:
-        """Store the new items, and of all of them what their rows say."""
+        """Store the new items, and the facts in the rows of all of them."""
         said = {
             role: [_detail(role, raw) for raw in cells.at(rows)]
             for role, cells in _telling(batch).items()
@@ -168,18 +168,18 @@ class ItemIds(Ids):
 
 
 def _telling(batch: Batch) -> dict[str, Cells]:
-    """The columns that say something of items, by role."""
+    """Return the columns with facts about items, by role."""
     columns = batch.columns.items()
     return {role: one for role, one in columns if role in _DETAILS or role.startswith(KEEP)}
 
 
 def _meaning(role: str) -> tuple[str, str]:
-    """What a column says of an item: the role of a fact, and the name of an attribute."""
+    """Return the role of a column's facts, and the name of the attribute."""
     return (ATTRIBUTE, role.removeprefix(KEEP)) if role.startswith(KEEP) else (_DETAILS[role], "")
 
 
 def _places(names: Any, among: Any) -> Numbers:
-    """Where each name is among others, -1 if it is not."""
+    """Return the place of each name among others, -1 if it is absent."""
     import pyarrow.compute as pc
 
     places: Numbers = pc.index_in(names, value_set=among).fill_null(-1).to_numpy()
@@ -187,7 +187,7 @@ def _places(names: Any, among: Any) -> Numbers:
 
 
 def _with_nul_between(names: Any) -> Any:
-    """The bytes of all names, as a buffer."""
+    """Return the bytes of all names, as a buffer."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -196,7 +196,7 @@ def _with_nul_between(names: Any) -> Any:
 
 
 def _first_records(column: Cells, places: Numbers) -> Numbers:
-    """The first record of each place that a column's different texts have; -1 is none."""
+    """Return the first record of each place in a column's distinct texts; -1 if there is none."""
     of_records = places[column.codes]
     backwards = np.flatnonzero(of_records >= 0)[::-1]
     first = np.zeros(int(places.max(initial=-1)) + 1, np.int64)

@@ -1,4 +1,4 @@
-"""One import: every source read, staged, settled and counted, in one transaction."""
+"""One import: every source read, staged, resolved and counted, in one transaction."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True)
 class ImportResult:
-    """What an import did. Every row had one fate: the five counts add up to ``rows``.
+    """The result of an import. Every row has one outcome: the five counts add up to ``rows``.
 
-    ``rejections`` are the first of them; ``alike`` has one of each kind, and how many there are.
+    ``rejections`` are the first of them; ``alike`` has one of each kind, with their number.
     """
 
     id: int | None
@@ -60,7 +60,7 @@ class ImportResult:
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as the contract's JSON; ``gold`` where a gold column held truths."""
+        """Return the result as JSON; with ``gold`` if a gold column held truths."""
         return {
             "import": self.id,
             "project": self.project,
@@ -74,7 +74,7 @@ class ImportResult:
 
 
 class Rejected(Refused):
-    """An import refused for its rows; ``result`` says which."""
+    """An import refused because of its rows; ``result`` says which."""
 
     def __init__(self, result: ImportResult) -> None:
         first = result.rejections[0]
@@ -96,8 +96,8 @@ def load(
 ) -> ImportResult:
     """Read the sources into the project as one import.
 
-    Raises Refused (`Rejected` for single rows) where something cannot be taken; the caller's
-    transaction then ends without a trace.
+    Raises Refused (`Rejected` for single rows) if something cannot be imported; the caller's
+    transaction is then rolled back completely.
     """
     lock_project(connection, project.id)
     empty_before = not connection.scalar(
@@ -158,7 +158,7 @@ def load(
 
 
 def _alike(project: ProjectInfo, names: Mapping[int, str], met: Collection[int]) -> Iterator[str]:
-    """A sentence for each group of categories that look alike, one of which the import met."""
+    """Yield a sentence for each group of look-alike categories, if the import met one of them."""
     numbers = {name: number for number, name in names.items()}
     for group in look_alikes(names.values()):
         if any(numbers[name] in met for name in group):
@@ -251,7 +251,7 @@ def result_of(
     gold: dict[str, int] | None,
     rejections: Rejections,
 ) -> ImportResult:
-    """The result of an import with such fates of its rows."""
+    """Return the result of an import from the outcomes of its rows."""
     return ImportResult(
         id=number,
         project=project.name,
@@ -267,7 +267,7 @@ def result_of(
 
 @contextmanager
 def _no_cycles() -> Iterator[None]:
-    """Hold the cycle collector off: it would walk millions of plain lists for nothing."""
+    """Disable the cycle collector, which would walk millions of plain lists for nothing."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

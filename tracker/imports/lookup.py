@@ -1,4 +1,4 @@
-"""Names in files to numbers in the ledger: looked up in bulk, made where they are new."""
+"""Ids of the names in files: looked up in bulk, and created for new names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_LEARNT = 10_000  # categories; a project that needs more can declare them
 
 
 class Ids:
-    """The numbers of one kind of name, as they stand in files (``raw``), in one project."""
+    """The ids of one kind of name in one project, by the text in files (``raw``)."""
 
     what = "name"
 
@@ -37,11 +37,11 @@ class Ids:
         self.reasons: dict[str, str] = {}
 
     def of(self, column: Cells, _batch: Batch) -> Numbers:
-        """The number of each different text of a column, `BAD` if it was refused."""
+        """Return the id of each distinct text of a column, `BAD` if it was refused."""
         return np.array(self.of_texts(column.texts), np.int64)
 
     def of_texts(self, raws: Sequence[str]) -> list[int]:
-        """The number of each raw name, `BAD` if it was refused."""
+        """Return the id of each raw name, `BAD` if it was refused."""
         known = self.known
         new = [raw for raw in raws if raw not in known]
         if new:
@@ -50,15 +50,15 @@ class Ids:
 
     @property
     def met(self) -> set[int]:
-        """The numbers of the names that this import met."""
+        """The ids of the names that this import met."""
         return {number for number in self.known.values() if number > 0}
 
     def reason(self, raw: str) -> str:
-        """Why a name was refused."""
+        """Return why a name was refused."""
         return self.reasons[raw]
 
     def _learn(self, new: Sequence[str]) -> None:
-        """Number the raw names that were not met before."""
+        """Find or create the ids of the raw names that were not met before."""
         named = {raw: raw.strip() for raw in new}
         bad = {raw: reason for raw in new if (reason := self._objection(named[raw]))}
         for raw in bad:
@@ -78,12 +78,12 @@ class Ids:
         return None
 
     def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
-        """The number of each name, made if it is new."""
+        """Return the number of each name, made if it is new."""
         raise NotImplementedError
 
 
 class CategoryIds(Ids):
-    """Numbers of categories: the declared ones only, or new ones too."""
+    """Ids of categories: of the declared ones only, or of new ones too."""
 
     what = "category"
 
@@ -117,7 +117,7 @@ class CategoryIds(Ids):
         return None if unfit is None else f"{name!r} {unfit}"
 
     def _spelt(self) -> dict[float | None, str]:
-        """On a scale of numbers the categories by their number, of several the first."""
+        """Return the categories of a numeric scale by number; of several spellings, the first."""
         known = self.declared
         ranked = self.project.scale == "ordinal" and all(map(is_numeric, known))
         if self.project.scale not in {"interval", "ratio"} and not ranked:
@@ -125,7 +125,7 @@ class CategoryIds(Ids):
         return {_number(name): name for name in reversed(known)}
 
     def _check_order(self, new: Iterable[str]) -> None:
-        """Refuse categories of an ordinal scale that are no numbers and have no order at all."""
+        """Refuse categories of an ordinal scale that are not numbers and have no order."""
         unplaced = [name for name in new if not is_numeric(name)]
         if self.project.scale == "ordinal" and unplaced and not self.ordered:
             name = self.project.name
@@ -142,7 +142,7 @@ class CategoryIds(Ids):
         return {name: made[one] for name, one in same.items()}
 
     def _same(self, name: str) -> str:
-        """The name of the category: on a scale of numbers the one that was first spelt."""
+        """Return the name of the category; on a numeric scale, its first spelling."""
         number = _number(name)
         if number is None or name in self.declared or name in self.merged:
             return name
@@ -151,7 +151,7 @@ class CategoryIds(Ids):
         return self.spelt.setdefault(number, name) if numeric else name
 
     def _made(self, names: Sequence[str]) -> Mapping[str, int]:
-        """The number of each name, made if it is new."""
+        """Return the number of each name, made if it is new."""
         new = [name for name in names if name and name not in self.names]
         self._check_order(new)
         if len(self.names) + len(new) >= _MOST_LEARNT:
@@ -178,7 +178,7 @@ def _number(name: str) -> float | None:
 
 
 class AnnotatorIds(Ids):
-    """Numbers of the names under which answers were given; `canonical` maps to annotators."""
+    """Ids of the names under which answers were given; `canonical` maps them to annotators."""
 
     what = "annotator"
 
@@ -199,20 +199,20 @@ class AnnotatorIds(Ids):
         self.next = max(self.names.values(), default=0) + 1
 
     def name_of(self, number: int) -> str:
-        """The name of an annotator."""
+        """Return the name of an annotator."""
         return next(str(name) for name, known in self.names.items() if known == number)
 
     def canonical(self, given: Numbers) -> Numbers:
-        """The annotators that the names stand for."""
+        """Return the annotators that the names stand for."""
         owners = given.copy()
         for alias, owner in self.aliases.items():
             owners[given == alias] = owner
         return owners
 
     def reference(self, name: str) -> int:
-        """The number of the reference annotator of that name, made where there is none.
+        """Return the id of the reference annotator of that name, created if there is none.
 
-        Raises Refused where an annotator of the name is not a reference.
+        Raises Refused if an annotator of that name is not a reference.
         """
         if self.kinds.get(name, "reference") != "reference":
             raise Refused(

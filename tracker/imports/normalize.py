@@ -1,4 +1,4 @@
-"""From a batch to staged rows: names resolved, values read, bad records set aside."""
+"""From a batch to staged rows: names resolved, values read, bad records rejected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Rows = dict[str, npt.NDArray[Any]]
 
 
 class Intake:
-    """Takes batches of one import and stages what is good in them."""
+    """Takes batches of one import and stages their good records."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Intake:
         rejections: Rejections,
         change: tuple[int, int],
     ) -> None:
-        """``change`` is the import's number in the change log, and when it is recorded."""
+        """``change`` is the import's number in the change log, and the moment of its recording."""
         self.connection = connection
         self.project = project
         self.staging = staging
@@ -57,7 +57,7 @@ class Intake:
         self._gold_seen: set[tuple[int, str]] = set()
 
     def close(self) -> None:
-        """Record what was said beside the answers, and drop what was needed on the way."""
+        """Record the facts, and drop the temporary data."""
         self.items.close()
         project, change, annotators = self.project.id, self.change, self.annotators
         met = annotators.met | annotators.told.keys()
@@ -68,9 +68,8 @@ class Intake:
     def take(self, batch: Batch, source: int, name: str) -> int:
         """Stage a batch of the source with this number and name; returns how many rows count.
 
-        These are the answers; of a file of truths alone, the truths.
-
-        Raises Refused where the file as a whole does not fit the project.
+        The rows are the answers or, in a file of truths alone, the truths. Raises Refused if the
+        file as a whole does not fit the project.
         """
         self._fits(batch, name)
         columns = batch.columns
@@ -171,7 +170,7 @@ class Intake:
         rows["span_start"], rows["span_end"] = starts, ends
 
     def _take_gold(self, batch: Batch, items: Numbers, source: int, bad: dict[int, str]) -> None:
-        """Stage the truths of a batch, each item's once however many rows repeat it."""
+        """Stage the truths of a batch, one per item however many rows repeat it."""
         golds = batch.columns["gold"]
         told = np.flatnonzero(golds.holds(str.strip) & (items != BAD))
         pairs = items[told] * len(golds.distinct) + golds.codes[told]
@@ -208,7 +207,7 @@ class Intake:
 
 
 def refuse_nul(batch: Batch, name: str) -> None:
-    """Refuse texts that Postgres would refuse; names are looked at one by one."""
+    """Refuse texts that Postgres would refuse; names are checked one by one."""
     for role, column in batch.columns.items():
         if role == "text" or role.startswith(KEEP):
             found = column.holds(lambda text: "\0" in text)

@@ -1,9 +1,9 @@
-"""Which answer stands: staged rows against each other and against what stands already.
+"""Which answer stands: staged rows compared with each other and with the standing answers.
 
-Of several records of one answer (annotator, item, pass) the one with the greatest
+An answer (annotator, item, pass) may have several records. The one with the greatest
 (``labelled_at``, order of recording, name it was given under) stands. Records that do not stand
-are kept, also those that repeat what is known: an undo of another import must leave as if that
-import never was.
+are kept, also those that repeat what is known: an undo of another import must leave the ledger
+as if that import had never been.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _past = cast("Table", PastLabel.__table__)
 
 
 class Settlement:
-    """Moves staged rows into the ledger and counts what became of them."""
+    """Moves staged rows into the ledger and counts their outcomes."""
 
     def __init__(
         self, connection: Connection, incoming: Table, project_id: int, change_id: int
@@ -55,10 +55,10 @@ class Settlement:
         self.change_id = change_id
 
     def date_known_sources(self, digests: dict[int, str]) -> None:
-        """Let a file that was imported before be labelled when it was recorded then.
+        """Date a file that was imported before to the time of that import.
 
-        Only rows without a time of their own: a re-import of last week's file does not make
-        its answers younger than this week's.
+        Only rows without a time of their own are dated: importing last week's file again does not
+        make its answers newer than this week's.
         """
         for number, digest in digests.items():
             earlier = self.connection.scalar(
@@ -83,7 +83,7 @@ class Settlement:
                 )
 
     def insert_all(self, rows: Mapping[str, Any]) -> None:
-        """Put all rows of an import where they stand, given that nothing is to settle."""
+        """Insert all rows of an import as standing, if none needs to be resolved."""
         given = rows["given_as"]
         if not isinstance(given, int):
             given = np.where(given == OWN_NAME, rows["annotator_id"], given)
@@ -93,7 +93,7 @@ class Settlement:
         dialect.bulk_insert(self.connection, _labels, keys | with_missing(columns))
 
     def run(self, *, repeats: bool, empty_before: bool) -> None:
-        """Settle every staged row, and drop those that only repeat another of their file.
+        """Resolve every staged row, and drop rows that only repeat another of their file.
 
         ``repeats`` says whether any answer has several rows.
         """
@@ -110,9 +110,9 @@ class Settlement:
     def fates(
         self, gold: int | None, truth_files: Collection[int]
     ) -> tuple[dict[str, int], dict[str, int]]:
-        """How many rows had each fate, and how many truths beside the answers of a row had.
+        """Return the number of rows by outcome, and the number of truths beside answers by outcome.
 
-        In a file of truths alone, by its source's number, the truths are the rows.
+        In a file of truths alone, given by its source's number, the truths are the rows.
         """
         rows = self.incoming.c
         beside = (
@@ -137,20 +137,20 @@ class Settlement:
         return answers, truths
 
     def changed_items(self) -> Select[Any]:
-        """The items of answers that are new or say something else than before."""
+        """Return the items whose answers are new or differ from before."""
         fate = self.incoming.c.fate
         return select(self.incoming.c.item_id).where(fate.in_([INSERTED, CHANGED]))
 
     # -- within the import -----------------------------------------------------------------
 
     def any_repeats(self) -> bool:
-        """Whether any answer has several rows."""
+        """Return whether any answer has several rows."""
         key = [self.incoming.c[column] for column in ANSWER]
         groups = select(literal(1)).select_from(self.incoming).group_by(*key)
         return bool(self.connection.scalar(select(groups.having(func.count() > 1).exists())))
 
     def _drop_repeated(self) -> None:
-        """Delete rows that say again what another line of the file says."""
+        """Delete rows that repeat another line of the file."""
         earlier = self.incoming.alias("earlier")
         self.connection.execute(
             delete(self.incoming).where(
@@ -207,7 +207,7 @@ class Settlement:
         return and_(alias.c.project_id == self.project_id, same(ANSWER, alias, row))
 
     def _judge(self, wave: int) -> None:
-        """Give each row of a wave its fate: the standing answer is older, alike, or neither."""
+        """Give each row of a wave its outcome: the standing answer is older, equal, or neither."""
         rows = self.incoming
         stands = _labels.alias("stands")
         standing_at = (
@@ -222,7 +222,7 @@ class Settlement:
         self.connection.execute(update(rows).where(rows.c.wave == wave).values(fate=fate))
 
     def _alike(self) -> ColumnElement[bool]:
-        """Whether a staged record says what the standing answer says, label for label."""
+        """Return whether a staged record equals the standing answer, label for label."""
         rows = self.incoming
         stands, mine, theirs = _labels.alias("s1"), rows.alias("r1"), _labels.alias("s2")
         missing_in_ledger = (
@@ -249,7 +249,7 @@ class Settlement:
         return and_(~missing_in_ledger, ~missing_here)
 
     def _takes_over(self, row: FromClause, standing: FromClause) -> ColumnElement[bool]:
-        """Whether a row not older replaces the standing one; a mere repetition does not."""
+        """Return whether a row that is not older replaces the standing one; repetitions do not."""
         differs = row.c.spent_ms.is_distinct_from(standing.c.spent_ms)
         later = row.c.labelled_at > standing.c.labelled_at
         return (row.c.fate == CHANGED) | ((row.c.fate == UNCHANGED) & (later | differs))
@@ -269,7 +269,7 @@ class Settlement:
         retire(self.connection, and_(_labels.c.project_id == self.project_id, replaced))
 
     def _store(self, wave: int, *, keep_past: bool) -> None:
-        """Put a wave's rows where they belong: those that stand, then the others."""
+        """Store a wave's rows: those that stand, then the others."""
         rows = self.incoming
         stands = _labels.alias("stands")
         occupied = (

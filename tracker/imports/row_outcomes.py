@@ -1,4 +1,4 @@
-"""What becomes of an imported row."""
+"""The outcomes of an imported row."""
 
 from __future__ import annotations
 

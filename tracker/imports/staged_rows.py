@@ -1,4 +1,4 @@
-"""Rows of an import held as arrays: in order, and whether any of them need settling."""
+"""Rows of an import held as arrays: their order, and whether any of them must be resolved."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Held:
         self.clear()
 
     def clear(self) -> None:
-        """Let go of all rows."""
+        """Release all rows."""
         self.rows = 0
         self._parts: list[tuple[int, dict[str, Numbers]]] = []
 
@@ -41,7 +41,7 @@ class Held:
         self.rows += rows
 
     def sorted(self) -> dict[str, Numbers]:
-        """The rows by answer, then by category; without the columns that none was told of."""
+        """Return the rows by answer, then by category, without columns that no row has."""
         names = dict.fromkeys(name for _, part in self._parts for name in part)
         columns = {name: self._column(name) for name in names}
         order = _order([columns[name] for name in _ORDER if name in columns])
@@ -51,7 +51,7 @@ class Held:
         return columns
 
     def _column(self, name: str) -> Numbers:
-        """A column of all parts, which let go of it: there is no room for all of them twice."""
+        """Return a column joined from all parts, which are released to save memory."""
         return np.concatenate(
             [
                 part.pop(name) if name in part else np.full(rows, self.defaults[name], np.int64)
@@ -61,10 +61,10 @@ class Held:
 
 
 def _order(keys: list[Numbers]) -> Numbers:
-    """The order by several columns, the first being the slowest to change.
+    """Return the order by several columns, the first being the slowest to change.
 
-    Columns that fit into 63 bits together with the row's place are sorted as one number, in place:
-    in a tenth of the time, and without room for the order beside it.
+    If the columns and the row's place fit into 63 bits, they are sorted as one number, in place:
+    in a tenth of the time, and without memory for the order beside it.
     """
     offsets = [int(key.min()) for key in keys]
     bits = [int(key.max() - low).bit_length() for key, low in zip(keys, offsets, strict=True)]
@@ -85,10 +85,10 @@ def _order(keys: list[Numbers]) -> Numbers:
 
 
 def to_settle(rows: Mapping[str, Any], *, single: bool) -> bool:
-    """Whether sorted rows hold an answer that has several records or says a thing twice.
+    """Return whether sorted rows hold an answer with several records, or with a repeated label.
 
-    With ``single`` an answer is one category; else none of the reserved ones stands beside
-    another. Answers of several spans always need settling.
+    With ``single`` an answer is one category; else a reserved category stands alone. Answers of
+    several spans must always be resolved.
     """
     again = np.ones(len(rows["line"]) - 1, bool)
     for name in ANSWER:
@@ -104,12 +104,12 @@ def to_settle(rows: Mapping[str, Any], *, single: bool) -> bool:
 
 
 def _alike(column: Any) -> Flags | np.bool_:
-    """Whether each row but the first has the number of the row before it."""
+    """Return whether each row but the first has the number of the row before it."""
     return column[1:] == column[:-1] if isinstance(column, np.ndarray) else np.True_
 
 
 def with_missing(rows: Mapping[str, Any]) -> dict[str, Any]:
-    """The rows as a database takes them: a time spent that is not known is missing."""
+    """Return the rows as a database takes them: an unknown time spent is missing."""
     spent = rows.get("spent_ms")
     if spent is None:
         return dict(rows)
@@ -120,9 +120,9 @@ def with_missing(rows: Mapping[str, Any]) -> dict[str, Any]:
 def all_inserted(
     rows: Mapping[str, Any], gold: int | None, truth_files: Collection[int]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """How many answers and how many truths beside them were inserted, given that all rows were.
+    """Return how many answers and how many truths beside them were inserted, if all rows were.
 
-    In a file of truths alone, by its source's number, the truths are the rows.
+    In a file of truths alone, given by its source's number, the truths are the rows.
     """
     beside = 0
     if gold is not None:

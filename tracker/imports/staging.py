@@ -1,4 +1,4 @@
-"""The temporary table in which an import lies until it is settled which answers stand."""
+"""The temporary table for the rows of an import until it is decided which answer stands."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ _DEFAULTS = {
 class Staging:
     """The rows of one import on their way in; one row is one label, its names resolved.
 
-    They are held as arrays, and lie in ``table`` once they are too many to hold or are `stored`.
-    ``wave`` numbers the records of one answer within the import, oldest first. ``extremes``
-    holds the least and the greatest number of each column of `REFERENCES`.
+    They are held as arrays, and moved to ``table`` once they are too many to hold or are
+    `stored`. ``wave`` numbers the records of one answer within the import, oldest first.
+    ``extremes`` holds the least and the greatest number of each column of `REFERENCES`.
     """
 
     def __init__(self, connection: Connection, recorded_at: int) -> None:
@@ -66,7 +66,7 @@ class Staging:
         self.extremes: dict[str, tuple[int, int]] = {}
 
     def add(self, columns: Mapping[str, Numbers]) -> None:
-        """Append rows given column by column; what is left out takes its default."""
+        """Append rows given column by column; a column left out takes its default."""
         if not len(columns["line"]):
             return
         for name in REFERENCES & columns.keys():
@@ -78,11 +78,11 @@ class Staging:
             self._spill()
 
     def all_at_once(self, *, single: bool) -> Mapping[str, Any] | None:
-        """All rows in the order of labels' keys, if nothing is to settle; else None.
+        """Return all rows in the order of labels' keys, if none must be resolved; else None.
 
-        A column that no row was told of is its default. Something is to settle if an answer has
-        several records, or rows that repeat or contradict each other; or if the rows were too
-        many to hold. With ``single`` an answer is one category.
+        A column that no row has is its default. Rows must be resolved if an answer has several
+        records, or rows that repeat or contradict each other; or if the rows were too many to hold.
+        With ``single`` an answer is one category.
         """
         if self._spilled or not self._held.rows:
             return None
@@ -90,7 +90,7 @@ class Staging:
         return None if to_settle(rows, single=single) else rows
 
     def store(self) -> None:
-        """Let all rows be in the table."""
+        """Move all rows into the table."""
         self._spill()
         dialect.refresh_statistics(self.connection, self.table)
 
@@ -102,7 +102,7 @@ class Staging:
 
 
 def _table(recorded_at: int) -> Table:
-    """As it is created: an answer without a time was labelled when it was recorded."""
+    """Return the table; an answer without a time was labeled when it was recorded."""
     no_span, recorded = text(str(NO_SPAN)), text(str(recorded_at))
     return Table(
         "incoming",
@@ -131,7 +131,7 @@ _INCOMING = _table(0)  # one for all imports: what is made of the same table is 
 
 @contextmanager
 def staging(connection: Connection, recorded_at: int) -> Iterator[Staging]:
-    """An empty staging table, gone afterwards; an aborted transaction takes it with it."""
+    """Yield an empty staging table, dropped afterwards or by an aborted transaction."""
     made = Staging(connection, recorded_at)
     yield made
     made.table.drop(connection)

@@ -1,4 +1,4 @@
-"""What was imported: listed, shown, taken back."""
+"""Imports: listed, shown, undone."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ImportInfo:
     undone_at: int | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The import as JSON."""
+        """Return the import as JSON."""
         return {
             "import": self.id,
             "project": self.project,
@@ -58,7 +58,7 @@ class ImportInfo:
 def list_imports(
     connection: Connection, project_id: int | None = None, number: int | None = None
 ) -> list[ImportInfo]:
-    """Imports, oldest first: of all projects, of one, or the one of that number."""
+    """Return imports, oldest first: of all projects, of one, or the one with that number."""
     undone = Change.__table__.alias("undone")
     statement = (
         select(
@@ -100,7 +100,7 @@ def list_imports(
 
 
 def find_import(connection: Connection, number: int) -> ImportInfo:
-    """The import of that number; raises NotFound."""
+    """Return the import with that number; raises NotFound."""
     found = list_imports(connection, number=number)
     if not found:
         raise NotFound(f"there is no import {number}", "see: tracker imports list")
@@ -108,7 +108,7 @@ def find_import(connection: Connection, number: int) -> ImportInfo:
 
 
 def undo_import(connection: Connection, number: int) -> ImportInfo:
-    """Take an import back, as if it had never been; what it superseded stands again.
+    """Undo an import, as if it had never been; what it superseded stands again.
 
     Raises NotFound for an unknown import, InvalidOption for one that was undone before.
     """

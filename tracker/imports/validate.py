@@ -1,4 +1,4 @@
-"""What must hold of staged rows before they enter the ledger."""
+"""What must be true of staged rows before they enter the ledger."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REFERS_TO: Mapping[str, type[Item | Annotator | Category]] = {
 
 
 class Contradiction(NamedTuple):
-    """One row that cannot be taken beside another of its file."""
+    """A row that contradicts another of its file."""
 
     source: int
     line: int
@@ -33,10 +33,10 @@ class Contradiction(NamedTuple):
 def contradictions(
     connection: Connection, incoming: Table, project_id: int, *, single: bool
 ) -> list[Contradiction]:
-    """Take out the rows that contradict others of the same file, and say which they were.
+    """Remove the rows that contradict others of the same file, and return them.
 
-    In a project of one category per answer these are different categories at the same time;
-    elsewhere "none applies" beside a label.
+    In a project of one category per answer, these are different categories at the same time; in
+    other projects, "none applies" beside a label.
     """
     lowest, highest = (f(incoming.c.category_id) for f in (func.min, func.max))
     mixed = lowest < highest if single else and_(lowest < 1, highest > 0)
@@ -102,7 +102,7 @@ def contradictions(
 
 
 def past_the_end(connection: Connection, incoming: Table, project_id: int) -> list[Contradiction]:
-    """Take out spans that end past their document, whatever row or import told its length."""
+    """Remove spans that end past their document, whichever row or import gave its length."""
     of_item = (Item.project_id == project_id) & (Item.id == incoming.c.item_id)
     too_far = of_item & (incoming.c.span_end > Item.length)
     rows = connection.execute(
@@ -134,10 +134,10 @@ def past_the_end(connection: Connection, incoming: Table, project_id: int) -> li
 def check_references(
     connection: Connection, extremes: Mapping[str, tuple[int, int]], project_id: int
 ) -> None:
-    """Prove that every staged row refers to an item, annotator and category of the project.
+    """Check that every staged row refers to an item, annotator and category of the project.
 
     Their numbers have no gaps, so the least and the greatest of each column suffice. Raises
-    RuntimeError: a row that fails is a fault of the program.
+    RuntimeError, because a row that fails is a fault of the program.
     """
     for column, (least, greatest) in extremes.items():
         entity = _REFERS_TO[column]

@@ -40,22 +40,7 @@ _SPANS: Final = {
 
 @dataclass(frozen=True)
 class Measure:
-    """One entry of the registry.
-
-    Attributes:
-        name: the name in commands and JSON.
-        title: the name for people.
-        needs: the tally that it follows from: "patterns"; "marginals", patterns and each
-            annotator's own answers; "pair", the cross-table of a project's only two annotators;
-            "pairs", the cross-tables of all; "documents", the spans themselves.
-        formula: the definition in one line of plain text.
-        source: the publication that defines it.
-        cite: the key of that publication, see `citations`.
-        undefined: reasons for having no value, and when each is given.
-        answers: the kinds of project that it fits.
-        weighted: whether ``--weights`` changes it.
-        function: computes it from a sample, where patterns and marginals are all it needs.
-    """
+    """An entry of the registry of measures."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""Annotators against the truth, from a table of true and given answers."""
+"""Annotators compared with the truth, from a table of true and given answers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,7 @@ __all__ = ["CategoryAccuracy", "GoldAgreement", "against_gold"]
 
 @dataclass(frozen=True)
 class CategoryAccuracy:
-    """How one category was found.
-
-    Attributes:
-        category: the id.
-        true: answers to items whose truth holds it.
-        given: answers that hold it.
-        right: answers that hold it to items whose truth does.
-        precision: right / given; None where it was never given.
-        recall: right / true; None where it is never true.
-        f1: their harmonic mean, 2 right / (true + given); None where both are 0.
-    """
+    """How well one category was recognized."""
 
     category: int
     true: int
@@ -34,12 +24,12 @@ class CategoryAccuracy:
 
     @property
     def precision(self) -> float | None:
-        """Of the answers that hold it, the share that is right."""
+        """Of the answers that hold the category, the share that is right."""
         return self.right / self.given if self.given else None
 
     @property
     def recall(self) -> float | None:
-        """Of the answers that should hold it, the share that does."""
+        """Of the answers that should hold the category, the share that does."""
         return self.right / self.true if self.true else None
 
     @property
@@ -51,23 +41,7 @@ class CategoryAccuracy:
 
 @dataclass(frozen=True)
 class GoldAgreement:
-    """The truth against one annotator's answers, or all annotators' pooled.
-
-    One count is one answer to an item with a truth. Answers of several annotators to one item
-    are not independent, so that the bounds of pooled ones are too narrow: they are left out.
-
-    Attributes:
-        items: items that have a truth and an answer.
-        answers: answers to them.
-        observed: accuracy, the share of answers equal to the truth; None without answers.
-        ci_low: lower bound of the accuracy (Wilson), of a single annotator.
-        ci_high: upper bound, likewise.
-        expected: accuracy expected by chance, from the shares of the truth and of the answers.
-        cohen_kappa: Cohen's kappa of truth and answers, None where undefined.
-        undefined: no_overlap or single_category, or None.
-        categories: how each category was found, in the order given.
-        confusion: ``{(true answer, given answer): answers}``.
-    """
+    """The truth compared with one annotator's answers, or with all annotators' pooled."""
 
     items: int
     answers: int
@@ -81,7 +55,7 @@ class GoldAgreement:
     confusion: Mapping[tuple[Answer, Answer], int]
 
     def to_dict(self) -> dict[str, float | int | str | None]:
-        """The ``gold`` part of the JSON of ``tracker agreement``."""
+        """Return the ``gold`` part of the JSON of ``tracker agreement``."""
         return {
             "items": self.items,
             "answers": self.answers,
@@ -98,7 +72,7 @@ def against_gold(
     categories: Sequence[int] = (),
     confidence: float | None = None,
 ) -> GoldAgreement:
-    """Accuracy, kappa and each category's precision and recall.
+    """Return accuracy, kappa and each category's precision and recall.
 
     Args:
         confusion: ``{(true answer, given answer): answers}``.

@@ -1,8 +1,4 @@
-"""Customary words for a coefficient. They are conventions, not findings: say whose they are.
-
-No scale rests on evidence, and all ignore the categories, their number and the error; only
-`benchmark` takes the error into account.
-"""
+"""Customary words for a coefficient. They are conventions, not findings: cite their source."""
 
 from __future__ import annotations
 
@@ -50,7 +46,7 @@ class ReadingScale:
     steps: tuple[tuple[float, str], ...]
 
     def word(self, value: float) -> str:
-        """The word for a coefficient taken as it is, without its error."""
+        """Return the word for a coefficient taken as it is, without its error."""
         return next((word for limit, word in self.steps if value >= limit), self.steps[-1][1])
 
 
@@ -89,7 +85,7 @@ SCALES: Final[dict[str, ReadingScale]] = {scale.name: scale for scale in _ALL}
 
 
 def landis_koch(value: float) -> str:
-    """The word for a kappa: poor below 0, then slight, fair, moderate, substantial at .2 steps.
+    """Return the word for a kappa: poor below 0, then slight, fair, … in steps of .2.
 
     A boundary belongs to the higher word; .8 and above is "almost perfect". Exactly 0 is chance
     level and "slight": only less than chance is "poor".
@@ -98,24 +94,13 @@ def landis_koch(value: float) -> str:
 
 
 def krippendorff_reading(value: float) -> str:
-    """What alpha allows for: conclusions that are definite or tentative, or "too low" for any."""
+    """Return which conclusions alpha allows: definite, tentative, or "too low" for any."""
     return SCALES["krippendorff"].word(value)
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A word that a coefficient deserves with a given probability, its error considered.
-
-    Attributes:
-        word: the best word whose cumulative probability reaches the level; None if undefined.
-        probability: that cumulative probability, in (0, 1]: that the true coefficient deserves
-            ``word`` or a better one.
-        memberships: (word, probability that the true coefficient is in its interval), from the
-            best word down; the probabilities add up to 1.
-        scale: the scale's name in `SCALES`.
-        level: the cumulative probability asked for, in (0, 1).
-        undefined: too_few_items where there is no standard error, else None.
-    """
+    """The word that a coefficient reaches with a given probability, considering its error."""
 
     word: str | None
     probability: float | None
@@ -125,7 +110,7 @@ class Benchmark:
     undefined: str | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """The benchmark as JSON has it, key order included."""
+        """Return the benchmark as JSON has it, key order included."""
         return {
             "scale": self.scale,
             "word": self.word,
@@ -139,14 +124,14 @@ class Benchmark:
 def benchmark(
     value: float, standard_error: float | None, scale: str = "landis_koch", level: float = 0.95
 ) -> Benchmark:
-    """The best word of a scale that a coefficient deserves with probability ``level``.
+    """Return the best word of a scale that a coefficient reaches with probability ``level``.
 
     The true coefficient is taken for normal around ``value`` and truncated at 1, the greatest
     value that a coefficient has. Its lowest interval is open below.
 
     Args:
         value: the coefficient, at most 1.
-        standard_error: its standard error; None where there is none. 0 puts all probability on
+        standard_error: its standard error; None if there is none. 0 puts all probability on
             the plain word of ``value``.
         scale: a key of `SCALES`.
         level: the cumulative probability to reach, from the best word down, in (0, 1).
@@ -177,7 +162,7 @@ def benchmark(
 
 
 def readings(figure: Coefficient) -> dict[str, object] | None:
-    """A coefficient in the words of every scale, as JSON; None for one that has no such words.
+    """Return a coefficient in the words of every scale, as JSON; None if no scale applies.
 
     ``benchmark`` is the word of Landis and Koch that its error leaves it with.
     """
@@ -190,13 +175,16 @@ def readings(figure: Coefficient) -> dict[str, object] | None:
 
 
 def benchmark_of(figure: Coefficient) -> Benchmark:
-    """The benchmark of a figure with a value; a perfect one has no error that could tell it."""
+    """Return the benchmark of a figure with a value.
+
+    A perfect one has no error that could tell it.
+    """
     perfect = figure.method == "one-sided exact"
     return benchmark(figure.value or 0.0, None if perfect else figure.standard_error)
 
 
 def _at_least(limit: float, value: float, standard_error: float) -> float:
-    """The probability of ``limit`` to 1 under the truncated normal; a point where it has no width.
+    """Return the probability of ``limit`` to 1 under the truncated normal; without width, a point.
 
     The lowest limit is minus infinity and gives exactly 1, so some word always reaches a level.
     """

@@ -23,7 +23,7 @@ _AT_A_TIME = 4_000_000  # drawn numbers held together: 32 MB
 
 
 def draws(sample: Sample, replicates: int, seed: int) -> Iterator[Floats]:
-    """Numbers of items of each pattern in samples of as many items, drawn with replacement.
+    """Yield numbers of items of each pattern in samples of equal size, drawn with replacement.
 
     Items of one pattern are alike, so that a draw of all items is one draw from a multinomial
     over the patterns, and a million items cost no more than their patterns do.
@@ -66,7 +66,7 @@ BOOTSTRAPPED: Mapping[str, Redrawn] = {
 def bootstrap(
     sample: Sample, found: Sequence[Coefficient], *, replicates: int, seed: int
 ) -> list[Coefficient]:
-    """Coefficients with errors and percentile bounds from resampled items.
+    """Return coefficients with errors and percentile bounds from resampled items.
 
     All of them see the same samples. Samples in which a coefficient is undefined (one category
     only, say) are left out of it; a coefficient that depends on who answered what, or that is

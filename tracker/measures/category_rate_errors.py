@@ -1,4 +1,4 @@
-"""Errors of category rates where items are resampled, or come in clusters."""
+"""Errors of category rates if items are resampled, or come in clusters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["bootstrapped_rates", "clustered_rate", "rate_influences"]
 
 
 def _pairs(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
-    """Agreements and potential agreements of one item of each pattern, both (C, P)."""
+    """Return agreements and potential agreements of one item of each pattern, both (C, P)."""
     shape = (len(categories), len(sample.table.items))
     agreeing, potential = np.zeros(shape), np.zeros(shape)
     sizes = sample.table.sizes
@@ -33,7 +33,7 @@ def _pairs(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
 
 
 def rate_influences(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
-    """Of one item of each pattern on the rate of each category, (C, P); and where it could agree.
+    """Return one item's influence on each category's rate, (C, P); and where it could agree.
 
     Returns:
         The influences, NaN of items of one answer; and 0 where an annotator of the item gave the
@@ -52,7 +52,7 @@ def rate_influences(sample: Sample, categories: Sequence[int]) -> tuple[Floats, 
 def clustered_rate(
     found: CategoryRate, squares: float, clusters: int, could_agree: int
 ) -> CategoryRate:
-    """A rate with the error of clusters of items; Wilson's bounds on the effective size.
+    """Return a rate with the error of clusters of items; Wilson's bounds on the effective size.
 
     Args:
         found: the rate.
@@ -75,7 +75,7 @@ def clustered_rate(
 def bootstrapped_rates(
     sample: Sample, found: Sequence[CategoryRate], *, replicates: int, seed: int
 ) -> list[CategoryRate]:
-    """Rates with errors and percentile bounds from the samples that coefficients get, too.
+    """Return rates with errors and percentile bounds from the same samples as the coefficients'.
 
     A rate that most samples leave undefined, or that has no error, keeps what it has.
     """

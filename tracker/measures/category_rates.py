@@ -41,7 +41,7 @@ class CategoryRate:
         labels: answers that hold it, on items of any number of answers.
         agreements: pairs of annotators and items where both gave it, A_j.
         potential_agreements: those where at least one of the two gave it, P_j.
-        rate: A_j / P_j, in [0, 1]; None where P_j is 0.
+        rate: A_j / P_j, in [0, 1]; None if P_j is 0.
         standard_error: of the rate over a sample of items; None below two items compared.
         ci_low: lower confidence bound of the rate.
         ci_high: upper confidence bound of the rate.
@@ -66,7 +66,7 @@ class CategoryRate:
 
 @dataclass(slots=True)
 class RateSums:
-    """Integer sums over items for one category, whose a and p are A_jk and P_jk of one item."""
+    """Integer sums over items for one category; a and p are A_jk and P_jk of one item."""
 
     labels: int = 0
     agreements: int = 0
@@ -77,7 +77,7 @@ class RateSums:
     p_p: int = 0
 
     def add(self, agreeing: int, potential: int, items: int = 1) -> None:
-        """Count ``items`` items of so many agreements and potential agreements each."""
+        """Count ``items`` items with so many agreements and potential agreements each."""
         if potential:
             self.agreements += items * agreeing
             self.potential += items * potential
@@ -87,14 +87,17 @@ class RateSums:
             self.p_p += items * potential * potential
 
     def add_answers(self, answers: int, holding: int, items: int) -> None:
-        """Count ``items`` items of ``answers`` answers, ``holding`` of them with the category."""
+        """Count ``items`` items with ``answers`` answers, ``holding`` of them with the category."""
         self.labels += items * holding
         # Pairs of annotators less those of whom neither gave it.
         potential = (answers * (answers - 1) - (answers - holding) * (answers - holding - 1)) // 2
         self.add(holding * (holding - 1) // 2, potential, items)
 
     def squared_residuals(self) -> int:
-        """The sum over items of (a P - A p) squared: P**4 times the sum of squared influences."""
+        """Return the sum over items of (a P - A p) squared.
+
+        P**4 times the sum of squared influences.
+        """
         total, potential = self.agreements, self.potential
         return (
             self.a_a * potential * potential
@@ -109,7 +112,7 @@ def category_rates(
     confidence: float = 0.95,
     interval: str = ASYMMETRIC,
 ) -> list[CategoryRate]:
-    """The rate of each of ``categories``, in their order, used or not.
+    """Return the rate of each of ``categories``, in their order, used or not.
 
     The error is that of a ratio of sums over items (Cochran 1977, section 6.4). The bounds are
     Wilson's on the effective number of items, R (1 - R) / variance, with t of one degree of
@@ -155,7 +158,7 @@ def _rate(
 
 
 def _likely(held: Mapping[Holding, int], confidence: float) -> tuple[float, float] | None:
-    """The bounds of a rate's posterior, see `tracker.measures.posterior`.
+    """Return the bounds of a rate's posterior, see `tracker.measures.posterior`.
 
     What is unknown is how many of an item's annotators hold the category, given that one does.
     """
@@ -180,7 +183,7 @@ def _likely(held: Mapping[Holding, int], confidence: float) -> tuple[float, floa
 
 @lru_cache(maxsize=4096)  # a curve has the same patterns at each of its points
 def _holding(pattern: Pattern) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """How many answers a pattern has, and how many of them hold each category."""
+    """Return how many answers a pattern has, and how many of them hold each category."""
     holding: Counter[int] = Counter()
     for answer, count in pattern:
         for category in answer:
@@ -189,7 +192,7 @@ def _holding(pattern: Pattern) -> tuple[int, tuple[tuple[int, int], ...]]:
 
 
 def rate_of(category: int, sums: RateSums, compared: int, confidence: float) -> CategoryRate:
-    """The rate of one category from its sums over ``compared`` items of two answers or more."""
+    """Return the rate of one category from its sums over ``compared`` items with two answers."""
     agreements, potential = sums.agreements, sums.potential
     if not potential:
         return CategoryRate(
@@ -227,7 +230,7 @@ rate of one half reaches .2 to either side, and a typo that nobody repeats has a
 
 @dataclass(frozen=True)
 class Summary:
-    """A project's category rates in one line; all None where no rate is defined.
+    """A project's category rates in one line; all None if no rate is defined.
 
     Attributes:
         lowest: the category of the lowest rate among those with enough pairs, the project's
@@ -244,7 +247,7 @@ class Summary:
 
 
 def summary(rates: Iterable[CategoryRate]) -> Summary:
-    """The lowest, the mean and the median of the defined rates."""
+    """Return the lowest, the mean and the median of the defined rates."""
     defined = [(rate.rate, rate) for rate in rates if rate.rate is not None]
     if not defined:
         return Summary(None, None, None)

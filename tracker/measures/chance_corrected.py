@@ -1,9 +1,4 @@
-"""Coefficients that ignore who answered what: agreement observed, against chance.
-
-All but percent agreement have the form ``(observed - expected) / (1 - expected)`` and differ in
-what they expect. Agreement is a weight from 0 to 1, by default 1 for equal answers only; in a
-project of several categories per answer two answers are equal when they are the same set.
-"""
+"""Coefficients that ignore who answered what: observed agreement, corrected for chance."""
 
 from __future__ import annotations
 
@@ -47,7 +42,7 @@ class Chance:
 
 
 def _possible(sample: Sample) -> int:
-    """How many different answers there could be."""
+    """Return how many different answers there could be."""
     return len(sample.table.answers)
 
 
@@ -75,7 +70,7 @@ CHANCES = {
 
 
 def percent_agreement(sample: Sample) -> Estimate:
-    """The mean over items of the share of pairs of annotators who agree, in [0, 1].
+    """Return the mean over items of the share of pairs of annotators who agree, in [0, 1].
 
     With weights, the mean weight of the pairs. Items of one answer do not enter. Perfect
     agreement has a one-sided bound. ``pair_weighted`` stands beside it: the share of all pairs,
@@ -103,20 +98,20 @@ def percent_agreement(sample: Sample) -> Estimate:
 
 
 def _pair_weighted(sample: Sample) -> float:
-    """The mean weight of all pairs of annotators: an item counts by its pairs, not once."""
+    """Return the mean weight of all pairs of annotators: an item counts by its pairs, not once."""
     pairs = sample.table.items * sample.table.sizes * (sample.table.sizes - 1)
     return float(pairs @ sample.agreement) / float(pairs.sum())
 
 
 def observed_influence(sample: Sample) -> Floats:
-    """Of one item of each pattern on observed agreement, (P,); 0 below two answers."""
+    """Return one item's influence on observed agreement, by pattern, (P,); 0 below two answers."""
     apart = np.where(sample.table.sizes > 1, sample.agreement - sample.observed, 0.0)
     influence: Floats = apart / sample.compared
     return influence
 
 
 def fleiss_kappa(sample: Sample) -> Estimate:
-    """Fleiss' kappa for any number of answers to an item, at most 1; 0 is chance level.
+    """Return Fleiss' kappa for any number of answers to an item, at most 1; 0 is chance level.
 
     Expected agreement is the weighted sum of the products of the answers' mean shares, over all
     items of one answer or more; observed agreement is that of items of two or more.
@@ -126,14 +121,14 @@ def fleiss_kappa(sample: Sample) -> Estimate:
 
     Source:
         Fleiss (1971), Psychol. Bull. 76, 378, equations 3 to 7; the form for varying numbers of
-        answers and for weights is Gwet's (2014, chapters 2 and 3), the error a linearisation of
+        answers and for weights is Gwet's (2014, chapters 2 and 3), the error a linearization of
         the ratio of means.
     """
     return _drawn_anew(corrected("fleiss_kappa", sample, CHANCES["fleiss"]), sample)
 
 
 def scott_pi(sample: Sample) -> Estimate:
-    """Scott's pi: Fleiss' kappa of exactly two annotators.
+    """Return Scott's pi: Fleiss' kappa of exactly two annotators.
 
     Undefined: as fleiss_kappa, and not_applicable for three annotators or more.
 
@@ -150,7 +145,10 @@ def _drawn_anew(found: Estimate, sample: Sample) -> Estimate:
 
 
 def corrected_again(chance: str) -> Redrawn:
-    """A coefficient corrected by one of `CHANCES`, of samples drawn anew; NaN if undefined."""
+    """Return a coefficient corrected by one of `CHANCES`, of samples drawn anew.
+
+    NaN if undefined.
+    """
 
     def values(sample: Sample, items: Floats) -> Floats:
         drawn = np.maximum(items.sum(axis=1, keepdims=True), 1)
@@ -162,13 +160,13 @@ def corrected_again(chance: str) -> Redrawn:
 
 
 def ratio(upper: Floats, lower: Floats) -> Floats:
-    """The quotients; NaN where the lower number is 0 but for rounding."""
+    """Return the quotients; NaN if the denominator is 0 but for rounding."""
     found: Floats = np.divide(upper, lower, out=np.full(upper.shape, np.nan), where=lower > 1e-15)
     return found
 
 
 def gwet_ac1(sample: Sample) -> Estimate:
-    """Gwet's AC1 or, with weights, AC2; at most 1; 0 is chance level.
+    """Return Gwet's AC1 or, with weights, AC2; at most 1; 0 is chance level.
 
     Chance agrees where an annotator who does not know picks a category at random, which is held
     to be as likely as the answers are varied: T_w / (q (q - 1)) times the sum of p (1 - p).
@@ -187,7 +185,7 @@ def gwet_ac1(sample: Sample) -> Estimate:
 
 
 def brennan_prediger(sample: Sample) -> Estimate:
-    """Brennan and Prediger's kappa, at most 1: chance takes all categories for equally likely.
+    """Return Brennan and Prediger's kappa, at most 1: by chance all categories are equally likely.
 
     Also known as Bennett's S and as Randolph's free-marginal kappa.
 
@@ -202,7 +200,7 @@ def brennan_prediger(sample: Sample) -> Estimate:
 
 
 def corrected(measure: str, sample: Sample, chance: Chance) -> Estimate:
-    """A coefficient corrected by a chance that depends on the answers' shares only."""
+    """Return a coefficient corrected by a chance that depends only on the answers' shares."""
     if not sample.items:
         return undefined(measure, sample.why_not or "", reading=sample.reading)
     expected = float(chance.expected(sample, sample.shares))

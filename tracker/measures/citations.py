@@ -1,4 +1,4 @@
-"""The publications that measures come from, as BibTeX."""
+"""The publications that define the measures, as BibTeX."""
 
 from __future__ import annotations
 
@@ -138,7 +138,10 @@ SOURCES: Final[dict[str, _Entry]] = {
 
 
 def bibtex(keys: Iterable[str]) -> str:
-    """The entries of these keys, in their order, each once; raises KeyError for an unknown one."""
+    """Return the entries of these keys, in their order, each once.
+
+    Raises KeyError for an unknown one.
+    """
     entries = []
     for key in dict.fromkeys(keys):
         kind, fields = SOURCES[key]

@@ -35,10 +35,10 @@ NO_SPREAD: Final = 1e-12
 
 @dataclass(frozen=True)
 class Parts:
-    """What a coefficient is made of.
+    """The parts that a coefficient is computed from.
 
     Attributes:
-        observed: observed agreement, a share in [0, 1]; None where distances have no limit.
+        observed: observed agreement, a share in [0, 1]; None if distances have no limit.
         expected: agreement expected by chance, likewise.
         observed_disagreement: alpha's D_o, in the unit of its distance.
         expected_disagreement: alpha's D_e, likewise.
@@ -56,18 +56,18 @@ class Coefficient:
 
     Attributes:
         measure: the measure's name in the registry.
-        value: the coefficient, or None where it cannot be computed.
-        undefined: why ``value`` is None, one of the reasons above; None where there is a value.
+        value: the coefficient, or None if it cannot be computed.
+        undefined: why ``value`` is None, one of the reasons above; None if there is a value.
         observed: observed agreement, a share in [0, 1], where the measure has one.
         expected: agreement expected by chance, likewise.
         standard_error: of ``value`` over a sample of items; None for a single item.
-        ci_low: lower confidence bound; None where the data say nothing about the spread.
+        ci_low: lower confidence bound; None if the data say nothing about the spread.
         ci_high: upper confidence bound, likewise.
         confidence: the level of the bounds, in (0, 1).
         items: the items that entered the value.
         method: how the bounds came to be: "Wilson", "posterior", "log" or "t" (see
             `confidence_bounds`), "one-sided exact" (a perfect figure, whose error of 0 says
-            nothing), "bootstrap", …; None where there are none.
+            nothing), "bootstrap", …; None if there are none.
         details: what else belongs to the figure: ``weights``, alpha's ``scale`` or ``distance``
             with ``observed_disagreement`` and ``expected_disagreement`` in its unit, the
             ``true_positives``, ``precision`` and ``recall`` of spans.
@@ -96,7 +96,7 @@ class Coefficient:
             raise ValueError(f"{self.measure} needs either a value or a reason for having none")
 
     def to_dict(self) -> dict[str, Detail]:
-        """The figure as the JSON of ``tracker agreement`` has it, key order included."""
+        """Return the figure as the JSON of ``tracker agreement`` has it, key order included."""
         return {
             "measure": self.measure,
             "value": self.value,

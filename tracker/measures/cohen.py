@@ -67,7 +67,7 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class _Kappas:
-    """For each pair, (C,): what Cohen's kappa is made of; and per cell its influence, (N,)."""
+    """For each pair, (C,), the parts of Cohen's kappa; and for each cell its influence, (N,)."""
 
     items: Floats
     observed: Floats
@@ -81,7 +81,7 @@ class _Kappas:
 def cells_of(
     tables: Sequence[Mapping[tuple[Answer, Answer], int]], answers: Sequence[Answer] = ()
 ) -> Cells:
-    """Cross-tables ``{(answer of the first, answer of the second): items}`` as arrays.
+    """Return cross-tables ``{(answer of the first, answer of the second): items}`` as arrays.
 
     ``answers`` get the first codes, in their order, whether they occur or not.
     """
@@ -104,7 +104,7 @@ def cohen_kappa(
     weighting: Weighting | None = None,
     interval: str = ASYMMETRIC,
 ) -> Coefficient:
-    """Cohen's kappa of one pair; see `cohen_kappas`.
+    """Return Cohen's kappa of one pair; see `cohen_kappas`.
 
     Args:
         table: ``{(answer of the first, answer of the second): items}`` over the items that both
@@ -124,7 +124,7 @@ def cohen_kappas(
     weighting: Weighting | None = None,
     interval: str = ASYMMETRIC,
 ) -> Iterator[Coefficient]:
-    """Cohen's kappa of each pair, at most 1; 0 is chance level under each one's own shares.
+    """Yield Cohen's kappa of each pair, at most 1; 0 is chance level under each one's own shares.
 
     Args:
         cells: the pairs' cross-tables over the items that both answered.
@@ -175,7 +175,7 @@ def cohen_kappas(
 def _ordinary(
     found: _Kappas, ordinary: NDArray[np.bool_], confidence: float, interval: str
 ) -> tuple[Floats, Floats]:
-    """The bounds of pairs with an error, by a formula; NaN for others."""
+    """Return the bounds of pairs with an error, by a formula; NaN for others."""
     if interval != ASYMMETRIC:
         return intervals(found.value, found.error, found.items, confidence)
     low, high = np.full(found.value.shape, np.nan), np.full(found.value.shape, np.nan)
@@ -190,7 +190,7 @@ def _ordinary(
 def _likely(
     cells: Cells, pair: int, value: float, weighting: Weighting, confidence: float
 ) -> tuple[float, float] | None:
-    """The bounds of one pair's posterior, from that of Fleiss' kappa of the two."""
+    """Return the bounds of one pair's posterior, from that of Fleiss' kappa of the two."""
     if math.isnan(value):
         return None
     patterns: Counter[Pattern] = Counter()
@@ -207,13 +207,13 @@ def _likely(
 
 
 def kappa_influences(cells: Cells, weighting: Weighting) -> Iterator[tuple[int, _Kappas, Cells]]:
-    """Kappas part by part, with the number of the part's first pair and its cells."""
+    """Yield kappas part by part, with the number of the part's first pair and its cells."""
     for start, part in _parts(cells):
         yield start, _kappas(part, weighting), part
 
 
 def _parts(cells: Cells) -> Iterator[tuple[int, Cells]]:
-    """The pairs in parts whose marginals fit into memory together."""
+    """Yield the pairs in parts whose marginals fit into memory together."""
     step = max(1, _AT_A_TIME // max(len(cells.answers), 1))
     for start in range(0, cells.pairs, step):
         low, high = np.searchsorted(cells.pair, [start, start + step])
@@ -261,7 +261,7 @@ def _kappas(cells: Cells, weighting: Weighting) -> _Kappas:
 def _coefficient(
     of: Spread, told: Mapping[str, Detail], confidence: float, interval: str
 ) -> Coefficient:
-    """A pair that is undefined, whose error says nothing of its spread, or with a posterior."""
+    """Return a pair's kappa: undefined if no item is shared or chance agrees, else with bounds."""
     if not of.items:
         return Coefficient("cohen_kappa", None, NO_OVERLAP, confidence=confidence, details=told)
     if math.isnan(of.value):

@@ -1,10 +1,10 @@
-"""The bounds of a coefficient from its error over items, in one of two ways.
+"""The bounds of a coefficient from its error over items, by one of two methods.
 
-"asymmetric", the default, holds what it says from fewer items on and where a category is rare:
+"asymmetric", the default, reaches its stated coverage with fewer items and with rare categories:
 Wilson's interval for percent agreement, Brennan-Prediger, AC1 and AC2; for alpha and the kappas
-the posterior as long as items are few, then t on the logarithm of ``1 - value``. "t" is Student's
-t on the value itself, as Gwet (2014) and irrCAC have it. `benchmarks/coverage_of_coefficients.py`
-measures how often each holds the truth.
+the posterior while items are few, then t on the logarithm of ``1 - value``. "t" is Student's t on
+the value itself, as in Gwet (2014) and irrCAC. `benchmarks/coverage_of_coefficients.py` measures
+how often each contains the truth.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ WILSON: Final = frozenset({"percent_agreement", "gwet_ac1", "gwet_ac2", "brennan
 
 
 def check_interval(name: str) -> None:
-    """Raise InvalidOption for a way to an interval that there is not."""
+    """Raise InvalidOption for an unknown method."""
     if name not in INTERVALS:
         raise InvalidOption(f"there is no interval {name!r}", f"one of: {', '.join(INTERVALS)}")
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """An interval and how it came to be."""
+    """An interval and its method."""
 
     low: float | None
     high: float | None
@@ -44,7 +44,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Spread:
-    """What is known of how far a coefficient may be from the truth.
+    """What is known about how far a coefficient may be from the truth.
 
     Attributes:
         measure: the coefficient's name.
@@ -77,7 +77,7 @@ class Spread:
 
 
 def bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Bounds:
-    """The bounds that an error over items supports.
+    """Return the bounds that an error over items supports.
 
     Args:
         of: the coefficient and its error.
@@ -111,7 +111,7 @@ def bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Bounds:
 
 
 def _wilson(of: Spread, confidence: float) -> tuple[float, float]:
-    """Wilson's on the effective number of items, the coefficient taken for a share."""
+    """Return Wilson's bounds on the effective number of items, for the coefficient as a share."""
     least = min(of.least, of.value)
     share, error = (of.value - least) / (1 - least), of.error / (1 - least)
     if not 0 < share < 1:  # an error without room for it: the chance term alone varies

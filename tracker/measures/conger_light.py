@@ -26,7 +26,7 @@ _AT_A_TIME = 20_000
 
 
 def conger_kappa(sample: Sample) -> Estimate:
-    """Conger's kappa of all annotators together, at most 1; 0 is chance level.
+    """Return Conger's kappa of all annotators together, at most 1; 0 is chance level.
 
     Chance is the mean over ordered pairs of annotators of the products of their own shares,
     each annotator's over all items that he answered. For two annotators who answered the same
@@ -89,7 +89,7 @@ def _expected(sample: Sample, own: _Own) -> float:
 def conger_error(
     sample: Sample, found: Estimate, joint: Iterable[tuple[JointPattern, int]]
 ) -> Estimate:
-    """Conger's kappa with its error, linearised over items.
+    """Return Conger's kappa with its error, linearized over items.
 
     Args:
         sample: the answers.
@@ -122,7 +122,7 @@ def conger_error(
 
 
 def _in_any_order(parts: Sequence[Floats]) -> float:
-    """The sum, rounded once: the same to the last digit whatever the order."""
+    """Return the sum, rounded once, so that it does not depend on the order of the terms."""
     return fsum(chain.from_iterable(parts))
 
 
@@ -137,7 +137,7 @@ def _in_parts(
 def _flat(
     rows: Sequence[JointPattern], place: Mapping[int, int], code: Mapping[Answer, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Which row, which annotator and which answer, one entry per answer."""
+    """Return which row, which annotator and which answer, one entry per answer."""
     entries = [
         (row, place[who], code[what]) for row, pattern in enumerate(rows) for who, what in pattern
     ]
@@ -148,7 +148,7 @@ def _flat(
 def _agreements(
     sample: Sample, owner: NDArray[np.int64], what: NDArray[np.int64], rows: int
 ) -> tuple[Floats, Floats]:
-    """The mean weight of each row's pairs of annotators, and how many answers it has."""
+    """Return the mean weight of each row's pairs of annotators, and how many answers it has."""
     sizes = np.bincount(owner, minlength=rows).astype(np.float64)
     sums = np.zeros(rows)
     for first, second in every_two(owner):
@@ -160,7 +160,7 @@ def _agreements(
 
 
 def light_kappa(sample: Sample, kappas: Sequence[Coefficient]) -> Estimate:
-    """Light's kappa: the mean of Cohen's kappas of all pairs of annotators.
+    """Return Light's kappa: the mean of Cohen's kappas of all pairs of annotators.
 
     Args:
         sample: the answers, for how many annotators there are.
@@ -203,7 +203,7 @@ def light_error(
     pairs: Sequence[tuple[int, int]],
     joint: Iterable[tuple[JointPattern, int]],
 ) -> Estimate:
-    """Light's kappa with its error, linearised over items.
+    """Return Light's kappa with its error, linearized over items.
 
     The pairs' kappas rest on the same items; an item's influence is the mean of its influences
     on all of them, which no table of pairs holds. Hence the joint assignments.

@@ -1,4 +1,4 @@
-"""A difference of two results, and how likely chance alone makes one as great."""
+"""A difference of two results, and the probability that chance alone makes one as great."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ __all__ = ["Comparison"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A difference of two results, the first less the second.
+    """A difference of two results, the first minus the second.
 
     Attributes:
         difference: first less second, in the results' unit: of coefficients, of means, or the
-            Hodges-Lehmann shift of a rank test; None where there is none.
+            Hodges-Lehmann shift of a rank test; None if there is none.
         standard_error: of the difference; None for rank tests and where undefined.
-        ci_low: lower bound of the difference; None where the data allow none.
+        ci_low: lower bound of the difference; None if the data allow none.
         ci_high: upper bound of the difference, likewise.
         confidence: the level of the bounds, in (0, 1).
         statistic: t; or of Mann-Whitney the first's U, of Wilcoxon the sum of positive ranks.
@@ -51,11 +51,11 @@ class Comparison:
     undefined: str | None = None
 
     def to_dict(self) -> dict[str, str | float | int | None]:
-        """The comparison as JSON has it, key order included."""
+        """Return the comparison as JSON has it, key order included."""
         return asdict(self)
 
     def by_t(self, difference: float, error: float, freedom: float) -> Comparison:
-        """The same with a difference against its error.
+        """Return the same with a difference against its error.
 
         Args:
             difference: the difference.

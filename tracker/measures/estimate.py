@@ -24,7 +24,7 @@ _NO_PARTS = Parts()
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A measure's value and what its uncertainty rests on.
+    """A measure's value, and what its uncertainty is computed from.
 
     Attributes:
         measure: the measure's name.
@@ -34,7 +34,7 @@ class Estimate:
         influence: for one item of each pattern, the change of the value that its presence
             makes, to first order, shape (P,) with the patterns in the tally's order; the squared
             influences add up to the value's variance (Gwet 2014, chapter 5; Cochran 1977,
-            section 6.4). None where no error can be had.
+            section 6.4). None if no error can be had.
         counts: items of each pattern, (P,).
         squares: the sum of the squared influences where they were not kept one by one.
         fourths: the sum of their fourth powers, likewise.
@@ -67,21 +67,21 @@ class Estimate:
 
     @property
     def standard_error(self) -> float | None:
-        """The linearised error over items; None below two items compared."""
+        """The linearized error over items; None below two items compared."""
         if self.compared < 2:
             return None
         squares, total = self._summed(2)
         return None if squares is None else math.sqrt(squares * total / (total - 1))
 
     def _summed(self, power: int) -> tuple[float | None, int]:
-        """The sum over items of a power of their influences, and how many items there are."""
+        """Return the sum over items of a power of their influences, and the number of items."""
         if self.influence is not None and self.counts is not None:
             return float(self.counts @ self.influence**power), int(self.counts.sum())
         return self.squares if power == 2 else self.fourths, self.items
 
     @property
     def freedom(self) -> float | None:
-        """The degrees of freedom of the error; None where it has none of its own."""
+        """The degrees of freedom of the error; None if it has none of its own."""
         (squares, total), (fourths, _) = self._summed(2), self._summed(4)
         if not squares or fourths is None or math.sqrt(squares) < NO_SPREAD:
             return None
@@ -89,7 +89,7 @@ class Estimate:
         return float(degrees_of_freedom(*sums)[0])
 
     def likely(self, confidence: float) -> tuple[float, float] | None:
-        """The bounds of the posterior, widened to hold the value; None where there is none."""
+        """Return the bounds of the posterior, widened to hold the value; None if there is none."""
         if self.value is None:
             return None
         found = self._posterior(self.value, confidence)
@@ -116,7 +116,7 @@ class Estimate:
         return found | self.more
 
     def coefficient(self, confidence: float = 0.95, interval: str = ASYMMETRIC) -> Coefficient:
-        """The figure with its error and bounds, see `confidence_bounds`.
+        """Return the figure with its error and bounds, see `confidence_bounds`.
 
         Raises InvalidOption for a confidence level outside 0 to 1, or an unknown interval.
         """
@@ -164,10 +164,13 @@ def undefined(
     *,
     reading: dict[str, str],
 ) -> Estimate:
-    """There is no figure, and this is why."""
+    """Return an estimate without a figure, with the reason."""
     return Estimate(measure, None, reason, parts, items=items, reading=reading)
 
 
 def single_category(measure: str, items: int, *, reading: dict[str, str]) -> Estimate:
-    """Nothing but one category was given: agreement is certain, and 0 / 0 is no coefficient."""
+    """Return nothing but one category was given.
+
+    Agreement is certain, and 0 / 0 is no coefficient.
+    """
     return undefined(measure, SINGLE_CATEGORY, items, Parts(1.0, 1.0), reading=reading)

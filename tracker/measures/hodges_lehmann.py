@@ -1,4 +1,4 @@
-"""How far one column lies from another by ranks: Hodges and Lehmann's estimate and its interval.
+"""The shift of one column from another by ranks: Hodges and Lehmann's estimate and interval.
 
 The estimate is a median over all pairs of values. The pairs are never listed: an order statistic
 is found by bisection, counting pairs in sorted columns, so that columns may be long.
@@ -21,7 +21,7 @@ _EXACT = 50  # values to a column up to which the distribution of the statistic 
 
 
 class Shift(NamedTuple):
-    """A shift in the columns' unit, and bounds that are None where too few values allow none."""
+    """A shift in the columns' unit, and bounds that are None if too few values allow none."""
 
     estimate: float
     low: float | None
@@ -29,7 +29,7 @@ class Shift(NamedTuple):
 
 
 def shift_of_two(first: Sequence[float], second: Sequence[float], confidence: float) -> Shift:
-    """The median of all differences, a value of the first less one of the second.
+    """Return the median of all differences, a value of the first less one of the second.
 
     Args:
         first: one value or more, all finite.
@@ -62,7 +62,7 @@ def shift_of_two(first: Sequence[float], second: Sequence[float], confidence: fl
 
 
 def shift_of_pairs(differences: Sequence[float], confidence: float) -> Shift:
-    """The median of all means of two differences, each with itself included.
+    """Return the median of all means of two differences, each with itself included.
 
     Args:
         differences: one or more, all finite; zeros count as any other.
@@ -95,13 +95,13 @@ def shift_of_pairs(differences: Sequence[float], confidence: float) -> Shift:
 
 
 def _shift(at: Callable[[int], float], pairs: int, rank: int) -> Shift:
-    """The median, and the order statistics ``rank`` from either end, counted from 1."""
+    """Return the median, and the order statistics ``rank`` from either end, counted from 1."""
     estimate = (at((pairs + 1) // 2) + at(pairs // 2 + 1)) / 2
     return Shift(estimate, *((at(rank), at(pairs + 1 - rank)) if rank > 0 else (None, None)))
 
 
 def _bisected(below: Callable[[float], int], low: float, high: float, place: int) -> float:
-    """The least limit with ``place`` pairs or more at or below it, but for rounding."""
+    """Return the least limit with ``place`` pairs or more at or below it, but for rounding."""
     width = max(abs(low), abs(high)) * 2.0**-50
     low -= width
     while high - low > width:
@@ -111,7 +111,7 @@ def _bisected(below: Callable[[float], int], low: float, high: float, place: int
 
 
 def _nearest(one: NDArray[np.float64], two: NDArray[np.float64], limit: float) -> float:
-    """The difference of two values that is nearest to a limit, rounding undone."""
+    """Return the difference of two values that is nearest to a limit, rounding undone."""
     import numpy as np
 
     above = np.searchsorted(one, two + limit)
@@ -121,7 +121,7 @@ def _nearest(one: NDArray[np.float64], two: NDArray[np.float64], limit: float) -
 
 
 def _exact_rank(ways: Sequence[int], tail: float) -> int:
-    """The greatest rank whose bounds miss a shift no more often than ``tail`` on either side."""
+    """Return the greatest rank whose bounds miss a shift with at most ``tail`` on either side."""
     most = tail * sum(ways)
     return next(rank for rank, reached in enumerate(accumulate(ways)) if reached > most)
 
@@ -133,7 +133,7 @@ def _normal_rank(mean: float, variance: float, tail: float) -> int:
 
 
 def _ways_of_two(m: int, n: int) -> list[int]:
-    """How many orders of two columns give each value of Mann and Whitney's U, without ties.
+    """Return how many orders of two columns give each value of Mann and Whitney's U, without ties.
 
     The coefficients of the product over i to n of (1 - q**(m + i)) / (1 - q**i).
     """
@@ -147,7 +147,7 @@ def _ways_of_two(m: int, n: int) -> list[int]:
 
 
 def _ways_of_signs(n: int) -> list[int]:
-    """How many signs of the ranks 1 to n give each sum of the positive ones."""
+    """Return how many signs of the ranks 1 to n give each sum of the positive ones."""
     ways = [1]
     for rank in range(1, n + 1):
         longer = ways + [0] * rank

@@ -42,7 +42,7 @@ def check_confidence(confidence: float) -> None:
 
 @lru_cache(maxsize=4096)  # of very many pairs of annotators many share their number of items
 def _quantile(confidence: float, freedom: int | None) -> float:
-    """The two-sided quantile of Student's t, or of the normal where ``freedom`` is None."""
+    """Return the two-sided quantile of Student's t, or of the normal if ``freedom`` is None."""
     # Imported here, because scipy costs more than the rest of the program's start.
     from scipy.special import ndtri, stdtrit
 
@@ -60,7 +60,7 @@ def interval(
     low: float = -1.0,
     high: float = 1.0,
 ) -> Bounds:
-    """``value`` plus and minus t standard errors, t with ``items - 1`` degrees of freedom.
+    """Return ``value`` plus and minus t standard errors, t with ``items - 1`` degrees of freedom.
 
     Args:
         value: the estimate.
@@ -89,7 +89,7 @@ def interval(
 def intervals(
     values: Floats, standard_errors: Floats, items: Floats, confidence: float
 ) -> tuple[Floats, Floats]:
-    """`interval` of very many figures from -1 to 1 at once; NaN below two items.
+    """Return `interval` of very many figures from -1 to 1 at once; NaN below two items.
 
     Args:
         values: the estimates, (C,).
@@ -111,7 +111,7 @@ def intervals(
 
 
 def degrees_of_freedom(items: Floats, squares: Floats, fourths: Floats) -> Floats:
-    """Degrees of freedom of a variance that was estimated from influences, (C,).
+    """Return degrees of freedom of a variance that was estimated from influences, (C,).
 
     The fewer items carry the variance, the less it is known: 2 n / (k - (n - 3) / (n - 1)), k the
     kurtosis of the influences; n - 1 where they are normally distributed.
@@ -138,7 +138,7 @@ def degrees_of_freedom(items: Floats, squares: Floats, fourths: Floats) -> Float
 def log_intervals(
     values: Floats, standard_errors: Floats, freedom: Floats, confidence: float
 ) -> tuple[Floats, Floats]:
-    """Student's t on the logarithm of ``1 - value``: of figures of at most 1, from -1 up.
+    """Return Student's t on the logarithm of ``1 - value``, for figures from -1 to 1.
 
     Args:
         values: the estimates, below 1, (C,).
@@ -164,7 +164,7 @@ def log_intervals(
 
 
 def bounds_without_spread(value: float, items: int, confidence: float) -> Bounds:
-    """Bounds of a mean in [0, 1] of which every item gave the same ``value``.
+    """Return bounds of a mean in [0, 1] of which every item gave the same ``value``.
 
     The standard error is 0 then and says nothing. But were more than a share ``1 - b`` of all
     items different, with ``b ** items = 1 - confidence``, a sample without any of them would be
@@ -181,7 +181,7 @@ def bounds_without_spread(value: float, items: int, confidence: float) -> Bounds
 
 
 def wilson(share: float, size: float, confidence: float, freedom: int | None = None) -> Bounds:
-    """The score interval of a share, ``size`` observations strong.
+    """Return the score interval of a share, ``size`` observations strong.
 
     Args:
         share: the estimate, in [0, 1].

@@ -1,4 +1,4 @@
-"""Errors where items are not all that was sampled: annotators left out in turn, clusters."""
+"""Errors for samples of more than items: annotators left out in turn, and clusters of items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["clustered", "leaving_out_each", "over_annotators"]
 def leaving_out_each(
     patterns: ItemPatterns, tallies: AnnotatorTallies
 ) -> Iterator[tuple[int, ItemPatterns]]:
-    """The item patterns without each annotator, from what his answers met.
+    """Yield the item patterns without each annotator, from what their answers met.
 
     Yields:
         ``(annotator, patterns of the others' answers)``; an item that he alone answered is gone.
@@ -40,14 +40,14 @@ def _less(patterns: ItemPatterns, met: Mapping[tuple[Answer, Pattern], int]) -> 
 
 
 def over_annotators(found: Coefficient, without_each: Sequence[float | None]) -> Coefficient:
-    """A coefficient with the error that comes from who the annotators happen to be.
+    """Return a coefficient with the error from the sampling of annotators.
 
     Annotators are a sample, too. The delete-one jackknife leaves each out in turn; t has one
     degree of freedom less than there are annotators.
 
     Args:
         found: the coefficient of all annotators.
-        without_each: its values without each of them, None where it is undefined.
+        without_each: its values without each of them, None if it is undefined.
 
     Returns:
         The coefficient; without an error where fewer than three values are defined.
@@ -83,7 +83,7 @@ def clustered(
     name: str,
     how: str = ASYMMETRIC,
 ) -> Coefficient:
-    """A coefficient with the error of items that come in clusters, such as a document's sentences.
+    """Return a coefficient with the error for clusters of items, such as a document's sentences.
 
     Items of one cluster may be alike; clusters are independent. The error is that of the
     clusters' sums of influences, and clusters stand for items in the bounds; the posterior is

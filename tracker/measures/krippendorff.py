@@ -22,7 +22,7 @@ _LIMITED = {"nominal", "exact", "jaccard", "masi"}  # distances from 0 to 1
 
 @dataclass(frozen=True, eq=False)
 class Disagreement:
-    """What alpha is made of.
+    """The parts that alpha is computed from.
 
     Attributes:
         table: the patterns of two answers or more.
@@ -61,7 +61,10 @@ class Disagreement:
 
 
 def disagreement(sample: Sample) -> Disagreement:
-    """The parts of alpha; raises InvalidOption where the distance does not fit the answers."""
+    """Return the parts of alpha.
+
+    Raises InvalidOption where the distance does not fit the answers.
+    """
     table = sample.table.compared()
     totals = table.over_answers(table.count * table.items[table.owner].astype(np.float64))
     between = distance(sample.scale, table.answers, sample.values, totals)
@@ -70,7 +73,7 @@ def disagreement(sample: Sample) -> Disagreement:
 
 
 def krippendorff_alpha(sample: Sample) -> Estimate:
-    """Krippendorff's alpha, at most 1; 0 is chance level.
+    """Return Krippendorff's alpha, at most 1; 0 is chance level.
 
     Items of one answer are dropped. ``value = 1 - D_o / D_e``; where distances lie between 0 and
     1, ``observed`` and ``expected`` are one less the two.
@@ -82,7 +85,7 @@ def krippendorff_alpha(sample: Sample) -> Estimate:
         InvalidOption: the distance needs numbers that the categories are not.
 
     Source:
-        Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. The error linearises
+        Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. The error linearizes
         alpha without its small-sample correction (Gwet 2014, chapter 5), the ordinal distance's
         dependence on the totals included.
     """
@@ -119,7 +122,7 @@ def krippendorff_alpha(sample: Sample) -> Estimate:
 
 
 def alpha_again(sample: Sample, items: Floats) -> Floats:
-    """Alpha of samples drawn anew: numbers of items of each pattern, (B, P), to (B,).
+    """Return alpha of resampled numbers of items of each pattern, (B, P): (B,).
 
     NaN where it is undefined. Ranks are made of the answers, and so are drawn anew with them.
     """
@@ -138,7 +141,7 @@ def alpha_again(sample: Sample, items: Floats) -> Floats:
 
 
 def _by_ranks_again(table: Table, kept: Floats, totals: Floats) -> tuple[Floats, Floats]:
-    """Sums of the squared gaps between ranks, within items and over all pairs, both (B,)."""
+    """Return sums of the squared gaps between ranks, within items and over all pairs, both (B,)."""
     ranks = np.cumsum(totals, axis=1) - totals / 2
     middle = ratio((totals * ranks).sum(axis=1), totals.sum(axis=1))
     ranks -= np.nan_to_num(middle)[:, None]
@@ -150,7 +153,7 @@ def _by_ranks_again(table: Table, kept: Floats, totals: Floats) -> tuple[Floats,
 
 
 def _influence(found: Disagreement) -> Floats:
-    """Of one item of each pattern on alpha, (P,), by linearising D_o / D_e."""
+    """Return one item's influence on alpha, by pattern, (P,), by linearizing D_o / D_e."""
     table, answers = found.table, found.answers
     observed = found.observed
     expected = float(found.totals @ found.apart) / answers**2  # without the correction
@@ -168,7 +171,7 @@ def _influence(found: Disagreement) -> Floats:
 
 
 def _by_ranks(found: Disagreement, ratio: float) -> Floats:
-    """What one more of each answer changes through the ranks of an ordinal distance, (A,).
+    """Return what one more of each answer changes through the ranks of an ordinal distance, (A,).
 
     The distance of c and k is the square of R_c - R_k, R_c the answers below c and half of c's.
     So one more answer g moves R_g by a half and every R above it by 1; the sums of squares,

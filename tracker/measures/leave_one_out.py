@@ -1,4 +1,4 @@
-"""How a coefficient moves without one item."""
+"""The change of a coefficient without one item."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["strongest_patterns", "without_one_item"]
 
 
 def strongest_patterns(influence: Floats, most: int) -> list[int]:
-    """The places of the patterns whose single items weigh most, the strongest first."""
+    """Return the places of the patterns whose single items weigh most, the strongest first."""
     order = np.argsort(-np.abs(influence), kind="stable")
     found: list[int] = order[:most].tolist()
     return found
 
 
 def without_one_item(sample: Sample, measure: str, places: Sequence[int]) -> list[float | None]:
-    """The coefficient without one item of each of some patterns, exactly; None where undefined.
+    """Return the coefficient without one item of each of some patterns, exactly; None if undefined.
 
     Args:
         sample: the answers.

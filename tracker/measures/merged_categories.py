@@ -1,4 +1,4 @@
-"""What figures become if categories are merged, from the same tallies."""
+"""Figures as if categories were merged, from the same tallies."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ __all__ = ["merge_answer", "merge_patterns", "without_category"]
 
 
 def merge_answer(answer: Answer, into: Mapping[int, int]) -> Answer:
-    """An answer in which each category ``c`` of ``into`` is ``into[c]``; a set holds it once."""
+    """Return an answer in which each category ``c`` of ``into`` is ``into[c]``.
+
+    A set holds it once.
+    """
     return tuple(sorted({into.get(category, category) for category in answer}))
 
 
 def merge_patterns(patterns: ItemPatterns, into: Mapping[int, int]) -> ItemPatterns:
-    """The item patterns as if categories had been one: ``{merged: the one it becomes}``."""
+    """Return the item patterns as if categories were one: ``{merged: the one it becomes}``."""
     counts: dict[Pattern, int] = {}
     for pattern, items in patterns:
         held: dict[Answer, int] = {}
@@ -28,7 +31,10 @@ def merge_patterns(patterns: ItemPatterns, into: Mapping[int, int]) -> ItemPatte
 
 
 def without_category(patterns: ItemPatterns, category: int) -> ItemPatterns:
-    """The item patterns without the answers that hold a category; items left empty are gone."""
+    """Return the item patterns without the answers that hold a category.
+
+    Items left empty are gone.
+    """
     counts: dict[Pattern, int] = {}
     for pattern, items in patterns:
         kept = tuple((answer, number) for answer, number in pattern if category not in answer)

@@ -1,4 +1,4 @@
-"""Each category against the rest: did an answer hold it or not."""
+"""Each category against the rest: whether an answer holds it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def binary_coefficients(
     confidence: float = 0.95,
     interval: str = ASYMMETRIC,
 ) -> dict[int, tuple[Coefficient, Coefficient]]:
-    """Fleiss' kappa and Krippendorff's alpha of each category against all others.
+    """Return Fleiss' kappa and Krippendorff's alpha of each category against all others.
 
     Args:
         sample: the answers, whatever its weights and distance: here an answer has the category
@@ -58,7 +58,7 @@ def binary_coefficients(
 
 
 def holding(sample: Sample, categories: Sequence[int]) -> Mapping[int, tuple[Integers, Integers]]:
-    """Per category, by its place: the patterns that hold it, and in how many answers."""
+    """Return for each category, by place, the patterns that hold it, and in how many answers."""
     table = sample.table
     place = {category: n for n, category in enumerate(categories)}
     members = [
@@ -87,7 +87,7 @@ def holding(sample: Sample, categories: Sequence[int]) -> Mapping[int, tuple[Int
 
 
 def _against_the_rest(table: Table, pattern: Integers | None, holding: Integers | None) -> Table:
-    """Patterns of two answers: how many items of n answers have h that hold the category."""
+    """Return patterns of two answers: how many items of n answers have h that hold the category."""
     having = np.zeros(len(table.items), dtype=np.int64)
     if pattern is not None and holding is not None:
         having[pattern] = holding

@@ -25,7 +25,7 @@ class Table:
     """Item patterns with shape (P,), and their answers with shape (N,).
 
     One entry of N is one of the different answers of a pattern: a pattern of a, a, b has two
-    entries, (a, 2) and (b, 1). The entries of a pattern are neighbours. There is no column per
+    entries, (a, 2) and (b, 1). The entries of a pattern are neighbors. There is no column per
     answer, so that many answers cost nothing.
 
     Attributes:
@@ -45,7 +45,7 @@ class Table:
     count: Integers
 
     def compared(self) -> Table:
-        """The patterns of two answers or more."""
+        """Return the patterns of two answers or more."""
         kept = self.sizes > 1
         if kept.all():
             return self
@@ -61,27 +61,27 @@ class Table:
         )
 
     def of_used_answers(self) -> Table:
-        """The same without answers that nobody gave."""
+        """Return the same without answers that nobody gave."""
         used, answer = np.unique(self.answer, return_inverse=True)
         answers = tuple(self.answers[code] for code in used.tolist())
         return Table(answers, self.items, self.sizes, self.owner, answer, self.count)
 
     def over_patterns(self, entries: Floats | Integers) -> Floats:
-        """The sum of a value per entry over each pattern, (P,)."""
+        """Return the sum of a value per entry over each pattern, (P,)."""
         return summed(self.owner, entries, len(self.items))
 
     def over_answers(self, entries: Floats | Integers) -> Floats:
-        """The sum of a value per entry over each answer, (A,)."""
+        """Return the sum of a value per entry over each answer, (A,)."""
         return summed(self.answer, entries, len(self.answers))
 
     def dense(self, entries: Floats) -> Floats:
-        """A value per entry as a matrix of patterns and answers, (P, A)."""
+        """Return a value per entry as a matrix of patterns and answers, (P, A)."""
         matrix = np.zeros((len(self.items), len(self.answers)))
         matrix[self.owner, self.answer] = entries
         return matrix
 
     def sums(self, entries: Floats, items: Floats) -> Floats:
-        """Sums over answers of a value per entry times other numbers of items, (B, P): (B, A)."""
+        """Return sums over answers of a value per entry times numbers of items (B, P): (B, A)."""
         if len(self.answers) * len(self.items) <= _DENSE:
             return items @ self.dense(entries)
         from scipy.sparse import csr_array
@@ -92,7 +92,7 @@ class Table:
         return found
 
     def pairs(self, weighting: Weighting) -> Floats:
-        """Per pattern the sum of a weight over all ordered pairs of answers, (P,).
+        """Return for each pattern the sum of a weight over all ordered pairs of answers, (P,).
 
         Each answer is paired with itself, too: of n equal answers the sum is n squared.
         """
@@ -109,9 +109,9 @@ class Table:
 
 
 def every_two(owner: Integers) -> Iterator[tuple[Integers, Integers]]:
-    """The places of every two entries of the same owner, some at a time; each two once.
+    """Yield the places of every two entries of the same owner, some at a time; each two once.
 
-    ``owner`` ascends, so that entries of one owner are neighbours: those s places apart, for
+    ``owner`` ascends, so that entries of one owner are neighbors: those s places apart, for
     s = 1, 2, ...
     """
     for shift in range(1, len(owner)):
@@ -122,12 +122,12 @@ def every_two(owner: Integers) -> Iterator[tuple[Integers, Integers]]:
 
 
 def summed(places: Integers, values: Floats | Integers, number: int) -> Floats:
-    """The sum of the values at each place from 0 to ``number - 1``."""
+    """Return the sum of the values at each place from 0 to ``number - 1``."""
     return np.bincount(places, values, number).astype(np.float64, copy=False)
 
 
 def table_of(patterns: ItemPatterns, answers: Sequence[Answer] = ()) -> Table:
-    """The arrays of a tally.
+    """Return the arrays of a tally.
 
     Args:
         patterns: the tally.

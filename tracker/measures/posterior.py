@@ -43,7 +43,10 @@ _LARGE = 20  # from so large a shape on an approximation to the gamma distributi
 
 
 def likely(sample: Sample, redrawn: Redrawn, confidence: float) -> tuple[float, float] | None:
-    """The bounds of a coefficient's posterior; None where items are many or all answers alike."""
+    """Return the bounds of a coefficient's posterior.
+
+    None if items are many or all answers alike.
+    """
     drawn = _populations(sample.table, confidence)
     if drawn is None:
         return None
@@ -52,7 +55,7 @@ def likely(sample: Sample, redrawn: Redrawn, confidence: float) -> tuple[float, 
 
 
 def quantiles(values: Floats, confidence: float) -> tuple[float, float] | None:
-    """The bounds between which the middle share ``confidence`` of drawn values lies."""
+    """Return the bounds between which the middle share ``confidence`` of drawn values lies."""
     kept = values[~np.isnan(values)]
     if len(kept) < len(values) / 2:
         return None
@@ -63,7 +66,7 @@ def quantiles(values: Floats, confidence: float) -> tuple[float, float] | None:
 
 @lru_cache(maxsize=2)  # all coefficients of a sample are drawn together
 def _populations(table: Table, confidence: float) -> tuple[Table, Floats] | None:
-    """The table with supposed patterns added, (P,), and drawn shares of each, (B, P)."""
+    """Return the table with the prior's patterns added, (P,), and drawn shares of each, (B, P)."""
     if _telling(table) >= FEW:
         return None
     items = _with_supposed(table)
@@ -77,7 +80,7 @@ def _populations(table: Table, confidence: float) -> tuple[Table, Floats] | None
 
 
 def telling(patterns: ItemPatterns) -> int:
-    """How many items compared have anything but the most frequent of unanimous answers."""
+    """Return how many of the compared items have anything but the most frequent answer."""
     compared, alike = 0, Counter[Answer]()
     for pattern, items in patterns:
         if answers_in(pattern) > 1:
@@ -97,7 +100,7 @@ def _telling(table: Table) -> int:
 
 
 def _in_order(items: dict[Pattern, float]) -> dict[Pattern, float]:
-    """The patterns in an order that depends neither on how they came nor on the answers' ids.
+    """Return the patterns in an order that depends neither on their own order nor on answer ids.
 
     Answers are numbered by how often they were given, then by the patterns that they are in.
     """
@@ -116,7 +119,7 @@ def _in_order(items: dict[Pattern, float]) -> dict[Pattern, float]:
 
 
 def _with_supposed(table: Table) -> dict[Pattern, float] | None:
-    """Items of each pattern, those supposed added; None if all gave the same answer."""
+    """Return items of each pattern, with the prior's added; None if all gave the same answer."""
     used = [table.answers[code] for code in np.unique(table.answer).tolist()]
     if len(used) < 2:
         return None
@@ -138,7 +141,7 @@ def _with_supposed(table: Table) -> dict[Pattern, float] | None:
 
 @lru_cache(maxsize=256)
 def supposed_apart(size: int) -> tuple[list[int], float]:
-    """How many of ``size`` answers may go to one of two categories, and the items of each split.
+    """Return how many of ``size`` answers may go to one of two categories, with the items of each.
 
     Half an item for each, one in all at most: of many annotators many splits are possible, and
     what is supposed must not outweigh what is seen.
@@ -165,13 +168,13 @@ def _add(found: dict[Pattern, float], pattern: Pattern, items: float) -> None:
 
 
 def _usual_size(compared: Table) -> int:
-    """The number of answers that most of the items compared have; of two the greater."""
+    """Return the most frequent number of answers to a compared item; the greater of two."""
     items = np.bincount(compared.sizes, compared.items)
     return int(np.flatnonzero(items == items.max())[-1])
 
 
 def _most_frequent(table: Table) -> list[Answer]:
-    """The answer that was given most often, or those."""
+    """Return the answer that was given most often, or those."""
     totals = table.over_answers(table.count * table.items[table.owner])
     return [table.answers[code] for code in np.flatnonzero(totals == totals.max()).tolist()]
 
@@ -180,7 +183,7 @@ def _most_frequent(table: Table) -> list[Answer]:
 
 
 def gammas(shapes: tuple[float, ...], confidence: float) -> Floats:
-    """Gamma variates of these shapes, shape (B, P), whose ratios are draws from a Dirichlet.
+    """Return gamma variates of these shapes, shape (B, P), whose ratios are draws from a Dirichlet.
 
     A Latin hypercube: each column is the B quantiles of its distribution, in an order of its own
     that is always the same, so that the same tally has the same bounds on every machine. 2,000
@@ -197,11 +200,11 @@ def gammas(shapes: tuple[float, ...], confidence: float) -> Floats:
 
 @lru_cache(maxsize=512)
 def _order(column: int, columns: int, number: int) -> NDArray[np.int32]:
-    """The order of one of the columns, such that together they fill the space evenly.
+    """Return the order of one column such that the columns together fill the space evenly.
 
     Source:
         The additive sequence of Roberts (2018), "The unreasonable effectiveness of quasirandom
-        sequences", extremelearning.com.au; of very many columns, neighbours of which it would
+        sequences", extremelearning.com.au; of very many columns, neighbors of which it would
         not set apart, at random.
     """
     if columns > _MOST_EVEN:
@@ -220,7 +223,7 @@ def _order(column: int, columns: int, number: int) -> NDArray[np.int32]:
 
 @lru_cache(maxsize=256)
 def _quantiles(shape: float, number: int) -> Floats:
-    """The middles of ``number`` equal parts of a gamma distribution."""
+    """Return the middles of ``number`` equal parts of a gamma distribution."""
     from scipy.special import gammaincinv, ndtri
 
     middles = (np.arange(number) + 0.5) / number

@@ -1,4 +1,4 @@
-"""The answers that measures are computed from, with what all of them share computed once."""
+"""The answers that measures are computed from; what measures share is computed once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Sample", "sample_of"]
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Item patterns under one reading of agreement.
+    """Item patterns under one definition of agreement.
 
     Attributes:
         table: the patterns as arrays.
@@ -28,7 +28,7 @@ class Sample:
         scale: alpha's distance: nominal, ordinal, interval, ratio, exact, jaccard or masi.
         several: answers are sets of categories.
         ordered: the categories' order means something, so that they have ranks.
-        marginals: per annotator, how many items got each answer; None where not counted.
+        marginals: per annotator, how many items got each answer; None if not counted.
     """
 
     table: Table
@@ -47,7 +47,7 @@ class Sample:
 
     @cached_property
     def compared(self) -> int:
-        """Items of two answers or more."""
+        """Items with two answers or more."""
         return int(self.table.items[self.table.sizes > 1].sum())
 
     @property
@@ -70,7 +70,7 @@ class Sample:
         return float(self.mean_agreement(self.table.items[None, :].astype(np.float64))[0])
 
     def mean_agreement(self, items: Floats) -> Floats:
-        """Observed agreement for other numbers of items of each pattern.
+        """Return observed agreement for other numbers of items of each pattern.
 
         Args:
             items: shape (B, P).
@@ -108,7 +108,7 @@ class Sample:
 
     @cached_property
     def why_not(self) -> str | None:
-        """Why nothing can be compared, or None where something can."""
+        """The reason why nothing can be compared, or None if something can."""
         if not len(self.table.items):
             return TOO_FEW_ITEMS
         if self.annotators < 2:
@@ -130,7 +130,7 @@ def sample_of(
     ordered: bool = True,
     marginals: Mapping[int, Mapping[Answer, int]] | None = None,
 ) -> Sample:
-    """A tally under a reading.
+    """Return a tally under a reading.
 
     Args:
         patterns: how many items have each multiset of answers.

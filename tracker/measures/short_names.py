@@ -27,5 +27,5 @@ KAPPAS: Final = ("cohen_kappa", "fleiss_kappa", "conger_kappa", "light_kappa")
 
 
 def full_name(name: str) -> str:
-    """The name of a measure that a short one means; any other name as it is."""
+    """Return the full name of a measure for a short one; any other name unchanged."""
     return SHORT_NAMES.get(name.strip().lower(), name)

@@ -1,7 +1,4 @@
-"""Two results beside each other: is the difference more than chance would make?
-
-A difference is always the first less the second.
-"""
+"""Two results compared: is the difference more than chance would make?"""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ def dependent(
     difference: float,
     confidence: float = 0.95,
 ) -> Comparison:
-    """Two coefficients on the same items: paired t on the items' influences.
+    """Return the comparison of two coefficients on the same items: paired t on item influences.
 
     Items that are hard for the one are hard for the other, and what they share drops out.
 
@@ -80,7 +77,7 @@ def dependent(
 
 
 def independent(first: Coefficient, second: Coefficient, confidence: float = 0.95) -> Comparison:
-    """Two coefficients on different items: Welch's t on their standard errors.
+    """Return the comparison of two coefficients on different items: Welch's t on the errors.
 
     Args:
         first: a coefficient, of the same measure as the second.
@@ -132,7 +129,10 @@ def _compared(
     *,
     same: bool,
 ) -> Comparison:
-    """``blank`` with its figures; ``same``: two results that never differ are equal, p = 1."""
+    """Return ``blank`` with its figures.
+
+    ``same``: two results that never differ are equal, p = 1.
+    """
     if difference is None or reason is not None:
         return replace(blank, difference=difference, undefined=reason)
     if error > _ZERO:

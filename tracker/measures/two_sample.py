@@ -1,4 +1,4 @@
-"""Two columns of figures, per item or per annotator: which test fits, and what it says."""
+"""Two columns of figures, per item or per annotator: the test that fits, and its result."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def two_columns(
     confidence: float = 0.95,
     alpha: float = 0.05,
 ) -> Comparison:
-    """Compares two columns by the test that fits, or by the one asked for.
+    """Return the comparison of two columns by the test that fits, or by the given one.
 
     Without ``test`` the t test is taken (paired, or Welch's: equal variances are neither tested
     nor assumed) where the differences, or both columns, pass for normal by Shapiro and Wilk, or
@@ -115,7 +115,7 @@ def two_columns(
 
 
 def _digits(values: Column) -> int:
-    """Decimal places that leave the greatest value twelve significant digits."""
+    """Return the decimal places that leave the greatest value twelve significant digits."""
     greatest = max(abs(value) for value in values)
     if not all(math.isfinite(value) for value in values):
         raise ValueError("a column holds a figure that is not finite")
@@ -123,7 +123,7 @@ def _digits(values: Column) -> int:
 
 
 def _choice(columns: Sequence[Column], allowed: Sequence[str], alpha: float) -> tuple[str, str]:
-    """The test for means where all columns pass for normal, else the one for ranks; and why."""
+    """Return the test for means if all columns pass for normal, else that for ranks; and why."""
     found = [_normal(column, alpha) for column in columns]
     one_only = len(columns) == 1
     names = ["the column of differences"] if one_only else ["the first column", "the second column"]
@@ -133,7 +133,7 @@ def _choice(columns: Sequence[Column], allowed: Sequence[str], alpha: float) -> 
 
 
 def _normal(column: Column, alpha: float) -> tuple[bool, str]:
-    """Whether a mean of the column may be taken for normal, and why."""
+    """Return whether a mean of the column may be taken for normal, and why."""
     n = len(column)
     if min(column) == max(column):
         return False, "does not vary"
@@ -149,7 +149,7 @@ def _normal(column: Column, alpha: float) -> tuple[bool, str]:
 
 
 def _spread(column: Column) -> float:
-    """The variance, exactly 0 where the column does not vary."""
+    """Return the variance, exactly 0 where the column does not vary."""
     return 0.0 if min(column) == max(column) else variance(column)
 
 
@@ -163,7 +163,7 @@ def _paired_means(blank: Comparison, differences: Column) -> Comparison:
 
 
 def _means(blank: Comparison, first: Column, second: Column) -> Comparison:
-    """Student's and Welch's t; what each takes for the common variance scales the effect."""
+    """Return Student's and Welch's t; what each takes for the common variance scales the effect."""
     n, m = len(first), len(second)
     one, other = _spread(first), _spread(second)
     if not one and not other:
@@ -185,13 +185,13 @@ def _means(blank: Comparison, first: Column, second: Column) -> Comparison:
 
 
 def _satterthwaite(one: float, n: int, other: float, m: int) -> float:
-    """Degrees of freedom of a sum of two variance terms with n - 1 and m - 1 of them."""
+    """Return the degrees of freedom of a sum of two variance terms with n - 1 and m - 1 of them."""
     share = one / (one + other)
     return 1 / (share**2 / (n - 1) + (1 - share) ** 2 / (m - 1))
 
 
 def _hedges(freedom: float) -> float | None:
-    """What makes Cohen's d unbiased, exactly (Hedges 1981); None with one degree of freedom."""
+    """Return the factor that makes Cohen's d unbiased (Hedges 1981); None with one freedom."""
     if freedom <= 1:
         return None
     half = freedom / 2
@@ -199,7 +199,7 @@ def _hedges(freedom: float) -> float | None:
 
 
 def _ranks(blank: Comparison, first: Column, second: Column) -> Comparison:
-    """Mann and Whitney's test, its p exact where all orders can be listed, ties or not."""
+    """Return Mann and Whitney's test; p is exact if all orders can be listed, ties or not."""
     from scipy.stats import PermutationMethod, mannwhitneyu
 
     few = math.comb(len(first) + len(second), len(first)) <= _ORDERS

@@ -1,8 +1,4 @@
-"""How much two answers agree, or differ: weights of kappas, distances of alpha.
-
-A weighting is written for arrays of answers' codes, so that no matrix of all answers is needed;
-where sums over all pairs have a closed form it is used.
-"""
+"""How much two answers agree, or differ: weights for kappas, distances for alpha."""
 
 from __future__ import annotations
 
@@ -31,12 +27,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Definition:
-    """What a weight or a distance is.
+    """The definition of a weight or a distance.
 
     Attributes:
         formula: the definition in one line of plain text.
         source: the publication that defines it.
-        needs: what categories must have, in words; empty where nothing.
+        needs: what categories must have, in words; empty if nothing.
     """
 
     formula: str
@@ -112,7 +108,7 @@ class Weighting(ABC):
 
     @abstractmethod
     def between(self, first: Codes, second: Codes) -> Array:
-        """The value for each two answers; the arrays broadcast against each other."""
+        """Return the value for each two answers; the arrays broadcast against each other."""
 
     def against(self, totals: Array) -> Array:
         """For each answer, the sum over all answers of value times total.
@@ -134,7 +130,7 @@ class Weighting(ABC):
         return sums
 
     def total(self) -> float:
-        """The sum over all pairs of answers, T_w in Gwet's notation."""
+        """Return the sum over all pairs of answers, T_w in Gwet's notation."""
         return float(self.against(np.ones(self.size)).sum())
 
 
@@ -167,7 +163,7 @@ class _Placed(Weighting):
         self.extent = float(np.ptp(places)) if self.size and np.ptp(places) else 1.0
 
     def gap(self, first: Codes, second: Codes) -> Array:
-        """How far apart two answers lie."""
+        """Return how far apart two answers lie."""
         apart: Array = np.abs(self.places[first] - self.places[second])
         return apart
 
@@ -265,7 +261,7 @@ def weights(
     *,
     ordered: bool = False,
 ) -> Weighting:
-    """The agreement weights of that name over ``answers``, in their order.
+    """Return the agreement weights of that name over ``answers``, in their order.
 
     Args:
         name: identity, linear, quadratic (Cohen 1968) or ordinal (Gwet 2014, chapter 3).
@@ -293,7 +289,7 @@ def distance(
     values: Mapping[int, float] | None = None,
     totals: NDArray[np.float64] | None = None,
 ) -> Weighting:
-    """Krippendorff's distance of that name over ``answers``, in their order.
+    """Return Krippendorff's distance of that name over ``answers``, in their order.
 
     Args:
         name: nominal (for sets: exact), ordinal, interval, ratio; jaccard or masi for sets.
@@ -331,7 +327,7 @@ def distance(
 
 
 def numbers(answers: Sequence[Answer], values: Mapping[int, float] | None) -> Array:
-    """The number of each answer of one category; raises InvalidOption where one has none."""
+    """Return the number of each answer of one category; raises InvalidOption if one has none."""
     given = values or {}
     missing = [answer for answer in answers if len(answer) != 1 or answer[0] not in given]
     if missing:

@@ -1,4 +1,4 @@
-"""What a series of figures over time says: its slope, when it changed, whether to raise an alarm.
+"""Statistics of a series of figures over time: its slope, its changes, alarms.
 
 The points of a series share no answer, so that each tells something of its own: the figure of a
 whole ledger at one time after another would carry every change on, damped, for ever.

@@ -1,4 +1,4 @@
-"""How much neighbouring periods depend on each other, and what a series says about it.
+"""The dependence of neighboring periods, estimated from a series.
 
 The periods of a project may share people, sources and moods, so that a high one is followed by a
 high one: an autoregression of the first order. Taken for independent, such periods have too many
@@ -43,7 +43,7 @@ FEW_PERIODS: Final = 26
 
 @dataclass(frozen=True)
 class Autocorrelation:
-    """The correlation of neighbouring periods, once what is looked for is taken out.
+    """The correlation of neighboring periods, given the trend or levels that are fitted.
 
     Attributes:
         value: the mean of what is believed of it, in [0, 1).
@@ -65,20 +65,20 @@ class Autocorrelation:
         return cls(float(weights @ GRID), float(GRID[low]), float(GRID[min(high, last)]))
 
     def to_dict(self) -> dict[str, float]:
-        """The autocorrelation as JSON has it."""
+        """Return the autocorrelation as JSON has it."""
         return asdict(self)
 
 
 def averaged(log_weights: FloatArray) -> FloatArray:
-    """Weights that add up to 1 from logarithmic ones, (20,)."""
+    """Return weights that add up to 1 from logarithmic ones, (20,)."""
     weights = np.exp(log_weights - log_weights.max())
     return np.asarray(weights / weights.sum())
 
 
 def least_dispersion(series: Series, autocorrelation: float) -> float:
-    """The least dispersion of points whose neighbours correlate by as much.
+    """Return the least dispersion of points whose neighbors correlate by as much.
 
-    What a period has beyond what its neighbour lets one expect varies by its sampling error at
+    What a period has beyond what its neighbor lets one expect varies by its sampling error at
     least, because answers to other items err independently; less than that is luck. 0 if errors
     are not known.
     """
@@ -88,13 +88,13 @@ def least_dispersion(series: Series, autocorrelation: float) -> float:
 def misfit(
     series: Series, left: float, parameters: int, autocorrelation: float, stretches: int = 1
 ) -> float:
-    """How badly a fit explains a series: twice the negative logarithm of its likelihood.
+    """Return how badly a fit explains a series: minus twice the log-likelihood.
 
     Args:
         series: the points, n of them.
         left: the points' variance about the fit, by that of their errors, over n - parameters.
         parameters: how many figures were fitted.
-        autocorrelation: of neighbours within a stretch, in [0, 1).
+        autocorrelation: of neighbors within a stretch, in [0, 1).
         stretches: of points that do not depend on those of other stretches.
 
     Returns:
@@ -111,7 +111,7 @@ def misfit(
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    """A series and what is regressed on, over their errors, without an autocorrelation.
+    """A series and its regressors, divided by their errors and freed of an autocorrelation.
 
     Each row is what a period has beyond what its predecessor lets one expect; the first is scaled
     to the same variance (Prais and Winsten 1954).
@@ -128,7 +128,7 @@ class Whitened:
 
     @classmethod
     def of(cls, series: Series, columns: Sequence[FloatArray], autocorrelation: float) -> Whitened:
-        """Whiten values and columns, each of (n,), in the figure's unit."""
+        """Return whiten values and columns, each of (n,), in the figure's unit."""
         rows = np.column_stack((series.values, *columns)) / series.errors[:, None]
         variance = 1 - autocorrelation**2
         found = np.vstack((rows[:1] * np.sqrt(variance), rows[1:] - autocorrelation * rows[:-1]))

@@ -1,4 +1,4 @@
-"""Has a figure left its level? An alarm as points come in, with a stated rate of false ones."""
+"""Alarms when a figure leaves its level, as points come in, with a stated rate of false ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST: Final = 1_000_000
 
 @dataclass(frozen=True)
 class Alarm:
-    """The figure has left its level.
+    """A departure of the figure from its level.
 
     It tells what was known as it was raised, and later points do not change it.
 
@@ -45,13 +45,13 @@ class Alarm:
     statistic: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The alarm as JSON has it, times as ISO 8601."""
+        """Return the alarm as JSON has it, times as ISO 8601."""
         return asdict(self) | {"at": iso(self.at), "since": iso(self.since)}
 
 
 @dataclass(frozen=True)
 class Watch:
-    """What watching a figure raised.
+    """The alarms of a watched figure.
 
     Attributes:
         direction: what was watched for: "drop", "rise" or "change".
@@ -61,7 +61,7 @@ class Watch:
         n: the points.
         alarms: in order of time.
         undefined: too_few_points below 4; else None.
-        autocorrelation: of neighbouring points, by what was known at the end; None where
+        autocorrelation: of neighboring points, by what was known at the end; None if
             undefined.
     """
 
@@ -75,7 +75,7 @@ class Watch:
     autocorrelation: Autocorrelation | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The watch as JSON has it, key order included."""
+        """Return the watch as JSON has it, key order included."""
         return asdict(self) | {"alarms": [alarm.to_dict() for alarm in self.alarms]}
 
 
@@ -85,7 +85,7 @@ def watch(
     run_length: int = 500,
     bounds: tuple[float, float] | None = None,
 ) -> Watch:
-    """Raise an alarm where the figure leaves its level, using earlier points alone.
+    """Raise an alarm whenever the figure leaves its level, using only earlier points.
 
     Each point is judged by those before it: by their mean, because nobody says what the level
     is, and by their spread, because periods mostly differ by more than sampling. Its score is
@@ -94,7 +94,7 @@ def watch(
     less 0.5. When one passes the limit the level begins anew at the estimated change; it does so
     after a rise, too, where drops are watched for, because a drop is one from the present level.
 
-    Neighbouring points may depend on each other. A score is averaged over what may be the
+    Neighboring points may depend on each other. A score is averaged over what may be the
     autocorrelation, by what the points before say of it, independence with one half beforehand.
     What a change of level said of it is forgotten with the level.
 
@@ -149,7 +149,7 @@ def watch(
 
 
 def _signs(direction: str) -> tuple[int, ...]:
-    """The signs of the sums that raise alarms."""
+    """Return the signs of the sums that raise alarms."""
     if direction not in DIRECTIONS:
         raise InvalidOption(
             f"--watch-for {direction!r} is no direction", f"one of {', '.join(DIRECTIONS)}"
@@ -160,7 +160,7 @@ def _signs(direction: str) -> tuple[int, ...]:
 def _alarms(
     series: Series, judged: Series, signs: tuple[int, ...], limit: float
 ) -> tuple[list[Alarm], FloatArray]:
-    """The alarms of the sums with the given signs, and what is believed of the autocorrelation."""
+    """Return the alarms of the sums with the given signs, and the belief about autocorrelation."""
     found = []
     known, sums = Known.of(judged, 0, 0, PRIOR), (Sum(-1), Sum(1))
     beliefs = []

@@ -1,4 +1,4 @@
-"""The parts of a chart that needs to be told neither the level of a figure nor its spread."""
+"""The parts of a control chart that knows neither the level of a figure nor its spread."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OF_THE_CHOSEN: Final = 0.5
 
 @dataclass
 class Known:
-    """What is known of the present level, one point after another, for each autocorrelation.
+    """The knowledge of the present level, one point after another, for each autocorrelation.
 
     Columns are of shape (20,), one place for each autocorrelation of the `GRID`. A point is judged
     by what it has beyond what its predecessor lets one expect.
@@ -66,7 +66,7 @@ class Known:
         return known
 
     def take(self, value: float, error: float) -> tuple[FloatArray, FloatArray]:
-        """Take in one more point.
+        """Add one more point.
 
         Returns:
             Its recursive residual: how far it lies from the mean of those before, over the error
@@ -93,7 +93,7 @@ class Known:
         return residual, wider
 
     def scored(self, value: float, error: float) -> float:
-        """Take in one more point, and judge it by those before.
+        """Add one more point, and return its score by those before.
 
         Returns:
             The standard normal score of its residual over the root mean square of those before,
@@ -137,7 +137,7 @@ class Sum:
     height: float = 0.0
 
     def add(self, score: float, place: int) -> float:
-        """Add the score of the point at a place; the sum with it."""
+        """Add the score of the point at a place, and return the sum."""
         self.height = max(0.0, self.height + self.sign * score - REFERENCE)
         if self.height == 0:
             self.zero = place
@@ -145,7 +145,7 @@ class Sum:
 
 
 def first_after(series: Series, start: int, zero: int, last: int, sign: int) -> int:
-    """The most likely place of the first point of a new level.
+    """Return the most likely place of the first point of a new level.
 
     The sum leaves 0 at the change or, by a chance deviation, some points too early. One of the
     old level among the few of the new would hide the next change: it makes them look widely

@@ -1,4 +1,4 @@
-"""How long a cumulative sum of standard normal scores runs until it raises an alarm by chance."""
+"""The number of standard normal scores until a cumulative sum raises an alarm by chance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEAR: Final = 1e-9
 
 
 def average_run_length(limit: float) -> float:
-    """The mean number of scores until a one-sided sum, begun at 0, exceeds its limit.
+    """Return the mean number of scores until a one-sided sum, begun at 0, exceeds its limit.
 
     The sum is max(0, sum + score - 0.5), the scores standard normal and independent. From s the
     mean is L(s) = 1 + L(0) Phi(0.5 - s) + integral from 0 to the limit of
@@ -44,7 +44,7 @@ def average_run_length(limit: float) -> float:
 
 @lru_cache(maxsize=64)
 def limit_for(run_length: float) -> float:
-    """The limit at which `average_run_length` is ``run_length``, in standard deviations.
+    """Return the limit at which `average_run_length` is ``run_length``, in standard deviations.
 
     It is 0 where every sum above 0 is an alarm and still they are rarer than asked, which is so
     below 3.24.

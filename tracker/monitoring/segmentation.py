@@ -17,13 +17,13 @@ SHORTEST: Final = 2
 
 
 def partition(values: FloatArray, variances: FloatArray, autocorrelation: float = 0.0) -> list[int]:
-    """The places at which the stretches of the best division start, the first of them 0.
+    """Return the places at which the stretches of the best division start, the first of them 0.
 
     Best is the division of the least sum of squared deviations from its stretches' means, each
     over its variance, plus 3 log n for every change, plus log(n_i / n) for every stretch of n_i
     points: twice the negative logarithm of the modified Bayes information criterion. Every
-    division with stretches of two points or more is looked at, in n^2 / 2 steps. Neighbours
-    within a stretch may correlate; then the deviations are those from what the neighbour before
+    division with stretches of two points or more is looked at, in n^2 / 2 steps. Neighbors
+    within a stretch may correlate; then the deviations are those from what the neighbor before
     lets one expect.
 
     Args:
@@ -76,6 +76,6 @@ class _Sums:
         self._later = np.concatenate(([0.0, 0.0], np.cumsum(later / variance)))
 
     def of(self, start: NDArray[np.int64], stop: int) -> FloatArray:
-        """The sums over the points from each start up to, without, ``stop``."""
+        """Return the sums over the points from each start up to, without, ``stop``."""
         sums: FloatArray = self._first[start] + self._later[stop] - self._later[start + 1]
         return sums

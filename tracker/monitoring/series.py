@@ -1,4 +1,4 @@
-"""A series of figures over time, each of its own period's answers, and how much each weighs."""
+"""A series of figures over time, each from its own period's answers, with their weights."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ZERO: Final = 1e-12
 
 @dataclass(frozen=True)
 class Point:
-    """The figure of one period by itself: no answer of another period is in it.
+    """The figure of one period alone, without answers of any other period.
 
     Attributes:
         at: the period's end, microseconds since 1970.
@@ -62,17 +62,17 @@ class Series:
         return 1.0 / self.errors**2
 
     def part(self, start: int, stop: int) -> Series:
-        """The points from place ``start`` up to, without, ``stop``."""
+        """Return the points from place ``start`` up to, without, ``stop``."""
         some = slice(start, stop)
         return Series(self.at[some], self.values[some], self.errors[some], self.known)
 
     def mean(self, start: int, stop: int) -> float:
-        """The weighted mean of the points from place ``start`` up to, without, ``stop``."""
+        """Return the weighted mean of the points from place ``start`` up to, without, ``stop``."""
         return float(np.average(self.values[start:stop], weights=self.weights[start:stop]))
 
 
 def laid_out(points: Sequence[Point], *, so_far: bool = False) -> Series:
-    """Points as columns, none of them weighing more than a typical one.
+    """Return points as columns, none of them weighing more than a typical one.
 
     The error of a figure is computed from the same answers as the figure, so that a lucky period
     has a small one, and one in which all agree has none. Weighed with it, that period would
@@ -112,7 +112,7 @@ def laid_out(points: Sequence[Point], *, so_far: bool = False) -> Series:
 
 
 def as_angles(points: Sequence[Point], bounds: tuple[float, float]) -> list[Point]:
-    """The points on a scale on which the spread does not depend on the level.
+    """Return the points on a scale on which the spread does not depend on the level.
 
     A share of few items leans towards the middle, and so does a coefficient near its bounds: of
     20 items that agree with 0.9 a low share is likelier than a high one that is as far away.
@@ -142,7 +142,7 @@ def as_angles(points: Sequence[Point], bounds: tuple[float, float]) -> list[Poin
 
 
 def _medians(errors: FloatArray) -> FloatArray:
-    """For each place, the median of the errors above 0 up to it; NaN while there is none."""
+    """Return for each place the median of the errors above 0 so far; NaN while there is none."""
     found = np.full(len(errors), math.nan)
     above: list[float] = []
     for place, error in enumerate(errors.tolist()):
@@ -155,6 +155,6 @@ def _medians(errors: FloatArray) -> FloatArray:
 
 
 def _filled(typical: FloatArray) -> FloatArray:
-    """The medians with the first of them in all places before it."""
+    """Return the medians with the first of them in all places before it."""
     first = typical[~np.isnan(typical)][0]
     return np.where(np.isnan(typical), first, typical)

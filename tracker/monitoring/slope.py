@@ -1,4 +1,4 @@
-"""Does a figure rise or fall? A straight line through the periods."""
+"""The rise or fall of a figure: a straight line through the periods."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _30_DAYS: Final = 30 * 86_400 * 1_000_000
 # Below this a residual, or a rise, of figures without errors is the rounding of a zero.
 _ZERO: Final = 1e-12
 # What levels must explain better than a line, in twice the logarithm of a likelihood. Without it
-# chance levels hide that neighbours depend on each other: of 26 weeks with an autocorrelation of
+# chance levels hide that neighbors depend on each other: of 26 weeks with an autocorrelation of
 # .5, 11 of 100 had a slope with p < .05, with it 6; a real change of level is worth far more.
 _PRICE_OF_LEVELS: Final = 4.0
 # Halvings until a bound is known to far less than its error.
@@ -44,16 +44,16 @@ class Slope:
     Attributes:
         per_30_days: the change of the figure in 30 days, in its unit; None below 3 points.
         standard_error: of it; None likewise.
-        ci_low: its lower bound; None where undefined.
+        ci_low: its lower bound; None if undefined.
         ci_high: its upper bound, likewise.
         confidence: the level of the bounds, in (0, 1).
-        p_value: two-sided, in [0, 1], of no slope at all; None where undefined.
+        p_value: two-sided, in [0, 1], of no slope at all; None if undefined.
         dispersion: the squared deviations from the line over what the errors lead one to expect:
             about 1 where sampling is all; None below 3 points or where no error is above 0.
         n: the points.
         undefined: why there is no ``p_value``: too_few_points (below 3) or no_spread (no errors,
             and the points lie on a line that is not level); else None.
-        autocorrelation: of neighbouring points about the line; None where undefined.
+        autocorrelation: of neighboring points about the line; None if undefined.
     """
 
     per_30_days: float | None = None
@@ -68,13 +68,13 @@ class Slope:
     autocorrelation: Autocorrelation | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The slope as JSON has it, key order included."""
+        """Return the slope as JSON has it, key order included."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line by generalised least squares for one autocorrelation.
+    """A line by generalized least squares for one autocorrelation.
 
     Attributes:
         rise: its slope, in the figure's unit over that of the times.
@@ -91,7 +91,7 @@ class Line:
 
 
 def line_through(series: Series, times: FloatArray, autocorrelation: float) -> Line:
-    """The line through a series whose neighbours correlate by as much.
+    """Return the line through a series whose neighbors correlate by as much.
 
     The error counts the dispersion where that is above the least, see
     `tracker.monitoring.autocorrelation.least_dispersion`.
@@ -122,10 +122,10 @@ def line_through(series: Series, times: FloatArray, autocorrelation: float) -> L
 
 
 def slope(points: Sequence[Point], confidence: float = 0.95) -> Slope:
-    """Weighted least squares of the figure on time, averaged over the autocorrelation.
+    """Return the weighted least squares slope of the figure, averaged over the autocorrelation.
 
     Weights are 1 / error^2. Periods mostly differ by more than sampling: other items, other
-    people. The standard error is therefore multiplied by the root of the dispersion. Neighbouring
+    people. The standard error is therefore multiplied by the root of the dispersion. Neighboring
     periods may depend on each other: the line is computed for each autocorrelation from 0 to
     0.95, and each counts by how well it explains the points about the line, or about the levels
     that `tracker.monitoring.change_points` would find, because a change of level is no dependence.
@@ -175,7 +175,7 @@ def slope(points: Sequence[Point], confidence: float = 0.95) -> Slope:
 
 
 def _on_a_line(blank: Slope, rise: float, months: float) -> Slope:
-    """Points without errors that all lie on one line."""
+    """Return the slope of points without errors that all lie on one line."""
     if abs(rise) * months <= _ZERO:
         level = replace(blank, per_30_days=0.0, standard_error=0.0, ci_low=0.0, ci_high=0.0)
         return replace(level, p_value=1.0)
@@ -183,7 +183,7 @@ def _on_a_line(blank: Slope, rise: float, months: float) -> Slope:
 
 
 def _mixed(found: Slope, weights: FloatArray, lines: Sequence[Line]) -> Slope:
-    """The slope with what follows from lines that count by their weights."""
+    """Return the slope with what follows from lines that count by their weights."""
     # Imported here, because scipy costs more than the rest of the program's start.
     from scipy.special import stdtr
 
@@ -208,7 +208,7 @@ def _mixed(found: Slope, weights: FloatArray, lines: Sequence[Line]) -> Slope:
 
 
 def _where(below: Callable[[float], float], share: float, rise: float, error: float) -> float:
-    """The value below which a share of a distribution lies, found from its middle outwards."""
+    """Return the value below which a share of a distribution lies, searched from its middle."""
     reach = error
     while not below(rise - reach) < share < below(rise + reach):
         reach *= 2

@@ -1,8 +1,8 @@
-"""Each SELECT … GROUP BY that yields a tally: the database counts, Python decodes.
+"""The queries that yield tallies: the database counts, Python decodes.
 
 Statements are written once for both databases, and their number does not depend on the data.
-An item's answers become one *code* inside the statement, canonical whatever their order, so
-that grouping by it gives the item patterns. A code means nothing outside its statement.
+A statement turns an item's answers into one *code* that does not depend on their order.
+Grouping by the code gives the item patterns. A code means nothing outside its statement.
 """
 
 from __future__ import annotations

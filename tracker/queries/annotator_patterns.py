@@ -1,4 +1,4 @@
-"""Answers against the patterns of their items: one statement for all tallies of both."""
+"""Annotators' answers against the patterns of their items, by one statement for all tallies."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _Split: TypeAlias = Callable[[list[Any]], tuple[int, tuple[Any, ...]]]
 
 
 class Extra(NamedTuple):
-    """How a further column of the answers is read, and how many bits it takes.
+    """How to read a further column of the answers, and how many bits it takes.
 
-    Without a number it is a category's in a project of one, and takes as many bits. A column
-    that may be NULL is read as 0 in a number, which is no category's of such a project.
+    Without a number, a column holds a category of a project of one, and takes as many bits. In
+    a number NULL is read as 0, which is no category of such a project.
     """
 
     read: Callable[[Any], Any]
@@ -43,16 +43,16 @@ def against_patterns(
     *,
     every: bool = False,
 ) -> Tallies:
-    """On how many items each annotator's own answer met a pattern, by further columns.
+    """Return on how many items each annotator's answer met a pattern, by further columns.
 
     Args:
         connection: to the database.
         selection: whose answers make the patterns.
         answers: one row per answer: item_id, annotator_id, answer, and the columns of ``extra``.
         excluded: annotators whose answers are in no pattern, and in no tally.
-        extra: how the further columns are read, by name.
-        every: the answers are all of the selection, and the patterns are made of them; those
-            whose first further column is NULL are in no tally.
+        extra: how to read the further columns, by name.
+        every: whether ``answers`` are all answers of the selection. Then the patterns are made
+            of them, and answers whose first further column is NULL are in no tally.
     """
     extra = extra or {}
     code = make_code(connection, selection, excluded, answers if every else None)
@@ -64,8 +64,8 @@ def against_patterns(
         if code.most_answers is not None and number > code.most_answers:
             continue
         annotator, met = split(group)
-        mine = counts.setdefault(annotator, {})
-        mine[met] = mine.get(met, 0) + items
+        own_counts = counts.setdefault(annotator, {})
+        own_counts[met] = own_counts.get(met, 0) + items
     wider = widened(selection, code, most)
     if wider is not None:
         return against_patterns(connection, wider, answers, excluded, extra, every=every)
@@ -79,7 +79,7 @@ def _grouped(
     extra: Mapping[str, Extra],
     every: bool,
 ) -> Select[Any]:
-    """One row per group: its columns, the items, and the most answers to one of them."""
+    """Return one row per group: its columns, the items, and the most answers to one of them."""
     labels = [column.label(f"key_{n}") for n, column in enumerate(key)]
     statement = select(*labels, func.count(), func.max(code.items.c.answers))
     if every:
@@ -96,9 +96,9 @@ def _grouped(
 def _grouping(
     code: Code, answers: Subquery, extra: Mapping[str, Extra]
 ) -> tuple[list[ColumnElement[Any]], _Split]:
-    """What tallies are grouped by; and how a group's columns tell its annotator and its key.
+    """Return what to group tallies by, and a reader of a group's annotator and key.
 
-    Where all of it fits into one integer it is one, which sorts in half the time.
+    If all columns fit into one integer, they are one, which sorts in half the time.
     """
     columns: list[ColumnElement[Any]] = [
         *(answers.c[name] for name in extra),
@@ -131,7 +131,7 @@ def _grouping(
 def _unpacking(
     widths: Sequence[int], of_annotator: int, key_of: Callable[[Sequence[int]], tuple[Any, ...]]
 ) -> _Split:
-    """How an integer tells what `packed` made it of; the last is the annotator."""
+    """Return a reader of an integer that `packed` made; the annotator comes last."""
 
     @cache
     def key(rest: int) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Answers in the order of their times: each with the one just before it."""
+"""Answers in the order of their times, each with the one just before it."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _DAY = 86_400_000_000  # microseconds
 
 
 def dated_answers(selection: Selection, items: CompoundSelect[Any] | None = None) -> Subquery:
-    """One row per answer: item_id, annotator_id, answer, labelled_at, timed (1 or 0).
+    """Return one row per answer: item_id, annotator_id, answer, labelled_at, timed (1 or 0).
 
-    ``items`` gives the ids of those to look at; None for all.
+    ``items`` gives the ids of the items; None for all.
     """
     columns = (labels.c.item_id, labels.c.annotator_id)
     timed = case((labels.c.timed, 1), else_=0)
@@ -56,9 +56,9 @@ def dated_answers(selection: Selection, items: CompoundSelect[Any] | None = None
 def over_time(
     function: FunctionElement[Any], dated: Subquery, *apart: ColumnElement[Any]
 ) -> ColumnElement[Any]:
-    """A window function over each annotator's timed answers in order (untimed ones: apart).
+    """Return a window over each annotator's timed answers in order; untimed ones are apart.
 
-    Of answers of the same time the one to the lower item comes first.
+    If answers have the same time, the one to the item with the lower id comes first.
     """
     placed: ColumnElement[Any] = function.over(
         partition_by=[dated.c.annotator_id, dated.c.timed, *apart],
@@ -68,10 +68,10 @@ def over_time(
 
 
 def sequences(connection: Connection, selection: Selection) -> Sequences:
-    """On how many items an answer came after another and met a pattern of the item.
+    """Return on how many items an answer came after another and met a pattern of the item.
 
-    Before it is the annotator's last timed answer to another item, where its time is earlier:
-    of answers of the same time nobody knows which came first.
+    The answer before is the annotator's last timed answer to another item, if its time is
+    earlier: the order of answers of the same time is unknown.
     """
     dated = dated_answers(selection)
     columns = (dated.c.item_id, dated.c.annotator_id, dated.c.answer)
@@ -94,9 +94,9 @@ def sequences(connection: Connection, selection: Selection) -> Sequences:
 
 
 def days_active(connection: Connection, selection: Selection) -> dict[int, tuple[int, int, int]]:
-    """On how many days (of UTC) each annotator gave a timed answer, and the ends of that time.
+    """Return each annotator's number of days (UTC) with a timed answer, and the first and last.
 
-    Returns ``{annotator: (days, first moment, last moment)}``.
+    The shape is ``{annotator: (days, first moment, last moment)}``.
     """
     at, who = labels.c.labelled_at, labels.c.annotator_id
     statement = (

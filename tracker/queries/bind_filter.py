@@ -1,4 +1,4 @@
-"""A choice meets a project: names become numbers, and what does not exist is said."""
+"""A filter bound to a project: names become ids, and unknown names raise an error."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ["select_answers", "select_labels"]
 def select_answers(
     connection: Connection, project: ProjectInfo, choice: AnswerFilter = EVERYTHING
 ) -> Selection:
-    """The selection of all human annotators' answers, or of those chosen among them.
+    """Return the selection of all human annotators' answers, or of those that the filter chooses.
 
-    The others stay out of agreement unless the choice names them. Raises NotFound for an
+    Other annotators stay out of agreement unless the filter names them. Raises NotFound for an
     annotator, InvalidOption for an attribute or a value that the project does not have.
     """
     rows = connection.execute(
@@ -44,12 +44,12 @@ def select_answers(
 
 
 def select_labels(connection: Connection, project: ProjectInfo, choice: AnswerFilter) -> Selection:
-    """The selection of all labels, of every kind of annotator, or of those chosen."""
+    """Return the selection of all labels, of every kind of annotator, or of those chosen."""
     return _narrowed(connection, Selection(project), choice)
 
 
 def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) -> Selection:
-    """What a choice leaves of a selection; its words are given meaning, aliases theirs."""
+    """Return the selection narrowed by a filter; names and aliases are resolved."""
     if choice == EVERYTHING:
         return every
     project = every.project

@@ -1,4 +1,4 @@
-"""How long answers took, beside the others' time for the same items."""
+"""How long answers took, compared with the others' times for the same items."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MS = 1000.0
 
 
 def answer_times(connection: Connection, selection: Selection) -> dict[int, AnswerTimes]:
-    """Each annotator's median time, and median ratio to the others' mean for the same items."""
+    """Return each annotator's median time, and median ratio to the others' mean on the items."""
     beside = _beside_others(selection)
     who = beside.c.annotator_id
     ranked = select(
@@ -64,9 +64,9 @@ def answer_times(connection: Connection, selection: Selection) -> dict[int, Answ
 def fastest_items(
     connection: Connection, selection: Selection, annotators: Collection[int], most: int
 ) -> dict[int, list[tuple[int, float, float]]]:
-    """The items that some annotators answered fastest beside the others, the fastest first.
+    """Return the items that annotators answered fastest compared with the others, fastest first.
 
-    Returns ``{annotator: [(item id, seconds, the others' mean seconds)]}``.
+    The shape is ``{annotator: [(item id, seconds, the others' mean seconds)]}``.
     """
     if not annotators:
         return {}
@@ -81,16 +81,16 @@ def fastest_items(
         .where(ranked.c.place <= most)
         .order_by(ranked.c.annotator_id, ranked.c.place)
     )
-    found: dict[int, list[tuple[int, float, float]]] = {}
+    fastest: dict[int, list[tuple[int, float, float]]] = {}
     for annotator, item, spent, mean in stream(connection, statement):
-        found.setdefault(annotator, []).append((item, spent / _MS, mean / _MS))
-    return found
+        fastest.setdefault(annotator, []).append((item, spent / _MS, mean / _MS))
+    return fastest
 
 
 def _beside_others(selection: Selection) -> Subquery:
-    """One row per answer of known time: item_id, annotator_id, spent, mean of the others, ratio.
+    """Return one row per answer of known time: item_id, annotator_id, spent, others' mean, ratio.
 
-    The times are milliseconds; mean and ratio are NULL where no other's is known, or all are 0.
+    Times are milliseconds. Mean and ratio are NULL if no other time is known, or all are 0.
     """
     columns = (labels.c.item_id, labels.c.annotator_id)
     answers = (
@@ -116,5 +116,5 @@ def _place(of: Subquery, *order: ColumnElement[Any]) -> ColumnElement[Any]:
 def _middle(
     place: ColumnElement[Any], number: ColumnElement[Any], value: ColumnElement[Any]
 ) -> ColumnElement[Any]:
-    """The value where it is the middle one of so many, or one of the middle two; else NULL."""
+    """Return the value if it is the middle one of so many, or one of the middle two; else NULL."""
     return case((and_(2 * place >= number, 2 * place <= number + 2), cast(value, Float)))

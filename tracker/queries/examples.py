@@ -1,4 +1,4 @@
-"""Items by name of what they show: answers of a kind to items of a pattern, and pairs in time."""
+"""Examples of items: with an answer of a kind, of a pattern, or of pairs of annotators in time."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def items_of_answers(
     wanted: Mapping[int, Collection[tuple[Answer, Pattern]]],
     most: int,
 ) -> dict[tuple[int, Answer, Pattern], list[int]]:
-    """The first ``most`` items by number of each own answer and pattern that is wanted.
+    """Return the first ``most`` items, by id, of each wanted answer and pattern.
 
-    Returns ``{(annotator, own answer, pattern): item ids}``; what nobody has is not in it.
+    The shape is ``{(annotator, own answer, pattern): item ids}``, without empty entries.
     """
     if not wanted:
         return {}
     code = make_code(connection, selection)
-    found, number = _listed(connection, selection, code, wanted, most)
+    items, number = _listed(connection, selection, code, wanted, most)
     wider = widened(selection, code, number)
     if wider is not None:
         return items_of_answers(connection, wider, wanted, most)
-    return found
+    return items
 
 
 def _listed(
@@ -43,7 +43,7 @@ def _listed(
     wanted: Mapping[int, Collection[tuple[Answer, Pattern]]],
     most: int,
 ) -> tuple[dict[tuple[int, Answer, Pattern], list[int]], int]:
-    """The items, and the most answers to one of them."""
+    """Return the items, and the greatest number of answers to one of them."""
     answers = answers_of(selection)
     columns = [code.items.c[name] for name in code.columns]
     key = [answers.c.annotator_id, answers.c.answer, *columns]
@@ -55,7 +55,7 @@ def _listed(
         .subquery("ranked")
     )
     asked = {who: set(keys) for who, keys in wanted.items()}
-    found: dict[tuple[int, Answer, Pattern], list[int]] = {}
+    listed: dict[tuple[int, Answer, Pattern], list[int]] = {}
     patterns: dict[tuple[Any, ...], Pattern] = {}
     largest = 0
     for item, number, annotator, answer, *codes, _ in stream(
@@ -67,18 +67,18 @@ def _listed(
         if pattern is None:
             pattern = patterns[known] = code.decode(known)
         if (own, pattern) in asked[annotator]:
-            items = found.setdefault((annotator, own, pattern), [])
+            items = listed.setdefault((annotator, own, pattern), [])
             if len(items) < most:  # a pattern may have come spelled in several ways
                 items.append(item)
-    return found, largest
+    return listed, largest
 
 
 def changed_items(
     connection: Connection, selection: Selection, annotators: Collection[int], most: int
 ) -> dict[int, list[tuple[int, Answer, Answer]]]:
-    """The first items that some annotators answered otherwise when asked again.
+    """Return the first items that some annotators answered differently when asked again.
 
-    Returns ``{annotator: [(item id, earlier answer, later answer)]}``.
+    The shape is ``{annotator: [(item id, earlier answer, later answer)]}``.
     """
     if not annotators:
         return {}
@@ -101,21 +101,21 @@ def changed_items(
     statement = select(*list(changed.c)[:-1]).order_by(changed.c.annotator_id, changed.c.place)
     if selection.project.answers == "one":  # else the ids of a set come in any order
         statement = statement.where(changed.c.place <= most)
-    found: dict[int, list[tuple[int, Answer, Answer]]] = {}
+    changes: dict[int, list[tuple[int, Answer, Answer]]] = {}
     for annotator, item, *answers in stream(connection, statement):
         before, after = (read_answer(answer) for answer in answers)
-        mine = found.setdefault(annotator, [])
-        if before != after and len(mine) < most:
-            mine.append((item, before, after))
-    return {annotator: mine for annotator, mine in found.items() if mine}
+        own_changes = changes.setdefault(annotator, [])
+        if before != after and len(own_changes) < most:
+            own_changes.append((item, before, after))
+    return {annotator: own_changes for annotator, own_changes in changes.items() if own_changes}
 
 
 def pair_order(
     connection: Connection, selection: Selection, pairs: Collection[tuple[int, int]]
 ) -> dict[tuple[int, int], tuple[int, int, int]]:
-    """Of the items that two answered alike: how often the first, and the second, was earlier.
+    """Return how often the first and the second of a pair was earlier, on items answered alike.
 
-    Returns ``{pair: (first earlier, second earlier, not known or at once)}``.
+    The shape is ``{pair: (first earlier, second earlier, unknown or at the same time)}``.
     """
     if not pairs:
         return {}

@@ -1,4 +1,4 @@
-"""What became of every answer on its way into a figure."""
+"""The answers that a figure counts, and those that it leaves out, by reason."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _past = cast("Table", PastLabel.__table__)
 
 @dataclass(frozen=True)
 class Inclusion:
-    """Answers by what became of them; each is counted once, under the first that applies.
+    """Numbers of answers by outcome; each answer counts once, under the first that applies.
 
     Attributes:
         items: items that the project knows.
-        standing: answers that stand, those of every pass and every annotator.
+        standing: answers that stand, of every pass and every annotator.
         skipped: the annotator skipped the item.
-        other_kinds: of a reference annotator or a model that was not asked in.
-        not_chosen: outside the annotators, times or items chosen.
+        other_kinds: by a reference annotator or a model that was not named.
+        not_chosen: outside the chosen annotators, times or items.
         later_passes: given again to an item on a later pass.
-        counted: what is left, and counted.
-        past: records of answers that no longer stand: superseded, older, or told again.
-        taken_back: records of imports that were undone.
+        counted: all others, which are counted.
+        past: records of answers that no longer stand: superseded, older, or repeated.
+        taken_back: records of undone imports.
     """
 
     items: int
@@ -43,7 +43,7 @@ class Inclusion:
     taken_back: int
 
     def to_dict(self) -> dict[str, int]:
-        """The counts as JSON."""
+        """Return the counts as JSON."""
         return dict(vars(self))
 
 

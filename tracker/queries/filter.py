@@ -1,4 +1,4 @@
-"""What a person chooses to count: the words, before they meet a project."""
+"""A filter of answers in a person's words, before it is bound to a project."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ _FORMS = (
 
 
 class Selecting(TypedDict, total=False):
-    """The keyword arguments that choose answers, as every method that counts takes them.
+    """The keyword arguments that choose answers, as every method that counts accepts them.
 
     Attributes:
         annotators: only these, by name or alias; a model or reference named here is compared
             like anybody.
         exclude_annotators: all but these.
         exclude_flagged: all but those with a recorded finding.
-        since: only answers labelled then or later; a date is the start of its day.
-        until: only answers labelled then or earlier; a date is the end of its day.
+        since: only answers labeled then or later; a date is the start of its day.
+        until: only answers labeled then or earlier; a date is the end of its day.
         where: only items with this value, or one of these, of each attribute.
-        as_of: the labels as they stood then, by when they were given; a date is the end of its
+        as_of: the labels as they stood then, by the time of labeling; a date is the end of its
             day.
-        known_at: what the ledger knew then, by when it was recorded; likewise.
+        known_at: the ledger as it was then, by the time of recording; a date likewise.
 
-    An answer without a time of its own counts as labelled when it was recorded. No time limits
-    the truths that answers are compared with.
+    An answer without a time of its own counts as labeled when it was recorded. Truths that
+    answers are compared with are never limited by time.
     """
 
     annotators: str | Iterable[str]
@@ -57,9 +57,9 @@ class Selecting(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class AnswerFilter:
-    """Which answers to count, in the words of who asks; moments in microseconds.
+    """Which answers to count, in the caller's words; moments in microseconds.
 
-    ``where`` holds pairs of an attribute's name and the values that are in.
+    ``where`` holds pairs of an attribute's name and its accepted values.
     """
 
     annotators: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class AnswerFilter:
     known_at: int | None = None
 
     def to_dict(self) -> dict[str, Any] | None:
-        """The choice as JSON; None where it leaves nothing out."""
+        """Return the filter as JSON; None if it leaves nothing out."""
         if replace(self, exclude_flagged=False) == EVERYTHING:
             return None
         return {
@@ -105,7 +105,7 @@ def filter_of(
     as_of: date | str | None = None,
     known_at: date | str | None = None,
 ) -> AnswerFilter:
-    """The choice that the arguments of `Selecting` make; raises InvalidOption."""
+    """Return the filter that the arguments of `Selecting` describe; raises InvalidOption."""
     now = clock.now()
     first = _moment("--since", since, now, end_of_day=False)
     last = _moment("--until", until, now, end_of_day=True)
@@ -131,15 +131,15 @@ def filter_of(
 
 
 def _names(given: str | Iterable[str]) -> tuple[str, ...]:
-    """One name or several, each once, sorted."""
+    """Return one name or several as sorted names without duplicates."""
     names: Iterable[str] = (given,) if isinstance(given, str) else given
     return tuple(sorted({name.strip() for name in names}))
 
 
 def past_moment(option: str, given: date | str | None, now: int) -> int | None:
-    """A moment that is over, a date being the end of its day; raises InvalidOption.
+    """Return a past moment, a date being the end of its day; raises InvalidOption.
 
-    Today's end is not over, and means now.
+    Today's date means now, because its end is not over.
     """
     moment = _moment(option, given, now, end_of_day=True)
     if moment is None or moment <= now:

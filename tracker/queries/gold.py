@@ -1,4 +1,4 @@
-"""Answers against the truth: whose answer the truth of an item is, and what met it."""
+"""Answers compared with the truth: the truth of each item, and the answers to it."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ NOBODY = 0
 def confusions(
     connection: Connection, selection: Selection
 ) -> tuple[dict[int, dict[tuple[Answer, Answer], int]], int]:
-    """Truths against answers: ``{annotator: {(truth, answer): answers}}``, and the items.
+    """Return truths against answers, ``{annotator: {(truth, answer): answers}}``, and the items.
 
-    The truth of an item is the answer of its reference annotator; of several, the first's.
-    No reference annotator is held against a truth, also not one asked into the comparison.
+    The truth of an item is the answer of its reference annotator; if there are several, the
+    first one's. A reference annotator is never compared with a truth, even if named.
     """
     if not selection.references:
         return {}, 0
@@ -54,10 +54,9 @@ def confusions(
 
 
 def gold_tallies(connection: Connection, selection: Selection) -> GoldTallies:
-    """On how many items with a truth each annotator's answer met it, by the item's pattern.
+    """Return on how many items with a truth each annotator's answer met it, by item pattern.
 
-    The truths are those of `confusions`. Answers of references are held against none, and are in
-    no pattern.
+    The truths are those of `confusions`. Answers of references are in no tally and no pattern.
     """
     if not selection.references:
         return {}
@@ -72,10 +71,11 @@ def gold_tallies(connection: Connection, selection: Selection) -> GoldTallies:
 
 
 def with_truths(selection: Selection, answers: Subquery) -> Subquery:
-    """All answers to some items, each with the truth of its item; NULL for none, as to references.
+    """Return all answers to some items, each with the item's truth.
 
-    Truths come as answers of nobody, and are found among the others of their item: to sort all
-    answers by item is dear, to look up a truth for each is dearer.
+    The truth is NULL if there is none, and for answers of references. Truths come as answers
+    without an annotator and are found among the other answers to their item: to sort all
+    answers by item is slow, to look up a truth for each is slower.
     """
     if not selection.references:
         return select(answers, cast(null(), answers.c.answer.type).label("truth")).subquery(
@@ -98,15 +98,15 @@ def with_truths(selection: Selection, answers: Subquery) -> Subquery:
 
 
 def _held(selection: Selection) -> Subquery:
-    """Answers to the items that have a truth, with it; see `with_truths`."""
+    """Return answers to the items that have a truth, with it; see `with_truths`."""
     items = select(first_truths(selection).subquery("true").c.item_id)
     compared = selection.without(selection.references)
     return with_truths(selection, answers_of(compared, alone=True, items=items))
 
 
 def first_truths(selection: Selection) -> Select[Any]:
-    """One row per item that has a truth: item_id, truth."""
-    # Of the same items, whenever they were labelled: a truth is true before it is written down.
+    """Return one row per item that has a truth: item_id, truth."""
+    # Of the same items, whenever they were labeled: a truth is true before it is written down.
     of_references = Selection(selection.project, where=selection.where, only=selection.references)
     answers = answers_of(of_references, "of_references", alone=True)
     place = func.row_number().over(partition_by=answers.c.item_id, order_by=answers.c.annotator_id)

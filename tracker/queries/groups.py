@@ -1,4 +1,4 @@
-"""Tallies apart by an attribute of the items, in as many statements as for all together."""
+"""Tallies for each value of an item attribute, in as many statements as for all items together."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _value = _attributes.c.value
 
 @dataclass(frozen=True)
 class GroupAnnotators:
-    """How many annotators answered items of a group; the least and the greatest of their ids."""
+    """The number of annotators who answered items of a group, and their lowest and highest ids."""
 
     number: int
     first: int
@@ -43,9 +43,9 @@ class GroupAnnotators:
 def item_patterns_by(
     connection: Connection, selection: Selection, attribute: str
 ) -> dict[str | None, ItemPatterns]:
-    """How many items have each pattern, by the items' value; None for items without one.
+    """Return the number of items with each pattern, by attribute value; None for items without one.
 
-    Raises InvalidOption for an attribute of more than `MOST_GROUPS` values.
+    Raises InvalidOption for an attribute with more than `MOST_GROUPS` values.
     """
     code = make_code(connection, selection)
     groups: dict[str | None, dict[Pattern, int]] = {}
@@ -77,11 +77,11 @@ def item_patterns_by(
 def item_patterns_by_cluster(
     connection: Connection, selection: Selection, attribute: str
 ) -> Iterator[tuple[str | int, Pattern, int]]:
-    """How many items of each cluster have each pattern: (cluster, pattern, items), streamed.
+    """Yield the number of items of each cluster with each pattern: (cluster, pattern, items).
 
-    A cluster is the items of one value, named by it; an item without a value is a cluster by
+    A cluster is the items with one value, named by it; an item without a value is a cluster by
     itself, named by its id. A cluster's rows follow each other, whatever the database's order
-    of texts; a pattern may come more than once among them, and its items add up.
+    of texts. A pattern may occur more than once among them; its items add up.
     """
     code = wide_code(connection, selection)
     alone = case((_value.is_(None), code.items.c.item_id))
@@ -99,7 +99,7 @@ def item_patterns_by_cluster(
 def annotators_by(
     connection: Connection, selection: Selection, attribute: str
 ) -> dict[str | None, GroupAnnotators]:
-    """Whose answers count among the items of each value; None for items without one."""
+    """Return whose answers count, by the items' value; None for items without one."""
     met = (
         select(_value, labels.c.annotator_id)
         .select_from(labels.outerjoin(_attributes, _of_items(selection, attribute, labels)))
@@ -116,7 +116,7 @@ def annotators_by(
 def pair_tallies_by(
     connection: Connection, selection: Selection, attribute: str, values: Sequence[str | None]
 ) -> dict[str | None, PairTallies]:
-    """The pair tallies of the items of each of some values; None for items without one."""
+    """Return the pair tallies of the items with each of some values; None for items without one."""
     first, second = answers_of(selection, "first"), answers_of(selection, "second")
     wanted: ColumnElement[bool] = _value.in_([value for value in values if value is not None])
     if None in values:
@@ -143,7 +143,7 @@ def _columns(code: Code) -> list[ColumnElement[int]]:
 
 
 def _of_items(selection: Selection, attribute: str, items: FromClause) -> ColumnElement[bool]:
-    """The condition that an attribute's row is that of an item."""
+    """Return the condition that an attribute's row is that of an item."""
     return and_(
         _attributes.c.project_id == selection.project.id,
         _attributes.c.item_id == items.c.item_id,

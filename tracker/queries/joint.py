@@ -28,9 +28,9 @@ _items = typing_cast("Table", Item.__table__)
 
 
 def marginals(connection: Connection, selection: Selection) -> dict[int, dict[Answer, int]]:
-    """On how many items each annotator gave each answer: ``{annotator: {answer: items}}``.
+    """Return on how many items each annotator gave each answer: ``{annotator: {answer: items}}``.
 
-    Annotators are ascending.
+    Annotators are in ascending order.
     """
     answers = answers_of(selection)
     annotator, category = id_widths(connection, selection)
@@ -42,20 +42,20 @@ def marginals(connection: Connection, selection: Selection) -> dict[int, dict[An
         return dict(sorted(counts.items()))
     columns = (answers.c.annotator_id, answers.c.answer)
     for who, answer, items in stream(connection, select(*columns, func.count()).group_by(*columns)):
-        mine = counts.setdefault(who, {})
+        own_counts = counts.setdefault(who, {})
         what = read_answer(answer)
-        mine[what] = mine.get(what, 0) + items
+        own_counts[what] = own_counts.get(what, 0) + items
     return dict(sorted(counts.items()))
 
 
 def joint_patterns(
     connection: Connection, selection: Selection
 ) -> Iterator[tuple[JointPattern, int]]:
-    """How many items have each assignment of answers to annotators, each once.
+    """Yield each assignment of answers to annotators once, with its number of items.
 
-    Their order may change from run to run: `math.fsum` makes a sum that does not. If few
-    annotators answer everything these are few. In a crowd they are nearly as many as the items:
-    only errors that cannot be had from less ask for them.
+    Their order may change from run to run; `math.fsum` makes sums that do not depend on it. If
+    few annotators answer everything, there are few assignments. In a crowd there are nearly as
+    many as items, so only errors that need them ask for them.
     """
     answers = answers_of(selection)
     one = cast(answers.c.annotator_id, Text).concat(":").concat(cast(answers.c.answer, Text))
@@ -80,22 +80,27 @@ def joint_patterns(
 def joint_codes(
     connection: Connection, first: Selection, second: Selection
 ) -> list[tuple[Pattern, Pattern, int]]:
-    """How many items have each pattern in the one selection and in the other.
+    """Return the number of items with each pattern in the first and in the second selection.
 
-    Items of two projects are the same where their names are. Items of one selection only are
-    not among them.
+    Items of two projects are the same if their names are. Items of only one selection are left
+    out.
     """
     one, other = wide_code(connection, first), wide_code(connection, second)
-    mine, theirs = one.items.alias("mine"), other.items.alias("theirs")
-    columns = [*(mine.c[c] for c in one.columns), *(theirs.c[c] for c in other.columns)]
+    first_items, second_items = one.items.alias("mine"), other.items.alias("theirs")
+    columns = [
+        *(first_items.c[c] for c in one.columns),
+        *(second_items.c[c] for c in other.columns),
+    ]
     here, there = _items.alias("here"), _items.alias("there")
     if first.project.id == second.project.id:
-        both = mine.join(theirs, mine.c.item_id == theirs.c.item_id)
+        both = first_items.join(second_items, first_items.c.item_id == second_items.c.item_id)
     else:
         both = (
-            mine.join(here, (here.c.project_id == first.project.id) & (here.c.id == mine.c.item_id))
+            first_items.join(
+                here, (here.c.project_id == first.project.id) & (here.c.id == first_items.c.item_id)
+            )
             .join(there, (there.c.project_id == second.project.id) & (there.c.name == here.c.name))
-            .join(theirs, theirs.c.item_id == there.c.id)
+            .join(second_items, second_items.c.item_id == there.c.id)
         )
     named = [column.label(f"key_{n}") for n, column in enumerate(columns)]
     statement = select(*named, func.count()).select_from(both).group_by(*(c.name for c in named))

@@ -1,4 +1,4 @@
-"""Very many rows of two whole numbers."""
+"""Statements with very many rows of two whole numbers."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _MOST = 20_000_000  # rows of 40 bytes at most in one text; 10 ** 9 bytes are to
 
 
 def numbers(connection: Connection, statement: Select[Any]) -> Integers:
-    """The rows of a statement of two whole numbers, (N, 2), written by the database as one text.
+    """Return the rows of a statement of two whole numbers as an array, (N, 2).
 
-    numpy reads millions of numbers from a text in much less time than as many rows take. If they
-    are too many for a text, they come as rows. One that holds NULL is left out.
+    The database writes them as one text, from which numpy reads millions of numbers in much
+    less time than as many rows take. If a text cannot hold them, they come as rows. A row with
+    NULL is left out.
     """
     rows = statement.limit(_MOST + 1).subquery("rows")
     one, other = (cast(column, Text) for column in rows.c)

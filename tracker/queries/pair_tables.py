@@ -1,4 +1,4 @@
-"""The third tally: per pair of annotators the cross-table of their answers, by one self-join."""
+"""The third tally: for each pair of annotators a cross-table of their answers, by one self-join."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Columns: TypeAlias = tuple[Integers, Integers, Integers, Integers]
 
 
 def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
-    """Per pair of annotators: the cross-table of their answers to the items both answered."""
+    """Return for each pair of annotators the cross-table of their answers to shared items."""
     counts: dict[tuple[int, int], dict[tuple[Answer, Answer], int]] = {}
     key, statement = _joined(selection, None)
     for a, b, answer_a, answer_b, items in stream(connection, statement.group_by(*key)):
@@ -39,12 +39,12 @@ def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
 def pair_cells(
     connection: Connection, selection: Selection, answers: tuple[Answer, ...] = ()
 ) -> tuple[list[tuple[int, int]], Cells]:
-    """The same as arrays, for figures of very many pairs.
+    """Return the pair tallies as arrays, for figures of very many pairs.
 
     Args:
         connection: to the database.
         selection: whose answers to which items.
-        answers: get the first codes, in this order, whether they occur or not.
+        answers: these get the first codes, in this order, whether they occur or not.
 
     Returns:
         The pairs, first id < second id, ascending; and their cross-tables in that order.
@@ -68,7 +68,7 @@ def pair_cells(
 def _by_cell(
     connection: Connection, selection: Selection, annotator: int, category: int
 ) -> Columns:
-    """One row per pair and cell, ascending: pair, first answer, second answer, items."""
+    """Return one row per pair and cell, ascending: pair, first answer, second answer, items."""
     key, statement = _joined(selection, (annotator, category))
     rows = numbers(connection, statement.group_by(*key))
     both, items = rows[np.argsort(rows[:, 0])].T  # the order of a sum decides its last digit
@@ -77,7 +77,7 @@ def _by_cell(
 
 
 def every_two(first: Subquery, second: Subquery) -> Join:
-    """Every two answers to an item, the one of the lower annotator's number first."""
+    """Return every two answers to an item, the one of the annotator with the lower id first."""
     return first.join(
         second,
         (first.c.item_id == second.c.item_id) & (first.c.annotator_id < second.c.annotator_id),
@@ -85,10 +85,10 @@ def every_two(first: Subquery, second: Subquery) -> Join:
 
 
 def _joined(selection: Selection, widths: tuple[int, int] | None) -> tuple[list[str], Any]:
-    """Every two answers to an item; by what they are grouped, and the statement.
+    """Return every two answers to an item, the columns to group by, and the statement.
 
-    With widths, in bits, of an annotator's and a category's number all four numbers are one
-    integer, which sorts faster.
+    If the widths in bits of an annotator's and a category's id are given, all four numbers are
+    one integer, which sorts faster.
     """
     first, second = answers_of(selection, "first"), answers_of(selection, "second")
     key: list[ColumnElement[Any]] = [

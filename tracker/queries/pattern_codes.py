@@ -1,4 +1,4 @@
-"""The answers to an item as one code inside a statement, and the way back to a pattern."""
+"""The answers to an item as one code inside a statement, and the decoding into a pattern."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MOST_CODE_COLUMNS = 8
 
 @dataclass(frozen=True)
 class Code:
-    """How the answers to an item become one code: its expressions, and the way back."""
+    """How the answers to an item become one code: its expressions, and its decoding."""
 
     items: Subquery  # item_id, code columns, answers
     columns: tuple[str, ...]
@@ -60,11 +60,12 @@ def make_code(
     excluded: frozenset[int] = frozenset(),
     within: Subquery | None = None,
 ) -> Code:
-    """The code for a selection: digits of an integer where they fit, else strings.
+    """Return the code for a selection: digits of an integer if they fit, else strings.
 
-    The answers of ``excluded`` annotators are in no code, but their items are all there.
-    Each row of ``within``, which has one per answer of the selection, gets its item's code beside
-    it: where that order of rows was dear, to join them with a row per item is dearer.
+    Answers of ``excluded`` annotators are in no code, but their items are all there. If
+    ``within`` is given, which has one row per answer of the selection, each of its rows gets
+    the item's code beside it: sorting those rows was expensive, and joining them with a row per
+    item is more so.
     """
     if selection.project.answers == "one":
         annotators, categories = highest_ids(connection, selection)
@@ -83,15 +84,15 @@ def make_code(
 
 
 def id_widths(connection: Connection, selection: Selection) -> tuple[int, int]:
-    """How many bits the number of an annotator takes, and that of a category."""
+    """Return how many bits the id of an annotator takes, and that of a category."""
     annotators, categories = highest_ids(connection, selection)
     return annotators.bit_length(), categories.bit_length()
 
 
 def packed(columns: Sequence[ColumnElement[Any]], widths: Sequence[int]) -> ColumnElement[Any]:
-    """Columns as the digits of one integer, the first the highest; each takes its width in bits.
+    """Return columns as the digits of one integer, the first the highest, with widths in bits.
 
-    To group by something is to sort it in SQLite, and one integer sorts in half the time of two.
+    SQLite sorts in order to group, and one integer sorts in half the time of two.
     """
     parts = []
     for place, column in enumerate(columns):
@@ -102,7 +103,7 @@ def packed(columns: Sequence[ColumnElement[Any]], widths: Sequence[int]) -> Colu
 
 
 def highest_ids(connection: Connection, selection: Selection) -> tuple[int, int]:
-    """The highest numbers of an annotator and of a category; both are numbered without gaps."""
+    """Return the highest ids of an annotator and of a category; both are numbered without gaps."""
     project = selection.project.id
     row = connection.execute(
         select(
@@ -127,7 +128,7 @@ def _digit_code(
     excluded: frozenset[int],
     within: Subquery | None,
 ) -> Code:
-    """Sums of powers: category c adds one to digit (c - 1) % digits of its column."""
+    """Return a code of sums of powers: category c adds 1 to its digit, (c - 1) % digits."""
     bits = selection.bits
     one = sql_cast(literal(1), BigInteger)
     answers = answers_of(selection, alone=True) if within is None else within
@@ -158,7 +159,7 @@ def _digit_code(
 
 
 def _string_code(selection: Selection, excluded: frozenset[int], within: Subquery | None) -> Code:
-    """The answers joined by commas; their order varies, and decoding folds it."""
+    """Return a code of answers joined by commas; their order varies, and decoding folds it."""
     answers = answers_of(selection, alone=True) if within is None else within
     answer: ColumnElement[str] = sql_cast(answers.c.answer, Text)
     if excluded:
@@ -177,7 +178,7 @@ def _string_code(selection: Selection, excluded: frozenset[int], within: Subquer
 def _items(
     answers: Subquery, columns: Mapping[str, FunctionElement[Any]], *, beside: bool
 ) -> Subquery:
-    """Code columns and the number of answers, a row per item, or ``beside`` each answer."""
+    """Return code columns and the number of answers, a row per item, or ``beside`` each answer."""
     item = answers.c.item_id
 
     def made(name: str, value: FunctionElement[Any]) -> ColumnElement[Any]:
@@ -193,14 +194,14 @@ def _items(
 
 
 def widened(selection: Selection, code: Code, most_answers: int) -> Selection | None:
-    """The selection with digits wide enough, where they were not; None where they were."""
+    """Return the selection with wider digits if they were too narrow; None if they were not."""
     if code.most_answers is None or most_answers <= code.most_answers:
         return None
     return replace(selection, bits=most_answers.bit_length())
 
 
 def wide_code(connection: Connection, selection: Selection) -> Code:
-    """A code that surely holds every item: what is streamed cannot be taken back."""
+    """Return a code that holds every item, because rows that were streamed cannot be taken back."""
     code = make_code(connection, selection)
     if code.most_answers is None:
         return code

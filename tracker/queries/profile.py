@@ -1,4 +1,4 @@
-"""What the labels of a selection have at all: times, durations, empty answers, later passes."""
+"""What the labels of a selection contain: times, durations, empty answers, later passes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Present", "present"]
 
 
 class Present(NamedTuple):
-    """Whether any answer has a time of its own, or a duration; is empty; is given again."""
+    """Whether any answer has a time of its own or a duration, is empty, or is given again."""
 
     times: bool
     seconds: bool
@@ -23,7 +23,7 @@ class Present(NamedTuple):
 
 
 def present(connection: Connection, selection: Selection) -> Present:
-    """What there is to look at: each is looked for until it is met, if there is any of them."""
+    """Return what the labels contain; each search stops at the first hit."""
     given = labels.c.category_id != SKIPPED
     sought = (
         and_(given, labels.c.timed),
@@ -39,6 +39,6 @@ def present(connection: Connection, selection: Selection) -> Present:
     # Most projects have none of them, which takes one look at all labels, not four.
     rare = (labels.c.timed, labels.c.spent_ms.is_not(None), labels.c["pass"] > 1, sought[2])
     any_of = select(there(or_(*rare)).label("there")).subquery("any_of")
-    found = (case((any_of.c.there, there(one)), else_=false()) for one in sought)
-    row = connection.execute(select(*found)).one()
-    return Present(*(bool(found) for found in row))
+    tests = (case((any_of.c.there, there(one)), else_=false()) for one in sought)
+    row = connection.execute(select(*tests)).one()
+    return Present(*(bool(tests) for tests in row))

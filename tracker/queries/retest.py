@@ -1,4 +1,4 @@
-"""The same item answered again by the same annotator: each later pass beside the one before."""
+"""Items answered again by the same annotator: each later pass beside the one before."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Repeated:
         later: the answer on the later pass.
         times: how often.
         timed: how many of them have a time on both passes.
-        days: between the two passes, summed over those.
+        days: between the two passes, summed over the timed ones.
     """
 
     annotator: int
@@ -50,9 +50,9 @@ class Repeated:
 
 
 def repeated_answers(connection: Connection, selection: Selection) -> Iterator[Repeated]:
-    """Each answer on a later pass against the same annotator's on the pass before it.
+    """Yield each answer on a later pass against the same annotator's on the pass before it.
 
-    A skipped pass is passed over: the one before it counts.
+    A skipped pass is passed over; the one before it counts.
     """
     later, earlier, both = every_repeat(selection)
     both_timed = later.c.timed + earlier.c.timed == 2
@@ -73,7 +73,7 @@ def repeated_answers(connection: Connection, selection: Selection) -> Iterator[R
 
 
 def every_repeat(selection: Selection) -> tuple[Subquery, Subquery, Join]:
-    """Answers on a later pass, those on an earlier one, and each later one with the one before.
+    """Return answers on a later pass, answers on an earlier one, and the two joined.
 
     Both have: item_id, annotator_id, pass, answer, labelled_at, timed (1 or 0).
     """
@@ -88,14 +88,14 @@ def every_repeat(selection: Selection) -> tuple[Subquery, Subquery, Join]:
 
 
 def passes_alone(connection: Connection, selection: Selection) -> int:
-    """Answers on a later pass without one before it, with which nothing can be compared."""
+    """Return how many answers on a later pass have no earlier one to compare with."""
     later = _answers(selection, "later", least=2)
     statement = select(func.count()).where(_pass_before(selection, later).is_(None))
     return connection.scalar(statement.select_from(later)) or 0
 
 
 def _pass_before(selection: Selection, later: Subquery) -> ScalarSelect[int]:
-    """The annotator's last pass over the item before a later one; NULL where there is none."""
+    """Return the annotator's last pass over the item before a later one; NULL if there is none."""
     before = labels.alias("before")
     return (
         select(func.max(before.c["pass"]))
@@ -113,7 +113,7 @@ def _pass_before(selection: Selection, later: Subquery) -> ScalarSelect[int]:
 
 
 def _answers(selection: Selection, name: str, *, least: int) -> Subquery:
-    """One row per answer of whatever pass from ``least`` on, with its time."""
+    """Return one row per answer, of every pass from ``least`` on, with its time."""
     columns: list[Any] = [labels.c.item_id, labels.c.annotator_id, labels.c["pass"]]
     timed = case((labels.c.timed, 1), else_=0)
     where = [

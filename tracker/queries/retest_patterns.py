@@ -16,9 +16,9 @@ _EXTRA = {"earlier": ANSWER, "later": ANSWER}
 
 
 def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallies:
-    """How often an annotator gave one answer and then another to an item of a pattern.
+    """Return how often an annotator gave one answer and then another to an item of a pattern.
 
-    The pattern is that of the answers that count, each annotator's first to the item.
+    The pattern is made of the answers that count, each annotator's first to the item.
     """
     later, earlier, both = every_repeat(selection)
     first = answers_of(selection, "first")
@@ -36,9 +36,9 @@ def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallie
     )
     counts = against_patterns(connection, selection, repeated, extra=_EXTRA)
     tallies: dict[int, dict[tuple[Answer, Answer, Pattern], int]] = {}
-    for annotator, found in counts.items():
-        mine = tallies[annotator] = {}
-        for (one, other, _, pattern), times in found.items():
+    for annotator, own_counts in counts.items():
+        own_tallies = tallies[annotator] = {}
+        for (one, other, _, pattern), times in own_counts.items():
             key = (one, other, pattern)
-            mine[key] = mine.get(key, 0) + times
+            own_tallies[key] = own_tallies.get(key, 0) + times
     return tallies

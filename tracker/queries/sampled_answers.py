@@ -1,4 +1,4 @@
-"""Who gave what to a sample of items, for a second opinion on findings about some annotators."""
+"""Answers to a sample of items, for a second opinion on findings about some annotators."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _read(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[tuple[Given, ...], 
 def _given(
     selection: Selection, items: CompoundSelect[Any] | None, since: Mapping[int, int]
 ) -> Select[Any]:
-    """One row per answer, and per truth as nobody's: item_id, and annotator:answer:late."""
+    """Return one row per answer, and per truth as nobody's: item_id, and annotator:answer:late."""
     dated = dated_answers(selection, items)
     late: ColumnElement[Any] = literal("-1")
     if since:
@@ -125,7 +125,7 @@ def _sampled(
     annotators: Collection[int],
     pairs: Collection[tuple[int, int]],
 ) -> CompoundSelect[Any]:
-    """The ids of the items: a share of all, some of each annotator, some of each pair."""
+    """Return the ids of the items: a share of all, some of each annotator, some of each pair."""
     of_all = answers_of(selection, "of_all")
     parts: list[Select[Any]] = [
         select(of_all.c.item_id).where(
@@ -152,7 +152,7 @@ def _sampled(
 
 
 def _first(of: Select[Any], key: ColumnElement[Any], most: int) -> Select[Any]:
-    """The first items of each key, in the order of their hashes."""
+    """Return the first items of each key, in the order of their hashes."""
     (item,) = of.selected_columns
     place = func.row_number().over(partition_by=key, order_by=_spread(item))
     ranked = of.add_columns(place.label("place")).subquery()

@@ -49,16 +49,16 @@ _AT_A_TIME = 20_000  # rows fetched at once, where patterns are many
 
 @dataclass(frozen=True)
 class Selection:
-    """Which answers are counted: a project's, less those of some annotators.
+    """Which answers are counted: those of a project, less those of some annotators.
 
     Attributes:
         left_out: annotators whose answers are not counted.
         references: annotators whose answers are the truth.
         only: the annotators whose answers are counted; None for all that are not left out.
-        since: the first moment of labelling that is in; None for no limit.
-        until: the last.
-        where: pairs of an item's attribute and its values that are in.
-        told: the selection as JSON; None where nothing was chosen.
+        since: the first moment of labeling that is in; None for no limit.
+        until: the last one; None for no limit.
+        where: pairs of an item's attribute and its accepted values.
+        told: the selection as JSON; None if nothing was chosen.
         bits: of a digit that counts equal answers to an item.
     """
 
@@ -73,7 +73,7 @@ class Selection:
     told: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def without(self, annotators: frozenset[int]) -> Selection:
-        """The same with some more annotators left out."""
+        """Return the selection with more annotators left out."""
         return replace(self, left_out=self.left_out | annotators)
 
 
@@ -84,12 +84,12 @@ def counted(
     alone: bool = False,
     skipped: bool = False,
 ) -> ColumnElement[bool]:
-    """The condition that a label belongs to an answer that is compared with others.
+    """Return the condition that a label belongs to an answer that is compared with others.
 
-    It was chosen, it is not skipped, and among such answers to the item it is on the
-    annotator's lowest pass: where times are chosen, the lowest pass within them. ``alone``
-    says that the labels are joined with nothing; see `chosen`. With ``skipped`` a skipped answer
-    is one of them.
+    The answer was chosen, is not skipped, and is on the annotator's lowest pass over the item
+    among such answers; if times are chosen, the lowest pass within them. ``alone`` says that
+    the labels are joined with nothing; see `chosen`. With ``skipped`` a skipped answer counts,
+    too.
     """
     on_lower_pass = (
         select(literal(1))
@@ -116,12 +116,12 @@ def counted(
 def chosen(
     selection: Selection, of: FromClause = labels, *, alone: bool = False
 ) -> Iterator[ColumnElement[bool]]:
-    """The conditions that a label of the project was chosen; none where nothing limits it.
+    """Yield the conditions that a label of the project was chosen; none if nothing limits it.
 
-    Where the labels stand ``alone``, chosen items lead to their labels by the key. Where they
-    are joined the join must do that, else a database may go through all chosen items for each
-    row of the other side: there each label looks its item's value up, which no planner can
-    turn into a join.
+    If the labels stand ``alone``, chosen items lead to their labels by the key. If they are
+    joined, the join must do that, or a database may go through all chosen items for each row of
+    the other side. There each label looks up its item's value, which no planner can turn into a
+    join.
     """
     if selection.only is not None:
         yield of.c.annotator_id.in_(sorted(selection.only))
@@ -157,10 +157,10 @@ def answers_of(
     alone: bool = False,
     items: Select[Any] | None = None,
 ) -> Subquery:
-    """One row per answer: item_id, annotator_id, answer.
+    """Return one row per answer: item_id, annotator_id, answer.
 
-    The answer is the category's id or, in a project of several, ids joined by ``+``. For
-    ``alone`` see `counted`; ``items`` gives the ids of those to look at.
+    The answer is the category's id or, in a project of several, ids joined by ``+``, such as
+    ``2+5``. For ``alone`` see `counted`; ``items`` gives the ids of the items.
     """
     columns = (labels.c.item_id, labels.c.annotator_id)
     statement = select(*columns).where(counted(selection, alone=alone))
@@ -173,14 +173,17 @@ def answers_of(
 
 
 def read_answer(text: int | str) -> Answer:
-    """An answer as `answers_of` writes it; the reserved id of "none applies" is no label."""
+    """Return an answer from the text of `answers_of`.
+
+    The reserved id of "none applies" is no label.
+    """
     if isinstance(text, int):
         return (text,)
     return tuple(sorted(number for number in map(int, text.split("+")) if number > 0))
 
 
 def annotators_with_answers(connection: Connection, selection: Selection) -> list[int]:
-    """The ids of annotators with an answer that counts, ascending."""
+    """Return the ids of annotators with an answer that counts, ascending."""
     statement = select(labels.c.annotator_id).where(counted(selection, alone=True)).distinct()
     # There are no more than the project knows: having met them all, the search may stop.
     known = (
@@ -201,13 +204,13 @@ def annotators_with_answers(connection: Connection, selection: Selection) -> lis
 
 
 def stream(connection: Connection, statement: Select[Any]) -> Generator[tuple[Any, ...]]:
-    """The rows of a statement as they come; they may be many, and are not held together."""
+    """Yield the rows of a statement as they come, without holding them all."""
     for part in parts(connection, statement):
         yield from part
 
 
 def parts(connection: Connection, statement: Select[Any]) -> Generator[list[tuple[Any, ...]]]:
-    """The same some thousands at a time, for what is quicker done with many."""
+    """Yield the rows some thousands at a time, for work that is quicker on many."""
     with connection.execute(statement.execution_options(yield_per=_AT_A_TIME)) as result:
         for part in result.partitions():
             yield cast("list[tuple[Any, ...]]", part)

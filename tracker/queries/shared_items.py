@@ -1,4 +1,4 @@
-"""Every two annotators' shared items, by kind in one self-join, and by pattern of a few pairs."""
+"""The items that two annotators share: by kind in one self-join, by pattern for a few pairs."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _TABLE_BITS = 22  # of numbers that a table is quicker for than to sort them
 def shared_items(
     connection: Connection, selection: Selection, most: int, least: int = _LEAST
 ) -> SharedItems:
-    """The items that every two annotators share, by all that tells how likely it is to share.
+    """Return every pair's shared items, by all that determines how likely the two are to agree.
 
-    Pairs of fewer than ``least`` shared items are left out. ``most`` is how many answers an item
-    has at most.
+    Pairs of fewer than ``least`` shared items are left out. ``most`` is the greatest number of
+    answers to an item.
     """
     digits = most.bit_length()
     # Wide enough at once: to join every two answers again would take as long again.
@@ -71,7 +71,10 @@ def shared_items(
 
 
 def _by_kind(selection: Selection, code: Code, of_annotator: int, digits: int) -> Select[Any]:
-    """Items by one integer: pair, answers, ways to share any and a minority's, what both gave."""
+    """Return items by one integer: pair, answers, ways to share an answer, what both gave.
+
+    The ways to share count any answer, and an answer of a minority.
+    """
     of_item = _item_kinds(selection, code, digits)
     first, second = answers_of(selection, "first"), answers_of(selection, "second")
     held = _held(selection, of_item.c.code, (first.c.answer - 1) * selection.bits)
@@ -85,7 +88,10 @@ def _by_kind(selection: Selection, code: Code, of_annotator: int, digits: int) -
 
 
 def _item_kinds(selection: Selection, code: Code, digits: int) -> Subquery:
-    """One row per item: item_id, code, answers, kind: as one integer all but what two gave."""
+    """Return one row per item: item_id, code, answers, kind.
+
+    The kind is one integer of everything but what two annotators gave.
+    """
     assert code.bits is not None
     column, answers = code.items.c[code.columns[0]], code.items.c.answers
     alike: ColumnElement[Any] = literal(0)
@@ -105,15 +111,15 @@ def _item_kinds(selection: Selection, code: Code, digits: int) -> Subquery:
 def _held(
     selection: Selection, code: ColumnElement[Any], shift: ColumnElement[Any]
 ) -> ColumnElement[Any]:
-    """How many gave the category whose digit of a code is so many bits from its end."""
+    """Return how many gave the category whose digit of a code is so many bits from its end."""
     return code.bitwise_rshift(shift).bitwise_and((1 << selection.bits) - 1)
 
 
 def _joined(of_item: Subquery, first: Subquery, second: Subquery) -> Any:
-    """Every two answers to an item, beside what is said of the item.
+    """Return every two answers to an item, beside the item's columns.
 
-    By outer joins, for which SQLite keeps to their order: what is said of an item is found once,
-    not for every two annotators. What is one too many is an annotator without a second: NULL.
+    The joins are outer ones, whose order SQLite keeps: the item's columns are found once, not
+    for every two annotators. The surplus is an annotator without a second: NULL.
     """
     return of_item.outerjoin(first, first.c.item_id == of_item.c.item_id).outerjoin(
         second,
@@ -122,7 +128,7 @@ def _joined(of_item: Subquery, first: Subquery, second: Subquery) -> Any:
 
 
 def _numbered(values: Integers, bits: int) -> tuple[Integers, Integers]:
-    """The different values, ascending, and the place among them of each; of so many bits."""
+    """Return the distinct values, ascending, and the place among them of each; of so many bits."""
     if bits > _TABLE_BITS:
         return np.unique(values, return_inverse=True)
     seen = np.zeros(1 << bits, dtype=np.bool_)
@@ -137,9 +143,9 @@ def _patterns(
     least: int,
     wanted: Collection[tuple[int, int]] | None = None,
 ) -> PairPatterns:
-    """The items of each pair by pattern and by the answer that both gave.
+    """Return the items of each pair by pattern and by the answer that both gave.
 
-    The order of a set's ids varies, so answers are compared here.
+    The order of a set's ids varies, so the answers are compared here.
     """
     pairs: dict[tuple[int, int], int] = {}
     patterns: dict[Pattern, int] = {}
@@ -150,7 +156,7 @@ def _patterns(
     def place_of(*codes: Any) -> int:
         return patterns.setdefault(code.decode(codes), len(patterns))
 
-    found = array("q")
+    numbers = array("q")
     asked = None if wanted is None else {*wanted}
     for first, second, *codes, one, other, items in stream(
         connection, _by_pattern(selection, code, wanted)
@@ -160,8 +166,8 @@ def _patterns(
         own = read(one)
         same = answers.setdefault(own, len(answers)) if own == read(other) else -1
         pair = pairs.setdefault((first, second), len(pairs))
-        found.extend((pair, place_of(*codes), same, items))
-    table = np.frombuffer(found, dtype=np.int64).reshape(-1, 4)
+        numbers.extend((pair, place_of(*codes), same, items))
+    table = np.frombuffer(numbers, dtype=np.int64).reshape(-1, 4)
     # A pattern may have come spelled in several ways: its rows are one.
     of_pattern, of_pair = len(answers) + 1, len(patterns) * (len(answers) + 1)
     keys, place = np.unique(
@@ -185,7 +191,7 @@ def _patterns(
 def _by_pattern(
     selection: Selection, code: Code, wanted: Collection[tuple[int, int]] | None
 ) -> Select[Any]:
-    """Items by pair, code and both answers; of annotators of the pairs that are wanted."""
+    """Return items by pair, code and both answers, for annotators of the wanted pairs."""
     first, second = answers_of(selection, "first"), answers_of(selection, "second")
     key: list[ColumnElement[Any]] = [
         first.c.annotator_id,

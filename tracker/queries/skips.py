@@ -1,4 +1,4 @@
-"""Items that annotators skipped, or said that none applies to, beside who else did."""
+"""Items that annotators skipped, or said that none applies to, with the others who did."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["empty_category", "skip_tallies"]
 
 
 def skip_tallies(connection: Connection, selection: Selection) -> SkipTallies:
-    """How many items each annotator skipped or did not, by how many of those who saw it skipped.
+    """Return how many items each annotator skipped or not, by how many of those who saw it skipped.
 
-    A skipped answer is an answer here, also where a later pass has another. In a project of
-    other than one, whose answers may be empty, an answer that none applies is what is counted.
+    A skipped answer is an answer here, even if a later pass has another. In a project whose
+    answers may be empty, an answer that none applies is counted instead.
     """
     answers = _seen(selection, "seen")
     every = _seen(selection, "every")
@@ -48,12 +48,12 @@ def _with_skipped(selection: Selection) -> bool:
 
 
 def empty_category(selection: Selection) -> int:
-    """The reserved category that an answer without a label has."""
+    """Return the reserved category that an answer without a label has."""
     return SKIPPED if _with_skipped(selection) else NONE_APPLIES
 
 
 def _seen(selection: Selection, name: str) -> Subquery:
-    """One row per answer: item_id, annotator_id, and skipped, 1 or 0."""
+    """Return one row per answer: item_id, annotator_id, and skipped, 1 or 0."""
     columns: tuple[Any, ...] = (labels.c.item_id, labels.c.annotator_id)
     skipped = case((labels.c.category_id == empty_category(selection), 1), else_=0)
     where = counted(selection, skipped=_with_skipped(selection))

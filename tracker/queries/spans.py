@@ -1,6 +1,6 @@
 """The spans of a project, one document after the other.
 
-Here labels come to Python, a document at a time: how many spans of two answers overlap one to
+Here labels come to Python, a document at a time. How many spans of two answers overlap one to
 one, and how many positions both cover, depends on all spans of both answers at once, and no
 GROUP BY computes a matching. The cost grows with the labels, the memory does not.
 """
@@ -25,9 +25,9 @@ class Document(NamedTuple):
 
     Attributes:
         item: its item's id.
-        length: its length in the project's offsets; None where it is not known.
+        length: its length in the project's offsets; None if it is not known.
         answers: by annotator id, ascending, the spans ``(category id, start, end)``, ascending;
-            none where the answer is "none applies".
+            empty if the answer is "none applies".
     """
 
     item: int
@@ -36,7 +36,7 @@ class Document(NamedTuple):
 
 
 def span_documents(connection: Connection, selection: Selection) -> Iterator[Document]:
-    """The documents of a selection by item id, each with the answers that are counted."""
+    """Yield the documents of a selection by item id, each with its counted answers."""
     current = None
     for item, length, annotator, category, start, end in stream(
         connection, span_statement(selection)
@@ -55,11 +55,11 @@ def span_documents(connection: Connection, selection: Selection) -> Iterator[Doc
 
 
 def span_statement(selection: Selection) -> Select[Any]:
-    """One row per label, and one for each item without an answer that is counted.
+    """Return one row per label, and one for each item without a counted answer.
 
-    In the order in which both tables are stored, so that there is nothing to sort. The join is
-    an outer one to make the items come first: a document's length is then read once, where a
-    label's item would be looked up for every label.
+    They come in the order in which both tables are stored, so that nothing is sorted. The join
+    is an outer one to make the items come first: a document's length is then read once, not
+    looked up for every label.
     """
     key = ("annotator_id", "pass", "category_id", "span_start", "span_end")
     of_item = and_(

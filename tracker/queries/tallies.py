@@ -1,4 +1,4 @@
-"""The three tallies, each by one statement (by two where items have very many answers)."""
+"""The three tallies, each by one statement (by two if items have very many answers)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["annotator_tallies", "item_patterns", "items_of_patterns"]
 
 
 def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
-    """How many items have each pattern of answers, in the order of the patterns.
+    """Return how many items have each pattern of answers, in the order of the patterns.
 
-    In one order sums of fractions over them are the same on every database.
+    In one fixed order, sums of fractions over them are the same on every database.
     """
     code = make_code(connection, selection)
     columns = [code.items.c[name] for name in code.columns]
@@ -42,11 +42,10 @@ def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
 def items_of_patterns(
     connection: Connection, selection: Selection, patterns: Set[Pattern], most: int
 ) -> dict[Pattern, list[int]]:
-    """The first items by number, ``most`` at most, that have each of some patterns.
+    """Return the first items by id, ``most`` at most, of each of some patterns.
 
-    Returns ``{pattern: ids}``.
-
-    Items are looked at one after the other, because a code means nothing outside its statement.
+    The shape is ``{pattern: ids}``. Items are read one after the other, because a code means
+    nothing outside its statement.
     """
     code = make_code(connection, selection)
     columns = [code.items.c[name] for name in code.columns]
@@ -71,7 +70,7 @@ def items_of_patterns(
 
 
 def annotator_tallies(connection: Connection, selection: Selection) -> AnnotatorTallies:
-    """Per annotator: on how many items an own answer met a pattern of the item."""
+    """Return for each annotator on how many items an own answer met a pattern of the item."""
     code = make_code(connection, selection)
     if code.bits is None:
         answers = answers_of(selection)
@@ -84,9 +83,9 @@ def annotator_tallies(connection: Connection, selection: Selection) -> Annotator
 
 
 def _packed_tallies(selection: Selection, code: Code, widths: tuple[int, int, int]) -> Select[Any]:
-    """Items by one integer of pattern, own answer and annotator.
+    """Return items by one integer of pattern, own answer and annotator.
 
-    Where a digit is too small for an item's answers, it is their number below 0.
+    If a digit is too small for an item's answers, the integer is their number below 0.
     """
     of_code, of_annotator, of_category = widths
     answers = answers_of(selection)

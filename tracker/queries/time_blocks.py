@@ -25,10 +25,11 @@ __all__ = ["blocks"]
 
 
 def blocks(connection: Connection, selection: Selection, number: int) -> dict[int, Blocks]:
-    """Each annotator's timed answers in order, cut into a number of blocks: by annotator id.
+    """Return each annotator's timed answers in order, cut into a number of blocks: by annotator id.
 
-    Blocks have equally many answers, the first ones one more where they do not divide; somebody
-    of fewer answers than blocks has as many blocks as answers. A truth is that of `confusions`.
+    Blocks have equally many answers; if they do not divide, the first ones have one more.
+    An annotator with fewer answers than blocks has as many blocks as answers. A truth is that
+    of `confusions`.
     """
     cut = _cut(selection, number)
     key = (cut.c.annotator_id, cut.c.block)
@@ -38,14 +39,14 @@ def blocks(connection: Connection, selection: Selection, number: int) -> dict[in
         began[annotator][block] = at
     extra = {"block": Extra(int, number.bit_length()), "truth": OPTIONAL_ANSWER}
     rows, nobody = with_truths(selection, cut), frozenset({NOBODY})
-    found = against_patterns(connection, selection, rows, nobody, extra, every=True)
-    return {who: Blocks(_ordered(found.get(who, {})), mine) for who, mine in began.items()}
+    tallies = against_patterns(connection, selection, rows, nobody, extra, every=True)
+    return {who: Blocks(_ordered(tallies.get(who, {})), starts) for who, starts in began.items()}
 
 
 def _ordered(
     counts: Mapping[Any, int],
 ) -> dict[tuple[int, Answer, Pattern, Answer | None], int]:
-    """A tally's keys in the order of `Blocks`."""
+    """Return a tally's keys in the order of `Blocks`."""
     return {
         (block, own, pattern, truth): items
         for (block, truth, own, pattern), items in counts.items()
@@ -53,7 +54,10 @@ def _ordered(
 
 
 def _cut(selection: Selection, number: int) -> Subquery:
-    """One row per answer: item_id, annotator_id, answer, labelled_at, block; from 0, or NULL."""
+    """Return one row per answer: item_id, annotator_id, answer, labelled_at, block.
+
+    Blocks count from 0; NULL for an untimed answer.
+    """
     dated = dated_answers(selection)
     block = over_time(func.ntile(number), dated) - 1
     return select(

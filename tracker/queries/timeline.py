@@ -1,8 +1,8 @@
-"""How the item patterns changed from day to day: one pass over the answers, in their order.
+"""How the item patterns changed from day to day, by one pass over the answers in their order.
 
-Each answer that came (or went) changes its item from one pattern to another. The statement
-adds up the answers of an item in the order of their days, so that every row knows the code of
-its item after it, and counts rows that are alike. Days are then added up in Python, from tallies.
+Each answer that came or went moves its item from one pattern to another. The statement adds
+up the answers of an item in the order of their days, so that every row has the code of its
+item after it, and counts equal rows. Python then adds up the days, from tallies.
 """
 
 from __future__ import annotations
@@ -38,15 +38,16 @@ _Decode: TypeAlias = Callable[[_Code], Pattern]
 
 @dataclass(frozen=True)
 class Timeline:
-    """What changed on each day.
+    """The changes of each day.
 
     Attributes:
-        first: the first day with an answer of those who count, in days since 1970; None for none.
+        first: the first day with an answer that counts, in days since 1970; None for none.
         last: the last one.
-        codes: per day, how many items more have each code, an item without answers included.
-        annotators: per day, how many answers more of each annotator count; where answers only
-            ever come, on their first day at least one.
-        decode: a code as a pattern.
+        codes: per day, the change in the number of items with each code, an item without answers
+            included.
+        annotators: per day, the change in each annotator's number of counted answers; if answers
+            only ever come, at least one on their first day.
+        decode: a function from a code to a pattern.
     """
 
     first: int | None = None
@@ -56,9 +57,9 @@ class Timeline:
     decode: _Decode = lambda _: ()
 
     def at(self, days: Sequence[int]) -> Iterator[tuple[int, ItemPatterns, int] | None]:
-        """The item patterns at the end of each day and how many annotators they are of.
+        """Yield the item patterns at the end of each day, and the number of their annotators.
 
-        ``days`` ascend. None where nothing changed since the day before in the sequence.
+        ``days`` ascend. None if nothing changed since the day before in the sequence.
         """
         items: Counter[_Code] = Counter()
         answers: Counter[int] = Counter()
@@ -87,7 +88,7 @@ class Timeline:
 
 
 def timeline(connection: Connection, selection: Selection, window: Window) -> Timeline:
-    """The timeline of a project's answers, as many as count in a window at the end of each day."""
+    """Return the timeline of the answers that count in a window at the end of each day."""
     project = selection.project.id
     extent = connection.execute(
         select(
@@ -122,9 +123,10 @@ def timeline(connection: Connection, selection: Selection, window: Window) -> Ti
 def _extent(
     connection: Connection, selection: Selection, first: int, last: int
 ) -> tuple[int | None, int | None]:
-    """The first and the last day with an answer of those whose answers count.
+    """Return the first and the last day with an answer that counts.
 
-    Truths, and answers of models, are often recorded without a time, long after the work.
+    Truths, and answers of models, are left out: they are often recorded without a time, long
+    after the work.
     """
     if not selection.left_out and selection.only is None:
         return first, last
@@ -143,7 +145,10 @@ def _extent(
 def _codes(
     connection: Connection, coding: Coding, events: Subquery
 ) -> dict[int, Counter[_Code]] | None:
-    """Per day, how many items more have each code; None where the coding is too narrow."""
+    """Return per day the change in the number of items with each code.
+
+    None if the coding is too narrow.
+    """
     codes: dict[int, Counter[_Code]] = {}
     for day, before, after, number in coding.steps(connection, events):
         if not coding.holds(after):
@@ -154,35 +159,38 @@ def _codes(
     return codes
 
 
-def _events(found: CTE, lasting: bool) -> Subquery:
-    """Answers that come and those that go: item_id, annotator_id, answer, day, gone (1 or 0).
+def _events(periods: CTE, lasting: bool) -> Subquery:
+    """Return the answers that come and go: item_id, annotator_id, answer, day, gone (1 or 0).
 
-    Where none ever goes there is no column to say so.
+    If none ever goes, the column ``gone`` is left out.
     """
     came = select(
-        found.c.item_id, found.c.annotator_id, found.c.answer, found.c.first_day.label("day")
+        periods.c.item_id,
+        periods.c.annotator_id,
+        periods.c.answer,
+        periods.c.first_day.label("day"),
     )
     if lasting:
         return came.subquery("events")
     came = came.add_columns(literal(ADDED, Integer).label("gone"))
     went = select(
-        found.c.item_id,
-        found.c.annotator_id,
-        found.c.answer,
-        found.c.end_day,
+        periods.c.item_id,
+        periods.c.annotator_id,
+        periods.c.answer,
+        periods.c.end_day,
         literal(REMOVED, Integer),
-    ).where(found.c.end_day < NEVER)
+    ).where(periods.c.end_day < NEVER)
     return union_all(came, went).subquery("events")
 
 
 def _annotators(connection: Connection, events: Subquery, lasting: bool) -> dict[int, Counter[int]]:
-    found: dict[int, Counter[int]] = {}
+    arrivals: dict[int, Counter[int]] = {}
     who = (events.c.day, events.c.annotator_id)
     if lasting:  # to know that there was one is enough, and quicker than to count
         for day, annotator in stream(connection, select(*who).distinct()):
-            found.setdefault(day, Counter())[annotator] = 1
-        return found
+            arrivals.setdefault(day, Counter())[annotator] = 1
+        return arrivals
     more = func.sum(1 - 2 * events.c.gone)
     for day, annotator, answers in stream(connection, select(*who, more).group_by(*who)):
-        found.setdefault(day, Counter())[annotator] = int(answers)
-    return found
+        arrivals.setdefault(day, Counter())[annotator] = int(answers)
+    return arrivals

@@ -1,4 +1,4 @@
-"""What one answer that comes or goes makes of its item: a code before, and a code after.
+"""The effect of an answer that comes or goes on its item: a code before, and a code after.
 
 The events of an item are added up in the order of their days. A code is canonical for a pattern
 only within its statement, as in `codes`.
@@ -43,19 +43,22 @@ class Coding(Protocol):
     """How the answers to an item become a code."""
 
     def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
-        """The steps of all events: item_id, answer, day, and gone where answers go."""
+        """Return the steps of all events: item_id, answer, day, and gone where answers go."""
 
     def holds(self, code: Any) -> bool:
-        """Whether the coding is wide enough for a code; where it is not, no step is right."""
+        """Return whether the coding is wide enough for a code.
+
+        Where it is not, no step is right.
+        """
 
     def decode(self, code: Any) -> Pattern:
-        """The pattern that a code stands for."""
+        """Return the pattern that a code stands for."""
 
 
 def codings(connection: Connection, selection: Selection, span: range) -> Iterator[Coding]:
-    """Codings of a selection whose events lie on the days of a span, the quickest first.
+    """Yield codings of a selection whose events lie on the days of a span, the quickest first.
 
-    The last one holds whatever there is.
+    The last one holds every selection.
     """
     if selection.project.answers == "one":
         annotators, categories = highest_ids(connection, selection)
@@ -68,7 +71,7 @@ def codings(connection: Connection, selection: Selection, span: range) -> Iterat
 
 
 def _so_far(total: FunctionElement[Any], events: Subquery) -> ColumnElement[Any]:
-    """A sum over the events of an item up to this one, those of one day in any order."""
+    """Return a sum over an item's events up to this one; those of one day come in any order."""
     return total.over(partition_by=events.c.item_id, order_by=events.c.day, rows=(None, 0))
 
 
@@ -81,13 +84,13 @@ def _grouped(keys: Sequence[ColumnElement[Any]]) -> Select[Any]:
 class _Digits:
     """A code of digits: one for each category, and above the first column's one for all.
 
-    The database has a column of them for as many as fit; one after the other they are the code.
+    The database has as many columns of them as needed; together they are the code.
 
     Attributes:
         bits: of a category's digit.
         categories: how many there are.
         span: the days that events lie on.
-        most: the bits that no number of answers exceeds, those of the digit for all.
+        most: the bits of the digit for all, which no number of answers exceeds.
     """
 
     bits: int
@@ -121,7 +124,7 @@ class _Digits:
         return len(self.starts) == 1 and sum(self.widths) <= BITS
 
     def holds(self, code: int) -> bool:
-        """Whether no category's digit can have run over."""
+        """Return whether no category's digit can have run over."""
         return code >> self.above & (1 << self.most) - 1 < 1 << self.bits
 
     def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
@@ -144,7 +147,7 @@ class _Digits:
             yield (value >> of_token + of_code) + first, before, after, number
 
     def _column(self, events: Subquery, start: int) -> ColumnElement[int]:
-        """The digits of the categories from one on."""
+        """Return the digits of the categories from one on."""
         one = sql_cast(literal(1), BigInteger)
         shifted: ColumnElement[int] = one.bitwise_lshift((events.c.answer - start) * self.bits)
         if len(self.starts) > 1:
@@ -163,20 +166,20 @@ class _Digits:
         return -added if token & 1 == REMOVED else added
 
     def decode(self, code: int) -> Pattern:
-        found: list[tuple[Answer, int]] = []
+        answers: list[tuple[Answer, int]] = []
         for category in range(1, self.categories + 1):
             column, digit = divmod(category - 1, self.per_column)
             count = code >> column * BITS + digit * self.bits & (1 << self.bits) - 1
             if count:
-                found.append(((category,), count))
-        return tuple(found)
+                answers.append(((category,), count))
+        return tuple(answers)
 
 
 class _Texts:
     """A code of text: every answer that came or went so far, in turn."""
 
     def holds(self, code: str) -> bool:
-        """Whether the code is right: always."""
+        """Return whether the code is right: always."""
         return True
 
     def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:

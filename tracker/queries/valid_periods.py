@@ -1,7 +1,7 @@
-"""When each answer counted: from the day it was given until another took its place.
+"""When each answer counted: from the day it was given until another replaced it.
 
-A day is the number of days since 1970, in UTC. A *piece* is a stretch of whole days at whose
-ends one answer of an annotator to an item counted; most answers are one piece without end.
+A day is the number of days since 1970, in UTC. A *piece* is a stretch of whole days: at the end
+of each, one answer of an annotator to an item counted. Most answers are one piece without end.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Window:
 
     Attributes:
         days: those of so many days, that one included; None for all.
-        items: those to so many items, the last ones to get an answer of a second annotator;
+        items: those to so many items, the last ones that got an answer of a second annotator;
             None for all.
     """
 
@@ -57,9 +57,9 @@ class Window:
 
 
 def pieces(selection: Selection, window: Window, *, contested: bool) -> Select[Any]:
-    """The pieces of all answers: item_id, annotator_id, answer, first_day, end_day.
+    """Return the pieces of all answers: item_id, annotator_id, answer, first_day, end_day.
 
-    ``contested`` says that some answers have several records or passes, the pieces of whose
+    ``contested`` says that some answers have several records or passes; the pieces of their
     items take longer to find. ``end_day`` is the first day on which it no longer counts.
     """
     plain = select(
@@ -79,18 +79,18 @@ def pieces(selection: Selection, window: Window, *, contested: bool) -> Select[A
             labels.c.item_id, labels.c.annotator_id, labels.c["pass"], labels.c.labelled_at
         )
     simple = plain.subquery("simple")
-    found: Select[Any] | CompoundSelect[Any] = select(
+    statement: Select[Any] | CompoundSelect[Any] = select(
         *simple.c, _end(simple.c.first_day, literal(NEVER), window).label("end_day")
     )
     if contested:
-        found = union_all(found, _settled(selection, window))
+        statement = union_all(statement, _settled(selection, window))
     if window.items is None:
-        return select(found.subquery("pieces"))
-    return _of_last_items(found.subquery("all_pieces"), window.items)
+        return select(statement.subquery("pieces"))
+    return _of_last_items(statement.subquery("all_pieces"), window.items)
 
 
 def _answer(selection: Selection, table: Any) -> ColumnElement[Any]:
-    """The answer as `selection.answers_of` writes it; of several labels an aggregate."""
+    """Return the answer as `selection.answers_of` writes it, an aggregate over several labels."""
     if selection.project.answers == "one":
         return cast("ColumnElement[Any]", table.c.category_id)
     return func.aggregate_strings(sql_cast(table.c.category_id, Text), "+")
@@ -103,7 +103,7 @@ def _day(moment: ColumnElement[int]) -> ColumnElement[int]:
 def _end(
     first: ColumnElement[int], replaced: ColumnElement[int], window: Window
 ) -> ColumnElement[int]:
-    """The day on which a piece ends: when it is replaced, or leaves the window."""
+    """Return the day on which a piece ends: when it is replaced, or leaves the window."""
     if window.days is None:
         return replaced
     leaves = first + window.days
@@ -114,7 +114,7 @@ def _end(
 
 
 def _contested(selection: Selection) -> CompoundSelect[Any]:
-    """The items of such answers."""
+    """Return the items whose answers have several records or passes."""
     project = selection.project.id
     return union(
         select(_past.c.item_id).where(
@@ -125,7 +125,7 @@ def _contested(selection: Selection) -> CompoundSelect[Any]:
 
 
 def _settled(selection: Selection, window: Window) -> Select[Any]:
-    """The pieces of contested items: at each moment the lowest pass that holds an answer."""
+    """Return the pieces of contested items: at each moment the lowest pass that holds an answer."""
     valid = _valid(selection, window)
     edges = union(
         select(valid.c.item_id, valid.c.annotator_id, valid.c.first_day.label("day")),
@@ -162,7 +162,7 @@ def _settled(selection: Selection, window: Window) -> Select[Any]:
 
 
 def _valid(selection: Selection, window: Window) -> CTE:
-    """The days of each record of contested items between which it stood, skipped ones left out."""
+    """Return the days on which each record of contested items stood, without skipped ones."""
     both = union_all(
         *(
             select(
@@ -211,7 +211,7 @@ def _valid(selection: Selection, window: Window) -> CTE:
 
 
 def _of_last_items(every: Subquery, number: int) -> Select[Any]:
-    """The pieces as long as their item is among the last ones to get a second annotator."""
+    """Return the pieces, cut to the time when their item is among the last ones in the window."""
     firsts = (
         select(every.c.item_id, every.c.annotator_id, func.min(every.c.first_day).label("day"))
         .group_by(every.c.item_id, every.c.annotator_id)

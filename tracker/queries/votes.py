@@ -1,4 +1,4 @@
-"""Further counts: votes on each item, answers per item, how fast they come."""
+"""Further counts: votes on each item, answers per item, and the pace."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["answers_per_item", "recent_pace", "votes"]
 
 
 def votes(connection: Connection, selection: Selection) -> Iterator[tuple[Any, ...]]:
-    """How many annotators gave an item each category: (item id, category id, annotators).
+    """Yield how many annotators gave an item each category: (item id, category id, annotators).
 
-    Ordered by item; `NONE_APPLIES` stands for answers without a label.
+    The rows are ordered by item; `NONE_APPLIES` stands for answers without a label.
     """
     key = (labels.c.item_id, labels.c.category_id)
     statement = (
@@ -28,7 +28,7 @@ def votes(connection: Connection, selection: Selection) -> Iterator[tuple[Any, .
 
 
 def answers_per_item(connection: Connection, selection: Selection) -> dict[int, int]:
-    """How many items have each number of answers: ``{answers: items}``."""
+    """Return how many items have each number of answers: ``{answers: items}``."""
     answers = (
         select(labels.c.item_id, func.count(labels.c.annotator_id.distinct()).label("answers"))
         .where(counted(selection))
@@ -42,7 +42,7 @@ def answers_per_item(connection: Connection, selection: Selection) -> dict[int, 
 def recent_pace(
     connection: Connection, selection: Selection, days: int
 ) -> tuple[int, int, int] | None:
-    """Labels in the days before the newest: (labels, oldest moment, newest moment)."""
+    """Return the labels of the days before the newest: (labels, oldest moment, newest moment)."""
     newest = connection.scalar(select(func.max(labels.c.labelled_at)).where(counted(selection)))
     if newest is None:
         return None

@@ -28,7 +28,7 @@ def crowd(
     spread: float = 0.0,
     constant: str | None = None,
 ) -> Iterator[Row]:
-    """The answers of a crowd of honest annotators of equal skill and of planted bad ones.
+    """Return the answers of a crowd of honest annotators of equal skill and of planted bad ones.
 
     Annotators are named by kind and number: ``annotator 01``, ``constant 1``, ``random 1``,
     ``copier 1``, ``lazy 1``. Copier n copies honest annotator n, counted round where there are
@@ -96,7 +96,7 @@ def _check_accuracy(accuracy: float, spread: float) -> None:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a crowd is asked and how well it answers; the fields are ``crowd``'s arguments."""
+    """The task of a crowd and its skills; the fields are ``crowd``'s arguments."""
 
     categories: tuple[str, ...]
     shares: tuple[float, ...]
@@ -123,7 +123,7 @@ class _Plan:
         return pick([other for other in self.categories if other != category], source)
 
     def answer(self, kind: Kind, truth: str, accuracy: float, source: random.Random) -> str:
-        """What one annotator answers by itself; a copier without its model is as honest."""
+        """Return what one annotator answers alone; without its model, a copier answers honestly."""
         if kind == "constant":
             return self.constant
         if kind == "random":

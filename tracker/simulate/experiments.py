@@ -15,7 +15,7 @@ Experiment: TypeAlias = Literal["high", "low", "mixed"]
 
 
 def experiment(name: str, items: int = 1000, seed: int = 0) -> Iterator[Row]:
-    """The answers of A, B and C in an experiment of P. W. Siegel's notebook (2018).
+    """Return the answers of A, B and C in an experiment of P. W. Siegel's notebook (2018).
 
     With i the item's place, counted from 0, ``model(i)`` is i mod 3 with probability .95, and
     (i + 1) mod 3 and (i + 2) mod 3 with .025 each. In ``high`` all three draw from

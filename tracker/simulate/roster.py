@@ -1,4 +1,4 @@
-"""Who answers: kinds of annotators, how many of each, and who is seated at which item."""
+"""The members of a crowd: kinds of annotators, their numbers, and their seats at items."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
 class Group(NamedTuple):
-    """So many annotators of one kind.
+    """A number of annotators of one kind.
 
     ``honest`` ones give the truth with a common probability and otherwise any other category;
     ``constant`` ones always give one and the same category; ``random`` ones give any;
@@ -52,7 +52,7 @@ DEFAULT_ROSTER: Final = (
 
 
 def parse_roster(text: str) -> tuple[Group, ...]:
-    """Read a crowd's roster as typed, ``honest=20,constant=1,random=1,copier=1,lazy=2``.
+    """Return a crowd's roster from its text, ``honest=20,constant=1,random=1,copier=1,lazy=2``.
 
     Kinds may come in any order, each once; those left out have no annotators.
 
@@ -88,7 +88,7 @@ def _kind(name: str) -> Kind:
 
 
 def numbers_of(groups: Sequence[Group]) -> dict[Kind, int]:
-    """How many annotators of each kind, every kind named, honest ones first."""
+    """Return how many annotators of each kind, every kind named, honest ones first."""
     numbers: dict[Kind, int] = dict.fromkeys(_KINDS, 0)
     for kind, number in groups:
         require(number >= 0, f"{number} {kind} annotators cannot be", SHAPE)
@@ -128,7 +128,7 @@ class Roster:
 
 
 def _names(kind: Kind, count: int) -> list[str]:
-    """Names that sort in the order of their numbers."""
+    """Return names that sort in the order of their numbers."""
     stem, least = ("annotator", 2) if kind == "honest" else (kind, 1)
     return [f"{stem} {number:0{width_of(count, least)}}" for number in range(1, count + 1)]
 
@@ -138,7 +138,7 @@ _Turn: TypeAlias = tuple[float, float, int]
 
 
 def seatings(roster: Roster, seats: int, source: random.Random) -> Iterator[list[int]]:
-    """For each item in turn, who answers it: ascending places in the roster, without end.
+    """Yield for each item in turn who answers it: ascending places in the roster, without end.
 
     The teams with the fewest items so far go first, in random order among equals. A team too
     large for the seats left waits for the next item; one too large for any item is split, and

@@ -1,4 +1,4 @@
-"""One simulated answer, and what every simulation draws from."""
+"""One simulated answer, and the helpers that simulations share."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ __all__ = [
 class Row(NamedTuple):
     """One answer of one annotator to one item, all by name.
 
-    ``gold`` is the item's true category, None where the experiment has no truth; ``labeled_at``
-    when the answer was given, None where the experiment knows no time.
+    ``gold`` is the item's true category, None if the experiment has no truth; ``labeled_at``
+    when the answer was given, None if the experiment knows no time.
     """
 
     item: str
@@ -47,7 +47,7 @@ def write_rows(rows: Iterable[Row], file: IO[str]) -> None:
 
 
 def require(holds: bool, message: str, mend: str) -> None:
-    """Raise InvalidOption where what must hold does not."""
+    """Raise InvalidOption if a condition does not hold."""
     if not holds:
         raise InvalidOption(message, mend)
 
@@ -58,20 +58,20 @@ def check_positive(number: int, what: str) -> None:
 
 
 def source_of(name: str, seed: int) -> random.Random:
-    """The random numbers of one simulation; the same for the same name and seed."""
+    """Return the random numbers of a simulation; the same for the same name and seed."""
     return random.Random(f"{name} {seed}")  # noqa: S311 - an experiment, not a secret
 
 
 def pick(choices: Sequence[str], source: random.Random) -> str:
-    """One of the choices, each as likely."""
+    """Return one of the choices, all equally likely."""
     return choices[int(source.random() * len(choices))]
 
 
 def some(members: Sequence[int], number: int, source: random.Random) -> list[int]:
-    """So many of the members, in random order."""
+    """Return so many of the members, in random order."""
     return sorted(members, key=lambda _: source.random())[:number]
 
 
 def width_of(largest: int, at_least: int) -> int:
-    """Digits that numbers up to the largest are padded to, so that names sort."""
+    """Return the number of digits to which numbers are padded, so that names sort."""
     return max(at_least, len(str(largest)))

@@ -1,4 +1,4 @@
-"""Agreement over time: the record of a project's figures and tallies, kept and never changed."""
+"""Agreement over time: snapshots of a project's figures and tallies, kept and never changed."""
 
 from tracker.snapshots.read import find_snapshot, history, snapshot_number
 from tracker.snapshots.snapshot import History, SnapshotRecord

@@ -1,4 +1,4 @@
-"""What a snapshot will say, counted in full or from the last one of the same settings."""
+"""The contents of a snapshot, counted in full or from the last one with the same settings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Taking(TypedDict, total=False):
         pairs: store the pairs' cross-tables, too.
         full: read all items.
         check: count both ways, and raise CheckFailed where they differ; nothing is stored then.
-        if_changed: take none where the last one of these settings says the same.
+        if_changed: take none if the last one of these settings says the same.
     """
 
     name: str | None
@@ -51,7 +51,7 @@ class Taking(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Counted:
-    """What a snapshot will say; ``tallied`` is None for spans, which have no tallies."""
+    """The contents of a snapshot; ``tallied`` is None for spans, which have no tallies."""
 
     selection: Selection
     settings: str
@@ -73,7 +73,7 @@ def count(
     how: Taking,
     texts: Mapping[int, str],
 ) -> Counted:
-    """Count what a snapshot of the labels that statements see now will say.
+    """Count the contents of a snapshot of the labels that statements see now.
 
     ``texts`` are the project's patterns as JSON, by number. Raises CheckFailed as `Taking` says.
     """
@@ -112,7 +112,7 @@ def _tally(
     base: Base | None,
     how: Taking,
 ) -> Tallied:
-    """The tallies; ``base`` is the snapshot that they may be counted from."""
+    """Return the tallies; they may be counted from the snapshot ``base``."""
     full, check = how.get("full", False), how.get("check", False)
     if base is None:
         return count_all(connection, selection)
@@ -131,7 +131,7 @@ def _tally(
 
 
 def _compare(project: ProjectInfo, found: Tallied, whole: Tallied, base: Base) -> None:
-    """Raise CheckFailed where what was counted from a base is not what was counted in full."""
+    """Raise CheckFailed if the tallies counted from a base differ from those counted in full."""
     differs = [
         what
         for what, one, other in (
@@ -154,7 +154,7 @@ def _compare(project: ProjectInfo, found: Tallied, whole: Tallied, base: Base) -
 
 
 def _same(connection: Connection, project: ProjectInfo, base: Base, tallied: Tallied) -> bool:
-    """Whether a base has the same tallies."""
+    """Return whether a base has the same tallies."""
     if (base.patterns.counts, base.answers) != (tallied.patterns.counts, tallied.answers):
         return False
     if tallied.tallies is None:

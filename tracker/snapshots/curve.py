@@ -1,4 +1,4 @@
-"""The curve from the labels' own times: what the figures were at the end of each period."""
+"""The curve from the labels' own times: the figures at the end of each period."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Point:
     assessment: Assessment
 
     def to_dict(self) -> dict[str, Any]:
-        """One element of the contract's ``snapshots``, which was never recorded."""
+        """Return one element of the contract's ``snapshots``, which was never recorded."""
         selection = self.assessment.selection
         return {
             "snapshot": None,
@@ -71,7 +71,7 @@ class Curve:
         return iter(self.points)
 
     def to_dict(self) -> dict[str, Any]:
-        """The contract's JSON of ``tracker history --every``."""
+        """Return the contract's JSON of ``tracker history --every``."""
         return {
             "project": self.project,
             "every": self.every,
@@ -81,18 +81,18 @@ class Curve:
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per point and measure, each value a number or a text."""
+        """Return one row per point and measure, each value a number or a text."""
         return measure_rows(self.to_dict()["snapshots"])
 
     def to_frame(self) -> pd.DataFrame:
-        """`rows` as a frame."""
+        """Return `rows` as a frame."""
         import pandas as pd
 
         return pd.DataFrame(self.rows(), columns=None if self.points else list(ROW_COLUMNS))
 
 
 class Asked(Selecting, total=False):
-    """The keyword arguments that ask for a curve: a window, measures, and a choice of answers."""
+    """The keyword arguments of a curve: a window, measures, and a choice of answers."""
 
     interval: str
     window: str
@@ -100,7 +100,7 @@ class Asked(Selecting, total=False):
 
 
 def parse_window(text: str) -> Window:
-    """The window that ``all``, ``7d``, ``4 weeks`` or ``last-500-items`` means.
+    """Return the window that ``all``, ``7d``, ``4 weeks`` or ``last-500-items`` means.
 
     Raises InvalidOption.
     """
@@ -119,7 +119,7 @@ def parse_window(text: str) -> Window:
 
 
 def check_recorded_alone(window: str, choice: AnswerFilter, interval: str | None = None) -> None:
-    """Raise InvalidOption for a choice, a window or intervals: snapshots cannot have them now."""
+    """Raise InvalidOption for a choice, a window or intervals, which records cannot take."""
     if interval is not None:
         raise InvalidOption(
             "recorded snapshots have the intervals that they were taken with",
@@ -139,7 +139,7 @@ def rebuilt(
     window: str = "all",
     query: Query | None = None,
 ) -> Curve:
-    """The curve with a point at the end of each day, week (to Sunday) or month.
+    """Return the curve with a point at the end of each day, week (to Sunday) or month.
 
     The labels are read once, however many points there are: a point has the figures that
     ``agreement`` has as of then. Only the measures that follow from item patterns are there.
@@ -178,7 +178,7 @@ def rebuilt(
 
 
 def _between(notes: Sequence[NoteInfo], choice: AnswerFilter) -> tuple[NoteInfo, ...]:
-    """The notes of the time that was asked for."""
+    """Return the notes of the time that was asked for."""
     since, until = choice.since, choice.until
     return tuple(
         note
@@ -188,7 +188,7 @@ def _between(notes: Sequence[NoteInfo], choice: AnswerFilter) -> tuple[NoteInfo,
 
 
 def _ends(first: int | None, last: int | None, every: str, query: Query) -> Sequence[int]:
-    """The last days of the periods from the first answer to the last, or as it was asked for."""
+    """Return the last days of the periods, from the first answer to the last or as given."""
     if first is None or last is None:
         return []
     since, until = query.filter.since, query.filter.until
@@ -206,7 +206,7 @@ def _ends(first: int | None, last: int | None, every: str, query: Query) -> Sequ
 
 
 def _end(day: int, every: str) -> int:
-    """The last day of the period that a day is in."""
+    """Return the last day of the period that a day is in."""
     if every == "day":
         return day
     that = _EPOCH + timedelta(days=day)

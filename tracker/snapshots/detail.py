@@ -1,4 +1,4 @@
-"""One snapshot whole: what it was asked, what it knew, what it counted, which flags stood."""
+"""One complete snapshot: its settings, state, tallies and flags."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SnapshotPage:
     flags: Sequence[Mapping[str, Any]]
 
     def to_dict(self) -> dict[str, Any]:
-        """The snapshot as in ``tracker history``, and all else of it."""
+        """Return the snapshot as in ``tracker history``, and all else of it."""
         return self.record.to_dict() | {
             "settings": dict(self.settings),
             "change": dict(self.change),
@@ -52,19 +52,19 @@ class SnapshotPage:
         }
 
     def _patterns(self) -> Iterator[dict[str, Any]]:
-        """How many items have each pattern: how many annotators gave which answer."""
+        """Yield how many items have each pattern, as the number of annotators per answer."""
         for pattern, items in self.record.assessment.patterns:
             told = {self._answer(answer): annotators for answer, annotators in pattern}
             yield {"pattern": told, "items": items}
 
     def _answer(self, answer: Answer) -> str:
-        """An answer's category, or its categories as a JSON list where there may be several."""
+        """Return an answer's category, or a JSON list of categories if there may be several."""
         names = [self.record.assessment.categories[category] for category in answer]
         return json.dumps(names, ensure_ascii=False) if self.several else names[0]
 
 
 def snapshot_page(connection: Connection, project: ProjectInfo, which: int | str) -> SnapshotPage:
-    """The snapshot that is meant, see `snapshot_number`; raises NotFound."""
+    """Return the page of the given snapshot, see `snapshot_number`; raises NotFound."""
     record = find_snapshot(connection, project, which)
     parts = read_parts(connection, project.id, record.id, record.id).get(record.id, {})
     return SnapshotPage(
@@ -77,7 +77,7 @@ def snapshot_page(connection: Connection, project: ProjectInfo, which: int | str
 
 
 def _settings(text: str, names: Mapping[int, str]) -> dict[str, Any]:
-    """Settings with names for numbers and times for moments."""
+    """Return settings with names for numbers and times for moments."""
     told: dict[str, Any] = json.loads(text)
     for who in ("only", "left_out"):
         if told[who] is not None:
@@ -100,7 +100,7 @@ def _change(connection: Connection, project: ProjectInfo, number: int) -> dict[s
 def _flags(
     connection: Connection, project: ProjectInfo, standing: Mapping[int, str]
 ) -> list[dict[str, Any]]:
-    """What the flags that stood are about."""
+    """Return the subjects of the flags at the time of the snapshot."""
     if not standing:
         return []
     return [

@@ -33,7 +33,7 @@ _COUNTS = ("items", "items_compared", "annotators", "answers", "labels")
 def digest_of(
     before: str, header: Mapping[str, Any], parts: Parts, texts: Mapping[int, str]
 ) -> str:
-    """The digest of a snapshot, in hexadecimal (SHA-256).
+    """Return the digest of a snapshot, in hexadecimal (SHA-256).
 
     Args:
         before: the digest of the snapshot before it; empty for the first.
@@ -55,14 +55,14 @@ def digest_of(
 
 
 def digest_of_parts(parts: Parts) -> str:
-    """The digest of every stored value that hangs on a snapshot's row."""
+    """Return the digest of every stored value that hangs on a snapshot's row."""
     return _sha256(
         {table.name: [list(row.values()) for row in parts.get(table, [])] for table in PARTS}
     )
 
 
 def seal_of(before: str, header: Mapping[str, Any], parts: str) -> str:
-    """The seal of a snapshot, in hexadecimal (SHA-256), its row's digest being set.
+    """Return the seal of a snapshot, in hexadecimal (SHA-256); its row must have its digest.
 
     Args:
         before: the seal of the snapshot before it; empty for the first.

@@ -1,4 +1,4 @@
-"""The tallies now from those of an earlier snapshot: only the items touched since are read."""
+"""Tallies counted from an earlier snapshot: only the items touched since are read."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _WORTH_IT = 5  # reading an item twice, with its past, takes about as long as fi
 
 @dataclass(frozen=True)
 class Base:
-    """The last snapshot of the same settings, from which a new one may be counted.
+    """The last snapshot with the same settings, from which a new one may be counted.
 
     Attributes:
         header: its row.
@@ -68,7 +68,7 @@ def find_base(
     as_of: int | None,
     texts: Mapping[int, str],
 ) -> Base | None:
-    """The base of a snapshot of these settings; None without one whose digest is right.
+    """Return the base for a snapshot with these settings; None without one whose digest is right.
 
     Intervals may be made in another way: what is counted is the same.
 
@@ -112,7 +112,7 @@ def find_base(
 def _answers(
     connection: Connection, project: ProjectInfo, header: Any, parts: Parts
 ) -> tuple[dict[int, int], int]:
-    """How many answers each annotator had: what was said last since the frame."""
+    """Return each annotator's number of answers, by the latest row since the frame."""
     if header.frame_id is None or header.frame_id == header.id:
         found = answers_in_rows(parts)
         return {who: answers for who, answers in found.items() if answers}, 1
@@ -137,7 +137,7 @@ def _answers(
 
 
 def _links(project: ProjectInfo, header: Any) -> Any:
-    """The numbers of the snapshots whose differences add up to a snapshot, its frame first."""
+    """Return the numbers of the snapshots that add up to a snapshot, its frame first."""
     return select(_snapshots.c.id).where(
         _snapshots.c.project_id == project.id,
         _snapshots.c.frame_id == header.frame_id,
@@ -148,7 +148,7 @@ def _links(project: ProjectInfo, header: Any) -> Any:
 def whole_tallies(
     connection: Connection, project: ProjectInfo, header: Any
 ) -> AnnotatorTallies | None:
-    """The annotators' tallies of a snapshot, its differences added up; None where not kept."""
+    """Return the annotators' tallies of a snapshot, its differences added up; None if not kept."""
     if header.frame_id is None:
         return None
     texts = pattern_texts(connection, project.id)
@@ -161,7 +161,7 @@ def whole_tallies(
 
 
 def touched_items(connection: Connection, project: ProjectInfo, after: int) -> list[range]:
-    """The items that changes after one touched, as ranges that do not meet."""
+    """Return the items that changes after one touched, as ranges that do not meet."""
     rows = connection.execute(
         select(Touched.first_item, Touched.last_item)
         .where(Touched.project_id == project.id, Touched.change_id > after)
@@ -177,7 +177,7 @@ def touched_items(connection: Connection, project: ProjectInfo, after: int) -> l
 
 
 def is_cheaper(connection: Connection, project: ProjectInfo, touched: list[range]) -> bool:
-    """Whether to read what was touched takes less than to read everything."""
+    """Return whether to read what was touched takes less than to read everything."""
     items = select(func.max(Item.id)).where(Item.project_id == project.id)
     return sum(map(len, touched)) * _WORTH_IT <= (connection.scalar(items) or 0)
 
@@ -189,7 +189,7 @@ def count_touched(
     base: Base,
     touched: list[range],
 ) -> Tallied:
-    """The tallies now: of the items touched since the old ones taken out, the new ones put in.
+    """Return the present tallies: the old ones, with the touched items counted anew.
 
     The annotators' tallies are the difference to the base's.
     """

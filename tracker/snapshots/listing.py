@@ -1,4 +1,4 @@
-"""A page of the history: the last snapshots whole, of all others the figures of the curve."""
+"""A page of the history: the last snapshots completely, of the others the curve's figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OF_SPANS = ("unitizing_alpha", "span_f1_exact")
 
 @dataclass(frozen=True)
 class Overview:
-    """What is shown of a project's snapshots, however many there are.
+    """The data shown of a project's snapshots, however many there are.
 
     Attributes:
         project: its name.
@@ -36,7 +36,7 @@ class Overview:
         measures: those shown.
         shown: the last snapshots, oldest first.
         moments: of the snapshots on the curve, which are all of the same settings, oldest first.
-        values: their figures, by measure; None where undefined or not there.
+        values: their figures, by measure; None if undefined or not there.
         apart: how many snapshots have other settings.
         notes: what happened in between.
     """
@@ -58,7 +58,7 @@ def overview(
     named: Sequence[str] = (),
     last: int | None = None,
 ) -> Overview:
-    """The overview of the measures named or the usual, with the ``last`` snapshots or all.
+    """Return the overview with the given or default measures, and the ``last`` snapshots or all.
 
     Raises InvalidOption for a measure that does not exist or does not fit the project.
     """
@@ -99,7 +99,7 @@ def overview(
 
 @dataclass(frozen=True)
 class _Kind:
-    """Snapshots of the same settings but for their intervals: how many, the last, of everybody."""
+    """Snapshots whose settings differ only in their intervals: how many, the last, of everybody."""
 
     settings: str
     number: int
@@ -108,7 +108,7 @@ class _Kind:
 
 
 def _curves(kinds: Sequence[Any]) -> list[_Kind]:
-    """The snapshots of each settings, put together where only their intervals differ."""
+    """Return the snapshots by settings, joined if only their intervals differ."""
     found: dict[str, _Kind] = {}
     for kind in kinds:
         key = alike(kind.settings)[0]
@@ -123,14 +123,14 @@ def _curves(kinds: Sequence[Any]) -> list[_Kind]:
 
 
 def _standing(kind: _Kind) -> tuple[bool, bool, bool, int]:
-    """What makes one kind of settings the curve's: two points, as usual, of everybody, the last."""
+    """Return the rank of settings for the curve: two points, defaults, everybody, latest."""
     return kind.number > 1, is_usual(kind.settings), kind.whole > 0, kind.last
 
 
 def _curve(
     connection: Connection, chosen: Any, measures: Sequence[str]
 ) -> tuple[list[int], dict[str, list[float | None]]]:
-    """The moments of snapshots in their order, and their figures by measure."""
+    """Return the moments of snapshots in their order, and their figures by measure."""
     moment = func.coalesce(_snapshots.c.as_of, _snapshots.c.taken_at)
     rows = connection.execute(
         select(_snapshots.c.id, moment).where(chosen).order_by(moment, _snapshots.c.id)

@@ -1,4 +1,4 @@
-"""Does a figure rise, fall or change? Asked of the periods' own answers, which no two share."""
+"""The course of a figure over periods that share no answers: slope, levels, alarms."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _COEFFICIENT: Final = (-1.0, 1.0)
 
 @dataclass(frozen=True)
 class Watched:
-    """What a figure's course says.
+    """The results for the course of a figure.
 
     Attributes:
         measure: the figure's name.
         every: the period, "day" or "week".
         points: the periods that are over and have a figure with an error, oldest first.
         left_out: how many more are over, and have none.
-        slope: how fast it rises or falls; None where that was not asked.
+        slope: how fast it rises or falls; None if that was not asked.
         changes: when its level changed; likewise.
-        watch: the alarms; None where none were asked for.
+        watch: the alarms; None if none were asked for.
         notes: what happened in that time.
     """
 
@@ -56,25 +56,25 @@ class Watched:
 
     @property
     def period(self) -> int:
-        """How long a period is, in microseconds."""
+        """The length of a period, in microseconds."""
         return _DAYS[self.every] * DAY
 
     def note_of_change(self, change: monitoring.Change) -> NoteInfo | None:
-        """The note nearest to a change of level, at most a period away."""
+        """Return the note nearest to a change of level, at most a period away."""
         return self._nearest(change.at, change.from_at - self.period)
 
     def note_of_alarm(self, alarm: monitoring.Alarm) -> NoteInfo | None:
-        """The note nearest to the beginning of what an alarm is about, at most a period away."""
+        """Return the note nearest to the beginning of an alarm's change, at most a period away."""
         return self._nearest(alarm.since - self.period, alarm.since - self.period)
 
     def _nearest(self, first: int, last: int) -> NoteInfo | None:
-        """The note nearest to a stretch of time."""
+        """Return the note nearest to a stretch of time."""
         away = {note: max(first - note.at, note.at - last, 0) for note in self.notes}
         near = [note for note in self.notes if away[note] <= self.period]
         return min(near, key=lambda note: away[note], default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``tracker history --trend`` and ``--watch-for`` add to its JSON."""
+        """The additions of ``tracker history --trend`` and ``--watch-for`` to its JSON."""
         of = {"measure": self.measure, "every": self.every}
         return {
             "periods": [
@@ -109,7 +109,7 @@ def watched(
     trends: bool = True,
     watch_for: str | None = None,
 ) -> Watched:
-    """The course of a measure from period to period, each with its own answers alone.
+    """Return the course of a measure from period to period, each with only its own answers.
 
     ``trends`` asks for the slope and the changes of level, ``watch_for`` a drop, a rise or a
     change for alarms. The question says of which answers, and from when to when. A period that
@@ -145,7 +145,7 @@ def watched(
 
 
 def _figures(curve: Curve, query: Query) -> Iterator[monitoring.Point | None]:
-    """The figure of each period that is over; None for one without a value or an error."""
+    """Yield the figure of each period that is over; None for one without a value or an error."""
     choice = query.filter
     limits = (choice.as_of, choice.known_at, choice.until)
     over = min([limit for limit in limits if limit is not None], default=None)
@@ -161,7 +161,7 @@ def _figures(curve: Curve, query: Query) -> Iterator[monitoring.Point | None]:
 
 
 def _is_whole(moment: int, every: str) -> bool:
-    """Whether a moment is the last one of a period."""
+    """Return whether a moment is the last one of a period."""
     if (moment + 1) % DAY:
         return False
     return every == "day" or datetime.fromtimestamp(moment // 1_000_000, UTC).weekday() == _SUNDAY

@@ -48,7 +48,7 @@ class Keep:
 
 @dataclass(frozen=True)
 class Fate:
-    """What becomes of a snapshot; ``kept_by`` is the first rule that keeps it, None for none."""
+    """The outcome for a snapshot; ``kept_by`` is the first rule that keeps it, or None."""
 
     id: int
     name: str | None
@@ -56,7 +56,7 @@ class Fate:
     kept_by: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The fate as JSON."""
+        """Return the fate as JSON."""
         return {
             "snapshot": self.id,
             "name": self.name,
@@ -66,7 +66,7 @@ class Fate:
 
 
 def parse_keep(text: str) -> tuple[Keep, ...]:
-    """The rules of ``daily:30,weekly:52``; raises InvalidOption."""
+    """Return the rules of ``daily:30,weekly:52``; raises InvalidOption."""
     known = ["last", *_PERIODS]
     rules = []
     for part in (part.strip() for part in text.split(",")):
@@ -82,7 +82,7 @@ def parse_keep(text: str) -> tuple[Keep, ...]:
 
 
 def plan(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) -> list[Fate]:
-    """What would become of each snapshot, oldest first.
+    """Return the outcome for each snapshot, oldest first.
 
     Rules hold for each kind of settings by itself. A snapshot with a name is kept, being meant
     to be found, and so is the last of its settings.
@@ -106,7 +106,7 @@ def plan(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) -> 
 
 
 def _kept(rows: Sequence[Any], keep: Sequence[Keep]) -> Iterator[tuple[int, str]]:
-    """The snapshots that rules keep, of one kind of settings, newest first."""
+    """Yield the snapshots that rules keep, among those with the same settings, newest first."""
     yield rows[0].id, "the last"
     for row in rows:
         if row.name is not None:
@@ -129,7 +129,7 @@ def _period(name: str, moment: int) -> str:
 
 
 def prune(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) -> list[Fate]:
-    """Thin out the snapshots that no rule keeps; returns what became of each."""
+    """Thin out the snapshots that no rule keeps; returns the outcome for each."""
     lock_project(connection, project.id)
     fates = plan(connection, project, keep)
     thinned = [fate.id for fate in fates if fate.kept_by is None]
@@ -155,7 +155,7 @@ def prune(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) ->
 
 
 def _added_up(project: ProjectInfo, thinned: Sequence[int]) -> Any:
-    """The numbers of snapshots whose annotators' tallies belong to a later one that is kept."""
+    """Return the snapshots whose annotator tallies a later one that is kept depends on."""
     later = _snapshots.alias("later")
     gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
     return (

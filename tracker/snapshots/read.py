@@ -1,4 +1,4 @@
-"""Snapshots read back: all of a project's, or the one that is meant."""
+"""Snapshots read back: all of a project's, or a given one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _LAST = re.compile(r"last(?:~([0-9]{1,9}))?")
 
 
 def find_snapshot(connection: Connection, project: ProjectInfo, which: int | str) -> SnapshotRecord:
-    """The snapshot that is meant, its item patterns with it; raises NotFound.
+    """Return the given snapshot with its item patterns; raises NotFound.
 
     See `snapshot_number` for the ways to say which.
     """
@@ -62,7 +62,7 @@ def find_snapshot(connection: Connection, project: ProjectInfo, which: int | str
 
 
 def snapshot_number(connection: Connection, project: ProjectInfo, which: int | str) -> int:
-    """The number of a snapshot given by number or name, as ``last``, or as ``last~2``.
+    """Return the number of a snapshot given by number or name, as ``last``, or as ``last~2``.
 
     ``last~2`` is the second before the last. Raises NotFound, with the near names, and for one
     that was thinned out.
@@ -97,7 +97,7 @@ def snapshot_number(connection: Connection, project: ProjectInfo, which: int | s
 
 
 def history(connection: Connection, project: ProjectInfo, measures: Sequence[str] = ()) -> History:
-    """Every snapshot of a project, without its tallies, with all measures or those named.
+    """Return every snapshot of a project, without its tallies, with all measures or the given ones.
 
     Raises InvalidOption for a measure that does not exist or does not fit the project.
     """
@@ -117,13 +117,13 @@ def check_recorded(project: ProjectInfo, measures: Sequence[str]) -> None:
 
 
 def thinned_out(connection: Connection, project: ProjectInfo) -> int:
-    """Of how many snapshots of a project only the row is left."""
+    """Return the number of snapshots of a project of which only the row is left."""
     gone = select(func.count()).select_from(Tombstone).where(Tombstone.project_id == project.id)
     return connection.scalar(gone) or 0
 
 
 class _Records(Sequence[SnapshotRecord]):
-    """Snapshots made when they are looked at: a curve of ten thousand shows a few of them."""
+    """Snapshots created on access: of a curve of ten thousand, few are shown."""
 
     def __init__(self, rows: Sequence[Any], make: Callable[[Any], SnapshotRecord]) -> None:
         self._rows = rows
@@ -149,7 +149,7 @@ def records(
     last: int | None = None,
     measures: Sequence[str] = (),
 ) -> Sequence[SnapshotRecord]:
-    """The snapshots of a project that were not thinned out, or those from one number to another.
+    """Return the snapshots of a project that were not thinned out, in a range of numbers.
 
     With all their measures, or those named.
     """
@@ -184,7 +184,7 @@ def records(
 def _by_snapshot(
     connection: Connection, table: Table, columns: Sequence[str], key: str, of: Any
 ) -> dict[int, list[Any]]:
-    """The rows of a table in order, by snapshot, each a sequence that begins with the key."""
+    """Return the rows of a table in order, by snapshot; each row begins with the key."""
     chosen = [table.c.snapshot_id, table.c[key], *(table.c[name] for name in columns)]
     if "details" in table.c:
         chosen.append(table.c.details)
@@ -205,7 +205,7 @@ def _coefficient(measure: str, *values: Any) -> Coefficient:
 
 
 def record_of(row: Mapping[str, Any], assessment: Assessment) -> SnapshotRecord:
-    """A snapshot from its row and its figures."""
+    """Return a snapshot from its row and its figures."""
     own = (field.name for field in fields(SnapshotRecord) if field.name != "assessment")
     return SnapshotRecord(**{name: row[name] for name in own}, assessment=assessment)
 

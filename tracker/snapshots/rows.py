@@ -1,4 +1,4 @@
-"""A snapshot as rows: what is stored of it, table by table, and read back the same."""
+"""A snapshot as rows: stored table by table, and read back unchanged."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ RATE_COLUMNS = (
 
 
 def figure_rows(assessment: Assessment) -> Parts:
-    """The rows of measures and of category rates."""
+    """Return the rows of measures and of category rates."""
     measures = [
         {"measure": one.measure, "position": place}
         | {column: getattr(one, column) for column in MEASURE_COLUMNS}
@@ -112,7 +112,7 @@ def _first(row: Mapping[str, Any]) -> Any:
 
 
 def _as_stored(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row as it is read back: a whole number in a column of doubles is one of those."""
+    """Return the row as it will be read back: in a column of doubles, whole numbers are doubles."""
     return {
         name: float(value)
         if isinstance(table.c[name].type, Double) and value is not None
@@ -122,7 +122,10 @@ def _as_stored(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tally_rows(tallied: Tallied, numbers: Mapping[Pattern, int], changed: set[int]) -> Parts:
-    """The rows of the tallies; ``changed`` annotators get one even if nothing is left of them."""
+    """Return the rows of the tallies.
+
+    ``changed`` annotators get one even if nothing is left of them.
+    """
     patterns = [
         {"pattern_id": numbers[pattern], "items": items} for pattern, items in tallied.patterns
     ]
@@ -151,7 +154,7 @@ def _tallies_text(
 
 
 def pair_rows(tallies: PairTallies) -> Parts:
-    """The rows of the pairs' cross-tables."""
+    """Return the rows of the pairs' cross-tables."""
     return {
         _PAIRS: [
             {
@@ -165,7 +168,7 @@ def pair_rows(tallies: PairTallies) -> Parts:
 
 
 def flag_rows(standing: Sequence[tuple[int, str]]) -> Parts:
-    """The rows of the flags that stand, by number."""
+    """Return the rows of the flags that stand, by number."""
     return {_FLAGS: [{"flag_id": number, "state": state} for number, state in sorted(standing)]}
 
 
@@ -173,19 +176,19 @@ def flag_rows(standing: Sequence[tuple[int, str]]) -> Parts:
 
 
 def pattern_text(pattern: Pattern) -> str:
-    """A pattern as canonical JSON."""
+    """Return a pattern as canonical JSON."""
     return _compact(pattern)
 
 
 def read_pattern(text: str) -> Pattern:
-    """A pattern from its JSON."""
+    """Return a pattern from its JSON."""
     return tuple((tuple(answer), count) for answer, count in json.loads(text))
 
 
 def number_patterns(
     connection: Connection, project_id: int, texts: dict[int, str], patterns: set[Pattern]
 ) -> dict[Pattern, int]:
-    """The numbers of patterns; new ones are stored in their order, and join ``texts``."""
+    """Return the numbers of patterns; new ones are stored in their order, and join ``texts``."""
     known = {text: number for number, text in texts.items()}
     numbers = {pattern: known.get(pattern_text(pattern)) for pattern in patterns}
     stored = {pattern: number for pattern, number in numbers.items() if number is not None}
@@ -199,7 +202,7 @@ def number_patterns(
 
 
 def pattern_texts(connection: Connection, project_id: int) -> dict[int, str]:
-    """The patterns of a project as JSON, by number."""
+    """Return the patterns of a project as JSON, by number."""
     rows = connection.execute(
         select(KnownPattern.id, KnownPattern.pattern).where(KnownPattern.project_id == project_id)
     )
@@ -210,7 +213,7 @@ def pattern_texts(connection: Connection, project_id: int) -> dict[int, str]:
 
 
 def store_parts(connection: Connection, project_id: int, snapshot_id: int, parts: Parts) -> None:
-    """Insert the rows of a snapshot, one statement a table."""
+    """Insert the rows of a snapshot, one statement per table."""
     for table, rows in parts.items():
         if rows:
             key = dict(zip(_KEY, (project_id, snapshot_id), strict=True))
@@ -219,7 +222,7 @@ def store_parts(connection: Connection, project_id: int, snapshot_id: int, parts
 
 
 def read_parts(connection: Connection, project_id: int, first: int, last: int) -> dict[int, Parts]:
-    """The rows of all snapshots from one number to another, one statement a table."""
+    """Return the rows of all snapshots from one number to another, one statement per table."""
     found: dict[int, Parts] = {}
     for table in PARTS:
         columns = [column for column in table.columns if column.name not in _KEY]
@@ -238,7 +241,10 @@ def read_parts(connection: Connection, project_id: int, first: int, last: int) -
 def each_with_parts(
     connection: Connection, project_id: int, numbers: Sequence[int]
 ) -> Iterator[tuple[int, Parts]]:
-    """Each snapshot's number and rows, numbers ascending; some snapshots are read together."""
+    """Yield each snapshot's number and rows, numbers ascending.
+
+    Some snapshots are read together.
+    """
     for start in range(0, len(numbers), _AT_ONCE):
         some = numbers[start : start + _AT_ONCE]
         parts = read_parts(connection, project_id, some[0], some[-1])
@@ -247,7 +253,7 @@ def each_with_parts(
 
 
 def item_patterns_in(parts: Parts, texts: Mapping[int, str]) -> ItemPatterns:
-    """The item patterns of a snapshot's rows, in their order."""
+    """Return the item patterns of a snapshot's rows, in their order."""
     counts = {
         read_pattern(texts[row["pattern_id"]]): row["items"] for row in parts.get(_PATTERNS, [])
     }
@@ -255,7 +261,7 @@ def item_patterns_in(parts: Parts, texts: Mapping[int, str]) -> ItemPatterns:
 
 
 def annotator_tallies_in(parts: Parts, texts: Mapping[int, str]) -> AnnotatorTallies:
-    """The annotators' tallies of a snapshot's rows, whole or a difference as they stand."""
+    """Return the annotators' tallies in a snapshot's rows, complete or a difference."""
     counts: dict[int, dict[tuple[Answer, Pattern], int]] = {}
     known: dict[int, Pattern] = {}
     for row in parts.get(_ANNOTATORS, []):
@@ -268,10 +274,10 @@ def annotator_tallies_in(parts: Parts, texts: Mapping[int, str]) -> AnnotatorTal
 
 
 def answers_in_rows(parts: Parts) -> dict[int, int]:
-    """How many answers each annotator had, by a snapshot's own rows."""
+    """Return how many answers each annotator had, by a snapshot's own rows."""
     return {row["annotator_id"]: row["answers"] for row in parts.get(_ANNOTATORS, [])}
 
 
 def standing_in(parts: Parts) -> list[tuple[int, str]]:
-    """The flags that stood, by a snapshot's rows."""
+    """Return the flags that stood, by a snapshot's rows."""
     return [(row["flag_id"], row["state"]) for row in parts.get(_FLAGS, [])]

@@ -1,4 +1,4 @@
-"""What a snapshot's figures were asked for, in numbers where names may change."""
+"""The settings of a snapshot's figures, with numbers in place of names, which may change."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def settings_text(query: Query, selection: Selection) -> str:
-    """The settings as canonical JSON: equal for equal questions about the same answers.
+    """Return the settings as canonical JSON: equal for equal queries of the same answers.
 
     The moment is not among them: snapshots of several moments are points of one curve.
     """
@@ -51,7 +51,7 @@ def _canonical(told: Mapping[str, Any]) -> str:
 
 
 def alike(settings: str) -> list[str]:
-    """The settings of all snapshots with the same values, however their intervals are made.
+    """Return the settings that give the same values, whatever the method of their intervals.
 
     Those of one curve; the first text is the same for all of them.
     """
@@ -61,7 +61,7 @@ def alike(settings: str) -> list[str]:
 
 
 def recorded_query(settings: str) -> Query:
-    """How answers are read; which they are is the settings' selection."""
+    """Return the query of recorded settings; their selection says which answers are counted."""
     told = json.loads(settings)
     return Query(
         confidence=told["confidence"],
@@ -71,13 +71,13 @@ def recorded_query(settings: str) -> Query:
 
 
 def interval_of(told: Mapping[str, Any]) -> str:
-    """How the intervals of a snapshot of these settings are made."""
+    """Return how the intervals of a snapshot of these settings are made."""
     name: str = told.get("interval", "t")
     return name
 
 
 def selection_of(project: ProjectInfo, settings: str) -> Selection:
-    """The answers that settings are about."""
+    """Return the answers that settings are about."""
     told = json.loads(settings)
     return Selection(
         project,
@@ -90,19 +90,22 @@ def selection_of(project: ProjectInfo, settings: str) -> Selection:
 
 
 def is_usual(settings: str) -> bool:
-    """Whether nothing was asked but the figures: as they are read by themselves, of everybody."""
+    """Return whether nothing was asked but the figures.
+
+    As they are read by themselves, of everybody.
+    """
     told = json.loads(settings)
     chosen = (told["only"], told["since"], told["until"]) != (None, None, None) or told["where"]
     return not chosen and replace(recorded_query(settings), interval=Query.interval) == Query()
 
 
 def chosen_by_attributes(settings: str) -> bool:
-    """Whether items were chosen by their attributes, of which no past state is kept."""
+    """Return whether items were chosen by their attributes, of which no past state is kept."""
     return bool(json.loads(settings)["where"])
 
 
 def touches_items_alone(settings: str) -> bool:
-    """Whether an item's part in the figures changes only with what was answered to it.
+    """Return whether an item's part in the figures changes only with the answers to it.
 
     Times that limit what counts and attributes of items change by themselves; those are known
     only as they are now.

@@ -1,4 +1,4 @@
-"""What a snapshot and a project's history are, as values."""
+"""A snapshot and a project's history, as values."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class SnapshotRecord:
 
     @property
     def moment(self) -> int:
-        """The moment whose labels it shows."""
+        """The moment whose labels the snapshot shows."""
         return self.taken_at if self.as_of is None else self.as_of
 
     def to_dict(self) -> dict[str, Any]:
-        """One element of the contract's ``snapshots``."""
+        """Return one element of the contract's ``snapshots``."""
         selection = self.assessment.selection
         return {
             "snapshot": self.id,
@@ -89,7 +89,7 @@ class History:
         return iter(self.snapshots)
 
     def to_dict(self) -> dict[str, Any]:
-        """The contract's JSON of ``tracker history``."""
+        """Return the contract's JSON of ``tracker history``."""
         return {
             "project": self.project,
             "thinned": self.thinned,
@@ -98,18 +98,18 @@ class History:
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per snapshot and measure, each value a number or a text."""
+        """Return one row per snapshot and measure, each value a number or a text."""
         return measure_rows(self.to_dict()["snapshots"])
 
     def to_frame(self) -> pd.DataFrame:
-        """`rows` as a frame."""
+        """Return `rows` as a frame."""
         import pandas as pd
 
         return pd.DataFrame(self.rows(), columns=None if self.snapshots else list(ROW_COLUMNS))
 
 
 def measure_rows(snapshots: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Elements of the contract's ``snapshots`` as one flat row per measure."""
+    """Return the JSON of snapshots as one flat row per measure."""
     return [
         {name: one[name] for name in ("snapshot", "name", "taken_at", "as_of")}
         | {"selection": one["selection"] and json.dumps(one["selection"], ensure_ascii=False)}

@@ -1,4 +1,4 @@
-"""A snapshot's rows put into the record, its digest and seal begun with the last one's."""
+"""A snapshot's rows added to the record, its digest and seal chained to the last one's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LINKS = 30  # snapshots from one frame to the next
 
 
 class Link(NamedTuple):
-    """A snapshot as the next one needs it."""
+    """The parts of a snapshot that the next one needs."""
 
     id: int
     taken_at: int
@@ -34,7 +34,7 @@ class Link(NamedTuple):
 def framed(
     connection: Connection, project: ProjectInfo, number: int, tallied: Tallied, base: Base | None
 ) -> tuple[int | None, Tallied, set[int]]:
-    """The frame of a snapshot, its tallies as they are stored, and whose answers to store.
+    """Return the frame of a snapshot, its tallies as they are stored, and whose answers to store.
 
     A difference is stored as one, until there are so many that a whole one is due.
     """
@@ -55,7 +55,7 @@ def framed(
 def numbers(
     connection: Connection, project: ProjectInfo, tallied: Tallied, texts: dict[int, str]
 ) -> dict[Any, int]:
-    """The numbers of all patterns of some tallies; new ones join ``texts``."""
+    """Return the numbers of all patterns of some tallies; new ones join ``texts``."""
     met = {} if tallied.tallies is None else tallied.tallies.counts
     patterns = {pattern for counts in met.values() for _, pattern in counts}
     patterns |= tallied.patterns.counts.keys()
@@ -63,7 +63,7 @@ def numbers(
 
 
 def last_link(connection: Connection, project: ProjectInfo) -> Link:
-    """Where the project's chain ends now; before its first snapshot is number 0."""
+    """Return the end of the project's chain; before the first snapshot, number 0."""
     columns = (_snapshots.c.id, _snapshots.c.taken_at, _snapshots.c.digest, _snapshots.c.seal)
     ours = select(*columns).where(_snapshots.c.project_id == project.id)
     last = connection.execute(ours.order_by(_snapshots.c.id.desc()).limit(1)).one_or_none()
@@ -71,7 +71,7 @@ def last_link(connection: Connection, project: ProjectInfo) -> Link:
 
 
 def moment_taken(connection: Connection, project: ProjectInfo, last: Link) -> int:
-    """When the snapshot is taken: after the last change and the snapshot before it.
+    """Return the moment of the snapshot, after the last change and the snapshot before.
 
     Whatever the machine's clock says, which may have run backwards.
     """
@@ -86,7 +86,7 @@ def store(
     texts: Mapping[int, str],
     last: Link,
 ) -> dict[str, Any]:
-    """Store a snapshot with its digest and seal, which begin with those of the one before it.
+    """Store a snapshot with its digest and seal, chained to those of the one before.
 
     Returns its row.
     """

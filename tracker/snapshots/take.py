@@ -1,4 +1,4 @@
-"""A snapshot taken: counted, its figures computed, everything stored and chained."""
+"""Taking a snapshot: count, compute its figures, store and chain everything."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["Taken", "Taking", "take_snapshot"]
 
 @dataclass(frozen=True)
 class Taken:
-    """What became of the wish for a snapshot.
+    """The result of a request for a snapshot.
 
     Attributes:
         snapshot: the one taken, or the last one where nothing had changed.
@@ -124,14 +124,14 @@ def _free_name(connection: Connection, project: ProjectInfo, name: str) -> str:
 
 
 def _told(assessment: Assessment, names: Mapping[int, str]) -> str | None:
-    """What was chosen as JSON, annotators by number: names may change, and may have to go."""
+    """Return the choice of answers as JSON, annotators by number: names may change or be erased."""
     numbers = {name: number for number, name in names.items()}
     told = with_people(assessment.selection, numbers)
     return None if told is None else json.dumps(told, ensure_ascii=False)
 
 
 def _standing(connection: Connection, project: ProjectInfo) -> list[tuple[int, str]]:
-    """The flags that stand, by number."""
+    """Return the flags that stand, by number."""
     settled = settling_changes(project.id)
     rows = connection.execute(
         select(settled.c.flag_id, settled.c.state)

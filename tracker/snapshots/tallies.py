@@ -29,12 +29,12 @@ MOST_PATTERNS = 20_000
 
 @dataclass(frozen=True)
 class Tallied:
-    """What was counted.
+    """The tallies of a snapshot.
 
     Attributes:
         patterns: the item patterns, whole.
         answers: how many answers of each annotator count, none with 0.
-        tallies: of the annotators, whole or the difference to another snapshot; None where
+        tallies: of the annotators, whole or the difference to another snapshot; None if
             patterns were too many.
         read: the items whose labels were read; None for all.
     """
@@ -51,7 +51,7 @@ class Tallied:
 
 
 def count_all(connection: Connection, selection: Selection) -> Tallied:
-    """The tallies of every item."""
+    """Return the tallies of every item."""
     patterns = queries.item_patterns(connection, selection)
     if len(patterns.counts) > MOST_PATTERNS:
         own = queries.marginals(connection, selection)
@@ -61,12 +61,15 @@ def count_all(connection: Connection, selection: Selection) -> Tallied:
 
 
 def answers_by_annotator(tallies: AnnotatorTallies) -> dict[int, int]:
-    """How many answers of each annotator are in some tallies; differences may be negative."""
+    """Return how many answers of each annotator are in some tallies.
+
+    Differences may be negative.
+    """
     return {who: sum(met.values()) for who, met in tallies.counts.items()}
 
 
 def patterns_in(tallies: AnnotatorTallies) -> ItemPatterns:
-    """The item patterns of some tallies or of a difference, in their order.
+    """Return the item patterns of some tallies or of a difference, in their order.
 
     Each annotator of an item has met its pattern once, so that it is there as often as it has
     answers.
@@ -80,7 +83,7 @@ def patterns_in(tallies: AnnotatorTallies) -> ItemPatterns:
 
 
 def recorded_assessment(counted: Study) -> Assessment:
-    """The figures that a snapshot records."""
+    """Return the figures that a snapshot records."""
     return assessment_of(
         counted.project,
         counted.sample,

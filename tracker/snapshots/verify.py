@@ -1,4 +1,4 @@
-"""The record verified: both chains, the figures from the stored tallies, and from the ledger."""
+"""Verification of the record: both chains, the figures from the stored tallies and the ledger."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a snapshot, in a sentence."""
+    """A fault of a snapshot, in a sentence."""
 
     snapshot: int
     why: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The fault as JSON."""
+        """Return the fault as JSON."""
         return {"snapshot": self.snapshot, "why": self.why}
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found: how much was checked, in which ways, and the faults in order.
+    """The result: how much was checked, in which ways, and the faults in order.
 
     Attributes:
         project: its name.
@@ -86,7 +86,7 @@ class Verified:
         return not self.faults and not self.ledger
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as JSON."""
+        """Return the result as JSON."""
         return {
             "project": self.project,
             "passed": self.passed,
@@ -106,7 +106,7 @@ Opened = Callable[[], AbstractContextManager[tuple[Connection, ProjectInfo]]]
 
 
 def verify(connection: Connection, project: ProjectInfo, **how: Any) -> Verified:
-    """As `verify_in_turn`, all in one transaction."""
+    """Verify as `verify_in_turn`, all in one transaction."""
     return verify_in_turn(lambda: nullcontext((connection, project)), **how)
 
 
@@ -162,7 +162,7 @@ def verify_in_turn(
 
 
 class _Verifying:
-    """Snapshots verified in their order, some at once."""
+    """Snapshots verified in their order, several at a time."""
 
     def __init__(self, texts: Mapping[int, str], *, chain_only: bool) -> None:
         self.texts = texts
@@ -206,7 +206,7 @@ class _Sums:
         self._by_frame: dict[int, AnnotatorTallies] = {}
 
     def add(self, header: Mapping[str, Any], stored: AnnotatorTallies) -> AnnotatorTallies | None:
-        """The whole tallies of the snapshot; None where they are not kept."""
+        """Return the whole tallies of the snapshot; None if they are not kept."""
         frame = header["frame_id"]
         if frame is None:
             return None
@@ -222,7 +222,7 @@ def _chain(
     before: tuple[str, str],
     thinned: Mapping[int, str],
 ) -> Iterator[str]:
-    """What is wrong with a snapshot's digest and seal.
+    """Yield the faults of a snapshot's digest and seal.
 
     Of one that was thinned out what was counted is gone; the seal of its row can be made again.
     """
@@ -247,7 +247,7 @@ def _recount(
     texts: Mapping[int, str],
     whole: AnnotatorTallies | None,
 ) -> tuple[list[str], str | None]:
-    """What is wrong with a snapshot's tallies and figures, or why that cannot be known."""
+    """Return the faults of a snapshot's tallies and figures, or why they cannot be checked."""
     query = recorded_query(header["settings"])
     project = project_then(connection, project, header["through_change"])
     moment = Moment(header["as_of"], header["through_change"], None)
@@ -273,7 +273,7 @@ def _recount(
 
 
 def _why_not(connection: Connection, project: ProjectInfo, header: Mapping[str, Any]) -> str | None:
-    """Why the labels of then cannot be counted again; None where they can."""
+    """Return why the snapshot's labels cannot be counted again; None if they can."""
     erased = erased_since(connection, project.id, header["through_change"])
     if erased is not None:
         return f"answers that it counted were erased by change {erased}"
@@ -295,9 +295,9 @@ def _tallies_differ(
 
 
 def _differing(parts: Parts, found: Assessment) -> list[str]:
-    """Which stored figures are not those that follow from the tallies.
+    """Return which stored figures are not those that follow from the tallies.
 
-    Categories that were learnt since have none, and the order is that of names, which change.
+    Categories that were learned since have none, and the order is that of names, which change.
     """
     differs = []
     for table, rows in figure_rows(found).items():

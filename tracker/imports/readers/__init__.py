@@ -1,4 +1,4 @@
-"""Every kind of source, and what reads it."""
+"""Every kind of source, with its reader."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Source = SourceFile | FrameSource | RowsSource
 
 
 def read(source: Source, mapped: Mapped, rejections: Rejections, answers: str) -> Iterator[Batch]:
-    """The records of a source in batches, for a project of such ``answers``.
+    """Yield the records of a source in batches, for a project with these ``answers``.
 
     Raises Refused if the source cannot be read.
     """

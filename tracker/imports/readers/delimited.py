@@ -35,9 +35,9 @@ _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
 def read_delimited(source: SourceFile, mapped: Mapped, rejections: Rejections) -> Iterator[Batch]:
-    """The records of a delimited file in batches; rows that are ragged are rejected.
+    """Yield the records of a delimited file in batches; ragged rows are rejected.
 
-    Raises Refused where the file cannot be read as one.
+    Raises Refused if the file cannot be read as delimited text.
     """
     blocks = source.blocks()
     first, blanks, head, body = _head(blocks, source)
@@ -65,9 +65,9 @@ def read_delimited(source: SourceFile, mapped: Mapped, rejections: Rejections) -
 
 
 def _head(blocks: Iterator[bytes], source: SourceFile) -> tuple[str, int, bytes, bytes]:
-    """The first line that is not blank, how many come before it, the block from it on, and after.
+    """Return the first line that is not blank, the number of lines before it, and the blocks.
 
-    It is the header or begins it.
+    The line is the header or begins it. The blocks are the one from the line on, and the rest.
     """
     blanks = 0
     for block in blocks:
@@ -80,13 +80,16 @@ def _head(blocks: Iterator[bytes], source: SourceFile) -> tuple[str, int, bytes,
 
 
 def _wanted(layout: Layout) -> dict[int, bool]:
-    """Where the columns are that are needed, the item's first; and of which few cells differ."""
+    """Return the places of the required columns, and which of them have few distinct cells.
+
+    The item's column comes first.
+    """
     roles = {n: role in _FEW_DIFFER for role, n in layout.roles.items()}
     return {layout.roles["item"]: False} | roles | dict.fromkeys(layout.annotators.values(), True)
 
 
 class _Gathering:
-    """Rows on their way to a table, until they are enough for one."""
+    """Rows that are gathered until there are enough for one table."""
 
     def __init__(self, wanted: Iterable[int]) -> None:
         self.wanted = list(wanted)
@@ -105,7 +108,7 @@ class _Gathering:
             self._size += chunks[n].nbytes
 
     def table(self, *, at_least: int = 1) -> Iterator[Table]:
-        """The rows as a table, if they take so many bytes."""
+        """Yield the rows as a table, if they have at least so many bytes."""
         if self._lines and self._size >= at_least:
             lines, chunks = self._lines, self._chunks
             self._begin()
@@ -121,7 +124,7 @@ def _tables(
     rejections: Rejections,
     lines_before: int,
 ) -> Iterator[Table]:
-    """The blocks as tables, up to the first that is not plain, and the rest row by row."""
+    """Yield the blocks as tables, up to the first that is not plain, and the rest row by row."""
     wanted = _wanted(layout)
     gathered = _Gathering(wanted)
     for block in blocks:
@@ -141,7 +144,7 @@ def _tables(
 
 
 def _delimiter(first: str, source: SourceFile) -> str:
-    """The delimiter that splits the header most often; a tab for .tsv where none does."""
+    """Return the delimiter that splits the header most often; a tab for .tsv if none does."""
     counts = {delimiter: first.count(delimiter) for delimiter in _DELIMITERS}
     best = max(_DELIMITERS, key=lambda delimiter: counts[delimiter])
     if not counts[best] and ".tsv" in source.name:
@@ -172,7 +175,7 @@ class _Rows:
     def tables(
         self, wanted: Mapping[int, bool], width: int, rejections: Rejections
     ) -> Iterator[Table]:
-        """The rows left, many at a time; those that are ragged are rejected."""
+        """Yield the remaining rows, many at a time; ragged ones are rejected."""
         import pyarrow as pa
 
         gathered = _Gathering(wanted)
@@ -189,7 +192,7 @@ class _Rows:
         yield from gathered.table()
 
     def take(self, number: int) -> tuple[Sequence[int], list[list[str]]]:
-        """The lines and the cells of so many rows, blank ones left out; all there are left."""
+        """Return the lines and the cells of at most so many rows, without blank ones."""
         before = self._reader.line_num
         rows: list[list[str]] = []
         try:
@@ -211,7 +214,7 @@ class _Rows:
 
 
 def _lines_of(row: list[str]) -> int:
-    """How many lines of the file a row takes; a blank one takes one."""
+    """Return how many lines of the file a row takes; a blank one takes one."""
     return 1 + sum(cell.count("\n") + cell.count("\r") - cell.count("\r\n") for cell in row)
 
 
@@ -253,7 +256,7 @@ def _long(layout: Layout, table: Table) -> Batch:
 
 
 def _wide(layout: Layout, table: Table) -> Batch:
-    """One record per filled cell of an annotator, row by row; an empty cell says nothing."""
+    """Return one record per filled cell of an annotator, row by row; an empty cell says nothing."""
     import pyarrow as pa
 
     lines, cells = table

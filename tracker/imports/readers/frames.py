@@ -1,4 +1,4 @@
-"""Sources that are no files: data frames, and rows that a program makes."""
+"""Sources that are not files: data frames, and rows that a program makes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST_SHOWN = 100
 
 
 class _InMemory:
-    """What the loader asks of every source."""
+    """What the loader requires of every source."""
 
     size = None
     bytes_read = 0
@@ -36,17 +36,17 @@ class _InMemory:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the columns that were read; known once everything was."""
+        """SHA-256 of the columns that were read; known once everything was read."""
         return self._sha256.hexdigest()
 
     def watch(self, _told: Callable[[int], None]) -> None:
-        """Tell nobody anything: there are no bytes to count."""
+        """Do nothing: there are no bytes to count."""
 
     def drain(self) -> None:
-        """Nothing is left over."""
+        """Do nothing: nothing is left over."""
 
     def digested(self, batch: Batch) -> Batch:
-        """The batch, taken into the digest."""
+        """Return the batch, after adding it to the digest."""
         for role, cells in batch.columns.items():
             self._sha256.update(f"\0{role}\0".encode())
             self._sha256.update("\0".join(cells.texts).encode())
@@ -63,7 +63,7 @@ class FrameSource(_InMemory):
 
 
 class RowsSource(_InMemory):
-    """Named tuples whose fields are roles; one that the first row has no value for is left out."""
+    """Named tuples whose fields are roles, without fields that have no value in the first row."""
 
     def __init__(self, rows: Iterable[NamedTuple], name: str) -> None:
         super().__init__(name)
@@ -71,7 +71,7 @@ class RowsSource(_InMemory):
 
 
 def read_rows(source: RowsSource) -> Iterator[Batch]:
-    """The rows in batches. Raises Refused if there are none."""
+    """Yield the rows in batches. Raises Refused if there are none."""
     rows, line = iter(source.rows), _FIRST_LINE
     fields: dict[str, int] = {}
     while some := list(islice(rows, _AT_ONCE)):
@@ -89,11 +89,11 @@ def read_rows(source: RowsSource) -> Iterator[Batch]:
 def read_frame(
     source: FrameSource, mapped: Mapped, rejections: Rejections, *, several: bool
 ) -> Iterator[Batch]:
-    """The rows of a frame in batches, missing values as empty cells.
+    """Yield the rows of a frame in batches, missing values as empty cells.
 
-    A whole number is written without a point, also if a gap made its column one of floats. With
-    ``several`` a list of categories is the answer of as many; every other list is rejected.
-    Raises Refused as a file does.
+    A whole number is written without a point, even if a gap made its column one of floats. With
+    ``several`` a list of categories is an answer with several categories; any other list is
+    rejected. Raises Refused as for a file.
     """
     frame = source.frame
     names = [str(name) for name in frame.columns]
@@ -128,7 +128,7 @@ class _Records(NamedTuple):
 
 
 class _Told:
-    """What a part of a frame says, and what of it is rejected."""
+    """The records of a part of a frame, and its rejections."""
 
     def __init__(self, name: str, lines: Numbers, rejections: Rejections, *, several: bool) -> None:
         self.name = name
@@ -138,7 +138,7 @@ class _Told:
         self.bad: set[int] = set()
 
     def refuse_lists(self, role: str, cells: Texts) -> None:
-        """Reject the rows whose cell is a list where none can be."""
+        """Reject the rows whose cell is a list if lists are not allowed."""
         for n, cell in enumerate(cells):
             if not isinstance(cell, str):
                 self._reject(n, f"the {role} is {_shown(cell)}, not a single value")
@@ -150,7 +150,10 @@ class _Told:
             self.rejections.ragged += 1
 
     def records(self, answers: Sequence[Texts], *, wide: bool) -> _Records:
-        """A record for every category of every answer, row by row; ``wide``: of filled cells."""
+        """Return a record for every category of every answer, row by row.
+
+        ``wide`` says that only filled cells are answers.
+        """
         rows, places, categories = [], [], []
         if not answers:
             kept = [n for n in range(len(self.lines)) if n not in self.bad]
@@ -200,7 +203,7 @@ def _batch(
 
 
 def _whole(column: pd.Series[Any]) -> bool:
-    """Whether all floats of a column are whole numbers."""
+    """Return whether all floats of a column are whole numbers."""
     if column.dtype.kind == "f":
         values = column.to_numpy(dtype=float, na_value=np.nan)
     elif column.dtype.kind == "O":
@@ -212,7 +215,10 @@ def _whole(column: pd.Series[Any]) -> bool:
 
 
 def _texts(column: pd.Series[Any], whole: bool) -> Texts:
-    """A column's cells as texts, each different value written once if values can be told apart."""
+    """Return a column's cells as texts.
+
+    If values can be hashed, each distinct value is written once.
+    """
     import pandas as pd
 
     if column.dtype.kind == "O" and not isinstance(column.dtype, pd.CategoricalDtype):
@@ -223,7 +229,7 @@ def _texts(column: pd.Series[Any], whole: bool) -> Texts:
 
 
 def _text(cell: Any, *, whole: bool) -> Any:
-    """A cell as a file would hold it; a list, or what is like one, as it is."""
+    """Return a cell as a file would hold it; a list, or anything like one, unchanged."""
     import pandas as pd
 
     if isinstance(cell, str):

@@ -49,7 +49,7 @@ class _Digested(io.RawIOBase):
 class SourceFile:
     """One source of an import: a path, or ``-`` for standard input; read once.
 
-    Raises Refused where it is missing, a folder, empty, binary or not text.
+    Raises Refused if it is missing, a folder, empty, binary or not text.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class SourceFile:
 
     @property
     def size(self) -> int | None:
-        """Bytes in the file, None where that cannot be known."""
+        """Bytes in the file, None if that cannot be known."""
         return self._size
 
     @property
@@ -89,11 +89,11 @@ class SourceFile:
         return self._digested.bytes_read
 
     def watch(self, told: Callable[[int], None]) -> None:
-        """Tell someone the bytes taken from the file so far, each time."""
+        """Report the number of bytes taken from the file so far, after each read."""
         self._digested.watch = told
 
     def drain(self) -> None:
-        """Read to the end, so that the digest is of the whole."""
+        """Read to the end, so that the digest covers the whole."""
         while self._stream.read(1 << 20):
             pass
 
@@ -103,10 +103,10 @@ class SourceFile:
             self._opened.close()
 
     def blocks(self) -> Iterator[bytes]:
-        """The text as UTF-8, many whole lines at a time; the last may lack its end.
+        """Yield the text as UTF-8, many whole lines at a time; the last may lack its end.
 
         Raises Refused for a file that is empty, binary or damaged, or that has a line longer
-        than `LONGEST_LINE`. UTF-8 is taken as it comes: see `decoded`.
+        than `LONGEST_LINE`. UTF-8 is not decoded here: see `decoded`.
         """
         stream = self._stream
         if stream.peek(2)[:2] == b"\x1f\x8b":
@@ -161,7 +161,7 @@ class SourceFile:
             lines += line_ends(block)
 
     def decoded(self, block: bytes, lines_before: int) -> str:
-        """The text of a block that so many lines precede; raises Refused if it is not UTF-8."""
+        """Return the text of a block after so many lines; raises Refused if it is not UTF-8."""
         try:
             return block.decode()
         except UnicodeDecodeError as error:
@@ -178,7 +178,7 @@ class SourceFile:
 
 
 def line_ends(block: bytes) -> int:
-    """How many lines end in a block of text."""
+    """Return how many lines end in a block of text."""
     returns = block.count(b"\r")
     return block.count(b"\n") + (returns and returns - block.count(b"\r\n"))
 

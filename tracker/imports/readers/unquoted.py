@@ -14,12 +14,12 @@ _NOT_PLAIN = (b'"', b"\0")
 def plain_columns(
     block: bytes, delimiter: str, width: int, wanted: Mapping[int, bool]
 ) -> dict[int, Any] | None:
-    """The wanted columns by position, if every line is a row of so many cells as it stands.
+    """Return the wanted columns by position, if every line is a plain row of so many cells.
 
-    They are Arrow arrays; those ``wanted`` with True, of which few cells differ, are encoded.
-    The first of them is the item, which is never empty but on a blank line. None for a block
-    with quotes, blank or ragged lines or bytes that are not UTF-8: those are for a reader that
-    can say what is wrong on which line.
+    They are Arrow arrays; those ``wanted`` with True, which have few distinct cells, are
+    encoded. The first of them is the item, which is empty on blank lines only. None for a block
+    with quotes, blank or ragged lines or bytes that are not UTF-8: these are left to a reader
+    that can say what is wrong on which line.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -40,20 +40,20 @@ class IntraclassCorrelation:
         form: one of `FORMS`. 1: annotators differ from item to item; A: absolute agreement and
             C: consistency of the same annotators throughout. "1" is the reliability of a single
             answer, "k" that of the mean of an item's answers.
-        value: the coefficient, at most 1, or None where it cannot be computed.
+        value: the coefficient, at most 1, or None if it cannot be computed.
         undefined: why ``value`` is None: too_few_items (fewer than two compared),
             too_few_annotators, no_overlap, single_category (no variation at all, or none but
             between annotators), not_applicable (an answer that is no number; a two-way form in
             an incomplete design; a form whose estimated variance of answers or of items' means
             is not above 0).
-        ci_low: lower bound; None where F is 0 or infinite, since both bounds would be the value,
+        ci_low: lower bound; None if F is 0 or infinite, since both bounds would be the value,
             or where the error of A has no degrees of freedom.
         ci_high: upper bound, likewise.
         confidence: the level of the bounds, in (0, 1).
-        f: the F of the test against a correlation of 0; None where it is infinite.
+        f: the F of the test against a correlation of 0; None if it is infinite.
         df1: degrees of freedom between items.
         df2: degrees of freedom of the error.
-        p_value: one-sided; None where ``f`` is.
+        p_value: one-sided; None if ``f`` is.
         items: items of two answers or more, the only ones that enter.
         annotators: answers to an item, k; n0 where items differ in it; None if undefined.
         balanced: all items have equally many answers.
@@ -76,7 +76,7 @@ class IntraclassCorrelation:
     note: str | None = None
 
     def to_dict(self) -> dict[str, str | float | int | None]:
-        """The form as JSON has it, key order included."""
+        """Return the form as JSON has it, key order included."""
         return asdict(self)
 
 
@@ -86,7 +86,7 @@ def intraclass_correlations(
     marginals: Mapping[int, Mapping[Answer, int]] | None = None,
     confidence: float = 0.95,
 ) -> list[IntraclassCorrelation]:
-    """All forms, in the order of `FORMS`.
+    """Return all forms, in the order of `FORMS`.
 
     Items of one answer are left out. With unequal numbers of answers the one-way forms take
     Donner's n0 for k and their bounds are approximate. The two-way forms need every annotator's
@@ -170,7 +170,7 @@ def _relative(
     size: Fraction,
     df2: int,
 ) -> list[IntraclassCorrelation]:
-    """The single and the mean form of items against an error: within items, or C's."""
+    """Return the single and the mean form of items against an error: within items, or C's."""
     blank = _tested(replace(blank, annotators=float(size)), top, error, df2)
     if not top and not error:
         return _all_undefined(_noted(blank, "only annotators differ"), SINGLE_CATEGORY, forms)
@@ -198,7 +198,7 @@ class _Squares(NamedTuple):
 def _absolute(
     forms: Sequence[str], blank: IntraclassCorrelation, squares: _Squares
 ) -> list[IntraclassCorrelation]:
-    """The single and the mean form of absolute agreement."""
+    """Return the single and the mean form of absolute agreement."""
     rows, columns, error, n, k = squares
     blank = _tested(replace(blank, annotators=float(k)), rows, error, (n - 1) * (k - 1))
     beside = rows + (k - 1) * error + Fraction(k, n) * (columns - error)
@@ -214,7 +214,7 @@ def _absolute(
 
 
 def _absolute_bounds(single: Fraction, squares: _Squares, confidence: float) -> Bounds:
-    """McGraw and Wong's table 7, whose degrees of freedom are Satterthwaite's."""
+    """Return the bounds of McGraw and Wong's table 7, with Satterthwaite's degrees of freedom."""
     from scipy.special import fdtri
 
     rows, columns, error, n, k = squares
@@ -237,7 +237,7 @@ def _absolute_bounds(single: Fraction, squares: _Squares, confidence: float) -> 
 def _tested(
     blank: IntraclassCorrelation, top: Fraction, error: Fraction, df2: int
 ) -> IntraclassCorrelation:
-    """The F test against 0, the same for the forms of one model."""
+    """Return the F test against 0, the same for the forms of one model."""
     from scipy.special import fdtrc
 
     df1 = blank.items - 1
@@ -249,7 +249,7 @@ def _tested(
 
 
 def _bounds_of_f(tested: IntraclassCorrelation) -> Bounds:
-    """Bounds of the ratio of the population's mean squares, from the F of the sample."""
+    """Return bounds of the ratio of the population's mean squares, from the F of the sample."""
     from scipy.special import fdtri
 
     if not tested.f or tested.df1 is None or tested.df2 is None:
@@ -270,5 +270,5 @@ def _with(
 
 
 def _noted(result: IntraclassCorrelation, note: str) -> IntraclassCorrelation:
-    """The same with a further remark."""
+    """Return the same with a further remark."""
     return replace(result, note="; ".join(part for part in (result.note, note) if part))

@@ -39,7 +39,7 @@ class NumericFigure:
     """One figure of two annotators.
 
     Attributes:
-        value: the figure, or None where it cannot be computed.
+        value: the figure, or None if it cannot be computed.
         undefined: why ``value`` is None: no_overlap, too_few_items, single_category (no
             variation) or not_applicable (an answer that is no number).
         ci_low: lower confidence bound, or None.
@@ -83,7 +83,7 @@ class NumericAgreement:
     upper_limit: NumericFigure
 
     def to_dict(self) -> dict[str, object]:
-        """The figures as JSON has them, each a mapping of its own, key order included."""
+        """Return the figures as JSON has them, each a mapping of its own, key order included."""
         return asdict(self)
 
 
@@ -103,7 +103,7 @@ def numeric_agreement(
     values: Mapping[int, float],
     confidence: float = 0.95,
 ) -> NumericAgreement:
-    """Correlations, concordance and limits of agreement of two annotators.
+    """Return correlations, concordance and limits of agreement of two annotators.
 
     Args:
         table: ``{(answer of the first, answer of the second): items}`` over the items that both
@@ -167,7 +167,7 @@ def _moments(pairs: Mapping[tuple[int, int], int]) -> _Moments:
 
 
 def _mid_ranks(pairs: Mapping[tuple[int, int], int]) -> Counter[tuple[int, int]]:
-    """The pairs with each value replaced by twice its mid-rank, which is an integer."""
+    """Return the pairs with each value replaced by twice its mid-rank, which is an integer."""
     ranks: list[dict[int, int]] = []
     for side in (0, 1):
         totals: Counter[int] = Counter()
@@ -200,7 +200,10 @@ def _correlation(sums: _Moments, confidence: float, *, of_ranks: bool) -> Numeri
 
 
 def _concordance(sums: _Moments, confidence: float) -> NumericFigure:
-    """Lin's coefficient r C; r, C and the location shift u enter only by rational products."""
+    """Return Lin's coefficient r C.
+
+    R, C and the location shift u enter only by rational products.
+    """
     if sums.items < 2:
         return _undefined(TOO_FEW_ITEMS)
     whole = sums.of_x + sums.of_y + sums.shift**2
@@ -220,7 +223,7 @@ def _concordance(sums: _Moments, confidence: float) -> NumericFigure:
 
 
 def _transformed(value: float, error: float, confidence: float) -> NumericFigure:
-    """Bounds from a normal interval around the inverse hyperbolic tangent."""
+    """Return bounds from a normal interval around the inverse hyperbolic tangent."""
     from scipy.special import ndtri
 
     reach = float(ndtri((1 + confidence) / 2)) * error
@@ -231,7 +234,7 @@ def _transformed(value: float, error: float, confidence: float) -> NumericFigure
 
 
 def _limits(sums: _Moments, unit: int, confidence: float) -> tuple[NumericFigure, ...]:
-    """Bias, standard deviation, lower and upper limit of agreement, in the values' unit."""
+    """Return bias, standard deviation, lower and upper limit of agreement, in the values' unit."""
     from scipy.special import stdtrit
 
     n = sums.items

@@ -18,7 +18,7 @@ __all__ = ["Variation", "between_annotators", "is_complete", "variation", "whole
 
 
 def whole_numbers(values: Mapping[int, float]) -> tuple[dict[Answer, int], int]:
-    """The values as integers, exactly as their decimals are written.
+    """Return the values as integers, exactly as their decimals are written.
 
     Args:
         values: ``{category id: number}``; a number that is not finite counts as none.
@@ -75,7 +75,7 @@ class Variation:
 
 
 def variation(patterns: ItemPatterns, numbers: Mapping[Answer, int]) -> Variation:
-    """The sums of squares from the patterns; an answer without a number raises KeyError."""
+    """Return the sums of squares from the patterns; an answer without a number raises KeyError."""
     sizes: Counter[int] = Counter()
     totals: Counter[Answer] = Counter()
     of_items: Counter[int] = Counter()  # answers to an item -> sum of its items' squared sums
@@ -97,7 +97,7 @@ def variation(patterns: ItemPatterns, numbers: Mapping[Answer, int]) -> Variatio
 
 
 def is_complete(found: Variation, own: Sequence[Mapping[Answer, int]]) -> bool:
-    """Whether every annotator answered every item that has an answer.
+    """Return whether every annotator answered every item that has an answer.
 
     Args:
         found: the variation of the items of two answers or more.
@@ -116,6 +116,6 @@ def is_complete(found: Variation, own: Sequence[Mapping[Answer, int]]) -> bool:
 def between_annotators(
     found: Variation, own: Sequence[Mapping[Answer, int]], numbers: Mapping[Answer, int]
 ) -> Fraction:
-    """The sum of squares between annotators of a complete design, in units squared."""
+    """Return the sum of squares between annotators of a complete design, in units squared."""
     sums = [sum(count * numbers[answer] for answer, count in one.items()) for one in own]
     return Fraction(sum(x * x for x in sums), found.items) - Fraction(sum(sums) ** 2, found.answers)

@@ -41,13 +41,13 @@ class SpanAgreement:
 
     Attributes:
         measure: a name in `SPAN_MEASURES`.
-        value: F1 in [0, 1]; None where it cannot be computed.
+        value: F1 in [0, 1]; None if it cannot be computed.
         undefined: why ``value`` is None: no_overlap where no document has two answers,
             single_category where none of these marks anything ("none applies" is all there is),
             or why the project has nothing to compare; else None.
         true_positives: spans (of ``token_…`` measures: positions) that both marked.
-        precision: of ``second``'s, the share that ``first`` has; None where it has none.
-        recall: of ``first``'s, the share that ``second`` has; None where it has none.
+        precision: of ``second``'s, the share that ``first`` has; None if it has none.
+        recall: of ``first``'s, the share that ``second`` has; None if it has none.
         standard_error: of ``value`` over a sample of documents; None below two with spans.
         ci_low: lower confidence bound, likewise.
         ci_high: upper confidence bound, likewise.
@@ -75,7 +75,7 @@ class SpanAgreement:
 
     @property
     def coefficient(self) -> Coefficient:
-        """The figure among those of other projects; its documents are items there."""
+        """The figure in the form of other projects; its documents are items there."""
         return Coefficient(
             measure=self.measure,
             value=self.value,
@@ -95,7 +95,10 @@ class SpanAgreement:
         )
 
     def to_dict(self) -> dict[str, Detail]:
-        """The figure as JSON: a coefficient's, without the chance term that it does not have."""
+        """Return the figure as JSON.
+
+        A coefficient's, without the chance term that it does not have.
+        """
         told = self.coefficient.to_dict()
         return {name: told[name] for name in told if name not in {"observed", "expected"}}
 
@@ -137,7 +140,10 @@ class SpanSums:
         return 2 * self.true_positives / number if number else None
 
     def squared_residuals(self) -> int:
-        """The sum over documents of (t N - T n) squared: N**4 / 4 times that of influences."""
+        """Return the sum over documents of (t N - T n) squared.
+
+        N**4 / 4 times that of influences.
+        """
         total, number = self.true_positives, self.first + self.second
         return self.t_t * number**2 - 2 * self.t_n * total * number + self.n_n * total**2
 
@@ -151,7 +157,7 @@ def span_agreement(
     undefined: str | None = None,
     confidence: float = 0.95,
 ) -> SpanAgreement:
-    """F1 of the sums with its error and bounds, documents being the unit that was sampled.
+    """Return F1 of the sums with its error and bounds; the documents are the sample.
 
     The error is that of a ratio of sums over documents (Cochran 1977, section 6.4), so pairs that
     share a document are not taken for independent. The bounds are Student's, in [0, 1], with one
@@ -198,7 +204,7 @@ def span_agreement(
 def _spread(
     sums: SpanSums, value: float, confidence: float
 ) -> tuple[float | None, float | None, float | None, str | None]:
-    """Standard error, lower and upper bound, and the method."""
+    """Return standard error, lower and upper bound, and the method."""
     if sums.marked < 2:
         return None, None, None, None
     residuals, number = sums.squared_residuals(), sums.first + sums.second

@@ -12,7 +12,7 @@ Interval: TypeAlias = tuple[int, int]
 
 
 def most_matches(first: Sequence[Interval], second: Sequence[Interval]) -> int:
-    """The most pairs of an interval of each side that overlap, no interval in two pairs.
+    """Return the greatest number of pairs of overlapping intervals, no interval in two pairs.
 
     Touching intervals share nothing and do not overlap. Both sides are sorted.
 
@@ -32,7 +32,7 @@ def most_matches(first: Sequence[Interval], second: Sequence[Interval]) -> int:
 
 
 def _in_step(intervals: Sequence[Interval]) -> bool:
-    """Whether they end in the order in which they start, as they do unless they nest."""
+    """Return whether they end in the order in which they start, as they do unless they nest."""
     last = 0
     for _, end in intervals:
         if end < last:
@@ -42,7 +42,7 @@ def _in_step(intervals: Sequence[Interval]) -> bool:
 
 
 def _most_in_step(first: Sequence[Interval], second: Sequence[Interval]) -> int:
-    """The matching of `most_matches` where the next to end is always the next in the list."""
+    """Return the matching of `most_matches` if the next to end is always the next in the list."""
     matched = one = other = 0
     while one < len(first) and other < len(second):
         if first[one][1] <= second[other][0]:
@@ -57,7 +57,7 @@ def _most_in_step(first: Sequence[Interval], second: Sequence[Interval]) -> int:
 
 
 def _most_nested(sides: tuple[Sequence[Interval], Sequence[Interval]]) -> int:
-    """The matching of `most_matches` in general, in the time of a sort."""
+    """Return the matching of `most_matches` in general, in the time of a sort."""
     ends = sorted(
         (end, side, index)
         for side, intervals in enumerate(sides)
@@ -85,7 +85,7 @@ def _most_nested(sides: tuple[Sequence[Interval], Sequence[Interval]]) -> int:
 
 
 def covered(intervals: Sequence[Interval]) -> Sequence[Interval]:
-    """Sorted intervals made disjoint, covering the same positions."""
+    """Return sorted intervals made disjoint, covering the same positions."""
     last = 0
     for start, end in intervals:
         if start < last:
@@ -106,7 +106,7 @@ def _merged(intervals: Sequence[Interval]) -> list[Interval]:
 
 
 def total_length(disjoint: Sequence[Interval]) -> int:
-    """How many positions disjoint intervals cover."""
+    """Return how many positions disjoint intervals cover."""
     total = 0
     for start, end in disjoint:
         total += end - start
@@ -114,7 +114,7 @@ def total_length(disjoint: Sequence[Interval]) -> int:
 
 
 def common_length(first: Sequence[Interval], second: Sequence[Interval]) -> int:
-    """How many positions both sides cover, each of them sorted and disjoint."""
+    """Return how many positions both sides cover, each of them sorted and disjoint."""
     if not second:
         return 0
     common, others = 0, iter(second)

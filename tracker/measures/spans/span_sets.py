@@ -30,7 +30,7 @@ class Marked:
         labelled_positions: what they cover by category, disjoint within each.
         positions: what they cover together, disjoint.
         exact: the spans as a set, further copies of one numbered.
-        unlabelled: where they are, likewise.
+        unlabeled: where they are, likewise.
         numbers: what each measure counts: spans three times, positions by category, positions.
     """
 
@@ -69,7 +69,7 @@ class Marked:
 
 
 def _numbered(values: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
-    """A multiset as a set, so that an intersection counts what both hold as often as both do."""
+    """Return a multiset as a set of numbered copies, so that an intersection counts copies."""
     found = set(values)
     if len(found) < len(values):
         seen: Counter[tuple[int, ...]] = Counter()
@@ -81,7 +81,10 @@ def _numbered(values: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
 
 
 def mark(answers: Mapping[str, Sequence[Span]]) -> dict[str, Marked]:
-    """The answers to a document by annotator, in order of name; equal ones are one object."""
+    """Return the answers to a document by annotator, in order of name.
+
+    Equal ones are one object.
+    """
     made: dict[tuple[Span, ...], Marked] = {}
     marked = {}
     for annotator in sorted(answers):
@@ -109,7 +112,7 @@ _NOTHING = Common((0, 0, 0, 0, 0), ())
 
 
 def in_common(first: Marked, second: Marked) -> Common:
-    """What both answers marked."""
+    """Return what both answers marked."""
     if first is second:
         return Common(first.numbers, first.spans)
     if not (first.spans and second.spans):

@@ -84,7 +84,7 @@ class SpanTally:
     def _add_pairs(
         self, answers: Mapping[str, Marked], found: Mapping[tuple[str, str], Common]
     ) -> None:
-        """The pairs apart, and pooled: a document's contributions are added before squaring."""
+        """Add the pairs, apart and pooled: a document's contributions are added before squaring."""
         for pair, common in found.items():
             if pair not in self.pairs:
                 self.pairs[pair] = _five()
@@ -115,7 +115,7 @@ class SpanTally:
             )
 
     def _add_to_categories(self, answers: Mapping[str, Marked], found: Iterable[Common]) -> None:
-        """Of a category, spans in the union of each two answers, and those in both."""
+        """Add for each category the spans in the union of each two answers, and those in both."""
         agreeing: dict[int, int] = {}
         for common in found:
             for category, *_ in common.exact:
@@ -143,7 +143,7 @@ class SpanTally:
 
 
 def _places(answers: Mapping[str, Marked]) -> tuple[list[int], list[int]]:
-    """What each measure counts over all pairs: on the side of the first, and of the second.
+    """Return what each measure counts over all pairs, on the first's and on the second's side.
 
     The n-th annotator, from 0, is the second of n pairs and the first of all that follow.
     """
@@ -155,7 +155,7 @@ def _places(answers: Mapping[str, Marked]) -> tuple[list[int], list[int]]:
 
 
 def why_nothing_compared(tally: SpanTally) -> str | None:
-    """Why no two answers can be compared; None where some can."""
+    """Return why no two answers can be compared; None if some can."""
     if not tally.documents:
         return TOO_FEW_ITEMS
     if len(tally.annotators) < 2:
@@ -164,7 +164,7 @@ def why_nothing_compared(tally: SpanTally) -> str | None:
 
 
 def pooled_agreement(tally: SpanTally, confidence: float = 0.95) -> tuple[SpanAgreement, ...]:
-    """The five measures of a project: the value over all pairs pooled, and the mean of pairs.
+    """Return the five measures of a project: over all pairs pooled, and the mean over pairs.
 
     The reference of each pair is the annotator whose name comes first.
 
@@ -196,7 +196,7 @@ def pooled_agreement(tally: SpanTally, confidence: float = 0.95) -> tuple[SpanAg
 def span_rates(
     tally: SpanTally, categories: Sequence[int], confidence: float = 0.95
 ) -> list[CategoryRate]:
-    """The rate of each of ``categories``, in their order, used or not.
+    """Return the rate of each of ``categories``, in their order, used or not.
 
     An agreement is a span that both of a pair of annotators marked with the same start, end and
     category, a potential agreement one that at least one of them marked: the rate is Jaccard's

@@ -41,7 +41,7 @@ _NONE: Sequence[Interval] = ()
 
 @dataclass
 class _Category:
-    """What is summed of one category."""
+    """The sums for one category."""
 
     observed: Counter[int] = field(default_factory=Counter)  # over pairs, by answers to a document
     units: Counter[int] = field(default_factory=Counter)  # how many there are of each length
@@ -51,7 +51,7 @@ class _Category:
 
 @dataclass
 class UnitTally:
-    """Sums over documents; they grow with the different lengths that there are.
+    """Sums over documents; they grow with the number of distinct lengths.
 
     Attributes:
         documents: documents of two answers or more.
@@ -95,7 +95,7 @@ class UnitTally:
                     )
 
     def disagreements(self, category: int) -> tuple[Fraction, Fraction]:
-        """Observed and expected disagreement of a category, in squared shares of the continuum."""
+        """Return observed and expected disagreement of a category, in squared continuum shares."""
         sums = self.categories[category]
         observed = sum(
             (Fraction(2 * total, answers - 1) for answers, total in sums.observed.items()),
@@ -112,7 +112,7 @@ class UnitTally:
 def unitizing_alpha(
     tally: UnitTally, *, undefined: str | None = None, confidence: float = 0.95
 ) -> Coefficient:
-    """Alpha of all categories together, at most 1; 0 is chance level.
+    """Return alpha of all categories together, at most 1; 0 is chance level.
 
     Its details hold D_o and D_e in squared shares of the continuum, the sums over categories. It
     has no standard error: the source has none.
@@ -152,7 +152,7 @@ def unitizing_alpha(
 
 
 def _fits(own: Marked, length: int) -> bool:
-    """Whether no units of one category overlap, and none ends past the document."""
+    """Return whether no units of one category overlap, and none ends past the document."""
     for category, units in own.by_category.items():
         # Intervals that are disjoint already are returned as they came.
         if own.labelled_positions[category] is not units or units[-1][1] > length:
@@ -174,7 +174,7 @@ def _add_lengths(sums: _Category, units: Sequence[Interval], length: int) -> Non
 
 
 def _difference(first: Sequence[Interval], second: Sequence[Interval]) -> int:
-    """By how much the units of two answers to one document differ, in squared positions."""
+    """Return how much the units of two answers to one document differ, in squared positions."""
     total = one = other = 0
     met_one = met_other = False  # whether the unit that is looked at overlaps one of the other side
     while one < len(first) or other < len(second):
@@ -197,7 +197,7 @@ _END = (1 << 62, 1 << 62)
 
 
 def _expected(units: Counter[int], gaps: Counter[int]) -> int:
-    """By how much units of these lengths differ in all places together where they may meet.
+    """Return how much units of these lengths differ over all places where they may meet.
 
     Of a unit of length l that is l (l - 1) (2 l - 1) / 3 for each other unit, and l squared for
     each place in a gap that holds it.

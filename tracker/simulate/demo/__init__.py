@@ -23,7 +23,7 @@ _CROWD = (Group("honest", 12), Group("constant", 1))
 
 
 def sandwich() -> Iterator[Row]:
-    """The sandwich table: 1000 items, two annotators."""
+    """Yield the sandwich table: 1000 items, two annotators."""
     number = 0
     for (a, b), items in SANDWICH.items():
         for _ in range(items):
@@ -33,7 +33,7 @@ def sandwich() -> Iterator[Row]:
 
 
 def crowd_by_week(weeks: int, items: int) -> Iterator[list[Row]]:
-    """A crowd with one always-positive annotator, so many items a week."""
+    """Yield a crowd with one always-positive annotator, with so many items a week."""
     rows = list(crowd(weeks * items, 7, _CROWD, answers_per_item=4))
     per_week = len(rows) // weeks
     for week in range(weeks):
@@ -41,6 +41,6 @@ def crowd_by_week(weeks: int, items: int) -> Iterator[list[Row]]:
 
 
 def turk_files() -> list[str]:
-    """The paths of the Turk experiment's answers and truths (see README.md beside them)."""
+    """Return the paths of the Turk experiment's answers and truths (see README.md beside them)."""
     folder = files("tracker.simulate.demo")
     return [str(folder / "assignments.csv"), str(folder / "truth.csv")]

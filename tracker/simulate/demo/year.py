@@ -1,4 +1,4 @@
-"""A scripted year of a labelling project: what happened, and every answer that was given.
+"""A scripted year of a labeling project: the events, and every answer.
 
 Reviews come in each week and get four answers each, while the crowd grows. In May a guideline
 says at last what "neutral" is. In August somebody joins who calls everything positive, and goes
@@ -46,7 +46,7 @@ _RIGHT = {
 
 @dataclass(frozen=True)
 class Week:
-    """A week's answers, and the first moment that is not in it any more."""
+    """A week's answers, and the first moment after it."""
 
     end: datetime
     rows: tuple[Row, ...]
@@ -60,7 +60,7 @@ class _Item:
 
 
 def year(seed: int = YEAR) -> Iterator[Week]:
-    """The weeks of the year, in order; the same for the same seed on every machine."""
+    """Yield the weeks of the year, in order; the same for the same seed on every machine."""
     source = source_of("year", seed)
     old: list[_Item] = []
     number = 0

@@ -1,6 +1,6 @@
-"""The ledger as it was: the labels at a moment, or what was known of them by then.
+"""The ledger as it was: the labels at a moment, or as they were known by then.
 
-Two clocks run: when an answer was labelled, and when the ledger learnt of it. Inside `as_it_was`
+Two clocks run: when an answer was labeled, and when the ledger learned of it. Inside `as_it_was`
 every statement reads the past, itself unchanged: temporary tables hide the stored ones of the
 same names, on either database, for this connection alone.
 """

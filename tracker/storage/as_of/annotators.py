@@ -37,7 +37,7 @@ _imports = cast("Table", Import.__table__)
 
 
 def owners_then(connection: Connection, project_id: int, through: int | None) -> dict[int, int]:
-    """Whose the answers given under an alias were: ``{alias id: annotator id}``.
+    """Return the owner of the answers under each alias then: ``{alias id: annotator id}``.
 
     Nothing where no answers changed hands since, which is the usual case.
     """
@@ -71,7 +71,7 @@ def _aliases_then(project_id: int, through: int) -> Select[Any]:
 
 
 def people_then(connection: Connection, project_id: int, through: int) -> Rows:
-    """Annotators of the kinds they had, their aliases, and the imports, as they were known."""
+    """Return annotators with their kinds then, their aliases, and the imports, as known."""
     kinds = _kinds_then(connection, project_id, through)
     kind = case(kinds, value=_annotators.c.id, else_=_annotators.c.kind)
     annotators = select(
@@ -90,7 +90,7 @@ def people_then(connection: Connection, project_id: int, through: int) -> Rows:
 
 
 def _kinds_then(connection: Connection, project_id: int, through: int) -> dict[int, str]:
-    """The kinds of annotators that have another now."""
+    """Return the kinds of annotators that have another now."""
     rows = connection.execute(
         select(_facts.c.annotator_id, _facts.c.value, _facts.c.change_id, _imports.c.undone_by)
         .outerjoin(
@@ -112,7 +112,7 @@ def _kinds_then(connection: Connection, project_id: int, through: int) -> dict[i
 
 
 def flags_then(project_id: int, known_at: int) -> Rows:
-    """The recorded findings, the audits that saw them and what was done, until a moment."""
+    """Return the recorded findings, their audits and the actions on them, until a moment."""
     tables = ((FlagRow, "found_at"), (FlagSighting, "seen_at"), (FlagChange, "made_at"))
     rows: Rows = {}
     for made, moment in tables:

@@ -1,4 +1,4 @@
-"""What was said of items, annotators and categories, as it was known."""
+"""Facts about items, annotators and categories, as they were known."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _attributes = cast("Table", ItemAttribute.__table__)
 
 
 def best_facts(which: ColumnElement[bool]) -> Select[Any]:
-    """Of such facts the last about each thing: ``project_id, item_id, role, name, value``."""
+    """Return the last such fact on each thing: ``project_id, item_id, role, name, value``."""
     told, said = _facts.alias("told_then"), _facts
     last = (
         select(
@@ -56,7 +56,7 @@ def best_facts(which: ColumnElement[bool]) -> Select[Any]:
 
 
 def facts_then(connection: Connection, project_id: int, through: int) -> Rows:
-    """What was known beside the labels after a change, of what is known otherwise now."""
+    """Return the facts that were known after a change, of the tables that differ now."""
     rows: Rows = {}
     for model in (AnnotatorFact, CategoryFact, ItemFact):
         table = cast("Table", model.__table__)
@@ -78,7 +78,7 @@ def facts_then(connection: Connection, project_id: int, through: int) -> Rows:
 
 
 def _items_then(connection: Connection, project_id: int, through: int) -> Rows:
-    """Attributes and lengths of items, where a change since told of some or took some back."""
+    """Return attributes and lengths of items, if a later change added or removed some."""
     undone = select(Import.change_id).where(
         Import.project_id == project_id, Import.undone_by > through
     )

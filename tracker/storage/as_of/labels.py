@@ -1,4 +1,4 @@
-"""The labels that stood, and beside them the records that did not."""
+"""The labels that stood, and the records that did not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _past = cast("Table", PastLabel.__table__)
 def labels_then(
     connection: Connection, project_id: int, moment: Moment, items: Select[Any] | None = None
 ) -> Rows:
-    """The rows of ``labels`` and ``past_labels`` as they were, of all items or of some.
+    """Return the rows of ``labels`` and ``past_labels`` as they were, of all items or of some.
 
     Where an item has no past record its labels stood as they stand, as many as were known;
     elsewhere the standing record is found anew. After a merge of annotators, or the end of
@@ -44,7 +44,7 @@ def labels_then(
         contested = contested.where(_past.c.item_id.in_(items))
 
     def known(table: Table, like: Table, **instead: ColumnElement[Any]) -> Select[Any]:
-        """The records of a table that were known, with the columns of another."""
+        """Return the records of a table that were known, with the columns of another."""
         if owners:
             given_as = table.c.given_as
             instead["annotator_id"] = case(owners, value=given_as, else_=given_as)

@@ -1,4 +1,4 @@
-"""Answers of one category that count as another's, and as their own again.
+"""Answers of one category that count as another's, and their return.
 
 A merge changes the category of labels, and keeps which labels these were: it can be ended, and a
 look back ends it in copies of the tables.
@@ -33,7 +33,7 @@ _SPAN = ("span_start", "span_end")
 
 
 class Merge(NamedTuple):
-    """One category that counts as another: from which change, and which two by number."""
+    """A category that counts as another: since which change, and both by number."""
 
     project_id: int
     id: int
@@ -42,14 +42,17 @@ class Merge(NamedTuple):
 
 
 def live_merges(connection: Connection, project_id: int) -> list[Merge]:
-    """The merges that hold now, oldest first."""
+    """Return the merges that hold now, oldest first."""
     return _found(connection, project_id, _merges.c.to_change.is_(None))
 
 
 def merges_then(
     connection: Connection, project_id: int, through: int
 ) -> tuple[list[Merge], list[Merge]]:
-    """The merges to end, and those to make again, for the labels after a change; in order."""
+    """Return the merges to end, and those to make again, for the labels after a change.
+
+    In order.
+    """
     open_now = _merges.c.to_change.is_(None)
     later = _found(connection, project_id, open_now & (_merges.c.from_change > through))
     ended = and_(_merges.c.from_change <= through, _merges.c.to_change > through)
@@ -66,7 +69,7 @@ def _found(connection: Connection, project_id: int, which: ColumnElement[bool]) 
 
 
 def keep_merged(connection: Connection, merge: Merge, table: Table) -> None:
-    """Keep which labels of a table are given the other category by a merge."""
+    """Record which labels of a table a merge gives the other category."""
     also = table.alias("also")
     beside = exists(select(literal(1)).select_from(also)).where(
         _same(also, table), also.c.category_id == merge.into
@@ -98,7 +101,7 @@ def merge_labels(connection: Connection, merge: Merge, tables: Collection[Table]
 
 
 def split_labels(connection: Connection, merge: Merge, tables: Sequence[Table]) -> None:
-    """Give labels the category back that a merge took."""
+    """Give labels back the category that a merge took."""
     for table in tables:
         kept = and_(
             _merged.c.project_id == merge.project_id,
@@ -127,6 +130,6 @@ def _of(merge: Merge, table: Table, category: int) -> ColumnElement[bool]:
 
 
 def _same(one: Any, other: Any) -> ColumnElement[bool]:
-    """That two labels are of one record, and of one span."""
+    """Return the condition that two labels are of one record, and of one span."""
     columns = ("project_id", "annotator_id", *_RECORD, *_SPAN)
     return and_(*(one.c[column] == other.c[column] for column in columns))

@@ -26,7 +26,7 @@ class Moment:
     """A state of a project's ledger.
 
     Attributes:
-        as_of: only answers labelled then or earlier; None for all.
+        as_of: only answers labeled then or earlier; None for all.
         through: the number of the last change that was known; None for all.
         known_at: the moment until which findings were known; None for all.
     """
@@ -42,20 +42,23 @@ NOW = Moment()
 def moment_of(
     connection: Connection, project_id: int, as_of: int | None, known_at: int | None
 ) -> Moment:
-    """The state that two clocks show."""
+    """Return the state that two clocks show."""
     if known_at is None:
         return Moment(as_of)
     return Moment(as_of, through_change(connection, project_id, known_at), known_at)
 
 
 def last_change(connection: Connection, project_id: int) -> int:
-    """The number of the project's last change; every project has one, that made it."""
+    """Return the number of the project's last change; creating a project is one."""
     last = select(func.max(Change.id)).where(Change.project_id == project_id)
     return connection.scalar(last) or 0
 
 
 def through_change(connection: Connection, project_id: int, known_at: int) -> int:
-    """The number of the last change that was recorded by a moment; 0 before there was one."""
+    """Return the number of the last change that was recorded by a moment.
+
+    0 before there was one.
+    """
     last = select(func.max(Change.id)).where(
         Change.project_id == project_id, Change.recorded_at <= known_at
     )
@@ -63,7 +66,7 @@ def through_change(connection: Connection, project_id: int, known_at: int) -> in
 
 
 def erased_since(connection: Connection, project_id: int, through: int) -> int | None:
-    """The last change after one that erased somebody's answers; None for none."""
+    """Return the last change after a given one that erased somebody's answers; None if none did."""
     last = select(func.max(Change.id)).where(
         Change.project_id == project_id, Change.id > through, Change.kind == ERASURE
     )
@@ -71,7 +74,7 @@ def erased_since(connection: Connection, project_id: int, through: int) -> int |
 
 
 def to_bear_in_mind(connection: Connection, project_id: int, moment: Moment) -> Iterator[str]:
-    """What a past state cannot tell as it was, a sentence each."""
+    """Yield a sentence for each thing that a past state cannot show as it was."""
     if moment.as_of is not None:
         untimed, labels = _untimed_labels(connection, project_id)
         if untimed:
@@ -84,7 +87,7 @@ def to_bear_in_mind(connection: Connection, project_id: int, moment: Moment) -> 
 
 
 def _untimed_labels(connection: Connection, project_id: int) -> tuple[int, int]:
-    """How many labels of a project have no time of their own, and how many there are."""
+    """Return how many labels of a project have no time of their own, and how many there are."""
     untimed = func.sum(case((Label.timed, 0), else_=1))
     row = connection.execute(
         select(untimed, func.count()).where(Label.project_id == project_id)

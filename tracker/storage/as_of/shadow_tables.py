@@ -1,4 +1,4 @@
-"""Temporary tables that hide the stored ones of their names."""
+"""Temporary tables that hide the stored tables of the same names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["as_it_was", "only_items", "some_items"]
 
 @contextmanager
 def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterator[None]:
-    """Let statements on the project's labels, annotators, imports and flags read a past state.
+    """Make statements on the project's labels, annotators, imports and flags read a past state.
 
     Other projects' rows are not to be seen inside, and nothing may be written to these tables.
     """
@@ -41,7 +41,7 @@ def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterat
 def _merges(
     connection: Connection, project_id: int, moment: Moment
 ) -> tuple[list[Merge], list[Merge]]:
-    """The merges of categories to end, and to make again, in copies of the labels."""
+    """Return the merges of categories to end, and to make again, in copies of the labels."""
     if moment.through is None:
         return [], []
     return merges_then(connection, project_id, moment.through)
@@ -49,7 +49,7 @@ def _merges(
 
 @contextmanager
 def some_items(connection: Connection, items: Iterable[int]) -> Iterator[Select[Any]]:
-    """A statement that gives the numbers of these items, for `only_items`."""
+    """Yield a statement for the ids of these items, for `only_items`."""
     wanted = _wanted_items(dialect.temporary_schema(connection))
     wanted.create(connection)
     dialect.bulk_insert(connection, wanted, {"item_id": list(items)})
@@ -62,7 +62,7 @@ def some_items(connection: Connection, items: Iterable[int]) -> Iterator[Select[
 def only_items(
     connection: Connection, project_id: int, moment: Moment, items: Select[Any]
 ) -> Iterator[None]:
-    """Let statements on the project's standing labels read those of some items, as they were."""
+    """Make statements on the project's standing labels read those of some items, as they were."""
     rows = labels_then(connection, project_id, moment, items)
     merges = _merges(connection, project_id, moment)
     with _hidden(connection, {LABELS: rows[LABELS]}, *merges):
@@ -94,7 +94,7 @@ def _hidden(
     ended: Sequence[Merge] = (),
     made: Sequence[Merge] = (),
 ) -> Iterator[None]:
-    """Hide stored tables behind such rows; an aborted transaction shows them again."""
+    """Hide stored tables behind these rows; an aborted transaction shows them again."""
     schema = dialect.temporary_schema(connection)
     prepared = connection.dialect.identifier_preparer
     copies = []

@@ -1,4 +1,4 @@
-"""The ledger sealed: after every transaction that changes a project, digests of what it holds.
+"""Seals of the ledger: digests of a project's content after every transaction that changes it.
 
 A seal holds three things as JSON. ``state`` has a digest of each small part of the project: its
 settings, categories, annotators, aliases, notes, findings and what was done about them. ``added``

@@ -1,4 +1,4 @@
-"""What there is in a project, part by part, as digests; order and text never the database's."""
+"""The content of a project as digests, part by part, whatever the database's order and text."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _HELD_AT_ONCE = 250_000  # rows
 
 
 def digest_of(told: Any) -> str:
-    """A digest of a value as JSON, in hexadecimal (SHA-256, the first half of it)."""
+    """Return a digest of a value as JSON, in hexadecimal (SHA-256, the first half of it)."""
     text = json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:LETTERS]
 
@@ -123,7 +123,7 @@ STATE: dict[str, tuple[Any, Any]] = {
 
 
 def state_of(connection: Connection, project_id: int) -> dict[str, str]:
-    """The digest of every part of `STATE`; nothing for a project that is not there."""
+    """Return the digest of every part of `STATE`; empty for a project that does not exist."""
     found = {}
     for part, (statement, owner) in STATE.items():
         rows = connection.execute(statement.where(owner == project_id)).all()
@@ -134,7 +134,7 @@ def state_of(connection: Connection, project_id: int) -> dict[str, str]:
 
 
 def _plain(row: Sequence[Any]) -> list[Any]:
-    """A row as JSON takes it: Postgres' sums are decimal numbers."""
+    """Return a row in JSON's types: Postgres' sums are decimal numbers."""
     plain = (bool, int, str, type(None))
     return [value if isinstance(value, plain) else int(value) for value in row]
 
@@ -148,14 +148,14 @@ def _since(model: Any, project_id: int, after: int, *columns: Any) -> Select[Any
 
 
 def change_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
-    """The change log after a change, in its order."""
+    """Return the change log after a change, in its order."""
     columns = (Change.id, Change.kind, Change.recorded_at, Change.detail)
     statement = _since(Change, project_id, after, *columns).order_by(Change.id)
     return [list(row) for row in connection.execute(statement)]
 
 
 def import_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
-    """The imports after a change: by which, and what became of the rows."""
+    """Return the imports after a change, with the number of rows by outcome."""
     names = ("change_id", "rows", "inserted", "changed", "unchanged", "older", "rejected")
     columns = [Import.__table__.c[name] for name in names]
     statement = _since(Import, project_id, after, *columns).order_by(Import.change_id)
@@ -163,7 +163,7 @@ def import_rows(connection: Connection, project_id: int, after: int) -> list[lis
 
 
 def source_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
-    """The files of the imports after a change."""
+    """Return the files of the imports after a change."""
     columns = (Import.change_id, Source.number, Source.name, Source.digest)
     statement = _since(Import, project_id, after, *columns)
     statement = statement.join(Source, Source.import_id == Import.id)
@@ -172,7 +172,7 @@ def source_rows(connection: Connection, project_id: int, after: int) -> list[lis
 
 
 def touched_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
-    """How many ranges of items each change after one touched, and where they begin and end."""
+    """Return the ranges of items that each later change touched: their number and ends."""
     columns = (
         Touched.change_id,
         func.count(),
@@ -185,7 +185,7 @@ def touched_rows(connection: Connection, project_id: int, after: int) -> list[li
 
 
 def item_names(connection: Connection, project_id: int, upto: Sequence[int]) -> list[str]:
-    """A digest of the names of the items up to each of some numbers, from the one before it."""
+    """Return a digest of the items' names up to each number, each from the one before."""
     statement = (
         select(Item.id, Item.name)
         .where(Item.project_id == project_id, Item.id > upto[0], Item.id <= upto[-1])
@@ -208,7 +208,10 @@ def item_names(connection: Connection, project_id: int, upto: Sequence[int]) -> 
 
 
 def attribute_digest(connection: Connection, project_id: int) -> str:
-    """A digest of all attributes of items: a sum, for databases sort texts in their own ways."""
+    """Return a digest of all attributes of items.
+
+    A sum, for databases sort texts in their own ways.
+    """
     statement = select(ItemAttribute.item_id, ItemAttribute.name, ItemAttribute.value).where(
         ItemAttribute.project_id == project_id
     )
@@ -238,7 +241,7 @@ are exchanged between rows show. It is below 2**31: four thousand million can be
 
 
 def _worth(rows: Any, given_as: Any) -> ColumnElement[int]:
-    """What a row of a statement says, as a number."""
+    """Return the content of a statement's row as a number."""
     spent, timed = func.coalesce(rows.spent_ms, -1), case((rows.timed, 1), else_=0)
     derived = {"given_as": given_as, "spent_ms": spent, "timed": timed}
 
@@ -255,7 +258,7 @@ def _worth(rows: Any, given_as: Any) -> ColumnElement[int]:
 
 
 def held_sums(rows: Mapping[str, Any]) -> tuple[int, int]:
-    """As `staged_sums`, of rows held as arrays with shape (rows,), or as one number for all."""
+    """Return `staged_sums` of rows held as arrays, (rows,), or as one number for all."""
     import numpy as np
 
     number, total = len(rows["line"]), 0
@@ -278,7 +281,7 @@ def held_sums(rows: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def staged_sums(connection: Connection, rows: Table, given_as: Any) -> tuple[int, int]:
-    """How many labels an import is about to record, and the sum of what they say."""
+    """Return how many labels an import is about to record, and the sum of what they say."""
     told = select(func.count(), func.sum(_worth(rows.c, given_as))).select_from(rows)
     count, total = connection.execute(told).one()
     return count, int(total or 0)
@@ -287,7 +290,7 @@ def staged_sums(connection: Connection, rows: Table, given_as: Any) -> tuple[int
 def label_sums(
     connection: Connection, project_id: int, column: str | None = None, values: Iterable[int] = ()
 ) -> Sums:
-    """How many labels the record of each change has and their sum, standing and past ones.
+    """Return for each change how many labels it recorded and their sum, standing and past.
 
     Only those with one of ``values`` in a column, if one is named.
     """

@@ -1,4 +1,4 @@
-"""What a transaction did so far that its seal has to tell, kept with the connection."""
+"""The changes of a transaction that its seal must cover, kept with the connection."""
 
 from __future__ import annotations
 
@@ -61,19 +61,19 @@ class Pending:
     names: Any = field(default_factory=hashlib.sha256)
 
     def names_of(self, items: int) -> str | None:
-        """The digest of the names up to that of an item, if just these were noted."""
+        """Return the digest of the names up to that of an item, if just these were noted."""
         noted = self.last.items + self.named
         return self.names.hexdigest()[:LETTERS] if items == noted else None
 
     def add(self, sums: Sums, sign: int = 1) -> None:
-        """Add what the records of changes hold more, or less for a ``sign`` of -1."""
+        """Add to the sums of changes' records; a ``sign`` of -1 subtracts."""
         for change, (count, total) in sums.items():
             before = self.labels.get(change, (0, 0))
             self.labels[change] = (before[0] + sign * count, before[1] + sign * total)
 
 
 def last_seal(connection: Connection, project_id: int) -> LastSeal:
-    """The last seal of a project."""
+    """Return the last seal of a project."""
     columns = (Seal.id, Seal.through_change, Seal.added, Seal.state, Seal.digest)
     statement = select(*columns).where(Seal.project_id == project_id)
     row = connection.execute(statement.order_by(Seal.id.desc()).limit(1)).one_or_none()
@@ -84,18 +84,18 @@ def last_seal(connection: Connection, project_id: int) -> LastSeal:
 
 
 def pending(connection: Connection) -> dict[int, Pending]:
-    """The projects that the connection's transaction may change, by number."""
+    """Return the projects that the connection's transaction may change, by number."""
     found: dict[int, Pending] = connection.info.setdefault(_KEY, {})
     return found
 
 
 def start(connection: Connection) -> None:
-    """Forget what an earlier transaction of the connection did."""
+    """Forget an earlier transaction of the connection."""
     connection.info.pop(_KEY, None)
 
 
 def begin(connection: Connection, project_id: int, *, made: bool = False) -> None:
-    """Look at a project that the transaction is about to change; its lock is held."""
+    """Read the state of a project that the transaction is about to change; its lock is held."""
     known = pending(connection)
     if project_id in known:
         return
@@ -106,17 +106,17 @@ def begin(connection: Connection, project_id: int, *, made: bool = False) -> Non
 
 
 def forget(connection: Connection, project_id: int) -> None:
-    """Seal nothing of a project: it is gone."""
+    """Seal nothing of a project, because it is deleted."""
     pending(connection).pop(project_id, None)
 
 
 def new_labels(connection: Connection, project_id: int, change: int, sums: tuple[int, int]) -> None:
-    """Note the labels of an import, which all become part of the record of its change."""
+    """Note the labels of an import, which all belong to the record of its change."""
     pending(connection)[project_id].add({change: sums})
 
 
 def new_items(connection: Connection, project_id: int, first: int, number: int, names: Any) -> None:
-    """Note so many new items that are numbered from ``first`` on; the names as bytes, NUL between.
+    """Note new items, numbered from ``first`` on; the names are bytes with NUL between them.
 
     They need not be read again then to be sealed, unless there are items that nothing noted.
     """
@@ -136,7 +136,7 @@ def changed(connection: Connection, project_id: int) -> None:
 def moved_labels(
     connection: Connection, project_id: int, column: str, values: Iterable[int]
 ) -> Iterator[None]:
-    """Note what becomes of the labels with some values in a column, inside the block."""
+    """Note the changes inside the block to labels with some values in a column."""
     values = list(values)
     noted = pending(connection)[project_id]
     noted.add(label_sums(connection, project_id, column, values), -1)

@@ -28,7 +28,7 @@ __all__ = ["finish", "seal_digest"]
 
 
 def seal_digest(before: str, seal: Mapping[str, Any]) -> str:
-    """The digest of a seal, in hexadecimal (SHA-256), begun with that of the one before it."""
+    """Return the digest of a seal, in hexadecimal (SHA-256), chained to the one before."""
     names = ("id", "through_change", "sealed_at", "found", "added", "state")
     text = json.dumps([before, *(seal[name] for name in names)], ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -66,7 +66,7 @@ def _seal(
 def _added(
     connection: Connection, project_id: int, noted: Pending, changes: list[list[Any]]
 ) -> dict[str, Any]:
-    """What came since the seal before; of a ledger that had none, all there is."""
+    """Return the rows added since the seal before, or all rows if there was none."""
     last = noted.last
     first = last.id == 0 and not noted.made
     labels = label_sums(connection, project_id) if first else noted.labels

@@ -1,4 +1,4 @@
-"""Seals verified: each against the one before it and what came with it, the last against now."""
+"""Verification of seals: each against the one before, the last against the ledger now."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BY_CHANGE = {
 
 @dataclass(frozen=True)
 class SealsVerified:
-    """What is wrong with a project's ledger by its seals, a sentence each.
+    """The faults of a project's ledger by its seals, a sentence each.
 
     ``digests`` are those of all seals, oldest first.
     """
@@ -77,7 +77,7 @@ def verify_seals(
 
 
 def _chain(seals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Gaps in the numbers of seals, and digests that do not fit."""
+    """Yield gaps in the numbers of seals, and digests that do not fit."""
     before = ""
     for number, seal in enumerate(seals, 1):
         if seal["id"] != number:
@@ -89,7 +89,7 @@ def _chain(seals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _found(seals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What had been changed when a transaction began."""
+    """Yield the faults that transactions found when they began."""
     for before, seal in pairwise(seals):
         for part in seal["found"]:
             yield (
@@ -101,7 +101,7 @@ def _found(seals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _added(
     connection: Connection, project_id: int, seals: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """What came with each seal and is another now, and what no seal covers."""
+    """Yield the rows of each seal that differ now, and those that no seal covers."""
     upto = [seal["through_change"] for seal in seals]
     for name, (rows_of, what) in _BY_CHANGE.items():
         rows = rows_of(connection, project_id, 0)
@@ -132,7 +132,7 @@ def _where(what: str, first: int, last: int) -> str:
 
 
 def _now(connection: Connection, project_id: int, last: Mapping[str, Any]) -> Iterator[str]:
-    """The parts that are not as the last seal left them."""
+    """Yield the parts that differ from the state that the last seal left."""
     state: dict[str, str] = last["state"]
     now = state_of(connection, project_id)
     for part, digest in state.items():
@@ -155,7 +155,7 @@ def _attributes(
 def _labels(
     connection: Connection, project_id: int, seals: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """The changes whose labels, standing and past, are not those that were recorded."""
+    """Yield the changes whose labels, standing and past, differ from those recorded."""
     sealed: dict[int, tuple[int, int]] = {}
     for seal in seals:
         for change, (count, total) in seal["added"].get("labels", {}).items():
