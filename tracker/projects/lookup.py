@@ -7,7 +7,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Final
 
 from tracker.core.errors import InvalidOption
@@ -36,6 +35,8 @@ _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 
 def near(name: str, known: Iterable[str]) -> str | None:
     """Advice that names the known names nearest to a mistaken one; None where none is near."""
+    from difflib import get_close_matches  # only for a mistake
+
     found = get_close_matches(name, list(known), n=3, cutoff=0.5)
     return f"did you mean {' or '.join(repr(match) for match in found)}?" if found else None
 
