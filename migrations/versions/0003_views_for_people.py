@@ -43,7 +43,7 @@ def value_in(evidence, key):
     """A value of a JSON object; NULL if it is null or not there."""
     if on_sqlite():
         return f"json_extract({evidence}, '$.{key}')"
-    # Names of annotators are marked with NULs, which Postgres reads in no text.
+    # Older rows mark names of annotators with NULs, which Postgres reads in no text.
     without = f"replace({evidence}, '\\u0000', '\\u0020')"
     return f"CAST({without} AS json) ->> '{key}'"
 

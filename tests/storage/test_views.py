@@ -68,7 +68,7 @@ def told(ledger: Ledger, write: Write) -> Ledger:
     """Answers of every kind; merged, erased and undone ones."""
     furnished(ledger, write)
     ledger.import_file(write(OTHERS), "others")
-    ledger.merge_categories("others", "X", "x")
+    ledger.categories.merge("others", "X", "x")
     with ledger.writing("others") as (connection, project):
         set_kind(connection, project, "M", "model")
         merge_annotators(connection, project, "B2", "B")
