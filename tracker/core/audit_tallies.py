@@ -95,10 +95,10 @@ class PairPatterns:
     def of(self, place: int) -> dict[Pattern, int]:
         """Return on how many items a pair met each pattern, by the pair's place in ``pairs``."""
         order, start = self._by_pair
-        found: Counter[Pattern] = Counter()
+        items: Counter[Pattern] = Counter()
         for row in order[start[place] : start[place + 1]].tolist():
-            found[self.patterns[self.pattern[row]]] += int(self.items[row])
-        return found
+            items[self.patterns[self.pattern[row]]] += int(self.items[row])
+        return items
 
     @cached_property
     def _by_pair(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -48,26 +48,26 @@ class SharedItems:
     patterns: Callable[[Collection[tuple[int, int]]], PairPatterns]
 
 
-def kinds_of(found: PairPatterns) -> SharedItems:
+def kinds_of(pairs: PairPatterns) -> SharedItems:
     """Return the kinds of items of known patterns; a kind may occur several times."""
-    width = len(found.answers) + 1
-    keys, kind = np.unique(found.pattern * width + found.same + 1, return_inverse=True)
-    known = [_kind_of(pattern) for pattern in found.patterns]
+    width = len(pairs.answers) + 1
+    keys, kind = np.unique(pairs.pattern * width + pairs.same + 1, return_inverse=True)
+    known = [_kind_of(pattern) for pattern in pairs.patterns]
     kinds = [
-        (*known[key // width], _given(found, key // width, key % width - 1))
+        (*known[key // width], _given(pairs, key // width, key % width - 1))
         for key in keys.tolist()
     ]
     answers, alike, minority, given = np.array(kinds, dtype=np.int64).reshape(-1, 4).T
     return SharedItems(
-        found.pairs,
+        pairs.pairs,
         answers,
         alike,
         minority,
         given,
-        found.pair,
+        pairs.pair,
         kind,
-        found.items,
-        lambda _: found,
+        pairs.items,
+        lambda _: pairs,
     )
 
 
@@ -76,7 +76,7 @@ def _kind_of(pattern: Pattern) -> tuple[int, int, int]:
     return answers_in(pattern), sum(n for n, _ in ways), sum(n for n, few in ways if few)
 
 
-def _given(found: PairPatterns, pattern: int, same: int) -> int:
+def _given(pairs: PairPatterns, pattern: int, same: int) -> int:
     if same < 0:
         return DIFFERENT
-    return MINORITY if is_minority(found.answers[same], found.patterns[pattern]) else SAME
+    return MINORITY if is_minority(pairs.answers[same], pairs.patterns[pattern]) else SAME

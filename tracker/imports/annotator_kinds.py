@@ -42,9 +42,9 @@ def take_kinds(
         owner = annotators.aliases.get(number, number)
         name = annotators.name_of(owner)
         place = f"{source}, line {lines[n]}: {name!r} is a {kind} here"
-        told = annotators.told.setdefault(owner, kind)
-        if told != kind:
-            raise Refused(f"{place}, and a {told} on another line", "an annotator has one kind")
+        known = annotators.told.setdefault(owner, kind)
+        if known != kind:
+            raise Refused(f"{place}, and a {known} on another line", "an annotator has one kind")
         stated = annotators.stated.get(owner, kind)
         if stated != kind:
             project = annotators.project.name

@@ -122,9 +122,9 @@ def find_columns(header: Sequence[str], mapped: Mapped, source: str) -> Layout:
     }
     for role in ROLES:
         if role not in mapped.roles and role not in _not_looked_for(mapped):
-            found = _recognise(names, role, set(roles.values()), source)
-            if found is not None:
-                roles[role] = found
+            place = _recognise(names, role, set(roles.values()), source)
+            if place is not None:
+                roles[role] = place
     roles |= {
         KEEP + column: _position(names, column, f"--keep {column}", source)
         for column in mapped.keep
@@ -156,16 +156,16 @@ def _position(names: Sequence[str], column: str, flag: str, source: str) -> int:
 def _recognise(names: Sequence[str], role: str, taken: set[int], source: str) -> int | None:
     folded = [re.sub(r"[\s\-]+", "_", name.casefold()) for name in names]
     known = _NAMES[role].split()
-    found = [n for n, name in enumerate(folded) if name in known and n not in taken]
-    if len(found) > 1:
-        exact = [n for n in found if folded[n] in known[:1]]
-        found = exact if len(exact) == 1 else found
-    if len(found) > 1:
+    places = [n for n, name in enumerate(folded) if name in known and n not in taken]
+    if len(places) > 1:
+        exact = [n for n in places if folded[n] in known[:1]]
+        places = exact if len(exact) == 1 else places
+    if len(places) > 1:
         raise Refused(
-            f"{source}: the {role} could be {' or '.join(repr(names[n]) for n in found)}",
-            f"say which: --map {role}={names[found[0]]}",
+            f"{source}: the {role} could be {' or '.join(repr(names[n]) for n in places)}",
+            f"say which: --map {role}={names[places[0]]}",
         )
-    return found[0] if found else None
+    return places[0] if places else None
 
 
 def _annotator_columns(

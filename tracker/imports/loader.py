@@ -152,9 +152,9 @@ def load(
     # What is not staged any more only repeated another row of its file.
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count
     number = record_import(connection, project, change, rows, fates, rejections.count, sources)
-    told = gold if any(gold.values()) else None
+    truths = gold if any(gold.values()) else None
     warnings = tuple(_alike(project, category_names(connection, project), intake.categories.met))
-    return replace(result_of(number, project, rows, fates, told, rejections), warnings=warnings)
+    return replace(result_of(number, project, rows, fates, truths, rejections), warnings=warnings)
 
 
 def _alike(project: ProjectInfo, names: Mapping[int, str], met: Collection[int]) -> Iterator[str]:
@@ -203,13 +203,13 @@ def _examine(
     repeats: bool,
 ) -> None:
     """Reject the staged rows that contradict others, or what is known of their item."""
-    found: list[Contradiction] = []
+    contradictory: list[Contradiction] = []
     if repeats:
         single = project.answers == "one"
-        found += contradictions(connection, incoming, project.id, single=single)
+        contradictory += contradictions(connection, incoming, project.id, single=single)
     if project.answers == "spans":
-        found += past_the_end(connection, incoming, project.id)
-    for row in found:
+        contradictory += past_the_end(connection, incoming, project.id)
+    for row in contradictory:
         if row.annotator_id == gold:
             raise Refused(
                 f"{names[row.source - 1]}, line {row.line}: {row.reason}", "mend the gold column"

@@ -172,9 +172,9 @@ class Intake:
     def _take_gold(self, batch: Batch, items: Numbers, source: int, bad: dict[int, str]) -> None:
         """Stage the truths of a batch, one per item however many rows repeat it."""
         golds = batch.columns["gold"]
-        told = np.flatnonzero(golds.holds(str.strip) & (items != BAD))
-        pairs = items[told] * len(golds.distinct) + golds.codes[told]
-        first = np.sort(told[np.unique(pairs, return_index=True)[1]])
+        filled = np.flatnonzero(golds.holds(str.strip) & (items != BAD))
+        pairs = items[filled] * len(golds.distinct) + golds.codes[filled]
+        first = np.sort(filled[np.unique(pairs, return_index=True)[1]])
         truths = list(zip(items[first].tolist(), golds.at(first), strict=True))
         fresh = [n for n, truth in enumerate(truths) if truth not in self._gold_seen]
         if len(self._gold_seen) > _MOST_GOLD_REMEMBERED:
@@ -210,7 +210,7 @@ def refuse_nul(batch: Batch, name: str) -> None:
     """Refuse texts that Postgres would refuse; names are checked one by one."""
     for role, column in batch.columns.items():
         if role == "text" or role.startswith(KEEP):
-            found = column.holds(lambda text: "\0" in text)
-            if found.any():
-                line = batch.lines[found.argmax()]
+            with_nul = column.holds(lambda text: "\0" in text)
+            if with_nul.any():
+                line = batch.lines[with_nul.argmax()]
                 raise Refused(f"{name}, line {line}: a text holds a NUL character")

@@ -224,13 +224,13 @@ class Settlement:
     def _alike(self) -> ColumnElement[bool]:
         """Return whether a staged record equals the standing answer, label for label."""
         rows = self.incoming
-        stands, mine, theirs = _labels.alias("s1"), rows.alias("r1"), _labels.alias("s2")
+        stands, staged, standing_labels = _labels.alias("s1"), rows.alias("r1"), _labels.alias("s2")
         missing_in_ledger = (
-            exists(select(literal(1)).select_from(mine))
+            exists(select(literal(1)).select_from(staged))
             .where(
-                same(RECORD, mine, rows),
-                ~exists(select(literal(1)).select_from(theirs)).where(
-                    self._standing(mine, theirs), same(LABEL, theirs, mine)
+                same(RECORD, staged, rows),
+                ~exists(select(literal(1)).select_from(standing_labels)).where(
+                    self._standing(staged, standing_labels), same(LABEL, standing_labels, staged)
                 ),
             )
             .correlate(rows)

@@ -101,10 +101,10 @@ def list_imports(
 
 def find_import(connection: Connection, number: int) -> ImportInfo:
     """Return the import with that number; raises NotFound."""
-    found = list_imports(connection, number=number)
-    if not found:
+    imports = list_imports(connection, number=number)
+    if not imports:
         raise NotFound(f"there is no import {number}", "see: tracker imports list")
-    return found[0]
+    return imports[0]
 
 
 def undo_import(connection: Connection, number: int) -> ImportInfo:
@@ -114,26 +114,26 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
     """
     project_id = find_import(connection, number).project_id
     lock_project(connection, project_id)
-    found = find_import(connection, number)
-    if found.undone_at is not None:
-        raise InvalidOption(f"import {number} was undone on {clock.iso(found.undone_at)}")
+    undone = find_import(connection, number)
+    if undone.undone_at is not None:
+        raise InvalidOption(f"import {number} was undone on {clock.iso(undone.undone_at)}")
     change, _ = record_change(connection, project_id, "undo", {"import": number})
-    mine = and_(_labels.c.project_id == project_id, _labels.c.change_id == found.change)
+    own_labels = and_(_labels.c.project_id == project_id, _labels.c.change_id == undone.change)
     connection.execute(
         update(_past)
         .where(
             _past.c.project_id == project_id,
-            _past.c.change_id == found.change,
+            _past.c.change_id == undone.change,
             _past.c.taken_back_by.is_(None),
         )
         .values(taken_back_by=change)
     )
-    retire(connection, mine, taken_back_by=change)
+    retire(connection, own_labels, taken_back_by=change)
     taken = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
     touch(connection, project_id, change, select(_past.c.item_id).where(taken))
     restore(connection, project_id, taken)
     connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
-    take_back_facts(connection, project_id, found.change)
+    take_back_facts(connection, project_id, undone.change)
     seals.changed(connection, project_id)
-    hold_kinds(connection, project_id, found.change)
+    hold_kinds(connection, project_id, undone.change)
     return find_import(connection, number)

@@ -170,8 +170,8 @@ def readings(figure: Coefficient) -> dict[str, object] | None:
         figure.expected is None and "expected_disagreement" not in figure.details
     ):
         return None
-    told: dict[str, object] = {name: scale.word(figure.value) for name, scale in SCALES.items()}
-    return told | {"benchmark": benchmark_of(figure).to_dict()}
+    words: dict[str, object] = {name: scale.word(figure.value) for name, scale in SCALES.items()}
+    return words | {"benchmark": benchmark_of(figure).to_dict()}
 
 
 def benchmark_of(figure: Coefficient) -> Benchmark:

@@ -64,7 +64,7 @@ BOOTSTRAPPED: Mapping[str, Redrawn] = {
 
 
 def bootstrap(
-    sample: Sample, found: Sequence[Coefficient], *, replicates: int, seed: int
+    sample: Sample, coefficients: Sequence[Coefficient], *, replicates: int, seed: int
 ) -> list[Coefficient]:
     """Return coefficients with errors and percentile bounds from resampled items.
 
@@ -74,35 +74,35 @@ def bootstrap(
 
     Args:
         sample: the answers that the coefficients were computed from.
-        found: the coefficients.
+        coefficients: the coefficients.
         replicates: how many samples, 2 or more.
         seed: of the random numbers.
 
     Raises:
         InvalidOption: fewer than 2 replicates.
     """
-    wanted = [c for c in found if c.value is not None and c.measure in BOOTSTRAPPED]
+    wanted = [c for c in coefficients if c.value is not None and c.measure in BOOTSTRAPPED]
     values: dict[str, list[Floats]] = {c.measure: [] for c in wanted}
     for items in draws(sample, replicates, seed) if wanted else ():
         for name, parts in values.items():
             parts.append(BOOTSTRAPPED[name](sample, items))
     return [
         _resampled(c, np.concatenate(values[c.measure])) if c.measure in values else c
-        for c in found
+        for c in coefficients
     ]
 
 
-def _resampled(found: Coefficient, values: Floats) -> Coefficient:
+def _resampled(coefficient: Coefficient, values: Floats) -> Coefficient:
     kept = values[~np.isnan(values)]
-    if len(kept) < len(values) / 2 or found.standard_error is None:
-        return found
+    if len(kept) < len(values) / 2 or coefficient.standard_error is None:
+        return coefficient
     error = float(kept.std(ddof=1))
     if error < NO_SPREAD:  # samples of what does not vary say nothing: the exact bound stands
-        return found
-    tail = (1 - found.confidence) / 2
+        return coefficient
+    tail = (1 - coefficient.confidence) / 2
     low, high = np.quantile(kept, [tail, 1 - tail])
     return replace(
-        found,
+        coefficient,
         standard_error=error,
         ci_low=float(low),
         ci_high=float(high),

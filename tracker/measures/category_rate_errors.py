@@ -50,49 +50,49 @@ def rate_influences(sample: Sample, categories: Sequence[int]) -> tuple[Floats, 
 
 
 def clustered_rate(
-    found: CategoryRate, squares: float, clusters: int, could_agree: int
+    rate: CategoryRate, squares: float, clusters: int, could_agree: int
 ) -> CategoryRate:
     """Return a rate with the error of clusters of items; Wilson's bounds on the effective size.
 
     Args:
-        found: the rate.
+        rate: the rate.
         squares: the sum over clusters of the squared sum of their items' influences.
         clusters: how many have an item of two answers or more.
         could_agree: how many of them have one on which the category could be agreed.
     """
-    if found.rate is None or found.standard_error is None:
-        return found
+    if rate.rate is None or rate.standard_error is None:
+        return rate
     if could_agree < 2:
-        return replace(found, standard_error=None, ci_low=None, ci_high=None)
+        return replace(rate, standard_error=None, ci_low=None, ci_high=None)
     error = math.sqrt(squares * clusters / (clusters - 1))
     if error < NO_SPREAD:
-        return found
-    size = found.rate * (1 - found.rate) / error**2
-    low, high = wilson(found.rate, size, found.confidence, could_agree - 1)
-    return replace(found, standard_error=error, ci_low=low, ci_high=high)
+        return rate
+    size = rate.rate * (1 - rate.rate) / error**2
+    low, high = wilson(rate.rate, size, rate.confidence, could_agree - 1)
+    return replace(rate, standard_error=error, ci_low=low, ci_high=high)
 
 
 def bootstrapped_rates(
-    sample: Sample, found: Sequence[CategoryRate], *, replicates: int, seed: int
+    sample: Sample, rates: Sequence[CategoryRate], *, replicates: int, seed: int
 ) -> list[CategoryRate]:
     """Return rates with errors and percentile bounds from the same samples as the coefficients'.
 
     A rate that most samples leave undefined, or that has no error, keeps what it has.
     """
-    agreeing, potential = _pairs(sample, [rate.category for rate in found])
+    agreeing, potential = _pairs(sample, [rate.category for rate in rates])
     parts = []
     for items in draws(sample, replicates, seed):
         upper, lower = items @ agreeing.T, items @ potential.T
         parts.append(np.divide(upper, lower, out=np.full(upper.shape, np.nan), where=lower > 0))
     values = np.concatenate(parts).T
-    return [_resampled(rate, drawn) for rate, drawn in zip(found, values, strict=True)]
+    return [_resampled(rate, drawn) for rate, drawn in zip(rates, values, strict=True)]
 
 
-def _resampled(found: CategoryRate, values: Floats) -> CategoryRate:
+def _resampled(rate: CategoryRate, values: Floats) -> CategoryRate:
     kept = values[~np.isnan(values)]
-    if not found.standard_error or len(kept) < len(values) / 2:
-        return found
-    tail = (1 - found.confidence) / 2
+    if not rate.standard_error or len(kept) < len(values) / 2:
+        return rate
+    tail = (1 - rate.confidence) / 2
     low, high = np.quantile(kept, [tail, 1 - tail])
     error = float(kept.std(ddof=1))
-    return replace(found, standard_error=error, ci_low=float(low), ci_high=float(high))
+    return replace(rate, standard_error=error, ci_low=float(low), ci_high=float(high))

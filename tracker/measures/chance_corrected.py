@@ -140,8 +140,8 @@ def scott_pi(sample: Sample) -> Estimate:
     return _drawn_anew(corrected("scott_pi", sample, CHANCES["fleiss"]), sample)
 
 
-def _drawn_anew(found: Estimate, sample: Sample) -> Estimate:
-    return replace(found, sample=sample, redrawn=corrected_again("fleiss"))
+def _drawn_anew(estimate: Estimate, sample: Sample) -> Estimate:
+    return replace(estimate, sample=sample, redrawn=corrected_again("fleiss"))
 
 
 def corrected_again(chance: str) -> Redrawn:
@@ -161,8 +161,10 @@ def corrected_again(chance: str) -> Redrawn:
 
 def ratio(upper: Floats, lower: Floats) -> Floats:
     """Return the quotients; NaN if the denominator is 0 but for rounding."""
-    found: Floats = np.divide(upper, lower, out=np.full(upper.shape, np.nan), where=lower > 1e-15)
-    return found
+    quotients: Floats = np.divide(
+        upper, lower, out=np.full(upper.shape, np.nan), where=lower > 1e-15
+    )
+    return quotients
 
 
 def gwet_ac1(sample: Sample) -> Estimate:

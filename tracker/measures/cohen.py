@@ -147,29 +147,29 @@ def cohen_kappas(
     weighting = weighting or weights("identity", cells.answers)
     check_confidence(confidence)
     check_interval(interval)
-    told = {"weights": weighting.name}
+    details = {"weights": weighting.name}
     method = "log" if interval == ASYMMETRIC else interval
     for _, part in _parts(cells):
-        found = _kappas(part, weighting)
+        kappas = _kappas(part, weighting)
         # Of very many pairs nearly all have an ordinary interval: theirs are made all at once.
-        ordinary = (found.items > 1) & (found.error >= NO_SPREAD)
-        low, high = _ordinary(found, ordinary, confidence, interval)
+        ordinary = (kappas.items > 1) & (kappas.error >= NO_SPREAD)
+        low, high = _ordinary(kappas, ordinary, confidence, interval)
         few = interval == ASYMMETRIC and cells.pairs <= FEW_PAIRS
-        columns = (found.items, found.observed, found.expected, found.value, found.error)
+        columns = (kappas.items, kappas.observed, kappas.expected, kappas.value, kappas.error)
         rows = zip(*(c.tolist() for c in (ordinary, low, high, *columns)), strict=True)
         for pair, (plain, lower, upper, items, observed, expected, value, error) in enumerate(rows):
             drawn = _likely(part, pair, value, weighting, confidence) if few else None
             if plain and drawn is None:
                 yield Coefficient(
                     "cohen_kappa", value, None, observed, expected, error, lower, upper,
-                    confidence, int(items), method, told,
+                    confidence, int(items), method, details,
                 )  # fmt: skip
             else:
                 parts = Parts(observed, expected)
                 spread = Spread(
                     "cohen_kappa", value, error, parts, int(items), int(items), None, drawn
                 )
-                yield _coefficient(spread, told, confidence, interval)
+                yield _coefficient(spread, details, confidence, interval)
 
 
 def _ordinary(
@@ -259,27 +259,27 @@ def _kappas(cells: Cells, weighting: Weighting) -> _Kappas:
 
 
 def _coefficient(
-    of: Spread, told: Mapping[str, Detail], confidence: float, interval: str
+    of: Spread, details: Mapping[str, Detail], confidence: float, interval: str
 ) -> Coefficient:
     """Return a pair's kappa: undefined if no item is shared or chance agrees, else with bounds."""
     if not of.items:
-        return Coefficient("cohen_kappa", None, NO_OVERLAP, confidence=confidence, details=told)
+        return Coefficient("cohen_kappa", None, NO_OVERLAP, confidence=confidence, details=details)
     if math.isnan(of.value):
         return Coefficient(
             "cohen_kappa", None, SINGLE_CATEGORY, 1.0, 1.0,
-            confidence=confidence, items=of.items, details=told,
+            confidence=confidence, items=of.items, details=details,
         )  # fmt: skip
-    found = bounds(of, confidence, interval)
+    limits = bounds(of, confidence, interval)
     return Coefficient(
         "cohen_kappa",
         of.value,
         observed=of.parts.observed,
         expected=of.parts.expected,
         standard_error=of.error if of.items > 1 else None,
-        ci_low=found.low,
-        ci_high=found.high,
+        ci_low=limits.low,
+        ci_high=limits.high,
         confidence=confidence,
         items=of.items,
-        method=found.method,
-        details=told,
+        method=limits.method,
+        details=details,
     )

@@ -87,20 +87,20 @@ def _expected(sample: Sample, own: _Own) -> float:
 
 
 def conger_error(
-    sample: Sample, found: Estimate, joint: Iterable[tuple[JointPattern, int]]
+    sample: Sample, estimate: Estimate, joint: Iterable[tuple[JointPattern, int]]
 ) -> Estimate:
     """Return Conger's kappa with its error, linearized over items.
 
     Args:
         sample: the answers.
-        found: what `conger_kappa` gave for them.
+        estimate: the result of `conger_kappa` for them.
         joint: how many items have each assignment of answers to annotators.
 
     Returns:
         ``found`` with an error where it has a value.
     """
-    if found.value is None or found.parts.expected is None:
-        return found
+    if estimate.value is None or estimate.parts.expected is None:
+        return estimate
     own = _own_shares(sample)
     others = own.shares.sum(axis=0) - own.shares
     met = sample.weighting.against(others)
@@ -115,10 +115,10 @@ def conger_error(
         by_chance = np.bincount(owner, slope[who, what], len(rows))
         agreement, sizes = _agreements(sample, owner, what, len(rows))
         apart = np.where(sizes > 1, agreement - sample.observed, 0.0) / sample.compared
-        influence = (apart - (1 - found.value) * by_chance) / (1 - found.parts.expected)
+        influence = (apart - (1 - estimate.value) * by_chance) / (1 - estimate.parts.expected)
         squares.append(items * influence**2)
         fourths.append(items * influence**4)
-    return replace(found, squares=_in_any_order(squares), fourths=_in_any_order(fourths))
+    return replace(estimate, squares=_in_any_order(squares), fourths=_in_any_order(fourths))
 
 
 def _in_any_order(parts: Sequence[Floats]) -> float:
@@ -198,7 +198,7 @@ def light_kappa(sample: Sample, kappas: Sequence[Coefficient]) -> Estimate:
 
 def light_error(
     sample: Sample,
-    found: Estimate,
+    estimate: Estimate,
     cells: Cells,
     pairs: Sequence[tuple[int, int]],
     joint: Iterable[tuple[JointPattern, int]],
@@ -210,13 +210,13 @@ def light_error(
 
     Args:
         sample: the answers.
-        found: what `light_kappa` gave for them.
+        estimate: the result of `light_kappa` for them.
         cells: the cross-tables of all pairs.
         pairs: the annotators of each, first < second.
         joint: how many items have each assignment of answers to annotators.
     """
-    if found.value is None:
-        return found
+    if estimate.value is None:
+        return estimate
     influence: dict[tuple[int, int, Answer, Answer], float] = {}
     for start, kappas, part in kappa_influences(cells, sample.weighting):
         rows = zip(
@@ -235,4 +235,4 @@ def light_error(
     change, items = np.array(list(changes), dtype=float).reshape(-1, 2).T
     change /= len(pairs)
     squares, fourths = _in_any_order([items * change**2]), _in_any_order([items * change**4])
-    return replace(found, squares=squares, fourths=fourths)
+    return replace(estimate, squares=squares, fourths=fourths)

@@ -92,8 +92,8 @@ class Estimate:
         """Return the bounds of the posterior, widened to hold the value; None if there is none."""
         if self.value is None:
             return None
-        found = self._posterior(self.value, confidence)
-        return None if found is None else (min(found[0], self.value), max(found[1], self.value))
+        drawn = self._posterior(self.value, confidence)
+        return None if drawn is None else (min(drawn[0], self.value), max(drawn[1], self.value))
 
     def _posterior(self, value: float, confidence: float) -> tuple[float, float] | None:
         if self.twin is None or self.twin.value is None:
@@ -109,11 +109,11 @@ class Estimate:
     @property
     def details(self) -> dict[str, Detail]:
         """What else the figure carries; see `Coefficient`."""
-        found: dict[str, Detail] = dict(self.reading)
+        details: dict[str, Detail] = dict(self.reading)
         if self.parts.observed_disagreement is not None:
-            found["observed_disagreement"] = self.parts.observed_disagreement
-            found["expected_disagreement"] = self.parts.expected_disagreement
-        return found | self.more
+            details["observed_disagreement"] = self.parts.observed_disagreement
+            details["expected_disagreement"] = self.parts.expected_disagreement
+        return details | self.more
 
     def coefficient(self, confidence: float = 0.95, interval: str = ASYMMETRIC) -> Coefficient:
         """Return the figure with its error and bounds, see `confidence_bounds`.
@@ -146,13 +146,13 @@ class Estimate:
             self.freedom if asymmetric else None,
             self.likely(confidence) if asymmetric else None,
         )
-        found = bounds(spread, confidence, interval)
+        limits = bounds(spread, confidence, interval)
         return replace(
             plain,
             standard_error=error,
-            ci_low=found.low,
-            ci_high=found.high,
-            method=found.method,
+            ci_low=limits.low,
+            ci_high=limits.high,
+            method=limits.method,
         )
 
 

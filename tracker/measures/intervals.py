@@ -131,8 +131,8 @@ def degrees_of_freedom(items: Floats, squares: Floats, fourths: Floats) -> Float
     kurtosis = items * fourths / squares**2
     # Never 0 or below: a kurtosis is 1 or more. Rounding may say otherwise.
     excess = np.maximum(kurtosis - (items - 3) / (items - 1), 2 / (items - 1))
-    found: Floats = np.clip(2 * items / excess, 1.0, items - 1)
-    return found
+    freedom: Floats = np.clip(2 * items / excess, 1.0, items - 1)
+    return freedom
 
 
 def log_intervals(

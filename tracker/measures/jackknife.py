@@ -39,14 +39,14 @@ def _less(patterns: ItemPatterns, met: Mapping[tuple[Answer, Pattern], int]) -> 
     return patterns - ItemPatterns(taken) + ItemPatterns(left)
 
 
-def over_annotators(found: Coefficient, without_each: Sequence[float | None]) -> Coefficient:
+def over_annotators(coefficient: Coefficient, without_each: Sequence[float | None]) -> Coefficient:
     """Return a coefficient with the error from the sampling of annotators.
 
     Annotators are a sample, too. The delete-one jackknife leaves each out in turn; t has one
     degree of freedom less than there are annotators.
 
     Args:
-        found: the coefficient of all annotators.
+        coefficient: the coefficient of all annotators.
         without_each: its values without each of them, None if it is undefined.
 
     Returns:
@@ -55,29 +55,33 @@ def over_annotators(found: Coefficient, without_each: Sequence[float | None]) ->
     Source:
         Efron and Stein (1981), Ann. Stat. 9, 586; for kappas Gwet (2014), chapter 5, section 5.4.
     """
-    check_confidence(found.confidence)
+    check_confidence(coefficient.confidence)
     values = [value for value in without_each if value is not None]
-    if found.value is None:
-        return found
+    if coefficient.value is None:
+        return coefficient
     if len(values) < 3 or len(values) < len(without_each):
-        return replace(found, standard_error=None, ci_low=None, ci_high=None, method=None)
+        return replace(coefficient, standard_error=None, ci_low=None, ci_high=None, method=None)
     mean = math.fsum(values) / len(values)
     squares = math.fsum((value - mean) ** 2 for value in values)
     error = math.sqrt(squares * (len(values) - 1) / len(values))
     low, high = interval(
-        found.value,
+        coefficient.value,
         error,
         len(values),
-        found.confidence,
-        low=0.0 if found.measure == "percent_agreement" else -1.0,
+        coefficient.confidence,
+        low=0.0 if coefficient.measure == "percent_agreement" else -1.0,
     )
     return replace(
-        found, standard_error=error, ci_low=low, ci_high=high, method="jackknife over annotators"
+        coefficient,
+        standard_error=error,
+        ci_low=low,
+        ci_high=high,
+        method="jackknife over annotators",
     )
 
 
 def clustered(
-    found: Coefficient,
+    coefficient: Coefficient,
     sums: tuple[float, float],
     clusters: int,
     name: str,
@@ -90,7 +94,7 @@ def clustered(
     not drawn, which takes items for independent.
 
     Args:
-        found: the coefficient.
+        coefficient: the coefficient.
         sums: over clusters, of the second and of the fourth power of the sum of their items'
             influences.
         clusters: how many there are.
@@ -100,23 +104,25 @@ def clustered(
     Source:
         Liang and Zeger (1986), Biometrika 73, 13, with the correction C / (C - 1).
     """
-    if found.value is None or found.standard_error is None:
-        return found
+    if coefficient.value is None or coefficient.standard_error is None:
+        return coefficient
     if clusters < 2:
-        return replace(found, standard_error=None, ci_low=None, ci_high=None, method=None)
+        return replace(coefficient, standard_error=None, ci_low=None, ci_high=None, method=None)
     squares, fourths = sums
     error = math.sqrt(squares * clusters / (clusters - 1))
     if error < NO_SPREAD:
-        return found
+        return coefficient
     columns = np.array([[float(clusters)], [squares], [fourths]])
     freedom = float(degrees_of_freedom(*columns)[0])
     # A coefficient without a chance term is a share; alpha has one, if in another unit.
-    chance = 1.0 if "expected_disagreement" in found.details else None
-    parts = Parts(found.observed, found.expected, None, chance)
-    spread = Spread(found.measure, found.value, error, parts, clusters, clusters, freedom)
-    both = bounds(spread, found.confidence, how)
+    chance = 1.0 if "expected_disagreement" in coefficient.details else None
+    parts = Parts(coefficient.observed, coefficient.expected, None, chance)
+    spread = Spread(
+        coefficient.measure, coefficient.value, error, parts, clusters, clusters, freedom
+    )
+    both = bounds(spread, coefficient.confidence, how)
     return replace(
-        found,
+        coefficient,
         standard_error=error,
         ci_low=both.low,
         ci_high=both.high,

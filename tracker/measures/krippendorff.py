@@ -95,13 +95,13 @@ def krippendorff_alpha(sample: Sample) -> Estimate:
         return undefined("krippendorff_alpha", sample.why_not, reading=reading)
     if sample.scale == "ordinal" and not sample.ordered:
         return undefined("krippendorff_alpha", NOT_APPLICABLE, reading=reading)
-    found = disagreement(sample)
-    if not found.varied:
+    parts = disagreement(sample)
+    if not parts.varied:
         return single_category("krippendorff_alpha", sample.compared, reading=reading)
-    observed, expected = found.observed, found.expected
+    observed, expected = parts.observed, parts.expected
     limited = sample.scale in _LIMITED
     influence = np.zeros(len(sample.table.items))
-    influence[sample.table.sizes > 1] = _influence(found)
+    influence[sample.table.sizes > 1] = _influence(parts)
     return Estimate(
         "krippendorff_alpha",
         1 - observed / expected,
@@ -126,16 +126,16 @@ def alpha_again(sample: Sample, items: Floats) -> Floats:
 
     NaN where it is undefined. Ranks are made of the answers, and so are drawn anew with them.
     """
-    found = disagreement(sample)
+    parts = disagreement(sample)
     kept = items[:, sample.table.sizes > 1]
-    table = found.table
+    table = parts.table
     totals = table.sums(table.count.astype(np.float64), kept)
     answers = totals.sum(axis=1)
-    if found.between.name == "ordinal":
+    if parts.between.name == "ordinal":
         within, apart = _by_ranks_again(table, kept, totals)
     else:
-        within = kept @ found.within
-        apart = (totals * found.between.against(totals)).sum(axis=1)
+        within = kept @ parts.within
+        apart = (totals * parts.between.against(totals)).sum(axis=1)
     expected = ratio(apart, answers * (answers - 1))  # NaN where no item of two answers is drawn
     return 1 - ratio(ratio(within, answers), expected)
 
@@ -152,32 +152,32 @@ def _by_ranks_again(table: Table, kept: Floats, totals: Floats) -> tuple[Floats,
     return within, apart
 
 
-def _influence(found: Disagreement) -> Floats:
+def _influence(parts: Disagreement) -> Floats:
     """Return one item's influence on alpha, by pattern, (P,), by linearizing D_o / D_e."""
-    table, answers = found.table, found.answers
-    observed = found.observed
-    expected = float(found.totals @ found.apart) / answers**2  # without the correction
+    table, answers = parts.table, parts.answers
+    observed = parts.observed
+    expected = float(parts.totals @ parts.apart) / answers**2  # without the correction
     ratio = observed / expected
-    own = found.within - observed * table.sizes
+    own = parts.within - observed * table.sizes
     by_chance = (
-        table.over_patterns(table.count * found.apart[table.answer]) / answers
+        table.over_patterns(table.count * parts.apart[table.answer]) / answers
         - expected * table.sizes
     )
     change = own - 2 * ratio * by_chance
-    if found.between.name == "ordinal":
-        change += table.over_patterns(table.count * _by_ranks(found, ratio)[table.answer])
+    if parts.between.name == "ordinal":
+        change += table.over_patterns(table.count * _by_ranks(parts, ratio)[table.answer])
     influence: Floats = -change / (answers * expected)
     return influence
 
 
-def _by_ranks(found: Disagreement, ratio: float) -> Floats:
+def _by_ranks(parts: Disagreement, ratio: float) -> Floats:
     """Return what one more of each answer changes through the ranks of an ordinal distance, (A,).
 
     The distance of c and k is the square of R_c - R_k, R_c the answers below c and half of c's.
     So one more answer g moves R_g by a half and every R above it by 1; the sums of squares,
     within items and over all pairs, change by their slopes in R.
     """
-    table, totals = found.table, found.totals
+    table, totals = parts.table, parts.totals
     ranks = np.cumsum(totals) - totals / 2
     ranks = ranks - ranks.mean()
     items = table.items[table.owner]
@@ -185,7 +185,7 @@ def _by_ranks(found: Disagreement, ratio: float) -> Floats:
     others = (sums - ranks[table.answer]) / (table.sizes[table.owner] - 1)
     neighbours = table.over_answers(items * table.count * others)
     within = 4 * (totals * ranks - neighbours)
-    overall = 4 * (totals * ranks - totals * (totals @ ranks) / found.answers)
+    overall = 4 * (totals * ranks - totals * (totals @ ranks) / parts.answers)
     slope = within - ratio * overall
     above = np.cumsum(slope[::-1])[::-1] - slope
     change: Floats = slope / 2 + above

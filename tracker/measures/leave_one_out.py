@@ -16,8 +16,8 @@ __all__ = ["strongest_patterns", "without_one_item"]
 def strongest_patterns(influence: Floats, most: int) -> list[int]:
     """Return the places of the patterns whose single items weigh most, the strongest first."""
     order = np.argsort(-np.abs(influence), kind="stable")
-    found: list[int] = order[:most].tolist()
-    return found
+    strongest: list[int] = order[:most].tolist()
+    return strongest
 
 
 def without_one_item(sample: Sample, measure: str, places: Sequence[int]) -> list[float | None]:

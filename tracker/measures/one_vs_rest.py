@@ -43,18 +43,18 @@ def binary_coefficients(
         for sets of categories Artstein and Poesio (2008), Comput. Linguist. 34, 555, section 4.
     """
     held = holding(sample, categories)
-    found = {}
+    coefficients = {}
     for place, category in enumerate(categories):
         split = Sample(
             _against_the_rest(sample.table, *held.get(place, (None, None))),
             sample.annotators,
             weights("identity", _ANSWERS),
         )
-        found[category] = (
+        coefficients[category] = (
             fleiss_kappa(split).coefficient(confidence, interval),
             krippendorff_alpha(split).coefficient(confidence, interval),
         )
-    return found
+    return coefficients
 
 
 def holding(sample: Sample, categories: Sequence[int]) -> Mapping[int, tuple[Integers, Integers]]:

@@ -88,8 +88,8 @@ class Table:
 
         shape = (len(self.items), len(self.answers))
         sparse = csr_array((entries, (self.owner, self.answer)), shape)
-        found: Floats = np.asarray((sparse.T @ items.T).T)
-        return found
+        totals: Floats = np.asarray((sparse.T @ items.T).T)
+        return totals
 
     def pairs(self, weighting: Weighting) -> Floats:
         """Return for each pattern the sum of a weight over all ordered pairs of answers, (P,).

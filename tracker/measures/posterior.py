@@ -123,10 +123,10 @@ def _with_supposed(table: Table) -> dict[Pattern, float] | None:
     used = [table.answers[code] for code in np.unique(table.answer).tolist()]
     if len(used) < 2:
         return None
-    found = _items(table)
+    numbers = _items(table)
     size = _usual_size(table.compared())
     for answer in used:
-        _add(found, ((answer, size),), 1 / len(used))
+        _add(numbers, ((answer, size),), 1 / len(used))
     frequent = _most_frequent(table)
     pairs = {(min(one, other), max(one, other)) for one in frequent for other in used} - {
         (one, one) for one in frequent
@@ -135,8 +135,8 @@ def _with_supposed(table: Table) -> dict[Pattern, float] | None:
     for one, other in sorted(pairs):
         for held in splits:
             pattern = tuple(sorted(((one, held), (other, size - held))))
-            _add(found, pattern, each / len(pairs))
-    return found
+            _add(numbers, pattern, each / len(pairs))
+    return numbers
 
 
 @lru_cache(maxsize=256)
@@ -163,8 +163,8 @@ def _items(table: Table) -> dict[Pattern, float]:
     return found
 
 
-def _add(found: dict[Pattern, float], pattern: Pattern, items: float) -> None:
-    found[pattern] = found.get(pattern, 0.0) + items
+def _add(numbers: dict[Pattern, float], pattern: Pattern, items: float) -> None:
+    numbers[pattern] = numbers.get(pattern, 0.0) + items
 
 
 def _usual_size(compared: Table) -> int:

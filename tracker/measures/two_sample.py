@@ -124,11 +124,13 @@ def _digits(values: Column) -> int:
 
 def _choice(columns: Sequence[Column], allowed: Sequence[str], alpha: float) -> tuple[str, str]:
     """Return the test for means if all columns pass for normal, else that for ranks; and why."""
-    found = [_normal(column, alpha) for column in columns]
+    normality = [_normal(column, alpha) for column in columns]
     one_only = len(columns) == 1
     names = ["the column of differences"] if one_only else ["the first column", "the second column"]
-    reasons = " and ".join(f"{name} {said}" for name, (_, said) in zip(names, found, strict=True))
-    normal = all(passed for passed, _ in found)
+    reasons = " and ".join(
+        f"{name} {said}" for name, (_, said) in zip(names, normality, strict=True)
+    )
+    normal = all(passed for passed, _ in normality)
     return allowed[0 if normal else 1], f"because {reasons}"
 
 
@@ -203,16 +205,16 @@ def _ranks(blank: Comparison, first: Column, second: Column) -> Comparison:
     from scipy.stats import PermutationMethod, mannwhitneyu
 
     few = math.comb(len(first) + len(second), len(first)) <= _ORDERS
-    found = mannwhitneyu(first, second, method=PermutationMethod(_ORDERS) if few else "auto")
+    test = mannwhitneyu(first, second, method=PermutationMethod(_ORDERS) if few else "auto")
     shift = shift_of_two(first, second, blank.confidence)
     return replace(
         blank,
         difference=shift.estimate,
         ci_low=shift.low,
         ci_high=shift.high,
-        statistic=float(found.statistic),
-        p_value=float(found.pvalue),
-        effect=2 * float(found.statistic) / (len(first) * len(second)) - 1,
+        statistic=float(test.statistic),
+        p_value=float(test.pvalue),
+        effect=2 * float(test.statistic) / (len(first) * len(second)) - 1,
     )
 
 

@@ -131,5 +131,5 @@ class Whitened:
         """Return whiten values and columns, each of (n,), in the figure's unit."""
         rows = np.column_stack((series.values, *columns)) / series.errors[:, None]
         variance = 1 - autocorrelation**2
-        found = np.vstack((rows[:1] * np.sqrt(variance), rows[1:] - autocorrelation * rows[:-1]))
-        return cls(found[:, 0], found[:, 1:], variance)
+        whitened = np.vstack((rows[:1] * np.sqrt(variance), rows[1:] - autocorrelation * rows[:-1]))
+        return cls(whitened[:, 0], whitened[:, 1:], variance)

@@ -161,7 +161,7 @@ def _alarms(
     series: Series, judged: Series, signs: tuple[int, ...], limit: float
 ) -> tuple[list[Alarm], FloatArray]:
     """Return the alarms of the sums with the given signs, and the belief about autocorrelation."""
-    found = []
+    alarms = []
     known, sums = Known.of(judged, 0, 0, PRIOR), (Sum(-1), Sum(1))
     beliefs = []
     for place, (value, error) in enumerate(zip(judged.values, judged.errors, strict=True)):
@@ -171,11 +171,11 @@ def _alarms(
         for one in over:  # never both: a score that lets one grow lets the other shrink
             since = first_after(judged, known.start, one.zero, place, one.sign)
             if one.sign in signs:
-                found.append(_alarm(series, known.start, since, place, one))
+                alarms.append(_alarm(series, known.start, since, place, one))
             known = Known.of(judged, since, place + 1, beliefs[since])
         if over:
             sums = (Sum(-1, place), Sum(1, place))
-    return found, known.belief
+    return alarms, known.belief
 
 
 def _alarm(series: Series, start: int, since: int, place: int, one: Sum) -> Alarm:

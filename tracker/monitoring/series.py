@@ -143,15 +143,15 @@ def as_angles(points: Sequence[Point], bounds: tuple[float, float]) -> list[Poin
 
 def _medians(errors: FloatArray) -> FloatArray:
     """Return for each place the median of the errors above 0 so far; NaN while there is none."""
-    found = np.full(len(errors), math.nan)
+    medians = np.full(len(errors), math.nan)
     above: list[float] = []
     for place, error in enumerate(errors.tolist()):
         if error > _ZERO:
             insort(above, error)
         if above:
             middle = len(above) // 2
-            found[place] = (above[middle] + above[~middle]) / 2
-    return found
+            medians[place] = (above[middle] + above[~middle]) / 2
+    return medians
 
 
 def _filled(typical: FloatArray) -> FloatArray:

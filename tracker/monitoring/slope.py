@@ -182,7 +182,7 @@ def _on_a_line(blank: Slope, rise: float, months: float) -> Slope:
     return replace(blank, per_30_days=rise, standard_error=0.0, undefined=WITHOUT_SPREAD)
 
 
-def _mixed(found: Slope, weights: FloatArray, lines: Sequence[Line]) -> Slope:
+def _mixed(slope: Slope, weights: FloatArray, lines: Sequence[Line]) -> Slope:
     """Return the slope with what follows from lines that count by their weights."""
     # Imported here, because scipy costs more than the rest of the program's start.
     from scipy.special import stdtr
@@ -193,12 +193,12 @@ def _mixed(found: Slope, weights: FloatArray, lines: Sequence[Line]) -> Slope:
     error = math.sqrt(float(weights @ (errors**2 + (rises - rise) ** 2)))
 
     def below(value: float) -> float:
-        return float(weights @ stdtr(found.n - 2, (value - rises) / errors))
+        return float(weights @ stdtr(slope.n - 2, (value - rises) / errors))
 
-    tail = (1 - found.confidence) / 2
+    tail = (1 - slope.confidence) / 2
     under = below(0.0)
     return replace(
-        found,
+        slope,
         per_30_days=rise,
         standard_error=error,
         ci_low=_where(below, tail, rise, error),

@@ -86,18 +86,18 @@ def count(
         and not set_since(connection, project.id, base.header.through_change)
     )
     if project.answers == "spans":
-        found = assess(connection, project, query)
+        assessment = assess(connection, project, query)
         before = None if base is None else _figures_of(connection, project, base)
-        same = comparable and before == found.figures()
-        return Counted(selection, settings, found, None, base, same)
+        same = comparable and before == assessment.figures()
+        return Counted(selection, settings, assessment, None, base, same)
     of_now = query.filter.as_of is None and query.filter.known_at is None
     follows = base if of_now and touches_items_alone(settings) else None
     tallied = _tally(connection, project, selection, follows, how)
     same = comparable and base is not None and _same(connection, project, base, tallied)
     counted = study(connection, project, query, (selection, tallied.annotators, tallied.patterns))
-    found = recorded_assessment(counted)
+    assessment = recorded_assessment(counted)
     return Counted(
-        selection, settings, replace(found, selection=selection.told), tallied, base, same
+        selection, settings, replace(assessment, selection=selection.told), tallied, base, same
     )
 
 
@@ -119,27 +119,27 @@ def _tally(
     touched = touched_items(connection, project, base.header.through_change)
     if not check and (full or not is_cheaper(connection, project, touched)):
         return count_all(connection, selection)
-    found = count_touched(connection, project, selection, base, touched)
+    tallied = count_touched(connection, project, selection, base, touched)
     if not check:
-        return found
+        return tallied
     whole = count_all(connection, selection)
     before, tallies = whole_tallies(connection, project, base.header), None
-    if before is not None and found.tallies is not None:
-        tallies = before + found.tallies
-    _compare(project, replace(found, tallies=tallies), whole, base)
-    return whole if full else found
+    if before is not None and tallied.tallies is not None:
+        tallies = before + tallied.tallies
+    _compare(project, replace(tallied, tallies=tallies), whole, base)
+    return whole if full else tallied
 
 
-def _compare(project: ProjectInfo, found: Tallied, whole: Tallied, base: Base) -> None:
+def _compare(project: ProjectInfo, counted: Tallied, whole: Tallied, base: Base) -> None:
     """Raise CheckFailed if the tallies counted from a base differ from those counted in full."""
     differs = [
         what
         for what, one, other in (
-            ("item patterns", found.patterns.counts, whole.patterns.counts),
-            ("answers of annotators", found.answers, whole.answers),
+            ("item patterns", counted.patterns.counts, whole.patterns.counts),
+            ("answers of annotators", counted.answers, whole.answers),
             (
                 "tallies of annotators",
-                found.tallies and found.tallies.counts,
+                counted.tallies and counted.tallies.counts,
                 whole.tallies and whole.tallies.counts,
             ),
         )

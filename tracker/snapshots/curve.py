@@ -107,15 +107,15 @@ def parse_window(text: str) -> Window:
     words = " ".join(text.split())
     if words == "all":
         return Window()
-    found = _WINDOW.fullmatch(words)
-    number = int(found[1] or found[3]) if found else 0
-    if found is None or number < 1:
+    match = _WINDOW.fullmatch(words)
+    number = int(match[1] or match[3]) if match else 0
+    if match is None or number < 1:
         raise InvalidOption(
             f"--window {text!r} is no window", "all, whole days such as 7d, or last-500-items"
         )
-    if found[3]:
+    if match[3]:
         return Window(items=number)
-    return Window(days=number * (7 if found[2].lower().startswith("w") else 1))
+    return Window(days=number * (7 if match[2].lower().startswith("w") else 1))
 
 
 def check_recorded_alone(window: str, choice: AnswerFilter, interval: str | None = None) -> None:

@@ -54,8 +54,8 @@ class SnapshotPage:
     def _patterns(self) -> Iterator[dict[str, Any]]:
         """Yield how many items have each pattern, as the number of annotators per answer."""
         for pattern, items in self.record.assessment.patterns:
-            told = {self._answer(answer): annotators for answer, annotators in pattern}
-            yield {"pattern": told, "items": items}
+            answers = {self._answer(answer): annotators for answer, annotators in pattern}
+            yield {"pattern": answers, "items": items}
 
     def _answer(self, answer: Answer) -> str:
         """Return an answer's category, or a JSON list of categories if there may be several."""
@@ -78,14 +78,14 @@ def snapshot_page(connection: Connection, project: ProjectInfo, which: int | str
 
 def _settings(text: str, names: Mapping[int, str]) -> dict[str, Any]:
     """Return settings with names for numbers and times for moments."""
-    told: dict[str, Any] = json.loads(text)
+    settings: dict[str, Any] = json.loads(text)
     for who in ("only", "left_out"):
-        if told[who] is not None:
-            told[who] = sorted(names[number] for number in told[who])
+        if settings[who] is not None:
+            settings[who] = sorted(names[number] for number in settings[who])
     for moment in ("since", "until"):
-        if told[moment] is not None:
-            told[moment] = clock.iso(told[moment])
-    return told | {"where": dict(told["where"]), "interval": interval_of(told)}
+        if settings[moment] is not None:
+            settings[moment] = clock.iso(settings[moment])
+    return settings | {"where": dict(settings["where"]), "interval": interval_of(settings)}
 
 
 def _change(connection: Connection, project: ProjectInfo, number: int) -> dict[str, Any]:

@@ -70,10 +70,10 @@ def seal_of(before: str, header: Mapping[str, Any], parts: str) -> str:
             one database to another, and of its own seal is not sealed.
         parts: the digest of the rows that hang on it.
     """
-    told = {name: value for name, value in header.items() if name not in {"project_id", "seal"}}
-    return _sha256(before, told, parts)
+    sealed = {name: value for name, value in header.items() if name not in {"project_id", "seal"}}
+    return _sha256(before, sealed, parts)
 
 
-def _sha256(*told: Any) -> str:
-    text = json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+def _sha256(*values: Any) -> str:
+    text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -109,17 +109,17 @@ class _Kind:
 
 def _curves(kinds: Sequence[Any]) -> list[_Kind]:
     """Return the snapshots by settings, joined if only their intervals differ."""
-    found: dict[str, _Kind] = {}
+    kinds_by_key: dict[str, _Kind] = {}
     for kind in kinds:
         key = alike(kind.settings)[0]
-        one = found.get(key, _Kind(kind.settings, 0, 0, 0))
-        found[key] = _Kind(
+        one = kinds_by_key.get(key, _Kind(kind.settings, 0, 0, 0))
+        kinds_by_key[key] = _Kind(
             one.settings,
             one.number + kind.number,
             max(one.last, kind.last),
             one.whole + kind.whole,
         )
-    return list(found.values())
+    return list(kinds_by_key.values())
 
 
 def _standing(kind: _Kind) -> tuple[bool, bool, bool, int]:

@@ -86,13 +86,13 @@ class Watched:
             "watch": None if self.watch is None else of | self._watch(self.watch),
         }
 
-    def _changes(self, found: monitoring.ChangePoints) -> dict[str, Any]:
-        told = [one.to_dict() | _told(self.note_of_change(one)) for one in found.changes]
-        return found.to_dict() | {"changes": told}
+    def _changes(self, points: monitoring.ChangePoints) -> dict[str, Any]:
+        changes = [one.to_dict() | _told(self.note_of_change(one)) for one in points.changes]
+        return points.to_dict() | {"changes": changes}
 
-    def _watch(self, found: monitoring.Watch) -> dict[str, Any]:
-        told = [one.to_dict() | _told(self.note_of_alarm(one)) for one in found.alarms]
-        return found.to_dict() | {"alarms": told}
+    def _watch(self, watch: monitoring.Watch) -> dict[str, Any]:
+        alarms = [one.to_dict() | _told(self.note_of_alarm(one)) for one in watch.alarms]
+        return watch.to_dict() | {"alarms": alarms}
 
 
 def _told(note: NoteInfo | None) -> dict[str, Any]:
@@ -152,12 +152,12 @@ def _figures(curve: Curve, query: Query) -> Iterator[monitoring.Point | None]:
     for point in curve.points:
         if not _is_whole(point.moment, curve.every) or (over is not None and point.moment > over):
             continue
-        found = point.assessment.measures[0]
-        value, error = found.value, found.standard_error
+        figure = point.assessment.measures[0]
+        value, error = figure.value, figure.standard_error
         if value is None or error is None:
             yield None
         else:
-            yield monitoring.Point(point.moment, value, error, found.items)
+            yield monitoring.Point(point.moment, value, error, figure.items)
 
 
 def _is_whole(moment: int, every: str) -> bool:

@@ -70,14 +70,14 @@ def parse_keep(text: str) -> tuple[Keep, ...]:
     known = ["last", *_PERIODS]
     rules = []
     for part in (part.strip() for part in text.split(",")):
-        found = _RULE.fullmatch(part)
-        if found is None or found[1] not in known:
+        rule = _RULE.fullmatch(part)
+        if rule is None or rule[1] not in known:
             raise InvalidOption(
                 f"--keep: {part!r} is no rule",
                 near(part.partition(":")[0], known)
                 or f"such as daily:30,weekly:52; periods are {', '.join(known)}",
             )
-        rules.append(Keep(found[1], int(found[2])))
+        rules.append(Keep(rule[1], int(rule[2])))
     return tuple(rules)
 
 

@@ -188,14 +188,14 @@ def _by_snapshot(
     chosen = [table.c.snapshot_id, table.c[key], *(table.c[name] for name in columns)]
     if "details" in table.c:
         chosen.append(table.c.details)
-    found: dict[int, list[Any]] = {}
+    rows_of: dict[int, list[Any]] = {}
     for snapshot, *row in connection.execute(
         select(*chosen)
         .where(of(table, table.c.snapshot_id))
         .order_by(table.c.snapshot_id, table.c.position)
     ):
-        found.setdefault(snapshot, []).append(row)
-    return found
+        rows_of.setdefault(snapshot, []).append(row)
+    return rows_of
 
 
 def _coefficient(measure: str, *values: Any) -> Coefficient:

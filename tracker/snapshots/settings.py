@@ -46,8 +46,8 @@ def settings_text(query: Query, selection: Selection) -> str:
     )
 
 
-def _canonical(told: Mapping[str, Any]) -> str:
-    return json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+def _canonical(settings: Mapping[str, Any]) -> str:
+    return json.dumps(settings, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def alike(settings: str) -> list[str]:
@@ -55,24 +55,24 @@ def alike(settings: str) -> list[str]:
 
     Those of one curve; the first text is the same for all of them.
     """
-    told = json.loads(settings)
-    told.pop("interval", None)  # as snapshots had none when there was but one way
-    return [_canonical(told), *(_canonical(told | {"interval": name}) for name in INTERVALS)]
+    values = json.loads(settings)
+    values.pop("interval", None)  # as snapshots had none when there was but one way
+    return [_canonical(values), *(_canonical(values | {"interval": name}) for name in INTERVALS)]
 
 
 def recorded_query(settings: str) -> Query:
     """Return the query of recorded settings; their selection says which answers are counted."""
-    told = json.loads(settings)
+    values = json.loads(settings)
     return Query(
-        confidence=told["confidence"],
-        metric=Metric(told["weights"], told["scale"], told["distance"]),
-        interval=interval_of(told),
+        confidence=values["confidence"],
+        metric=Metric(values["weights"], values["scale"], values["distance"]),
+        interval=interval_of(values),
     )
 
 
-def interval_of(told: Mapping[str, Any]) -> str:
+def interval_of(settings: Mapping[str, Any]) -> str:
     """Return how the intervals of a snapshot of these settings are made."""
-    name: str = told.get("interval", "t")
+    name: str = settings.get("interval", "t")
     return name
 
 
@@ -94,8 +94,10 @@ def is_usual(settings: str) -> bool:
 
     As they are read by themselves, of everybody.
     """
-    told = json.loads(settings)
-    chosen = (told["only"], told["since"], told["until"]) != (None, None, None) or told["where"]
+    values = json.loads(settings)
+    chosen = (values["only"], values["since"], values["until"]) != (None, None, None) or values[
+        "where"
+    ]
     return not chosen and replace(recorded_query(settings), interval=Query.interval) == Query()
 
 
@@ -110,5 +112,5 @@ def touches_items_alone(settings: str) -> bool:
     Times that limit what counts and attributes of items change by themselves; those are known
     only as they are now.
     """
-    told: Mapping[str, Any] = json.loads(settings)
-    return not told["where"] and told["since"] is None and told["until"] is None
+    values: Mapping[str, Any] = json.loads(settings)
+    return not values["where"] and values["since"] is None and values["until"] is None

@@ -126,8 +126,8 @@ def _free_name(connection: Connection, project: ProjectInfo, name: str) -> str:
 def _told(assessment: Assessment, names: Mapping[int, str]) -> str | None:
     """Return the choice of answers as JSON, annotators by number: names may change or be erased."""
     numbers = {name: number for number, name in names.items()}
-    told = with_people(assessment.selection, numbers)
-    return None if told is None else json.dumps(told, ensure_ascii=False)
+    selection = with_people(assessment.selection, numbers)
+    return None if selection is None else json.dumps(selection, ensure_ascii=False)
 
 
 def _standing(connection: Connection, project: ProjectInfo) -> list[tuple[int, str]]:

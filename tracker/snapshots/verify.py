@@ -134,7 +134,7 @@ def verify_in_turn(
         statement = select(_snapshots).where(ours).order_by(_snapshots.c.id)
         headers = [row._asdict() for row in connection.execute(statement)]
         sealed = verify_seals(connection, project.id, chain_only=chain_only)
-        found = _Verifying(pattern_texts(connection, project.id), chain_only=chain_only)
+        verifying = _Verifying(pattern_texts(connection, project.id), chain_only=chain_only)
     ledger = list(sealed.faults)
     digests = {row[name] for row in headers for name in ("digest", "seal")} | {*sealed.digests}
     if expect is not None and expect not in digests:
@@ -145,19 +145,19 @@ def verify_in_turn(
     for start in range(0, len(headers), at_once):
         some = headers[start : start + at_once]
         with opened() as (connection, project):
-            found.check(connection, project, some)
+            verifying.check(connection, project, some)
         if progress is not None:
             progress(start + len(some), len(headers))
     return Verified(
         project.name,
         len(headers),
-        found.thinned,
-        found.recomputed,
-        tuple(found.faults),
+        verifying.thinned,
+        verifying.recomputed,
+        tuple(verifying.faults),
         len(sealed.digests),
         sealed.digest,
         tuple(ledger),
-        tuple(found.notes),
+        tuple(verifying.notes),
     )
 
 
@@ -254,22 +254,22 @@ def _recount(
     with as_it_was(connection, project.id, moment):
         selection = selection_of(project, header["settings"])
         if project.answers == "spans":
-            found = assess(connection, project, query, selection=selection)
-            wrong = _differing(parts, found)
+            assessment = assess(connection, project, query, selection=selection)
+            wrong = _differing(parts, assessment)
             why = _why_not(connection, project, header) if wrong else None
             return ([], why) if why else (wrong, None)
         tallied = count_all(connection, selection)
         counted = study(
             connection, project, query, (selection, tallied.annotators, tallied.patterns)
         )
-        found = recorded_assessment(counted)
+        assessment = recorded_assessment(counted)
     wrong = _tallies_differ(parts, texts, whole, tallied)
     why = _why_not(connection, project, header) if wrong else None
     if why:
         return [], why
-    if any(header[name] != number for name, number in found.counts.to_dict().items()):
+    if any(header[name] != number for name, number in assessment.counts.to_dict().items()):
         wrong.append("its counts are not those of the ledger as it was")
-    return wrong or _differing(parts, found), None
+    return wrong or _differing(parts, assessment), None
 
 
 def _why_not(connection: Connection, project: ProjectInfo, header: Mapping[str, Any]) -> str | None:
@@ -294,13 +294,13 @@ def _tallies_differ(
     return wrong
 
 
-def _differing(parts: Parts, found: Assessment) -> list[str]:
+def _differing(parts: Parts, assessment: Assessment) -> list[str]:
     """Return which stored figures are not those that follow from the tallies.
 
     Categories that were learned since have none, and the order is that of names, which change.
     """
     differs = []
-    for table, rows in figure_rows(found).items():
+    for table, rows in figure_rows(assessment).items():
         stored = {_named(row): row for row in parts.get(table, [])}
         expected = {
             _named(row): row for row in rows if _named(row) in stored or row.get("labels", 1)

@@ -45,8 +45,8 @@ def read_delimited(source: SourceFile, mapped: Mapped, rejections: Rejections) -
     rejected_before = rejections.count
     if '"' in first:  # the header may go on over several lines
         rows = _Rows(chain([head], blocks), delimiter, blanks, source)
-        _, found = rows.take(1)
-        header = found[0]
+        _, cells = rows.take(1)
+        header = cells[0]
         layout = find_columns(header, mapped, source.name)
         tables = rows.tables(_wanted(layout), len(header), rejections)
     else:

@@ -88,9 +88,9 @@ class SourceFile:
         """Bytes taken from the file so far."""
         return self._digested.bytes_read
 
-    def watch(self, told: Callable[[int], None]) -> None:
+    def watch(self, report: Callable[[int], None]) -> None:
         """Report the number of bytes taken from the file so far, after each read."""
-        self._digested.watch = told
+        self._digested.watch = report
 
     def drain(self) -> None:
         """Read to the end, so that the digest covers the whole."""

@@ -144,16 +144,16 @@ def intraclass_correlations(
     )
 
 
-def _why_not(found: Variation, own: Sequence[Mapping[Answer, int]] | None) -> str | None:
-    if not found.items and not found.left_out:
+def _why_not(variation: Variation, own: Sequence[Mapping[Answer, int]] | None) -> str | None:
+    if not variation.items and not variation.left_out:
         return TOO_FEW_ITEMS
     if own is not None and len(own) < 2:
         return TOO_FEW_ANNOTATORS
-    if not found.items:
+    if not variation.items:
         return NO_OVERLAP
-    if found.items < 2:
+    if variation.items < 2:
         return TOO_FEW_ITEMS
-    return None if found.between + found.within else SINGLE_CATEGORY
+    return None if variation.between + variation.within else SINGLE_CATEGORY
 
 
 def _all_undefined(

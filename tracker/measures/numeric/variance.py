@@ -96,11 +96,11 @@ def variation(patterns: ItemPatterns, numbers: Mapping[Answer, int]) -> Variatio
     return Variation(sizes, totals, left_out, between, squares - by_item)
 
 
-def is_complete(found: Variation, own: Sequence[Mapping[Answer, int]]) -> bool:
+def is_complete(variation: Variation, own: Sequence[Mapping[Answer, int]]) -> bool:
     """Return whether every annotator answered every item that has an answer.
 
     Args:
-        found: the variation of the items of two answers or more.
+        variation: the variation of the items of two answers or more.
         own: per annotator with an answer, ``{answer: items}`` over all items.
 
     Returns:
@@ -110,12 +110,14 @@ def is_complete(found: Variation, own: Sequence[Mapping[Answer, int]]) -> bool:
     counted: Counter[Answer] = Counter()
     for answers in own:
         counted.update(answers)
-    return set(found.sizes) == {len(own)} and counted == found.totals
+    return set(variation.sizes) == {len(own)} and counted == variation.totals
 
 
 def between_annotators(
-    found: Variation, own: Sequence[Mapping[Answer, int]], numbers: Mapping[Answer, int]
+    variation: Variation, own: Sequence[Mapping[Answer, int]], numbers: Mapping[Answer, int]
 ) -> Fraction:
     """Return the sum of squares between annotators of a complete design, in units squared."""
     sums = [sum(count * numbers[answer] for answer, count in one.items()) for one in own]
-    return Fraction(sum(x * x for x in sums), found.items) - Fraction(sum(sums) ** 2, found.answers)
+    return Fraction(sum(x * x for x in sums), variation.items) - Fraction(
+        sum(sums) ** 2, variation.answers
+    )

@@ -99,8 +99,8 @@ class SpanAgreement:
 
         A coefficient's, without the chance term that it does not have.
         """
-        told = self.coefficient.to_dict()
-        return {name: told[name] for name in told if name not in {"observed", "expected"}}
+        figures = self.coefficient.to_dict()
+        return {name: figures[name] for name in figures if name not in {"observed", "expected"}}
 
 
 @dataclass(slots=True)

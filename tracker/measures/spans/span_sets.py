@@ -70,14 +70,14 @@ class Marked:
 
 def _numbered(values: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
     """Return a multiset as a set of numbered copies, so that an intersection counts copies."""
-    found = set(values)
-    if len(found) < len(values):
+    copies = set(values)
+    if len(copies) < len(values):
         seen: Counter[tuple[int, ...]] = Counter()
         for value in values:
             if seen[value]:
-                found.add((*value, seen[value]))
+                copies.add((*value, seen[value]))
             seen[value] += 1
-    return found
+    return copies
 
 
 def mark(answers: Mapping[str, Sequence[Span]]) -> dict[str, Marked]:

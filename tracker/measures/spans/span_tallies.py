@@ -73,13 +73,13 @@ class SpanTally:
                 known.categories[category] += len(places)
         if len(answers) > 1:
             self.compared += 1
-            found = {
+            common = {
                 (one, other): in_common(answers[one], answers[other])
                 for one, other in combinations(answers, 2)
             }
-            self._add_pairs(answers, found)
-            self._add_to_annotators(answers, found)
-            self._add_to_categories(answers, found.values())
+            self._add_pairs(answers, common)
+            self._add_to_annotators(answers, common)
+            self._add_to_categories(answers, common.values())
 
     def _add_pairs(
         self, answers: Mapping[str, Marked], found: Mapping[tuple[str, str], Common]

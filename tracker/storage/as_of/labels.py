@@ -69,8 +69,8 @@ def labels_then(
     standing = []
     if not owners:
         stood = stood.where(LABELS.c.item_id.in_(contested))
-        mine = _past.c.item_id == LABELS.c.item_id
-        uncontested = ~contested.where(mine).correlate(LABELS).exists()
+        same_item = _past.c.item_id == LABELS.c.item_id
+        uncontested = ~contested.where(same_item).correlate(LABELS).exists()
         standing = [known(LABELS, LABELS).where(uncontested)]
     records = union_all(
         stood, known(_past, _past, taken_back_by=not_taken).where(~taken_back)

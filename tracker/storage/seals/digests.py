@@ -68,9 +68,9 @@ _AT_ONCE = 10_000  # names of items
 _HELD_AT_ONCE = 250_000  # rows
 
 
-def digest_of(told: Any) -> str:
+def digest_of(value: Any) -> str:
     """Return a digest of a value as JSON, in hexadecimal (SHA-256, the first half of it)."""
-    text = json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:LETTERS]
 
 
@@ -124,13 +124,13 @@ STATE: dict[str, tuple[Any, Any]] = {
 
 def state_of(connection: Connection, project_id: int) -> dict[str, str]:
     """Return the digest of every part of `STATE`; empty for a project that does not exist."""
-    found = {}
+    digests = {}
     for part, (statement, owner) in STATE.items():
         rows = connection.execute(statement.where(owner == project_id)).all()
-        found[part] = digest_of([_plain(row) for row in rows])
+        digests[part] = digest_of([_plain(row) for row in rows])
         if part == "the project's settings" and not rows:
             return {}
-    return found
+    return digests
 
 
 def _plain(row: Sequence[Any]) -> list[Any]:
@@ -218,8 +218,8 @@ def attribute_digest(connection: Connection, project_id: int) -> str:
     total = 0
     result = connection.execute(statement, execution_options={"yield_per": _AT_ONCE})
     for number, name, value in result:
-        told = f"{number}\0{name}\0{value}".encode()
-        total += int.from_bytes(hashlib.blake2b(told, digest_size=16).digest())
+        text = f"{number}\0{name}\0{value}".encode()
+        total += int.from_bytes(hashlib.blake2b(text, digest_size=16).digest())
     return f"{total % 2**128:032x}"
 
 
@@ -282,8 +282,8 @@ def held_sums(rows: Mapping[str, Any]) -> tuple[int, int]:
 
 def staged_sums(connection: Connection, rows: Table, given_as: Any) -> tuple[int, int]:
     """Return how many labels an import is about to record, and the sum of what they say."""
-    told = select(func.count(), func.sum(_worth(rows.c, given_as))).select_from(rows)
-    count, total = connection.execute(told).one()
+    statement = select(func.count(), func.sum(_worth(rows.c, given_as))).select_from(rows)
+    count, total = connection.execute(statement).one()
     return count, int(total or 0)
 
 
@@ -294,7 +294,7 @@ def label_sums(
 
     Only those with one of ``values`` in a column, if one is named.
     """
-    found: Sums = {}
+    sums: Sums = {}
     for model in (Label, PastLabel):
         rows = cast("Table", model.__table__).c
         worth = func.sum(_worth(rows, rows.given_as))
@@ -303,6 +303,6 @@ def label_sums(
         if column is not None:
             statement = statement.where(rows[column].in_(list(values)))
         for change, count, total in connection.execute(statement):
-            before = found.get(change, (0, 0))
-            found[change] = (before[0] + count, before[1] + int(total))
-    return found
+            before = sums.get(change, (0, 0))
+            sums[change] = (before[0] + count, before[1] + int(total))
+    return sums

@@ -89,5 +89,5 @@ def _added(
 _BY_CHANGE = {"imports": import_rows, "sources": source_rows, "touched": touched_rows}
 
 
-def _text(told: Mapping[str, Any]) -> str:
-    return json.dumps(told, ensure_ascii=False, sort_keys=True)
+def _text(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -163,8 +163,8 @@ def _labels(
             sealed[int(change)] = (before[0] + count, before[1] + total)
     now = label_sums(connection, project_id)
     for change in sorted(sealed.keys() | now.keys()):
-        was, found = sealed.get(change, (0, 0)), now.get(change, (0, 0))
-        if was[0] != found[0]:
-            yield f"labels of change {change}: {found[0]:,} where {was[0]:,} were recorded"
-        elif was != found:
+        was, present = sealed.get(change, (0, 0)), now.get(change, (0, 0))
+        if was[0] != present[0]:
+            yield f"labels of change {change}: {present[0]:,} where {was[0]:,} were recorded"
+        elif was != present:
             yield f"labels of change {change}: not what was recorded"
