@@ -78,6 +78,15 @@ LIBRARIES = {
     "psycopg": set(),  # the driver is SQLAlchemy's to import
     "pyarrow": {"storage", "imports"},
 }  # fmt: skip
+# What a command runs is in these rooms: it asks the ledger, and shows what comes back.
+COMMANDS = {"core", "simulate", "ledger", "conformance", "render", "cli"}
+# What commands take from below the ledger all the same: words, and no answers.
+BELOW_THE_LEDGER = {
+    "tracker.storage.database_errors.not_utf8",
+    "tracker.measures.short_names.full_name",
+    "tracker.projects.lookup.near",
+    "tracker.imports.loader.Rejected",
+}
 LAZY = {"alembic", "pandas", "pyarrow", "scipy"}
 LAZY_IN = {
     "cli": {"rich", "tracker.ledger"},
@@ -90,10 +99,11 @@ DATABASES = re.compile("sqlite|postgres|psycopg|pg_", re.IGNORECASE)
 # Rooms and files where a text, not code, may name a database, and why.
 NAMED_TO_PEOPLE = {
     "cli": "help tells people which URLs there are; the default is a file",
-    "__init__": "the default is a file",
+    "ledger/transactions.py": "the default is a file",
     "storage/database_errors.py": "an error says which kind of file was expected",
 }
 ENVIRONMENT = {"environ", "environb", "getenv", "putenv"}
+READS_ENVIRONMENT = "ledger/transactions.py"  # which database, if no URL is given
 
 
 class Module(NamedTuple):
@@ -120,7 +130,8 @@ def too_long(texts: dict[str, str]) -> list[str]:
 
 def faults(module: Module) -> list[str]:
     """What a module imports or names that its room may not; a line each."""
-    found = [*_direction(module), *_libraries(module), *_names(module), *_habits(module)]
+    checks = (_direction, _libraries, _face, _names, _habits)
+    found = [fault for check in checks for fault in check(module)]
     return [f"{module.path}, line {line}: {fault}" for line, fault in found]
 
 
@@ -202,6 +213,30 @@ def _libraries(module: Module) -> Iterator[Fault]:
             yield line, f"{name} is imported as the module is loaded"
 
 
+def _face(module: Module) -> Iterator[Fault]:
+    """What commands run from below the ledger; for types they may name anything."""
+    if module.room != "cli":
+        return
+    for line, name in _imports(_without_types(module.tree)):
+        package, _, rest = name.partition(".")
+        below = rest.partition(".")[0] not in COMMANDS and name not in BELOW_THE_LEDGER
+        if package == "tracker" and below:
+            yield line, f"a command takes {name} from below the ledger"
+
+
+def _without_types(tree: ast.Module) -> ast.Module:
+    """What runs at all: not what is for type checkers."""
+
+    class Pruned(ast.NodeTransformer):
+        def visit_If(self, node: ast.If) -> ast.AST | None:
+            guarded = ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
+            return None if guarded else self.generic_visit(node)
+
+    pruned = Pruned().visit(copy.deepcopy(tree))
+    assert isinstance(pruned, ast.Module)
+    return pruned
+
+
 def _loaded(tree: ast.Module) -> ast.Module:
     """What runs when a module is loaded: neither functions nor what is for type checkers."""
 
@@ -212,11 +247,7 @@ def _loaded(tree: ast.Module) -> ast.Module:
         def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
             return None
 
-        def visit_If(self, node: ast.If) -> ast.AST | None:
-            guarded = ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
-            return None if guarded else self.generic_visit(node)
-
-    pruned = Pruned().visit(copy.deepcopy(tree))
+    pruned = Pruned().visit(_without_types(tree))
     assert isinstance(pruned, ast.Module)
     return pruned
 
@@ -273,7 +304,7 @@ def _habits(module: Module) -> Iterator[Fault]:
     for node in ast.walk(module.tree):
         line = getattr(node, "lineno", 1)
         for word in _identifiers(node):
-            if word in ENVIRONMENT:
+            if word in ENVIRONMENT and not module.path.endswith(READS_ENVIRONMENT):
                 yield line, f"{word} outside the commands"
         if isinstance(node, ast.Call) and ast.unparse(node.func) in {"print", "sys.stdout.write"}:
             yield line, "output outside the commands"

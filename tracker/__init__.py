@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["errors", "open"]
 
 
-def open(url: str = "sqlite:///tracker.db") -> Ledger:  # noqa: A001 - as `shelve.open`
-    """A handle on the database of that URL; nothing is read or made before it is used."""
-    from tracker.ledger import Ledger
+def open(url: str | None = None) -> Ledger:  # noqa: A001 - as `shelve.open`
+    """Return the ledger in the database of that URL; nothing is read or made before it is used.
 
-    return Ledger(url)
+    Without a URL it is the environment's TRACKER_DATABASE_URL, else tracker.db in this folder.
+    """
+    from tracker.ledger import Ledger, database_url
+
+    return Ledger(database_url(url))

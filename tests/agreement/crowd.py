@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -129,9 +130,9 @@ def assessed(
 ) -> Assessment:
     """The assessment under a reading, with more options of a question or an uncertainty."""
     uncertainty = Uncertainty(**more.pop("uncertainty", {}))
-    query = asked(*measures, metric=metric, **more)
+    query = replace(asked(*measures, metric=metric, **more), uncertainty=uncertainty)
     with ledger.reading(project) as (connection, found):
-        return assess(connection, found, query, uncertainty)
+        return assess(connection, found, query)
 
 
 def asked(*measures: str, metric: Metric | None = None, **more: Any) -> Query:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import count_statements
-from tracker.agreement import coefficients, left_out
+from tracker.agreement import coefficients
 from tracker.ledger import Ledger
 from tracker.simulate import experiment
 
@@ -22,7 +22,7 @@ def test_few_answers_have_every_figure_with_its_error(ledger: Ledger) -> None:
     found = ledger.agreement("p")
     assert {one.measure for one in found.measures} >= COSTLY
     assert all(found.measure(name).standard_error for name in COSTLY)
-    assert left_out(found) == []
+    assert found.left_out == []
 
 
 def test_many_answers_have_them_by_name_only(
@@ -32,7 +32,7 @@ def test_many_answers_have_them_by_name_only(
     every = names(ledger)
     monkeypatch.setattr(coefficients, "FEW_ANSWERS", 89)  # of 90
     assert names(ledger) == every - COSTLY
-    assert set(left_out(ledger.agreement("p"))) == COSTLY
+    assert set(ledger.agreement("p").left_out) == COSTLY
     named = ledger.agreement("p", measures=["conger_kappa", "light_kappa"])
     assert [one.measure for one in named.measures] == ["conger_kappa", "light_kappa"]
     assert all(one.standard_error for one in named.measures)

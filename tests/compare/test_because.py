@@ -12,7 +12,6 @@ import pytest
 
 from tests.compare.stories import day, figure, note, on, tell
 from tests.helpers import SEVERAL, SPANS, count_statements, undo
-from tracker.agreement import Metric, Query
 from tracker.compare import StateComparison
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
@@ -64,8 +63,8 @@ def test_what_was_undefined_has_no_shares(sqlite_ledger: Ledger) -> None:
     """Scott's pi is of two annotators: with the third one's answers it has no value."""
     three = on(1, "i A x", "i B x", "j A x", "j B y", "k A y", "k B y", "i C y")
     tell(sqlite_ledger, three, on(3, "i C -", "j A y"))
-    query = Query(("scott_pi", "krippendorff_alpha"))
-    found = sqlite_ledger.compare("p", day(2), day(4), query=query)
+    asked: Any = {"measures": ("scott_pi", "krippendorff_alpha")}
+    found = sqlite_ledger.compare("p", day(2), day(4), **asked)
     pi, alpha = figure(found, "scott_pi"), figure(found, "krippendorff_alpha")
     assert (pi.before, pi.shares) == (None, None)
     assert pi.after is not None
@@ -143,8 +142,8 @@ def test_parts_by_hand(sqlite_ledger: Ledger) -> None:
     i agreed and k did not. In the end C takes B's place on k, and agrees.
     """
     tell(sqlite_ledger, on(1, "i A x", "i B x", "k A x", "k B y"), on(3, "k B -", "k C x"))
-    query = Query(("percent_agreement",))
-    found = sqlite_ledger.compare("p", day(2), day(4), query=query)
+    asked: Any = {"measures": ("percent_agreement",)}
+    found = sqlite_ledger.compare("p", day(2), day(4), **asked)
     agreement = figure(found, "percent_agreement")
     assert (agreement.before, agreement.after) == (0.5, 1.0)
     assert found.because is not None
@@ -254,8 +253,8 @@ def test_sets_and_single_answers_are_refused(sqlite_ledger: Ledger) -> None:
 
 def test_another_reading_is_that_of_both(sqlite_ledger: Ledger) -> None:
     tell(sqlite_ledger, on(1, "i A 1", "i B 2", "j A 3", "j B 3"), on(3, "k A 1", "k B 3"))
-    query = Query((), 0.9, Metric(weights="quadratic", scale="interval"))
-    found = sqlite_ledger.compare("p", day(2), day(4), query=query)
+    asked: Any = {"confidence": 0.9, "weights": "quadratic", "scale": "interval"}
+    found = sqlite_ledger.compare("p", day(2), day(4), **asked)
     for name, as_of in (("before", day(2)), ("after", day(4))):
         then = sqlite_ledger.agreement("p", weights="quadratic", scale="interval", as_of=as_of)
         for one in found.measures:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.compare.stories import day, figure, note, on, tell
@@ -259,14 +261,15 @@ def test_a_state_that_is_no_snapshot_is_like_the_snapshot_beside_it(told: Ledger
 
 def test_a_question_is_for_states_that_no_snapshot_is_of(told: Ledger) -> None:
     query = Query((), 0.8, Metric(weights="identity"))
+    asked: Any = {"confidence": 0.8, "weights": "identity"}
     assert state(told, "last", query).query.confidence == 0.95
     assert state(told, day(2), query).query.confidence == 0.8
     with pytest.raises(InvalidOption, match="differ in their settings: confidence, weights"):
-        told.compare("p", "last", "..", query=query)
-    assert told.compare("p", "last", "..", query=query, anyway=True).measures
+        told.compare("p", "last", "..", **asked)
+    assert told.compare("p", "last", "..", **asked, anyway=True).measures
     with pytest.raises(InvalidOption, match="two snapshots are compared as they were recorded"):
-        told.compare("p", "last~1", "last", query=query, anyway=True)
-    found = told.compare("p", day(2), "..", query=query)
+        told.compare("p", "last~1", "last", **asked, anyway=True)
+    found = told.compare("p", day(2), "..", **asked)
     assert {one.comparison.confidence for one in found.measures} == {0.8}
 
 

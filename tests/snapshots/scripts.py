@@ -32,7 +32,7 @@ from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.annotators import list_annotators, set_kind
 from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
-from tracker.snapshots import Taken, store
+from tracker.snapshots import Taken, store, take_snapshot
 
 __all__ = [
     "Erase",
@@ -135,7 +135,8 @@ def answers(items: int, first: int = 0, shift: int = 0) -> str:
 
 
 def taken(ledger: Ledger, query: Query | None = None, **how: Any) -> Taken:
-    return ledger.record_snapshot("p", query, **how)
+    with ledger.writing("p") as (connection, project):
+        return take_snapshot(connection, project, query, **how)
 
 
 def recorded(connection: Connection, taken: Taken) -> dict[str, Any]:

@@ -108,5 +108,5 @@ def test_whatever_was_counted_makes_the_digest(sqlite_ledger: Ledger, write: Wri
     found.append(sqlite_ledger.record_snapshot("p").snapshot.digest)
     acted(sqlite_ledger, "acknowledge", 1)
     found.append(sqlite_ledger.record_snapshot("p").snapshot.digest)
-    found.append(sqlite_ledger.record_snapshot("p", Query(confidence=0.9)).snapshot.digest)
+    found.append(sqlite_ledger.record_snapshot("p", confidence=0.9).snapshot.digest)
     assert len(set(found)) == len(found)

@@ -88,7 +88,7 @@ def test_what_is_counted_follows_from_a_snapshot_with_other_intervals(
 ) -> None:
     snapshots = store(ledger, monkeypatch)
     how: Taking = {"if_changed": True}
-    same = ledger.record_snapshot("p", None, **how)
+    same = ledger.record_snapshot("p", **how)
     assert (same.fresh, same.snapshot.id) == (False, len(snapshots))
     few = ledger.import_rows(experiment("mixed", 81, 3), "p")
     assert few.inserted
@@ -99,7 +99,7 @@ def test_what_is_counted_follows_from_a_snapshot_with_other_intervals(
 def test_unchanged_answers_with_other_intervals_are_news(sqlite_ledger: Ledger) -> None:
     sqlite_ledger.import_rows(experiment("mixed", 60, 1), "p")
     sqlite_ledger.snapshot("p", interval="t")
-    taken = sqlite_ledger.record_snapshot("p", None, if_changed=True)
+    taken = sqlite_ledger.record_snapshot("p", if_changed=True)
     assert (taken.fresh, taken.snapshot.id) == (True, 2)
 
 

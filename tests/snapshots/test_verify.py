@@ -159,9 +159,9 @@ def record_of(module_ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -
         file.write_text(HEADER + "\n".join(rows))
         ledger.import_file(file, "p", options=options)
         record(ledger, *map(Seen, range(1, number)), closes=False)
-        query = Query(filter=filter_of(exclude_annotators=["A"] if number == 3 else []))
+        without = ["A"] if number == 3 else []
         told = {"name": f"name {number}", "note": f"note {number}"}
-        ledger.record_snapshot("p", query, pairs=True, **told)
+        ledger.record_snapshot("p", pairs=True, exclude_annotators=without, **told)
     return ledger
 
 

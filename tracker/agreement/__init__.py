@@ -6,14 +6,16 @@ from tracker.agreement.assessment import Assessment, Counts
 from tracker.agreement.groups import GroupedAgreement, by_attribute
 from tracker.agreement.items import by_item
 from tracker.agreement.metric import Metric
-from tracker.agreement.overall import assess, left_out, span_pairs
+from tracker.agreement.overall import assess, span_pairs
 from tracker.agreement.pairs import PairAgreement, by_pair
+from tracker.agreement.query import Asking, Computing, Query, Uncertainty, check_used, query_of
 from tracker.agreement.spans import SpanPair
-from tracker.agreement.study import Query, Study, study
-from tracker.agreement.uncertainty import Uncertainty
+from tracker.agreement.study import Study, study
 
 __all__ = [
+    "Asking",
     "Assessment",
+    "Computing",
     "Counts",
     "GroupedAgreement",
     "PairAgreement",
@@ -26,7 +28,8 @@ __all__ = [
     "by_attribute",
     "by_item",
     "by_pair",
-    "left_out",
+    "check_used",
+    "query_of",
     "span_pairs",
     "study",
 ]

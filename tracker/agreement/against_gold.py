@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement.study import Query
+from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
 from tracker.measures.accuracy import GoldAgreement, against_gold

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from tracker.agreement.coefficients import COSTLY, are_few
 from tracker.core.tallies import ItemPatterns
+from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
 from tracker.measures.benchmark_scales import readings
 from tracker.measures.category_rates import CategoryRate, Summary, summary
@@ -73,6 +75,15 @@ class Assessment:
             if coefficient.measure == name:
                 return coefficient
         raise KeyError(name)
+
+    @property
+    def left_out(self) -> list[str]:
+        """The measures that were not computed because the answers are many; see `FEW_ANSWERS`."""
+        given = {one.measure for one in self.measures}
+        if are_few(self.counts.answers) or "krippendorff_alpha" not in given:
+            return []
+        costly = [name for name, measure in MEASURES.items() if measure.needs in COSTLY]
+        return [name for name in costly if name not in given]
 
     @property
     def warnings(self) -> tuple[str, ...]:

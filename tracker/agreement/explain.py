@@ -10,7 +10,8 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement.overall import assess
-from tracker.agreement.study import Query, Study
+from tracker.agreement.query import Query
+from tracker.agreement.study import Study
 from tracker.measures import MEASURES, Measure
 from tracker.measures.coefficient import Coefficient
 from tracker.projects.project import ProjectInfo

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from tracker.agreement.assessment import Assessment, Counts
 from tracker.agreement.coefficients import check_measures, coefficients, finish
 from tracker.agreement.metric import check_metric, sample
-from tracker.agreement.study import Query
+from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES

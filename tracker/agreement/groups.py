@@ -13,7 +13,7 @@ from tracker.agreement.assessment import Assessment
 from tracker.agreement.coefficients import Pairs, check_measures, coefficients, finish
 from tracker.agreement.metric import check_metric, sample
 from tracker.agreement.overall import assessment_of
-from tracker.agreement.study import Query
+from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
 from tracker.measures import MEASURES

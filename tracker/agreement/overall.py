@@ -10,14 +10,14 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement.assessment import Assessment, Counts
-from tracker.agreement.coefficients import COSTLY, are_few, check_measures
+from tracker.agreement.coefficients import check_measures
 from tracker.agreement.metric import check_metric
+from tracker.agreement.query import OF_ITEMS, Query
 from tracker.agreement.spans import SpanFigures, SpanPair, assess_spans
-from tracker.agreement.study import Query, Study, study
-from tracker.agreement.uncertainty import OF_ITEMS, Uncertainty, uncertain
+from tracker.agreement.study import Study, study
+from tracker.agreement.uncertainty import uncertain
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
-from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement, against_gold
 from tracker.measures.category_rates import CategoryRate, category_rates
 from tracker.measures.coefficient import Coefficient
@@ -29,14 +29,13 @@ from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
 from tracker.queries import Selection
 
-__all__ = ["assess", "assessment_of", "count_spans", "left_out", "span_pairs"]
+__all__ = ["assess", "assessment_of", "count_spans", "span_pairs"]
 
 
 def assess(
     connection: Connection,
     project: ProjectInfo,
     query: Query | None = None,
-    uncertainty: Uncertainty = OF_ITEMS,
     *,
     selection: Selection | None = None,
 ) -> Assessment:
@@ -49,9 +48,9 @@ def assess(
     """
     asked = query or Query()
     if project.answers == "spans":
-        return _assess_spans(connection, project, asked, uncertainty, selection)
+        return _assess_spans(connection, project, asked, selection)
     counted = study(connection, project, asked)
-    figures, rates = uncertain(counted, uncertainty)
+    figures, rates = uncertain(counted)
     found = assessment_of(
         project, counted.sample, counted.patterns, counted.names, figures, asked, rates
     )
@@ -111,19 +110,6 @@ def assessment_of(
     )
 
 
-def left_out(found: Assessment) -> list[str]:
-    """The measures that were not computed because the answers are many; see `FEW_ANSWERS`."""
-    given = {one.measure for one in found.measures}
-    return [
-        name
-        for name, measure in MEASURES.items()
-        if measure.needs in COSTLY
-        and name not in given
-        and not are_few(found.counts.answers)
-        and "krippendorff_alpha" in given
-    ]
-
-
 def count_spans(
     connection: Connection,
     project: ProjectInfo,
@@ -152,14 +138,13 @@ def _assess_spans(
     connection: Connection,
     project: ProjectInfo,
     asked: Query,
-    uncertainty: Uncertainty,
     selection: Selection | None,
 ) -> Assessment:
     names = category_names(connection, project)
     check_metric(project, names, asked.metric)
     wanted = check_measures(project, asked.measures, asked.metric, few=True)
-    uncertainty.check()
-    if uncertainty != OF_ITEMS:
+    asked.uncertainty.check()
+    if asked.uncertainty != OF_ITEMS:
         raise InvalidOption(
             f"{project.name!r} is a project of spans, whose errors are those over documents"
         )

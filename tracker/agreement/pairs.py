@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from tracker import queries
 from tracker.agreement.coefficients import Pairs, count_pairs
 from tracker.agreement.metric import check_metric, sample
-from tracker.agreement.study import Query
+from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures.coefficient import Coefficient

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tracker import queries
 from tracker.agreement.assessment import Assessment
@@ -23,7 +23,7 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.items import item_names_of
 from tracker.projects.lookup import near
 
-__all__ = ["Influence", "Merge", "best_merges", "influence", "merged"]
+__all__ = ["Influence", "Influences", "Merge", "Merges", "best_merges", "influence", "merged"]
 
 DEFAULT_MEASURE: Final = "krippendorff_alpha"
 MOST_ITEMS: Final = 20
@@ -47,7 +47,15 @@ class Influence:
         return {kind: self.name, "without": self.without, "change": self.change}
 
 
-def influence(counted: Study, of: str) -> tuple[str, float | None, list[Influence]]:
+class Influences(NamedTuple):
+    """A measure, its value, and what it becomes without each; those that lower it most first."""
+
+    measure: str
+    value: float | None
+    rows: list[Influence]
+
+
+def influence(counted: Study, of: str) -> Influences:
     """How one coefficient moves without each annotator, item or category.
 
     The coefficient is the first of those asked for, by default Krippendorff's alpha. Of items,
@@ -66,14 +74,14 @@ def influence(counted: Study, of: str) -> tuple[str, float | None, list[Influenc
     one = replace(counted, query=replace(counted.query, measures=(measure,)))
     (found,) = one.estimates.values()
     if not isinstance(found, Estimate) or found.value is None:
-        return measure, None, []
+        return Influences(measure, None, [])
     rows = [
         Influence(name, value, None if value is None else value - found.value)
         for name, value in ways[of](one, found)
     ]
     if of != "item":
         rows.sort(key=lambda row: (row.change is None, -(row.change or 0.0), row.name))
-    return measure, found.value, rows
+    return Influences(measure, found.value, rows)
 
 
 def _measure(counted: Study, what: str = "") -> str:
@@ -137,6 +145,14 @@ class Merge:
             "value": self.value,
             "change": self.change,
         }
+
+
+class Merges(NamedTuple):
+    """A measure, its value, and what merges of two categories make of it, the best first."""
+
+    measure: str
+    value: float | None
+    rows: list[Merge]
 
 
 def merged(counted: Study, merges: Sequence[str]) -> Assessment:
@@ -218,7 +234,7 @@ def _splits(text: str, known: frozenset[str]) -> Iterator[tuple[str, ...]]:
         yield (text.strip(),)
 
 
-def best_merges(counted: Study, most: int = 10) -> tuple[str, float | None, list[Merge]]:
+def best_merges(counted: Study, most: int = 10) -> Merges:
     """The two categories that a coefficient gains most by taking for one, the best first.
 
     Merging always loses what the categories told apart; a gain says that annotators do not.
@@ -242,4 +258,4 @@ def best_merges(counted: Study, most: int = 10) -> tuple[str, float | None, list
         change = None if value is None or before is None else value - before
         rows.append(Merge((one, other), value, change))
     rows.sort(key=lambda merge: (merge.change is None, -(merge.change or 0.0)))
-    return measure, before, rows[:most]
+    return Merges(measure, before, rows[:most])

@@ -1,4 +1,4 @@
-"""What is asked about a project's agreement, and what was counted to answer it."""
+"""What was counted to answer a question about a project's agreement."""
 
 from __future__ import annotations
 
@@ -17,46 +17,19 @@ from tracker.agreement.coefficients import (
     count_pairs,
     with_errors,
 )
-from tracker.agreement.metric import AS_DECLARED, Metric, check_metric, sample
+from tracker.agreement.metric import check_metric, sample
+from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.confidence_bounds import ASYMMETRIC, check_interval
 from tracker.measures.estimate import Estimate
 from tracker.measures.sample import Sample
-from tracker.measures.short_names import full_name
 from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, AnswerFilter, Selection
+from tracker.queries import Selection
 
-__all__ = ["Query", "Study", "study"]
-
-
-@dataclass(frozen=True)
-class Query:
-    """What is asked for.
-
-    Attributes:
-        measures: by name, which may be a short one; all that fit for none.
-        confidence: the level of the intervals, in (0, 1).
-        metric: what counts as agreement.
-        filter: whose answers to which items.
-        interval: how the intervals are made, see `confidence_bounds`.
-
-    Raises:
-        InvalidOption: there is no such interval.
-    """
-
-    measures: Sequence[str] = ()
-    confidence: float = 0.95
-    metric: Metric = AS_DECLARED
-    filter: AnswerFilter = EVERYTHING
-    interval: str = ASYMMETRIC
-
-    def __post_init__(self) -> None:
-        check_interval(self.interval)
-        object.__setattr__(self, "measures", tuple(map(full_name, self.measures)))
+__all__ = ["Study", "study"]
 
 
 @dataclass(frozen=True, eq=False)

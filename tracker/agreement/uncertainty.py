@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tracker import queries
 from tracker.agreement.cluster_robust import by_cluster
 from tracker.agreement.coefficients import coefficients
 from tracker.agreement.study import Study
-from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies
 from tracker.measures import MEASURES
 from tracker.measures.bootstrap import bootstrap
@@ -18,64 +17,20 @@ from tracker.measures.category_rates import CategoryRate, category_rates
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.jackknife import leaving_out_each, over_annotators
 
-__all__ = ["OF_ITEMS", "Uncertainty", "uncertain", "without_each_annotator"]
-
-RESAMPLED = ("items", "annotators")
+__all__ = ["uncertain", "without_each_annotator"]
 
 
-@dataclass(frozen=True)
-class Uncertainty:
-    """How errors are to be had; by default from the items, linearised.
-
-    Attributes:
-        replicates: of a bootstrap over items; None for none.
-        seed: of its random numbers.
-        resample: "annotators" for a jackknife over annotators, else "items".
-        cluster: an attribute of the items whose values make them dependent.
-    """
-
-    replicates: int | None = None
-    seed: int = 0
-    resample: str = RESAMPLED[0]
-    cluster: str | None = None
-
-    def check(self) -> None:
-        """Raise InvalidOption for what does not go together."""
-        if self.resample not in RESAMPLED:
-            raise InvalidOption(
-                f"--resample {self.resample!r} is not known", "one of: items, annotators"
-            )
-        asked = {
-            "--bootstrap": self.replicates is not None,
-            "--resample annotators": self.resample == "annotators",
-            "--cluster": self.cluster is not None,
-        }
-        chosen = [option for option, wanted in asked.items() if wanted]
-        if len(chosen) > 1:
-            raise InvalidOption(
-                f"{' and '.join(chosen)} give the errors in two ways", "choose one of them"
-            )
-        if self.replicates is not None and self.replicates < 2:
-            raise InvalidOption(
-                f"a bootstrap of {self.replicates} replicates says nothing", "use 1000"
-            )
-        if self.seed < 0:
-            raise InvalidOption(f"--seed {self.seed} is negative", "use 0, or any number above")
-
-
-OF_ITEMS = Uncertainty()
-
-
-def uncertain(counted: Study, how: Uncertainty) -> tuple[list[Coefficient], list[CategoryRate]]:
+def uncertain(counted: Study) -> tuple[list[Coefficient], list[CategoryRate]]:
     """The study's figures and category rates with the errors asked for.
 
     Those that cannot have them keep their own: pairs' kappas and, over annotators, rates.
 
     Raises InvalidOption for what does not go together, or an unknown attribute.
     """
+    asked = counted.query
+    how = asked.uncertainty
     how.check()
     found = counted.figures()
-    asked = counted.query
     rates = category_rates(counted.patterns, list(counted.names), asked.confidence, asked.interval)
     if how.replicates is not None and counted.sample.items:
         of, times, seed = counted.sample, how.replicates, how.seed

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Unpack
 
 from sqlalchemy import Connection
 
@@ -11,16 +13,16 @@ from tracker import queries
 from tracker.audit.findings import DEFAULT_ALPHA, KINDS, Evidence, Kind
 from tracker.audit.kind import Finding
 from tracker.audit.kinds.drift import falls_since
-from tracker.audit.thresholds import DEFAULT_FLOORS, Floors
+from tracker.audit.thresholds import DEFAULT_FLOORS, Floors, floors_of
 from tracker.core.answer_sample import JointAnswers
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, AnswerFilter, Present, Selection
+from tracker.queries import EVERYTHING, AnswerFilter, Present, Selecting, Selection, filter_of
 
-__all__ = ["AuditQuery", "gather", "kinds_of", "audit_query", "second_opinion"]
+__all__ = ["AuditQuery", "Looking", "audit_query", "gather", "kinds_of", "second_opinion"]
 
 _BLOCKS = 20  # of each annotator's answers in time: a fall is dated to a twentieth of them
 _MET = frozenset({"gold", "repeats", "sequences", "blocks"})  # what patterns are in
@@ -54,23 +56,48 @@ class AuditQuery:
         return replace(self, evidence=0) == AuditQuery()
 
 
+class Looking(Selecting, total=False):
+    """The keyword arguments of an audit.
+
+    Attributes:
+        alpha: the false discovery rate to hold over all tests.
+        kinds: only these are looked for, by name.
+        exclude_kinds: all but these.
+        evidence: how many items to show for each finding that stands up.
+        floors: the least effects of a flag.
+        config: a TOML file whose table [audit] has them.
+    """
+
+    alpha: float
+    kinds: Sequence[str]
+    exclude_kinds: Sequence[str]
+    evidence: int
+    floors: Floors | None
+    config: str | Path | None
+
+
 def audit_query(
     *,
     alpha: float = DEFAULT_ALPHA,
-    floors: Floors = DEFAULT_FLOORS,
     kinds: Sequence[str] = (),
     exclude_kinds: Sequence[str] = (),
     evidence: int = 0,
-    choice: AnswerFilter = EVERYTHING,
+    floors: Floors | None = None,
+    config: str | Path | None = None,
+    **selecting: Unpack[Selecting],
 ) -> AuditQuery:
-    """A question from names; raises InvalidOption for an unknown kind, or none left."""
+    """Return the query that the arguments of `Looking` make.
+
+    Raises InvalidOption for an unknown kind, or none left, and Refused for an unfit file.
+    """
+    floors = (floors or DEFAULT_FLOORS) if config is None else floors_of(Path(config))
     wanted, unwanted = kinds_of(kinds), kinds_of(exclude_kinds)
     left = tuple(kind for kind in wanted or KINDS if kind not in unwanted)
     if not left:
         raise InvalidOption("no kind of finding is left to look for")
     if evidence < 0:
         raise InvalidOption(f"{evidence} items of evidence cannot be", "use 5, or 0 for none")
-    return AuditQuery(alpha, floors, left, choice, evidence)
+    return AuditQuery(alpha, floors, left, filter_of(**selecting), evidence)
 
 
 def kinds_of(names: Sequence[str]) -> tuple[Kind, ...]:

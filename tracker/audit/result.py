@@ -15,7 +15,7 @@ from tracker.core.shown import Shown, as_json
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_LOST", "Audit", "AuditedAnnotator", "failing"]
+__all__ = ["MOST_LOST", "Audit", "AuditedAnnotator"]
 
 MOST_LOST = 1 / 3
 """Share of answers by flagged annotators above which what the others are held against is lost."""
@@ -97,6 +97,21 @@ class Audit(Shown):
         """The name of the category that a finding is about."""
         return None if flag.category is None else self.categories[flag.category]
 
+    def failing(self, condition: str) -> list[Flag]:
+        """Return the findings that ``--fail-on flagged[:kind]`` names, each once.
+
+        A finding is of its kind, and of those that it explains. Raises InvalidOption.
+        """
+        state, _, kind = condition.partition(":")
+        if state != "flagged" or condition.endswith(":"):
+            raise InvalidOption(
+                f"--fail-on {condition!r} is not flagged or flagged:KIND",
+                "for example: --fail-on flagged:constant_category",
+            )
+        kinds = {one.name for one in kinds_of([kind] if kind else [])}
+        once = {flag.key: flag for _, flag in self.flagged()}
+        return [flag for flag in once.values() if not kinds or kinds & {flag.kind, *flag.also}]
+
     def to_frame(self) -> pd.DataFrame:
         """One row per annotator; ``flags`` holds the kinds of the findings that stand up."""
         import pandas as pd
@@ -118,19 +133,3 @@ class Audit(Shown):
 def _strength(flag: Flag) -> tuple[int, int, float]:
     severity = _SEVERITIES.index(flag.severity) if flag.severity else len(_SEVERITIES)
     return _STATES.index(flag.state), severity, 1.0 if flag.p_value is None else flag.p_value
-
-
-def failing(found: Audit, condition: str) -> list[Flag]:
-    """The findings that ``--fail-on flagged[:kind]`` names, each once; raises InvalidOption.
-
-    A finding is of its kind, and of those that it explains.
-    """
-    state, _, kind = condition.partition(":")
-    if state != "flagged" or condition.endswith(":"):
-        raise InvalidOption(
-            f"--fail-on {condition!r} is not flagged or flagged:KIND",
-            "for example: --fail-on flagged:constant_category",
-        )
-    kinds = {one.name for one in kinds_of([kind] if kind else [])}
-    once = {flag.key: flag for _, flag in found.flagged()}
-    return [flag for flag in once.values() if not kinds or kinds & {flag.kind, *flag.also}]

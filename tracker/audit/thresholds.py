@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 from tracker.core.errors import Refused
 
-__all__ = ["DEFAULT_FLOORS", "Floors", "read_floors"]
+__all__ = ["DEFAULT_FLOORS", "Floors", "floors_of", "read_floors"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,16 @@ class Floors:
 DEFAULT_FLOORS = Floors()
 
 _AT_LEAST_ONE = frozenset({"bias_odds_ratio", "copied_ratio", "empty_odds_ratio"})
+
+
+def floors_of(path: Path) -> Floors:
+    """Return the thresholds of a TOML file; raises Refused if it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise Refused(f"{path} cannot be read: {reason}") from None
+    return read_floors(text, path.name)
 
 
 def read_floors(text: str, source: str) -> Floors:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,13 +13,15 @@ from tracker.cli.agreement_options import (
     Limit,
     QuestionOptions,
     UncertaintyOptions,
-    refuse_unused,
 )
 from tracker.cli.context import Measures, opened_ledger
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import Output
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.core.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from tracker.ledger import Asking
 
 __all__ = ["register"]
 
@@ -64,25 +66,16 @@ def agreement(
     `tracker agreement reviews --influence annotator`, `tracker agreement reviews --best-merges`,
     `tracker agreement reviews --against pilot`, `tracker agreement reviews --methods --bibtex`
     """
-    from tracker.agreement import Uncertainty
-
     way = question.asked(by)
-    asked = Asked(
-        opened_ledger(context),
-        project,
-        figures.question(measures, answers.choice),
-        errors.uncertainty,
-        output,
-        limit,
-    )
     if limit is not None and by != "item":
         raise InvalidOption("--limit is of items", "add --by item, or leave it out")
-    if asked.uncertainty != Uncertainty() and way not in {None, "--methods"} and by != "category":
-        raise InvalidOption(
-            f"{way} knows only the errors of items",
-            "leave out: --bootstrap, --seed, --resample, --cluster",
-        )
-    refuse_unused(f"--by {by}" if way == "--by" else way or "", asked.query)
+    asking: Asking = {
+        **figures.keywords,
+        **errors.keywords,
+        **answers.selecting,
+        "measures": measures or (),
+    }
+    asked = Asked(opened_ledger(context), project, asking, output, limit)
     if way == "--by" and by is not None:
         _by(asked, by)
     elif way == "--explain" and question.explain is not None:
@@ -97,8 +90,8 @@ def agreement(
         simple = {
             "--merge": lambda: agreement_questions.merged(asked, question.merge or []),
             "--best-merges": lambda: agreement_questions.best_merges(asked),
-            "--self": lambda: agreement_questions.themselves(asked),
-            "--gold": lambda: agreement_questions.truth(asked),
+            "--self": lambda: agreement_questions.self_agreement(asked),
+            "--gold": lambda: agreement_questions.against_gold(asked),
         }
         simple.get(way or "", lambda: agreement_rows.whole(asked))()
 

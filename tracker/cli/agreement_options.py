@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -12,12 +12,7 @@ from tracker.cli.project_options import LARGEST
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from tracker.agreement import Query, Uncertainty
-    from tracker.ledger import Ledger
-    from tracker.projects.project import ProjectInfo
-    from tracker.queries import AnswerFilter
+    from tracker.ledger import Asking, Computing, Ledger
 
 __all__ = [
     "Asked",
@@ -25,7 +20,6 @@ __all__ = [
     "MetricOptions",
     "QuestionOptions",
     "UncertaintyOptions",
-    "refuse_unused",
 ]
 
 MOST_SAMPLES = 1_000_000
@@ -64,15 +58,15 @@ class MetricOptions:
         ),
     ] = None
 
-    def question(
-        self, measures: list[str] | None = None, choice: AnswerFilter | None = None
-    ) -> Query:
-        """What is asked of these answers, or of all."""
-        from tracker.agreement import Metric, Query
-        from tracker.queries import EVERYTHING
-
-        metric = Metric(self.weights, self.scale, self.distance)
-        return Query(measures or (), self.confidence, metric, choice or EVERYTHING)
+    @property
+    def keywords(self) -> Computing:
+        """The options as keyword arguments of the ledger."""
+        return {
+            "confidence": self.confidence,
+            "weights": self.weights,
+            "scale": self.scale,
+            "distance": self.distance,
+        }
 
 
 @dataclass(frozen=True)
@@ -87,11 +81,10 @@ class FigureOptions(MetricOptions):
         ),
     ] = "asymmetric"
 
-    def question(
-        self, measures: list[str] | None = None, choice: AnswerFilter | None = None
-    ) -> Query:
+    @property
+    def keywords(self) -> Computing:
         """Likewise."""
-        return replace(super().question(measures, choice), interval=self.interval)
+        return {**super().keywords, "interval": self.interval}
 
 
 @dataclass(frozen=True)
@@ -128,11 +121,14 @@ class UncertaintyOptions:
     ] = None
 
     @property
-    def uncertainty(self) -> Uncertainty:
-        """The options as the ledger takes them."""
-        from tracker.agreement import Uncertainty
-
-        return Uncertainty(self.bootstrap, self.seed, self.resample, self.cluster)
+    def keywords(self) -> Asking:
+        """The options as keyword arguments of the ledger."""
+        return {
+            "bootstrap": self.bootstrap,
+            "seed": self.seed,
+            "resample": self.resample,
+            "cluster": self.cluster,
+        }
 
 
 def full_name_of_one(name: str | None) -> str | None:
@@ -242,46 +238,12 @@ class QuestionOptions:
         return given[0] if given else None
 
 
-_READINGS: Final = ("--weights", "--scale", "--distance")
-_NOT_USED: Final = {
-    "--gold": ("--measure", *_READINGS, "--interval"),
-    "--by annotator": ("--measure", *_READINGS, "--interval"),
-    "--by item": ("--measure", *_READINGS, "--interval"),
-    "--influence": ("--interval",),
-    "--best-merges": ("--interval",),
-    "--against": ("--interval",),
-    "--explain": ("--measure",),
-}
-
-
-def refuse_unused(way: str, query: Query) -> None:
-    """Raise InvalidOption for an option that would not change what this way answers."""
-    metric = query.metric
-    given = {
-        "--measure": query.measures,
-        "--weights": metric.weights,
-        "--scale": metric.scale,
-        "--distance": metric.distance,
-        "--interval": query.interval != type(query).interval,
-    }
-    for option in _NOT_USED.get(way, ()):
-        if given[option]:
-            raise InvalidOption(f"{way} does not depend on {option}", f"leave out: {option}")
-    if way in {"--influence", "--best-merges"} and len(query.measures) > 1:
-        raise InvalidOption(f"{way} is of one measure", "give one --measure, or none")
-
-
 @dataclass(frozen=True)
 class Asked:
     """What a command was asked, with how its answer is printed."""
 
     ledger: Ledger
     project: str
-    query: Query
-    uncertainty: Uncertainty
+    asking: Asking
     output: Output
     limit: int | None = None
-
-    def reading(self) -> AbstractContextManager[tuple[Any, ProjectInfo]]:
-        """A connection that sees the state asked about, and the project."""
-        return self.ledger.reading(self.project, self.query.filter)

@@ -12,33 +12,27 @@ from tracker.cli.output import show
 from tracker.core.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:
-    from tracker.queries import Selecting
+    from tracker.ledger import Selecting
 
 _TERMS = ("annotator", "exclude-annotator", "since", "until", "where")
 
 __all__ = [
     "against",
+    "against_gold",
     "best_merges",
     "explain",
     "influence",
     "merged",
     "methods",
-    "themselves",
-    "truth",
+    "self_agreement",
 ]
 
 
 def explain(asked: Asked, measure: str) -> None:
     """Why a figure is what it is."""
-    from tracker.agreement import study
-    from tracker.agreement.explain import explain, explain_spans
     from tracker.render.agreement_questions import explanation_view
 
-    with asked.reading() as (connection, project):
-        if project.answers == "spans":
-            found = explain_spans(connection, project, asked.query, measure)
-        else:
-            found = explain(study(connection, project, asked.query), measure)
+    found = asked.ledger.explain(asked.project, measure, **asked.asking)
     told = found.to_dict()
     rows = [{"part": name, "answers": number} for name, number in told["answers"].items()]
     show(told, asked.output, rows=rows, view=explanation_view(found))
@@ -46,11 +40,9 @@ def explain(asked: Asked, measure: str) -> None:
 
 def influence(asked: Asked, of: str) -> None:
     """How a coefficient moves without each annotator, item or category."""
-    from tracker.agreement.sensitivity import influence
     from tracker.render.agreement_questions import influence_view
 
-    with asked.ledger.study(asked.project, asked.query) as counted:
-        measure, value, found = influence(counted, of)
+    measure, value, found = asked.ledger.influence(asked.project, of, **asked.asking)
     rows = [row.to_dict(of) for row in found]
     several = "categories" if of == "category" else f"{of}s"
     told = {"project": asked.project, "measure": measure, "value": value, several: rows}
@@ -59,11 +51,9 @@ def influence(asked: Asked, of: str) -> None:
 
 def merged(asked: Asked, merges: list[str]) -> None:
     """The figures as if categories were one."""
-    from tracker.agreement.sensitivity import merged
     from tracker.render.agreement import agreement_view
 
-    with asked.ledger.study(asked.project, asked.query) as counted:
-        found = merged(counted, merges)
+    found = asked.ledger.merged(asked.project, merges, **asked.asking)
     told = found.to_dict() | {"merged": merges}
     rows = [{k: v for k, v in row.items() if k != "readings"} for row in told["measures"]]
     show(told, asked.output, rows=rows, view=agreement_view(found))
@@ -71,11 +61,9 @@ def merged(asked: Asked, merges: list[str]) -> None:
 
 def best_merges(asked: Asked) -> None:
     """Which two categories are hardest to tell apart."""
-    from tracker.agreement.sensitivity import best_merges
     from tracker.render.agreement_questions import merges_view
 
-    with asked.ledger.study(asked.project, asked.query) as counted:
-        measure, value, found = best_merges(counted)
+    measure, value, found = asked.ledger.best_merges(asked.project, **asked.asking)
     rows = [merge.to_dict() for merge in found]
     show(
         {"project": asked.project, "measure": measure, "value": value, "merges": rows},
@@ -87,28 +75,15 @@ def best_merges(asked: Asked) -> None:
 
 def against(asked: Asked, other: str) -> None:
     """Whether a difference to other answers is more than chance."""
-    from dataclasses import replace
-
-    from tracker.agreement import study
-    from tracker.compare.answer_sets import compare_studies
-    from tracker.projects.project import find_project
-    from tracker.queries import filter_of
     from tracker.render.agreement_questions import against_view
 
-    if (asked.query.filter.as_of, asked.query.filter.known_at) != (None, None):
-        raise InvalidOption(
-            "--against compares what stands now", "for two states: tracker compare P A B"
-        )
-    with asked.reading() as (connection, project):
-        first = study(connection, project, asked.query)
-        try:
-            second = study(connection, find_project(connection, other), asked.query)
-        except NotFound:
-            if "=" not in other:
-                raise
-            choice = filter_of(**_terms(other))
-            second = study(connection, project, replace(asked.query, filter=choice))
-        found = compare_studies(first, second, other)
+    try:
+        found = asked.ledger.against(asked.project, other, **asked.asking)
+    except NotFound:
+        if "=" not in other:
+            raise
+        terms = _terms(other)
+        found = asked.ledger.against(asked.project, terms, name=other, **asked.asking)
     told = found.to_dict()
     show(told, asked.output, rows=told["measures"], view=against_view(found))
 
@@ -139,35 +114,25 @@ def _terms(text: str) -> Selecting:
     ).selecting
 
 
-def themselves(asked: Asked) -> None:
+def self_agreement(asked: Asked) -> None:
     """Annotators against their own earlier pass."""
-    from tracker.agreement.intra_annotator import self_agreement
     from tracker.render.agreement_questions import self_rows, self_view
 
-    with asked.reading() as (connection, project):
-        found = self_agreement(connection, project, asked.query)
+    found = asked.ledger.self_agreement(asked.project, **asked.asking)
     show(found.to_dict(), asked.output, rows=self_rows(found), view=self_view(found))
 
 
-def truth(asked: Asked) -> None:
+def against_gold(asked: Asked) -> None:
     """Annotators against the reference."""
-    from tracker.agreement.against_gold import against_truth
     from tracker.render.agreement_questions import truth_rows, truth_view
 
-    with asked.reading() as (connection, project):
-        found = against_truth(connection, project, asked.query)
+    found = asked.ledger.against_gold(asked.project, **asked.asking)
     show(found.to_dict(), asked.output, rows=truth_rows(found), view=truth_view(found))
 
 
 def methods(asked: Asked, *, bibtex: bool) -> None:
     """The sentences that a paper needs."""
-    from tracker.agreement import assess
-    from tracker.agreement.methods_paragraph import methods
-
-    with asked.reading() as (connection, project):
-        found = assess(connection, project, asked.query, asked.uncertainty)
-    # Asked for by name it is the first, under whatever name the weights give it.
-    told = methods(found, found.measures[0].measure if asked.query.measures else None)
+    told = asked.ledger.methods(asked.project, **asked.asking)
     if asked.output.name in {"json", "csv"}:
         rows = [{"project": told.project, "text": told.text}]
         show(told.to_dict(), asked.output, rows=rows)

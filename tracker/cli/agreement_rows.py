@@ -13,11 +13,10 @@ __all__ = ["by_annotator", "by_attribute", "by_item", "by_pair", "whole"]
 
 def whole(asked: Asked, *, by_category: bool = False) -> None:
     """All figures of the project."""
-    from tracker.agreement import assess, left_out
     from tracker.render.agreement import agreement_view
 
-    with asked.reading() as (connection, project):
-        found = assess(connection, project, asked.query, asked.uncertainty)
+    found = asked.ledger.agreement(asked.project, **asked.asking)
+    named = bool(asked.asking.get("measures"))
     told = found.to_dict()
     show(
         told,
@@ -25,12 +24,13 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
             {name: value for name, value in row.items() if name not in {"measures", "readings"}}
             for row in told["categories" if by_category else "measures"]
         ],
-        view=agreement_view(found, named=bool(asked.query.measures)),
+        view=agreement_view(found, named=named),
         output=asked.output,
     )
-    if len(asked.query.filter.annotators) == 1 and found.counts.annotators == 1:
+    chosen = (found.selection or {}).get("annotators") or ()
+    if len(chosen) == 1 and found.counts.annotators == 1:
         warn("one annotator has nobody to be compared with; name others, too: --annotator NAME")
-    left = left_out(found) if not asked.query.measures else []
+    left = [] if named else found.left_out
     if left:
         warn(
             f"of so many answers only on request: {' '.join(f'--measure {name}' for name in left)}"
@@ -39,36 +39,25 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
 
 def by_pair(asked: Asked) -> None:
     """A row per pair of annotators."""
-    from tracker.agreement import by_pair, span_pairs
     from tracker.render.pairs import pair_rows, show_pairs, show_span_pairs, span_pair_rows
 
-    with asked.reading() as (connection, project):
-        spans = project.answers == "spans"
-        if spans:
-            of_spans = span_pairs(connection, project, asked.query)
-        else:
-            pairs = by_pair(connection, project, asked.query)
+    found = asked.ledger.by_pair(asked.project, **asked.asking)
     # Of very many pairs only the one form that is printed is made.
     told, rows, view = None, [], []
     if asked.output.name == "json":
-        told = {
-            "project": asked.project,
-            "pairs": [pair.to_dict() for pair in (of_spans if spans else pairs)],
-        }
+        told = found.to_dict()
     elif asked.output.name == "csv":
-        rows = span_pair_rows(of_spans) if spans else pair_rows(pairs)
+        rows = pair_rows(found.pairs) if found.spans is None else span_pair_rows(found.spans)
     else:
-        view = [show_span_pairs(of_spans) if spans else show_pairs(pairs)]
+        view = [show_pairs(found.pairs) if found.spans is None else show_span_pairs(found.spans)]
     show(told, asked.output, rows=rows, view=view)
 
 
 def by_annotator(asked: Asked) -> None:
     """A row per annotator."""
-    from tracker.audit import annotator_rows
     from tracker.render.audit import show_annotators
 
-    with asked.reading() as (connection, project):
-        rows = annotator_rows(connection, project, choice=asked.query.filter)
+    rows = asked.ledger.by_annotator(asked.project, **asked.asking)
     show(
         {"project": asked.project, "annotators": rows},
         rows=[
@@ -83,11 +72,9 @@ def by_annotator(asked: Asked) -> None:
 
 def by_item(asked: Asked) -> None:
     """A row per item."""
-    from tracker.agreement import by_item
     from tracker.render.items import item_rows, most_disputed, show_items
 
-    with asked.reading() as (connection, project):
-        items = list(by_item(connection, project, choice=asked.query.filter))
+    items = asked.ledger.by_item(asked.project, **asked.asking)
     whole = not asked.output.for_people
     most = (0 if whole else _MOST_ITEMS) if asked.limit is None else asked.limit
     shown = most_disputed(items)[:most] if most else items
@@ -103,11 +90,9 @@ def by_item(asked: Asked) -> None:
 
 def by_attribute(asked: Asked, attribute: str) -> None:
     """A row per value of an attribute of the items."""
-    from tracker.agreement import by_attribute
     from tracker.render.groups import group_rows, groups_view
 
-    with asked.reading() as (connection, project):
-        grouped = by_attribute(connection, project, attribute, asked.query)
+    grouped = asked.ledger.by_attribute(asked.project, attribute, **asked.asking)
     show(
         grouped.to_dict(),
         rows=group_rows(grouped),

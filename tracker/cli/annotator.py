@@ -74,24 +74,13 @@ def show_(
 
     Example: `tracker annotator show bob -p reviews`
     """
-    from tracker.audit.annotator_report import annotator_page
-    from tracker.audit.competence import competences
-    from tracker.flags import ALL, list_flags
-    from tracker.projects.annotators import find_annotator
     from tracker.render.annotator import annotator_view
 
-    with opened(context).reading(project) as (connection, found):
-        annotator = find_annotator(connection, found, name)
-        told = annotator_page(connection, found, annotator)
-        listed = list_flags(connection, found, states=[ALL], annotator=annotator.name)
-        lives = [one.to_dict() for one in listed]
-        if competence:
-            told["competence"] = competences(connection, found).get(annotator.id)
-    told["recorded"] = lives
-    show(told, output, view=annotator_view(told, lives))
+    told = opened(context).annotator(project, name, competence=competence)
+    show(told, output, view=annotator_view(told, told["recorded"]))
     hint(
         "for the annotator's own eyes: "
-        f"tracker annotator report {quote(annotator.name)} -p {quote(found.name)}"
+        f"tracker annotator report {quote(told['annotator'])} -p {quote(project)}"
     )
 
 
@@ -123,22 +112,12 @@ def report(
 
     Example: `tracker annotator report bob -p reviews -o bob.md`
     """
-    from tracker.audit import audit_project, audit_query
-    from tracker.audit.annotator_report import own_report
-    from tracker.audit.anonymize import check_least
-    from tracker.projects.annotators import find_annotator
     from tracker.render.annotator import report_text, report_view
 
-    check_least(suppress_below)
     if output is not None:
         check_output(output, force=force)
-    with opened(context).reading(project) as (connection, found):
-        annotator = find_annotator(connection, found, name)
-        audited = audit_project(connection, found, audit_query(evidence=5))
-    mine = next((one for one in audited.annotators if one.id == annotator.id), None)
-    if mine is None:
-        raise InvalidOption(f"no answer of {annotator.name!r} enters the figures of {found.name!r}")
-    told = own_report(audited, mine, suppress_below).to_dict()
+    found = opened(context).annotator_report(project, name, suppress_below=suppress_below)
+    told = found.to_dict()
     if output is None:
         if as_json:
             show_json(told)

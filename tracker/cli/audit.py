@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli.anonymize_options import Pseudonyms, SuppressBelow, fairly
+from tracker.cli.anonymize_options import Pseudonyms, SuppressBelow
 from tracker.cli.context import hint, opened_ledger, warn
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import Output, show
@@ -16,7 +16,7 @@ from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import LARGEST
 
 if TYPE_CHECKING:
-    from tracker.audit.thresholds import Floors
+    from tracker.ledger import Looking
 
 __all__ = ["register"]
 
@@ -83,27 +83,26 @@ def audit(
     `tracker audit reviews --record --fail-on flagged`,
     `tracker audit reviews --kind copying --since 7d`
     """
-    from tracker.audit import audit_project, audit_query, failing
     from tracker.render.audit import audit_view
     from tracker.render.flags import recorded_words
 
     ledger = opened_ledger(context)
-    query = audit_query(
-        alpha=alpha,
-        kinds=kind or (),
-        exclude_kinds=exclude_kind or (),
-        evidence=evidence,
-        floors=floors_of(config),
-        choice=answers.choice,
-    )
+    looking: Looking = {
+        "alpha": alpha,
+        "kinds": kind or (),
+        "exclude_kinds": exclude_kind or (),
+        "evidence": evidence,
+        "config": config,
+        "floors": None,
+        **answers.selecting,
+    }
     recorded = None
     if record:
-        found, recorded = ledger.record_audit(project, query)
+        found, recorded = ledger.record_audit(project, **looking)
     else:
-        with ledger.reading(project, query.filter) as (connection, known):
-            found = audit_project(connection, known, query)
-    fails = failing(found, fail_on) if fail_on is not None else []
-    found = fairly(ledger, found, pseudonyms=pseudonyms, suppress_below=suppress_below)
+        found = ledger.audit(project, **looking)
+    fails = found.failing(fail_on) if fail_on is not None else []
+    found = ledger.anonymized(found, pseudonyms=pseudonyms, suppress_below=suppress_below)
     told = found.to_dict(clear=everything)
     show(
         told,
@@ -123,21 +122,6 @@ def audit(
 
         warn(f"{many(len(fails), 'finding')} {'fails' if len(fails) == 1 else 'fail'} {fail_on}")
         raise typer.Exit(1)
-
-
-def floors_of(config: Path | None) -> Floors:
-    """The thresholds of a file; raises InvalidOption, or Refused where it cannot be read."""
-    from tracker.audit.thresholds import DEFAULT_FLOORS, read_floors
-    from tracker.core.errors import Refused
-
-    if config is None:
-        return DEFAULT_FLOORS
-    try:
-        text = config.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        raise Refused(f"{config} cannot be read: {reason}") from None
-    return read_floors(text, config.name)
 
 
 def _rows(told: dict[str, Any]) -> list[dict[str, Any]]:

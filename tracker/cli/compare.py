@@ -61,7 +61,7 @@ def compare(
         after,
         other=other,
         anyway=anyway,
-        query=metric.question(),
+        **metric.keywords,
     )
     told = found.to_dict()
     rows = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from tracker.ledger import Ledger
 
 __all__ = [
-    "DEFAULT_DATABASE",
     "Measures",
     "ProjectOption",
     "SomeProject",
@@ -28,8 +26,6 @@ __all__ = [
     "say",
     "some_project",
 ]
-
-DEFAULT_DATABASE = "sqlite:///tracker.db"
 
 SomeProject = Annotated[
     str | None,
@@ -67,9 +63,10 @@ def opened_ledger(context: typer.Context) -> Ledger:
 
     Raises DatabaseUnusable for one in memory.
     """
-    from tracker.ledger import Ledger
+    from tracker.ledger import Ledger, database_url
 
-    made = Ledger(_url(context), notice=warn)
+    url = database_url(context.find_root().params.get("database"))
+    made = Ledger(url, notice=warn)
     if made.database.in_memory:
         raise DatabaseUnusable(
             "a database in memory keeps nothing from one command to the next",
@@ -85,11 +82,6 @@ def opened_ledger(context: typer.Context) -> Ledger:
 
 
 opened = opened_ledger
-
-
-def _url(context: typer.Context) -> str:
-    given: str | None = context.find_root().params.get("database")
-    return given or os.environ.get("TRACKER_DATABASE_URL") or DEFAULT_DATABASE
 
 
 def some_project(argument: str | None, option: str | None) -> str | None:

@@ -131,7 +131,6 @@ def _experiments(ledger: Ledger) -> None:
 
 
 def _turk(ledger: Ledger) -> None:
-    from tracker.agreement import by_item, by_pair
     from tracker.render.agreement import agreement_view
     from tracker.render.audit import audit_view
     from tracker.render.items import show_items
@@ -145,10 +144,8 @@ def _turk(ledger: Ledger) -> None:
     )
     ledger.import_file(turk_files(), "turk")
     show(None, view=agreement_view(ledger.agreement("turk")))
-    with ledger.reading("turk") as (connection, project):
-        pairs = [p for p in by_pair(connection, project) if p.annotators == ("P", "Q")]
-        items = list(by_item(connection, project))
-    show(None, view=[show_pairs(pairs), show_items(items)])
+    pairs = [p for p in ledger.by_pair("turk").pairs if p.annotators == ("P", "Q")]
+    show(None, view=[show_pairs(pairs), show_items(ledger.by_item("turk"))])
     show(None, view=list(audit_view(ledger.audit("turk")))[:-1])
 
 
@@ -156,7 +153,6 @@ def _crowd(ledger: Ledger) -> None:
     from tracker.render.audit import audit_view
     from tracker.render.history import history_view
     from tracker.simulate.demo import crowd_by_week
-    from tracker.snapshots.listing import overview
 
     _say(
         "4. The same question with enough answers, over four weeks",
@@ -165,7 +161,5 @@ def _crowd(ledger: Ledger) -> None:
     for week, rows in enumerate(crowd_by_week(_WEEKS, 60), 1):
         ledger.import_rows(rows, "crowd")
         ledger.snapshot("crowd", name=f"week {week}")
-    with ledger.reading("crowd") as (connection, project):
-        seen = overview(connection, project)
-    show(None, view=history_view(seen))
+    show(None, view=history_view(ledger.overview("crowd")))
     show(None, view=audit_view(ledger.audit("crowd", record=True)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from tracker.cli.context import say
@@ -27,7 +27,6 @@ _COMPARED: Final = (
 def year_tour(ledger: Ledger, at: str) -> None:
     """Make the project and show its year; ``at`` names the database in commands."""
     from tracker.render.history import history_view
-    from tracker.snapshots.listing import overview
 
     _say(
         "1. A year of a project",
@@ -35,9 +34,7 @@ def year_tour(ledger: Ledger, at: str) -> None:
         "carry their own time; a snapshot is taken of the end of each month.",
     )
     _make(ledger)
-    with ledger.reading(PROJECT) as (connection, project):
-        found = overview(connection, project)
-    show(None, view=history_view(found))
+    show(None, view=history_view(ledger.overview(PROJECT)))
     _watch(ledger)
     for number, (one, other, question) in enumerate(_COMPARED, 3):
         _compare(ledger, f"{number}. {question}", one, other)
@@ -63,7 +60,6 @@ def _say(title: str, text: str = "") -> None:
 
 def _make(ledger: Ledger) -> None:
     """Import the weeks, with a snapshot of the end of each month, and what managers noted."""
-    from tracker.projects.notes import add_note
     from tracker.simulate.demo.year import NOTES, year
 
     month = 1
@@ -73,10 +69,8 @@ def _make(ledger: Ledger) -> None:
             end = week.end.replace(day=1, hour=0) - timedelta(microseconds=1)
             ledger.snapshot(PROJECT, name=f"{end:%Y-%m}", as_of=end)
             month = week.end.month
-    with ledger.writing(PROJECT) as (connection, project):
-        for moment, text in NOTES:
-            at = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
-            add_note(connection, project, text, at)
+    for moment, text in NOTES:
+        ledger.notes.add(PROJECT, text, moment)
 
 
 def _with_bar(weeks: list[Week]) -> Iterator[Week]:
@@ -92,15 +86,12 @@ def _with_bar(weeks: list[Week]) -> Iterator[Week]:
 
 def _watch(ledger: Ledger) -> None:
     from tracker.render.monitoring import watched_view
-    from tracker.snapshots.monitor import watched
 
     _say(
         "2. Three things happened: does anything tell?",
         "Each week's own answers, watched for a change of alpha.",
     )
-    with ledger.reading(PROJECT) as (connection, project):
-        found = watched(connection, project, "krippendorff_alpha", watch_for="change")
-    show(None, view=watched_view(found))
+    show(None, view=watched_view(ledger.monitor(PROJECT, watch_for="change")))
 
 
 def _compare(ledger: Ledger, title: str, one: str, other: str) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from tracker.cli.context import hint, opened_ledger
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
-from tracker.cli.history_options import Every, Shown, Window, history_of
+from tracker.cli.history_options import Every, Shown, Window
 from tracker.cli.output_files import Force
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.row_files import OutputFile, target
@@ -42,17 +42,14 @@ def labels(
     `tracker export labels reviews -o march.parquet --as-of 2026-03-31 --force`,
     `tracker export labels reviews -o - --annotator ada`
     """
-    from tracker.export import LABEL_COLUMNS, standing_labels
     from tracker.render.cells import many
 
-    to = target(output, force=force)
-    ledger, choice = opened_ledger(context), answers.choice
+    to, ledger = target(output, force=force), opened_ledger(context)
     if to.for_frames:
         number = to.write_frame(ledger.export_frame(project, **answers.selecting))
     else:
-        with ledger.reading(project, choice) as (connection, found):
-            rows = standing_labels(connection, found, choice=choice)
-            number = to.write_rows(LABEL_COLUMNS, rows)
+        with ledger.labels(project, **answers.selecting) as (columns, rows):
+            number = to.write_rows(columns, rows)
     hint(f"{many(number, 'label')}: {output}")
     if to.form == ".csv" and to.path is not None:
         hint(f"to import them elsewhere: tracker import {shlex.quote(output)} -p NAME")
@@ -77,17 +74,16 @@ def history(
     `tracker export history reviews -o weeks.jsonl --every week --window 7d --force`
     """
     from tracker.render.cells import many
-    from tracker.snapshots.snapshot import ROW_COLUMNS
 
     to = target(output, force=force)
-    found = history_of(
-        opened_ledger(context), project, every, window, measure or [], answers.selecting
+    found = opened_ledger(context).history(
+        project, every, window=window, measures=measure or [], **answers.selecting
     )
     rows = found.rows()
     if to.for_frames:
         to.write_frame(found.to_frame())
     else:
-        columns = list(dict.fromkeys([*ROW_COLUMNS, *(name for row in rows for name in row)]))
+        columns = found.columns(rows)
         to.write_rows(columns, ([row.get(name) for name in columns] for row in rows))
     hint(f"{many(len(rows), 'row')}: {output}")
     if not rows and every is None:

@@ -10,7 +10,7 @@ import typer
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.queries import AnswerFilter, Selecting
+    from tracker.ledger import Selecting
 
 __all__ = ["AnswerOptions", "CurveAnswerOptions", "MomentOptions"]
 
@@ -108,13 +108,6 @@ class AnswerOptions(MomentOptions):
             "as_of": self.as_of,
             "known_at": self.known_at,
         }
-
-    @property
-    def choice(self) -> AnswerFilter:
-        """The options as what a question takes; raises InvalidOption."""
-        from tracker.queries import filter_of
-
-        return filter_of(**self.selecting)
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.gate import GateResult
-    from tracker.ledger import Ledger
-    from tracker.queries import AnswerFilter
+    from tracker.ledger import Ledger, Selecting
 
 __all__ = ["register"]
 
@@ -78,7 +77,7 @@ def gate(
                 "--init writes the file of checks, and takes neither --format nor --output",
                 "name the file to write: --config FILE",
             )
-        _start(opened_ledger(context), project, config, answers.choice)
+        _start(opened_ledger(context), project, config, answers.selecting)
         return
     form = _form(form, as_json)
     if output is not None:
@@ -122,17 +121,13 @@ def _tell_people(found: GateResult, text: str) -> None:
     (hint if found.passed else warn)(text)
 
 
-def _start(ledger: Ledger, project: str, config: Path, choice: AnswerFilter) -> None:
+def _start(ledger: Ledger, project: str, config: Path, selecting: Selecting) -> None:
     """Write a file of checks; raises InvalidOption where there is one, or it cannot be written."""
-    from tracker.gate import starting_config
-
     if os.path.lexists(config):
         raise InvalidOption(
             f"{config} is there already, and is not replaced", "name another: --config FILE"
         )
-    with ledger.reading(project, choice) as (connection, found):
-        text = starting_config(connection, found, choice)
-    write_text(config, text)
+    write_text(config, ledger.gate_config(project, **selecting))
     say(str(config))
     words = [project] if config == DEFAULT else [project, "--config", str(config)]
     hint(f"next: look at the thresholds, then: tracker gate {shlex.join(words)}")

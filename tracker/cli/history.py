@@ -18,7 +18,6 @@ from tracker.cli.history_options import (
     Trend,
     WatchFor,
     Window,
-    history_of,
 )
 from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
@@ -35,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _TREND_OF = "krippendorff_alpha"
+_SHOWN = ("krippendorff_alpha", "percent_agreement")
+"""The measures of a curve that people see if they name none."""
 
 
 def register(app: typer.Typer) -> None:
@@ -62,14 +63,13 @@ class _Asked:
 
     def found(self) -> History | Curve:
         """All of the history that was asked for."""
-        return history_of(
-            self.ledger,
+        return self.ledger.history(
             self.project,
             self.every,
-            self.window,
-            self.measures,
-            self.answers.selecting,
-            self.interval,
+            window=self.window,
+            measures=self.measures,
+            interval=self.interval,
+            **self.answers.selecting,
         )
 
 
@@ -122,37 +122,31 @@ def history(
 
 def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:
     """The course of the first measure."""
-    from tracker.agreement import Query
-    from tracker.snapshots.curve import check_recorded_alone
-    from tracker.snapshots.monitor import watched
-
-    choice = asked.answers.choice
-    if asked.every is None:
-        check_recorded_alone(asked.window, choice)
-    with asked.ledger.reading(asked.project, choice) as (connection, found):
-        return watched(
-            connection,
-            found,
-            (asked.measures or [_TREND_OF])[0],
-            asked.every or "week",
-            Query(filter=choice),
-            trends=trends,
-            watch_for=watch_for,
-        )
+    return asked.ledger.monitor(
+        asked.project,
+        (asked.measures or [_TREND_OF])[0],
+        asked.every or "week",
+        trends=trends,
+        watch_for=watch_for,
+        **asked.answers.selecting,
+    )
 
 
 def _recorded(asked: _Asked, watched: Watched | None) -> None:
     """The snapshots; of ten thousand, people see a page."""
     from tracker.render.history import history_view
-    from tracker.snapshots.curve import check_recorded_alone
-    from tracker.snapshots.listing import overview
 
     if not asked.for_people:
         _print(asked, asked.found(), watched)
         return
-    check_recorded_alone(asked.window, asked.answers.choice, asked.interval)
-    with asked.ledger.reading(asked.project) as (connection, project):
-        found = overview(connection, project, asked.measures, asked.last or None)
+    found = asked.ledger.overview(
+        asked.project,
+        measures=asked.measures,
+        last=asked.last or None,
+        window=asked.window,
+        interval=asked.interval,
+        **asked.answers.selecting,
+    )
     show(None, asked.output, view=[*history_view(found), *_sentences(watched)])
     quoted = shlex.quote(asked.project)
     if len(found.shown) < found.total:
@@ -167,23 +161,24 @@ def _recorded(asked: _Asked, watched: Watched | None) -> None:
 
 def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
     """The curve from the labels' own times."""
-    from tracker.measures.confidence_bounds import ASYMMETRIC
     from tracker.render.history import curve_view
-    from tracker.snapshots.listing import MEASURES_SHOWN
 
     if not asked.for_people:
         _print(asked, asked.found(), watched)
         return
-    measures = asked.measures or MEASURES_SHOWN
     found = asked.ledger.history(
         asked.project,
         every,
         window=asked.window,
-        measures=measures,
-        interval=asked.interval or ASYMMETRIC,
+        measures=asked.measures or _SHOWN,
+        interval=asked.interval,
         **asked.answers.selecting,
     )
-    show(None, asked.output, view=[*curve_view(found, measures, asked.last), *_sentences(watched)])
+    show(
+        None,
+        asked.output,
+        view=[*curve_view(found, asked.measures or _SHOWN, asked.last), *_sentences(watched)],
+    )
     total, quoted = len(found.points), shlex.quote(asked.project)
     if asked.last and asked.last < total:
         warn(f"the last {asked.last:,} of {total:,}; for all: --last 0")

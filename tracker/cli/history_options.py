@@ -1,19 +1,13 @@
-"""Options of commands about figures over time, and the history that they ask for."""
+"""Options of commands about figures over time."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tracker.cli.context import full_names
 from tracker.cli.project_options import LARGEST
-
-if TYPE_CHECKING:
-    from tracker.ledger import Ledger
-    from tracker.queries import Selecting
-    from tracker.snapshots import History
-    from tracker.snapshots.curve import Curve
 
 __all__ = [
     "Every",
@@ -23,7 +17,6 @@ __all__ = [
     "Trend",
     "WatchFor",
     "Window",
-    "history_of",
 ]
 
 Every = Annotated[
@@ -83,26 +76,3 @@ WatchFor = Annotated[
     str | None,
     typer.Option(metavar="drop|rise|change", help="Report alarms for this change of its level."),
 ]
-
-
-def history_of(
-    ledger: Ledger,
-    project: str,
-    every: str | None,
-    window: str,
-    measures: list[str],
-    chosen: Selecting,
-    interval: str | None = None,
-) -> History | Curve:
-    """The recorded snapshots, or with ``every`` the curve; raises InvalidOption."""
-    from tracker.measures.confidence_bounds import ASYMMETRIC
-    from tracker.queries import filter_of
-    from tracker.snapshots.curve import check_recorded_alone
-
-    if every is not None:
-        how = interval or ASYMMETRIC
-        return ledger.history(
-            project, every, window=window, measures=measures, interval=how, **chosen
-        )
-    check_recorded_alone(window, filter_of(**chosen), interval)
-    return ledger.history(project, measures=measures)

@@ -67,16 +67,16 @@ def snapshot(
 
     Prints `snapshot NUMBER: …`; with `--quiet` before the command the number alone.
     """
-    question = figures.question(choice=answers.choice)
     taken = opened_ledger(context).record_snapshot(
         project,
-        question,
         name=name,
         note=note,
         pairs=pairs,
         full=full,
         check=check,
         if_changed=if_changed,
+        **figures.keywords,
+        **answers.selecting,
     )
     found = taken.snapshot
     if as_json:

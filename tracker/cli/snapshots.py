@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import Yes, confirm, hint, opened, opened_ledger, warn
+from tracker.cli.context import Yes, confirm, hint, opened_ledger, warn
 from tracker.cli.history_options import Last
 from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
@@ -42,15 +42,13 @@ def list_(
     """
     from tracker.render.history import snapshot_rows
     from tracker.render.snapshots import snapshots_view
-    from tracker.snapshots.listing import overview
 
     ledger = opened_ledger(context)
     if not output.for_people:
         told = ledger.history(project).to_dict()
         show(told, output, rows=snapshot_rows(told))
         return
-    with ledger.reading(project) as (connection, known):
-        found = overview(connection, known, last=last or None)
+    found = ledger.overview(project, last=last or None)
     show(None, output, view=snapshots_view(found))
     if not found.total:
         hint(f"no snapshot yet: tracker snapshot {shlex.quote(project)}")
@@ -78,14 +76,10 @@ def show_(
     `tracker snapshots show reviews "guideline v2" --json`
     """
     from tracker.render.snapshots import page_view
-    from tracker.snapshots import snapshot_number
-    from tracker.snapshots.detail import snapshot_page
 
-    with opened(context).reading(project) as (connection, known):
-        found = snapshot_page(connection, known, which)
-        last = snapshot_number(connection, known, "last")
+    found = opened_ledger(context).snapshot_page(project, which)
     show(None if output.for_people else found.to_dict(), output, view=page_view(found))
-    if output.for_people and found.record.id != last:
+    if output.for_people and found.record.id != found.last:
         hint(f"what changed since: tracker compare {shlex.quote(project)} {found.record.id} last")
 
 

@@ -29,15 +29,12 @@ def status(
 
     Examples: `tracker status`, `tracker status reviews --as-of 2026-03-31`
     """
-    from tracker.projects.project import list_projects
     from tracker.render.status import pace_lines, status_view
 
     name = chosen(argument, project)
     ledger = opened_ledger(context)
-    with ledger.database.read() as connection:
-        running = list_projects(connection) if name is None else ()
-    names = [one.name for one in running] if name is None else [name]
-    found = [ledger.status(one, as_of=moment.as_of, known_at=moment.known_at) for one in names]
+    when = {"as_of": moment.as_of, "known_at": moment.known_at}
+    found = ledger.statuses(**when) if name is None else [ledger.status(name, **when)]
     told = [one.to_dict() for one in found]
     flat = ("answers_per_item", "last_import")
     show(

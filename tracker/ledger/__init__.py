@@ -6,14 +6,23 @@ SQLAlchemy does.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tracker.ledger.agreement import AgreementQuestions
 from tracker.ledger.audits import Audits
 from tracker.ledger.importing import Importing
 from tracker.ledger.records import Records
 from tracker.ledger.reports import Reports
 from tracker.ledger.snapshots import Snapshots
+from tracker.ledger.transactions import database_url
 
-__all__ = ["Ledger"]
+if TYPE_CHECKING:
+    from tracker.agreement import Asking as Asking
+    from tracker.agreement import Computing as Computing
+    from tracker.audit import Looking as Looking
+    from tracker.queries import Selecting as Selecting
+
+__all__ = ["Ledger", "database_url"]
 
 
 class Ledger(Importing, AgreementQuestions, Audits, Snapshots, Reports, Records):

@@ -2,60 +2,213 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
+from tracker.core.errors import InvalidOption
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
-    from tracker.agreement import Assessment, Query, Study
+    from sqlalchemy import Connection
+
+    from tracker.agreement import (
+        Asking,
+        Assessment,
+        GroupedAgreement,
+        PairAgreement,
+        Query,
+        SpanPair,
+        Study,
+    )
+    from tracker.agreement.against_gold import AgainstTruth
+    from tracker.agreement.explain import Explanation
+    from tracker.agreement.intra_annotator import Themselves
+    from tracker.agreement.methods_paragraph import Methods
+    from tracker.agreement.sensitivity import Influences, Merges
+    from tracker.compare.answer_sets import AgainstOther
+    from tracker.projects.project import ProjectInfo
     from tracker.queries import Selecting
 
-__all__ = ["AgreementQuestions"]
+__all__ = ["AgreementQuestions", "Pairs"]
+
+
+class Pairs(NamedTuple):
+    """Each pair of a project's annotators; in a project of spans, ``spans`` holds them."""
+
+    project: str
+    pairs: Sequence[PairAgreement]
+    spans: Sequence[SpanPair] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the pairs as JSON."""
+        rows: Sequence[PairAgreement | SpanPair] = self.pairs if self.spans is None else self.spans
+        return {"project": self.project, "pairs": [pair.to_dict() for pair in rows]}
 
 
 class AgreementQuestions(Transactions):
-    """The methods that compute agreement."""
+    """The methods that compute agreement.
 
-    def agreement(
+    All take the keyword arguments of `tracker.agreement.Asking`, and raise InvalidOption for one
+    that does not fit the project, or that would not change what they return.
+    """
+
+    def agreement(self, project: str, **asking: Unpack[Asking]) -> Assessment:
+        """Return the project's figures now, or those of the answers chosen."""
+        from tracker.agreement import assess
+
+        with self._asked(project, asking) as (connection, found, query):
+            return assess(connection, found, query)
+
+    def by_pair(self, project: str, **asking: Unpack[Asking]) -> Pairs:
+        """Return the figures of each pair of annotators, by name."""
+        from tracker.agreement import by_pair, span_pairs
+
+        with self._asked(project, asking, "--by pair") as (connection, found, query):
+            if found.answers == "spans":
+                return Pairs(found.name, (), span_pairs(connection, found, query))
+            return Pairs(found.name, by_pair(connection, found, query))
+
+    def by_annotator(self, project: str, **asking: Unpack[Asking]) -> list[dict[str, Any]]:
+        """Return each annotator's figures, by name, without any test."""
+        from tracker.audit import annotator_rows
+
+        with self._asked(project, asking, "--by annotator") as (connection, found, query):
+            return annotator_rows(connection, found, choice=query.filter)
+
+    def by_item(self, project: str, **asking: Unpack[Asking]) -> list[dict[str, Any]]:
+        """Return the votes on each item that has an answer, and how far they disagree."""
+        from tracker.agreement import by_item
+
+        with self._asked(project, asking, "--by item") as (connection, found, query):
+            return list(by_item(connection, found, choice=query.filter))
+
+    def by_attribute(
+        self, project: str, attribute: str, **asking: Unpack[Asking]
+    ) -> GroupedAgreement:
+        """Return the figures of the items with each value of an attribute."""
+        from tracker.agreement import by_attribute
+
+        way = f"--by attribute:{attribute}"
+        with self._asked(project, asking, way) as (connection, found, query):
+            return by_attribute(connection, found, attribute, query)
+
+    def explain(self, project: str, measure: str, **asking: Unpack[Asking]) -> Explanation:
+        """Return what a figure is computed from, what was left out, and the formula."""
+        from tracker.agreement import study
+        from tracker.agreement.explain import explain, explain_spans
+
+        with self._asked(project, asking, "--explain") as (connection, found, query):
+            if found.answers == "spans":
+                return explain_spans(connection, found, query, measure)
+            return explain(study(connection, found, query), measure)
+
+    def influence(self, project: str, of: str, **asking: Unpack[Asking]) -> Influences:
+        """Return how a coefficient moves without each ``of``: annotator, item or category."""
+        from tracker.agreement import study
+        from tracker.agreement.sensitivity import influence
+
+        with self._asked(project, asking, "--influence") as (connection, found, query):
+            return influence(study(connection, found, query), of)
+
+    def merged(self, project: str, merges: Sequence[str], **asking: Unpack[Asking]) -> Assessment:
+        """Return the figures as if the categories of each of ``merges``, as "A+B", were one."""
+        from tracker.agreement import study
+        from tracker.agreement.sensitivity import merged
+
+        with self._asked(project, asking, "--merge") as (connection, found, query):
+            return merged(study(connection, found, query), merges)
+
+    def best_merges(self, project: str, **asking: Unpack[Asking]) -> Merges:
+        """Return the merges of two categories that raise a coefficient most."""
+        from tracker.agreement import study
+        from tracker.agreement.sensitivity import best_merges
+
+        with self._asked(project, asking, "--best-merges") as (connection, found, query):
+            return best_merges(study(connection, found, query))
+
+    def against(
         self,
         project: str,
+        other: str | Selecting,
         *,
-        measures: Sequence[str] = (),
-        confidence: float = 0.95,
-        interval: str = "asymmetric",
-        weights: str | None = None,
-        scale: str | None = None,
-        distance: str | None = None,
-        bootstrap: int | None = None,
-        seed: int = 0,
-        resample: str = "items",
-        cluster: str | None = None,
-        **selecting: Unpack[Selecting],
-    ) -> Assessment:
-        """The project's figures now, or those of the answers chosen, as they are to be read.
+        name: str | None = None,
+        **asking: Unpack[Asking],
+    ) -> AgainstOther:
+        """Return the difference to other answers, with its test.
 
-        Intervals are "asymmetric", or Student's "t", see `confidence_bounds`. Errors are
-        linearised over items; or come from ``bootstrap`` samples of them, from
-        leaving out each annotator (``resample="annotators"``), or from items that are alike
-        within each value of the attribute ``cluster``.
+        Args:
+            project: the project whose answers come first.
+            other: the name of another project, or keyword arguments that choose other answers
+                of this one.
+            name: how the result calls the other answers.
+            asking: what is asked of both.
         """
-        from tracker.agreement import Metric, Query, Uncertainty, assess
+        from dataclasses import replace
+
+        from tracker.agreement import study
+        from tracker.compare.answer_sets import compare_studies
+        from tracker.projects.project import find_project
         from tracker.queries import filter_of
 
-        query = Query(
-            measures, confidence, Metric(weights, scale, distance), filter_of(**selecting), interval
-        )
-        uncertainty = Uncertainty(bootstrap, seed, resample, cluster)
-        with self.reading(project, query.filter) as (connection, found):
-            return assess(connection, found, query, uncertainty)
+        if asking.get("as_of") is not None or asking.get("known_at") is not None:
+            raise InvalidOption(
+                "--against compares what stands now", "for two states: tracker compare P A B"
+            )
+        with self._asked(project, asking, "--against") as (connection, found, query):
+            if isinstance(other, str):
+                theirs, asked = find_project(connection, other), query
+            else:
+                theirs, asked = found, replace(query, filter=filter_of(**other))
+            called = name or (other if isinstance(other, str) else "other answers")
+            first = study(connection, found, query)
+            return compare_studies(first, study(connection, theirs, asked), called)
+
+    def self_agreement(self, project: str, **asking: Unpack[Asking]) -> Themselves:
+        """Return each annotator's agreement with their own earlier pass over the same items."""
+        from tracker.agreement.intra_annotator import self_agreement
+
+        with self._asked(project, asking, "--self") as (connection, found, query):
+            return self_agreement(connection, found, query)
+
+    def against_gold(self, project: str, **asking: Unpack[Asking]) -> AgainstTruth:
+        """Return each annotator's accuracy against the reference, and what they confuse."""
+        from tracker.agreement.against_gold import against_truth
+
+        with self._asked(project, asking, "--gold") as (connection, found, query):
+            return against_truth(connection, found, query)
+
+    def methods(self, project: str, **asking: Unpack[Asking]) -> Methods:
+        """Return the sentences that a paper needs about the first measure, with BibTeX entries."""
+        from tracker.agreement import assess
+        from tracker.agreement.methods_paragraph import methods
+
+        with self._asked(project, asking) as (connection, found, query):
+            figures = assess(connection, found, query)
+        # Asked for by name it is the first, under whatever name the weights give it.
+        return methods(figures, figures.measures[0].measure if query.measures else None)
 
     @contextmanager
     def study(self, project: str, query: Query | None = None) -> Iterator[Study]:
-        """What a question about agreement rests on, for `agreement`' further functions."""
+        """What a question about agreement rests on, for the further functions of `agreement`."""
         from tracker.agreement import Query, study
 
         asked = query or Query()
         with self.reading(project, asked.filter) as (connection, found):
             yield study(connection, found, asked)
+
+    @contextmanager
+    def _asked(
+        self, project: str, asking: Mapping[str, Any], way: str | None = None
+    ) -> Iterator[tuple[Connection, ProjectInfo, Query]]:
+        """A connection that sees the state asked about, the project, and the query.
+
+        ``way`` is the option of the command that asks the same, if not all parts of a query fit.
+        """
+        from tracker.agreement import check_used, query_of
+
+        query = query_of(**asking)
+        if way is not None:
+            check_used(query, way)
+        with self.reading(project, query.filter) as (connection, found):
+            yield connection, found, query

@@ -1,67 +1,49 @@
-"""Audits of a project's annotators."""
+"""Audits of a project's annotators, and what is known about one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
-    from tracker.audit import Audit, AuditQuery
-    from tracker.audit.thresholds import Floors
+    from tracker.audit import Audit, Looking
+    from tracker.audit.annotator_report import OwnReport
     from tracker.flags import Recorded
-    from tracker.queries import AnswerFilter, Selecting
 
 __all__ = ["Audits"]
+
+_ITEMS = 5  # shown for each finding about one annotator
 
 
 class Audits(Transactions):
     """The methods that audit annotators."""
 
-    def audit(
-        self,
-        project: str,
-        *,
-        alpha: float = 0.05,
-        kinds: Sequence[str] = (),
-        exclude_kinds: Sequence[str] = (),
-        evidence: int = 0,
-        floors: Floors | None = None,
-        record: bool = False,
-        **selecting: Unpack[Selecting],
-    ) -> Audit:
-        """The findings on the project's annotators; ``record`` stores those that stand up.
+    def audit(self, project: str, *, record: bool = False, **looking: Unpack[Looking]) -> Audit:
+        """Return the findings on the project's annotators.
 
-        Only the ``kinds`` named are looked for, without ``exclude_kinds``; ``evidence`` is how
-        many items to show for each finding, ``floors`` the least effects of one.
+        Args:
+            project: the project's name.
+            record: store the findings that stand up.
+            looking: see `tracker.audit.Looking`.
         """
-        from tracker.audit import audit_project, audit_query
-        from tracker.audit.thresholds import DEFAULT_FLOORS
-        from tracker.queries import filter_of
-
-        query = audit_query(
-            alpha=alpha,
-            kinds=kinds,
-            exclude_kinds=exclude_kinds,
-            evidence=evidence,
-            floors=floors or DEFAULT_FLOORS,
-            choice=filter_of(**selecting),
-        )
         if record:
-            return self.record_audit(project, query)[0]
+            return self.record_audit(project, **looking)[0]
+        from tracker.audit import audit_project, audit_query
+
+        query = audit_query(**looking)
         with self.reading(project, query.filter) as (connection, found):
             return audit_project(connection, found, query)
 
-    def record_audit(self, project: str, query: AuditQuery | None = None) -> tuple[Audit, Recorded]:
-        """An audit, stored; with what became of the findings that earlier audits recorded."""
-        from tracker.audit import AuditQuery, audit_project
+    def record_audit(self, project: str, **looking: Unpack[Looking]) -> tuple[Audit, Recorded]:
+        """Store an audit; return it, and what became of the findings that were recorded before."""
+        from tracker.audit import audit_project, audit_query
         from tracker.flags import record_flags
         from tracker.projects.change_log import lock_project
 
-        query = query or AuditQuery()
-        if _is_past(query.filter):
+        query = audit_query(**looking)
+        if query.filter.as_of is not None or query.filter.known_at is not None:
             raise InvalidOption("findings of the past are not recorded", "leave out: --record")
         with self.writing(project) as (connection, found):
             # Before anything is counted: an audit of older answers must not close newer flags.
@@ -69,13 +51,70 @@ class Audits(Transactions):
             audited = audit_project(connection, found, query)
             return audited, record_flags(connection, found, audited, closes=query.whole)
 
+    def anonymized(
+        self, audit: Audit, *, pseudonyms: bool = True, suppress_below: int | None = None
+    ) -> Audit:
+        """Return an audit that may be shown to others.
+
+        Args:
+            audit: the audit, of a project of this database.
+            pseudonyms: replace names with `pseudonyms`.
+            suppress_below: leave out figures that rest on fewer answers.
+        """
+        from tracker.audit.anonymize import renamed, suppressed
+        from tracker.projects.annotators import list_annotators
+
+        if suppress_below is not None:
+            audit = suppressed(audit, suppress_below)
+        if not pseudonyms:
+            return audit
+        with self.reading(audit.project) as (connection, found):
+            ids = {one.name: one.id for one in list_annotators(connection, found)}
+        return renamed(audit, self.pseudonyms(audit.project), ids)
+
     def pseudonyms(self, project: str) -> dict[int, str]:
-        """A pseudonym for every annotator of the project, by number; see `projects.pseudonyms`."""
+        """Return a pseudonym for every annotator, by number; see `projects.pseudonyms`."""
         from tracker.projects.pseudonyms import pseudonyms
 
         with self.reading(project) as (connection, found):
             return pseudonyms(connection, found)
 
+    def annotator(self, project: str, name: str, *, competence: bool = False) -> dict[str, Any]:
+        """Return one annotator's figures beside the others', findings and recorded flags.
 
-def _is_past(choice: AnswerFilter) -> bool:
-    return choice.as_of is not None or choice.known_at is not None
+        With ``competence`` also the probability of a right answer by Dawid and Skene's model.
+        """
+        from tracker.audit.annotator_report import annotator_page
+        from tracker.audit.competence import competences
+        from tracker.flags import ALL, list_flags
+        from tracker.projects.annotators import find_annotator
+
+        with self.reading(project) as (connection, found):
+            annotator = find_annotator(connection, found, name)
+            told = annotator_page(connection, found, annotator)
+            recorded = list_flags(connection, found, states=[ALL], annotator=annotator.name)
+            if competence:
+                told["competence"] = competences(connection, found).get(annotator.id)
+        return told | {"recorded": [one.to_dict() for one in recorded]}
+
+    def annotator_report(self, project: str, name: str, *, suppress_below: int = 5) -> OwnReport:
+        """Return what an annotator may see: the own figures, and the others' without names.
+
+        Figures that rest on fewer than ``suppress_below`` answers are left out. Raises
+        InvalidOption for an annotator with no answer that enters the figures.
+        """
+        from tracker.audit import audit_project, audit_query
+        from tracker.audit.annotator_report import own_report
+        from tracker.audit.anonymize import check_least
+        from tracker.projects.annotators import find_annotator
+
+        check_least(suppress_below)
+        with self.reading(project) as (connection, found):
+            annotator = find_annotator(connection, found, name)
+            audited = audit_project(connection, found, audit_query(evidence=_ITEMS))
+        mine = next((one for one in audited.annotators if one.id == annotator.id), None)
+        if mine is None:
+            raise InvalidOption(
+                f"no answer of {annotator.name!r} enters the figures of {found.name!r}"
+            )
+        return own_report(audited, mine, suppress_below)

@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracker.agreement import Query
+    from tracker.agreement import Computing
     from tracker.compare import StateComparison
     from tracker.gate import GateResult
     from tracker.queries import Selecting
     from tracker.status import Status
 
-__all__ = ["Reports"]
+__all__ = ["Labels", "Reports"]
+
+
+class Labels(NamedTuple):
+    """Labels as rows that are read as they are asked for."""
+
+    columns: Sequence[str]
+    rows: Iterator[tuple[Any, ...]]
 
 
 class Reports(Transactions):
     """The methods that compare states, judge them, and write labels."""
 
     def gate(self, project: str, config: str | Path, **selecting: Unpack[Selecting]) -> GateResult:
-        """What becomes of each check of the file ``config``."""
+        """Return what becomes of each check of the file ``config``."""
         from tracker.gate import judge, read_config
         from tracker.queries import filter_of
 
         checks, choice = read_config(Path(config), project), filter_of(**selecting)
         with self.reading(project, choice) as (connection, found):
             return judge(connection, found, checks, choice)
+
+    def gate_config(self, project: str, **selecting: Unpack[Selecting]) -> str:
+        """Return the text of a file of checks that the project passes as it is."""
+        from tracker.gate import starting_config
+        from tracker.queries import filter_of
+
+        choice = filter_of(**selecting)
+        with self.reading(project, choice) as (connection, found):
+            return starting_config(connection, found, choice)
 
     def compare(
         self,
@@ -40,16 +58,20 @@ class Reports(Transactions):
         *,
         other: str | None = None,
         anyway: bool = False,
-        query: Query | None = None,
+        measures: Sequence[str] = (),
+        **computing: Unpack[Computing],
     ) -> StateComparison:
-        """What changed from one state to another, by how much, and because of what.
+        """Return what changed from one state to another, by how much, and because of what.
 
         For the ways to name a state see `compare.find_state`; the second may be of ``other``, a
-        project. ``anyway`` compares states of other settings, too.
+        project. ``anyway`` compares states of other settings, too. The other arguments are for
+        states that are no snapshots, whose settings are recorded.
         """
+        from tracker.agreement import query_of
         from tracker.compare import compare_states, find_states, refuse_unlike
         from tracker.projects.project import find_project
 
+        query = query_of(measures=measures, **computing)
         with self.reading(project) as (connection, found):
             second = found if other is None else find_project(connection, other)
             first, then = find_states(connection, (found, a), (second, b), query)
@@ -60,7 +82,7 @@ class Reports(Transactions):
     def status(
         self, project: str, *, as_of: date | str | None = None, known_at: date | str | None = None
     ) -> Status:
-        """How far the project is, or was."""
+        """Return how far the project is, or was."""
         from tracker.queries import filter_of
         from tracker.status import project_status
 
@@ -68,15 +90,33 @@ class Reports(Transactions):
         with self.reading(project, choice) as (connection, found):
             return project_status(connection, found, choice.as_of or choice.known_at)
 
-    def export_frame(self, project: str, **selecting: Unpack[Selecting]) -> pd.DataFrame:
-        """The labels that stand, one row each; what is not known is missing."""
-        import pandas as pd
+    def statuses(
+        self, *, as_of: date | str | None = None, known_at: date | str | None = None
+    ) -> list[Status]:
+        """Return how far each project is, or was, that is not archived."""
+        from tracker.projects.project import list_projects
 
+        with self.database.read() as connection:
+            names = [one.name for one in list_projects(connection)]
+        return [self.status(name, as_of=as_of, known_at=known_at) for name in names]
+
+    @contextmanager
+    def labels(self, project: str, **selecting: Unpack[Selecting]) -> Iterator[Labels]:
+        """Open the labels that stand, one row each; what is not known is None.
+
+        The rows are read from the database one after another, until the block ends.
+        """
         from tracker.export import LABEL_COLUMNS, standing_labels
         from tracker.queries import filter_of
 
         choice = filter_of(**selecting)
         with self.reading(project, choice) as (connection, found):
-            rows = list(standing_labels(connection, found, choice=choice))
-        frame = pd.DataFrame(rows, columns=list(LABEL_COLUMNS))
+            yield Labels(LABEL_COLUMNS, standing_labels(connection, found, choice=choice))
+
+    def export_frame(self, project: str, **selecting: Unpack[Selecting]) -> pd.DataFrame:
+        """Return the labels that stand as a frame, one row each; what is not known is missing."""
+        import pandas as pd
+
+        with self.labels(project, **selecting) as (columns, rows):
+            frame = pd.DataFrame(list(rows), columns=list(columns))
         return frame.astype({"pass": "Int64", "start": "Int64", "end": "Int64"})

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Unpack, overload
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
-    from tracker.agreement import Query
     from tracker.imports.loader import Progress
     from tracker.queries import Selecting
-    from tracker.snapshots import History, SnapshotRecord, Taken, Taking
+    from tracker.snapshots import History, SnapshotRecord, Taken
+    from tracker.snapshots.count import Recording, Settings
     from tracker.snapshots.curve import Asked, Curve
+    from tracker.snapshots.detail import SnapshotPage
+    from tracker.snapshots.listing import Overview
+    from tracker.snapshots.monitor import Watched
     from tracker.snapshots.prune import Fate
     from tracker.snapshots.verify import Verified
 
@@ -22,42 +25,63 @@ __all__ = ["Snapshots"]
 class Snapshots(Transactions):
     """The methods that take and read snapshots."""
 
-    def snapshot(
+    def snapshot(self, project: str, **recording: Unpack[Recording]) -> SnapshotRecord:
+        """Record the project's figures and which answers they rest on; return the record.
+
+        The keyword arguments are those of `record_snapshot`.
+        """
+        return self.record_snapshot(project, **recording).snapshot
+
+    def record_snapshot(
         self,
         project: str,
         *,
         name: str | None = None,
         note: str | None = None,
-        confidence: float = 0.95,
-        interval: str = "asymmetric",
-        weights: str | None = None,
-        scale: str | None = None,
-        distance: str | None = None,
-        **selecting: Unpack[Selecting],
-    ) -> SnapshotRecord:
-        """Compute and record the project's figures, and which answers they rest on."""
-        from tracker.agreement import Metric, Query
-        from tracker.queries import filter_of
-
-        metric = Metric(weights, scale, distance)
-        query = Query((), confidence, metric, filter_of(**selecting), interval)
-        return self.record_snapshot(project, query, name=name, note=note).snapshot
-
-    def record_snapshot(
-        self, project: str, query: Query | None = None, **how: Unpack[Taking]
+        pairs: bool = False,
+        full: bool = False,
+        check: bool = False,
+        if_changed: bool = False,
+        **settings: Unpack[Settings],
     ) -> Taken:
-        """A snapshot recorded, with what became of the wish for it; see `take_snapshot`."""
-        from tracker.queries import EVERYTHING
+        """Record the project's figures; return the record, and whether it is a new one.
+
+        Args:
+            project: the project's name.
+            name: to find the snapshot by.
+            note: why it is taken.
+            pairs: keep the cross-table of each pair of annotators, too.
+            full: read all labels, not only those of changed items.
+            check: count both ways, and raise CheckFailed if they differ.
+            if_changed: record nothing if nothing has changed since the last one of these settings.
+            settings: how the figures are computed, and of which answers; they are recorded, too.
+        """
+        from tracker.agreement import query_of
         from tracker.snapshots import take_snapshot
 
+        query = query_of(**settings)
         with self.writing(project) as (connection, found):
-            self._moment(connection, found, EVERYTHING if query is None else query.filter)
-            return take_snapshot(connection, found, query, **how)
+            self._moment(connection, found, query.filter)
+            return take_snapshot(
+                connection,
+                found,
+                query,
+                name=name,
+                note=note,
+                pairs=pairs,
+                full=full,
+                check=check,
+                if_changed=if_changed,
+            )
 
     @overload
     def history(self, project: str, *, measures: Sequence[str] = ()) -> History: ...
     @overload
     def history(self, project: str, every: str, **asked: Unpack[Asked]) -> Curve: ...
+    @overload
+    def history(
+        self, project: str, every: str | None = None, **asked: Unpack[Asked]
+    ) -> History | Curve: ...
     def history(
         self,
         project: str,
@@ -68,11 +92,11 @@ class Snapshots(Transactions):
         interval: str | None = None,
         **selecting: Unpack[Selecting],
     ) -> History | Curve:
-        """The snapshots of the project, oldest first; or its curve rebuilt from the labels.
+        """Return the snapshots of the project, oldest first; or its curve, rebuilt from the labels.
 
         ``every`` day, week or month makes a curve; ``since`` and ``until`` say from when to when.
         """
-        from tracker.agreement import Query
+        from tracker.agreement import query_of
         from tracker.queries import filter_of
         from tracker.snapshots import history
         from tracker.snapshots.curve import check_recorded_alone, rebuilt
@@ -80,11 +104,64 @@ class Snapshots(Transactions):
         choice = filter_of(**selecting)
         if every is None:
             check_recorded_alone(window, choice, interval)
-        with self.reading(project, choice) as (connection, found):
-            if every is None:
+            with self.reading(project) as (connection, found):
                 return history(connection, found, measures)
-            query = Query(measures, filter=choice, interval=interval or "asymmetric")
+        query = query_of(measures=measures, interval=interval or "asymmetric", **selecting)
+        with self.reading(project, choice) as (connection, found):
             return rebuilt(connection, found, every, window, query)
+
+    def overview(
+        self,
+        project: str,
+        *,
+        measures: Sequence[str] = (),
+        last: int | None = None,
+        window: str = "all",
+        interval: str | None = None,
+        **selecting: Unpack[Selecting],
+    ) -> Overview:
+        """Return the last snapshots whole, and of all others the figures that make the curve.
+
+        The arguments that choose are refused, as `history` refuses them without ``every``.
+        """
+        from tracker.queries import filter_of
+        from tracker.snapshots.curve import check_recorded_alone
+        from tracker.snapshots.listing import overview
+
+        check_recorded_alone(window, filter_of(**selecting), interval)
+        with self.reading(project) as (connection, found):
+            return overview(connection, found, measures, last)
+
+    def monitor(
+        self,
+        project: str,
+        measure: str = "krippendorff_alpha",
+        every: str = "week",
+        *,
+        trends: bool = True,
+        watch_for: str | None = None,
+        **selecting: Unpack[Selecting],
+    ) -> Watched:
+        """Return whether a figure rises or falls, when its level changed, and alarms.
+
+        Each day or week (``every``) has the figure of its own answers alone. ``watch_for`` a
+        drop, a rise or a change; ``trends=False`` leaves the slope and the changes out.
+        """
+        from tracker.agreement import query_of
+        from tracker.snapshots.monitor import watched
+
+        query = query_of(**selecting)
+        with self.reading(project, query.filter) as (connection, found):
+            return watched(
+                connection, found, measure, every, query, trends=trends, watch_for=watch_for
+            )
+
+    def snapshot_page(self, project: str, which: int | str) -> SnapshotPage:
+        """Return everything about one snapshot: by number, name, "last" or "last~2"."""
+        from tracker.snapshots.detail import snapshot_page
+
+        with self.reading(project) as (connection, found):
+            return snapshot_page(connection, found, which)
 
     def verify(
         self,
@@ -94,7 +171,7 @@ class Snapshots(Transactions):
         expect: str | None = None,
         progress: Progress | None = None,
     ) -> Verified:
-        """What is wrong with the project's ledger and snapshots; see `verify_in_turn`."""
+        """Return what is wrong with the project's ledger and snapshots; see `verify_in_turn`."""
         from tracker.snapshots.verify import verify_in_turn
 
         return verify_in_turn(
@@ -102,7 +179,10 @@ class Snapshots(Transactions):
         )
 
     def prune(self, project: str, keep: str, *, dry_run: bool = False) -> list[Fate]:
-        """Thin out the snapshots that no rule of ``keep``, such as daily:30, keeps."""
+        """Thin out the snapshots that no rule of ``keep``, such as daily:30, keeps.
+
+        Return what becomes of each; with ``dry_run`` what would.
+        """
         from tracker.snapshots.prune import parse_keep, plan, prune
 
         rules = parse_keep(keep)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -15,7 +16,14 @@ if TYPE_CHECKING:
     from tracker.queries import AnswerFilter
     from tracker.storage.as_of import Moment
 
-__all__ = ["Transactions"]
+__all__ = ["Transactions", "database_url"]
+
+DEFAULT_DATABASE = "sqlite:///tracker.db"
+
+
+def database_url(given: str | None) -> str:
+    """Return the URL that is given, or the environment's, or that of a file in this folder."""
+    return given or os.environ.get("TRACKER_DATABASE_URL") or DEFAULT_DATABASE
 
 
 class Transactions:

@@ -9,11 +9,11 @@ from typing import Any, TypedDict
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement import Assessment, Query, assess, study
+from tracker.agreement import Assessment, Computing, Query, assess, study
 from tracker.core.errors import CheckFailed
 from tracker.projects.project import ProjectInfo
 from tracker.projects.settings import set_since
-from tracker.queries import Selection
+from tracker.queries import Selecting, Selection
 from tracker.snapshots.incremental import (
     Base,
     count_touched,
@@ -26,7 +26,7 @@ from tracker.snapshots.read import find_snapshot
 from tracker.snapshots.settings import settings_text, touches_items_alone
 from tracker.snapshots.tallies import Tallied, count_all, recorded_assessment
 
-__all__ = ["Counted", "Taking", "count"]
+__all__ = ["Counted", "Recording", "Settings", "Taking", "count"]
 
 
 class Taking(TypedDict, total=False):
@@ -47,6 +47,14 @@ class Taking(TypedDict, total=False):
     full: bool
     check: bool
     if_changed: bool
+
+
+class Settings(Computing, Selecting, total=False):
+    """How the figures of a snapshot are computed, and of which answers."""
+
+
+class Recording(Taking, Settings, total=False):
+    """All keyword arguments of a snapshot."""
 
 
 @dataclass(frozen=True)

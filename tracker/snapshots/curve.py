@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from shlex import quote
@@ -20,7 +20,7 @@ from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.project import ProjectInfo
 from tracker.queries import DAY, EVERYTHING, AnswerFilter, Selecting, Window
-from tracker.snapshots.snapshot import ROW_COLUMNS, measure_rows
+from tracker.snapshots.snapshot import ROW_COLUMNS, columns_of, measure_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,6 +84,10 @@ class Curve:
         """Return one row per point and measure, each value a number or a text."""
         return measure_rows(self.to_dict()["snapshots"])
 
+    def columns(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Return the names of all columns of such rows, also of none."""
+        return columns_of(rows)
+
     def to_frame(self) -> pd.DataFrame:
         """Return `rows` as a frame."""
         import pandas as pd
@@ -94,7 +98,7 @@ class Curve:
 class Asked(Selecting, total=False):
     """The keyword arguments of a curve: a window, measures, and a choice of answers."""
 
-    interval: str
+    interval: str | None
     window: str
     measures: Sequence[str]
 

@@ -14,7 +14,7 @@ from tracker.core.tallies import Answer
 from tracker.flags.listing import list_flags
 from tracker.projects.annotators import annotator_names
 from tracker.projects.project import ProjectInfo
-from tracker.snapshots.read import find_snapshot
+from tracker.snapshots.read import find_snapshot, snapshot_number
 from tracker.snapshots.rows import read_parts, standing_in
 from tracker.snapshots.settings import interval_of
 from tracker.snapshots.snapshot import SnapshotRecord
@@ -33,6 +33,7 @@ class SnapshotPage:
         settings: what was asked, as JSON, by the names that annotators have now.
         change: the last change of the ledger that it knows: its number, kind and moment.
         flags: those that stood, in the state they had.
+        last: the number of the project's last snapshot.
     """
 
     record: SnapshotRecord
@@ -40,6 +41,7 @@ class SnapshotPage:
     settings: Mapping[str, Any]
     change: Mapping[str, Any]
     flags: Sequence[Mapping[str, Any]]
+    last: int
 
     def to_dict(self) -> dict[str, Any]:
         """Return the snapshot as in ``tracker history``, and all else of it."""
@@ -73,6 +75,7 @@ def snapshot_page(connection: Connection, project: ProjectInfo, which: int | str
         _settings(record.settings, annotator_names(connection, project)),
         _change(connection, project, record.through_change),
         _flags(connection, project, dict(standing_in(parts))),
+        snapshot_number(connection, project, "last"),
     )
 
 

@@ -14,7 +14,7 @@ from tracker.projects.notes import NoteInfo
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ROW_COLUMNS", "History", "SnapshotRecord", "measure_rows"]
+__all__ = ["ROW_COLUMNS", "History", "SnapshotRecord", "columns_of", "measure_rows"]
 
 ROW_COLUMNS = ("snapshot", "name", "taken_at", "as_of", "selection", "measure", "value")
 """The first columns of `measure_rows`; what else there is follows from the measures."""
@@ -101,11 +101,20 @@ class History:
         """Return one row per snapshot and measure, each value a number or a text."""
         return measure_rows(self.to_dict()["snapshots"])
 
+    def columns(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Return the names of all columns of such rows, also of none."""
+        return columns_of(rows)
+
     def to_frame(self) -> pd.DataFrame:
         """Return `rows` as a frame."""
         import pandas as pd
 
         return pd.DataFrame(self.rows(), columns=None if self.snapshots else list(ROW_COLUMNS))
+
+
+def columns_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the names of the columns of rows of figures, also of none."""
+    return list(dict.fromkeys([*ROW_COLUMNS, *(name for row in rows for name in row)]))
 
 
 def measure_rows(snapshots: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
