@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -29,7 +29,7 @@ LABEL_COLUMNS = (
 
 def standing_labels(
     connection: Connection, project: ProjectInfo, *, choice: AnswerFilter = EVERYTHING
-) -> Iterator[tuple[Any, ...]]:
+) -> Generator[tuple[Any, ...], None, None]:
     """Every label that stands, as a row of `LABEL_COLUMNS`; what is not known is None.
 
     A skipped answer, and one to which nothing applied, is a row without category. The rows
@@ -66,16 +66,17 @@ def standing_labels(
             Label.span_end,
         )
     )
-    result = connection.execute(statement.execution_options(yield_per=20_000))
-    for item, annotator, category, number, start, end, moment, timed, spent, kind in result:
-        yield (
-            item,
-            annotator,
-            category,
-            number,
-            None if start == NO_SPAN else start,
-            None if end == NO_SPAN else end,
-            clock.iso(moment) if timed else None,
-            None if spent is None else spent / 1000,
-            kind,
-        )
+    # Who leaves the rows before their end leaves no statement open.
+    with connection.execute(statement.execution_options(yield_per=20_000)) as result:
+        for item, annotator, category, number, start, end, moment, timed, spent, kind in result:
+            yield (
+                item,
+                annotator,
+                category,
+                number,
+                None if start == NO_SPAN else start,
+                None if end == NO_SPAN else end,
+                clock.iso(moment) if timed else None,
+                None if spent is None else spent / 1000,
+                kind,
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
@@ -110,8 +110,11 @@ class Reports(Transactions):
         from tracker.queries import filter_of
 
         choice = filter_of(**selecting)
-        with self.reading(project, choice) as (connection, found):
-            yield Labels(LABEL_COLUMNS, standing_labels(connection, found, choice=choice))
+        with (
+            self.reading(project, choice) as (connection, found),
+            closing(standing_labels(connection, found, choice=choice)) as rows,
+        ):
+            yield Labels(LABEL_COLUMNS, rows)
 
     def export_frame(self, project: str, **selecting: Unpack[Selecting]) -> pd.DataFrame:
         """Return the labels that stand as a frame, one row each; what is not known is missing."""
