@@ -36,7 +36,7 @@ def iso(moment: int) -> str:
 def parse_labelled_at(text: str) -> int:
     """Return the moment in a data file: ISO 8601 (no zone is UTC), epoch seconds or milliseconds.
 
-    Raises ValueError where it is none. Eight digits are a date, as ISO 8601 has it; a number
+    Raises ValueError if it is none. Eight digits are a date, as ISO 8601 has it; a number
     too large for seconds before the year 5000 is one of milliseconds.
     """
     try:
@@ -60,7 +60,7 @@ def parse_when(text: str, *, now: int, end_of_day: bool) -> int:
 
     A date is its day's first microsecond, or its last with ``end_of_day``, so that a span
     from one date to another holds both days. ``7d``, ``36h`` and ``3 weeks ago`` count back
-    from ``now``. Raises ValueError where the text is none of these.
+    from ``now``. Raises ValueError if the text is none of these.
     """
     words = " ".join(text.split())
     ago = _AGO.fullmatch(words)

@@ -51,7 +51,7 @@ def answers_in(pattern: Pattern) -> int:
 def without(pattern: Pattern, own: Answer) -> Pattern:
     """Return the pattern of the other annotators of an item, one answer of ``own`` taken out.
 
-    Raises ValueError where no annotator gave ``own``.
+    Raises ValueError if no annotator gave ``own``.
     """
     counts = dict(pattern)
     if counts.get(own, 0) < 1:

@@ -48,7 +48,7 @@ class CategoryRate:
         specific_agreement: 2 A_j / (A_j + P_j), the chance that another annotator of the item
             gave the category, given that one did (Dice; Cicchetti and Feinstein 1990).
         confidence: the level of the bounds, in (0, 1).
-        undefined: no_overlap where P_j is 0, else None.
+        undefined: no_overlap if P_j is 0, else None.
     """
 
     category: int

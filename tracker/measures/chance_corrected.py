@@ -173,7 +173,7 @@ def gwet_ac1(sample: Sample) -> Estimate:
     Chance agrees where an annotator who does not know picks a category at random, which is held
     to be as likely as the answers are varied: T_w / (q (q - 1)) times the sum of p (1 - p).
 
-    Undefined: as percent_agreement, and single_category where only one answer is possible (not
+    Undefined: as percent_agreement, and single_category if only one answer is possible (not
     where only one was given: AC1 is then 1).
 
     Source:
@@ -191,7 +191,7 @@ def brennan_prediger(sample: Sample) -> Estimate:
 
     Also known as Bennett's S and as Randolph's free-marginal kappa.
 
-    Undefined: as percent_agreement, and single_category where only one answer is possible.
+    Undefined: as percent_agreement, and single_category if only one answer is possible.
 
     Source:
         Brennan and Prediger (1981), Educ. Psychol. Meas. 41, 687; weights: Gwet (2014).

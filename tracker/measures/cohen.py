@@ -72,7 +72,7 @@ class _Kappas:
     items: Floats
     observed: Floats
     expected: Floats
-    value: Floats  # NaN where chance agrees perfectly
+    value: Floats  # NaN if chance agrees perfectly
     error: Floats
     fourths: Floats
     influence: Floats

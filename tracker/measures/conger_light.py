@@ -97,7 +97,7 @@ def conger_error(
         joint: how many items have each assignment of answers to annotators.
 
     Returns:
-        ``found`` with an error where it has a value.
+        ``estimate`` with an error if it has a value.
     """
     if estimate.value is None or estimate.parts.expected is None:
         return estimate
@@ -166,8 +166,8 @@ def light_kappa(sample: Sample, kappas: Sequence[Coefficient]) -> Estimate:
         sample: the answers, for how many annotators there are.
         kappas: of the pairs that share an item.
 
-    Undefined: as percent_agreement; no_overlap where two annotators share no item, or
-    single_category where a pair's kappa is undefined: a mean without that pair would be of
+    Undefined: as percent_agreement; no_overlap if two annotators share no item, or
+    single_category if a pair's kappa is undefined: a mean without that pair would be of
     other annotators.
 
     Source:

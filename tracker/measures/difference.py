@@ -20,7 +20,7 @@ class Comparison:
         confidence: the level of the bounds, in (0, 1).
         statistic: t; or of Mann-Whitney the first's U, of Wilcoxon the sum of positive ranks.
         freedom: degrees of freedom of t; None for rank tests.
-        p_value: two-sided, in [0, 1]; 1 where the two are the same throughout.
+        p_value: two-sided, in [0, 1]; 1 if the two are the same throughout.
         test: "dependent_t", "independent_t", "student_t", "welch_t", "paired_t",
             "mann_whitney" or "wilcoxon".
         why: in one sentence, why this test.

@@ -50,7 +50,7 @@ def over_annotators(coefficient: Coefficient, without_each: Sequence[float | Non
         without_each: its values without each of them, None if it is undefined.
 
     Returns:
-        The coefficient; without an error where fewer than three values are defined.
+        The coefficient; without an error if fewer than three values are defined.
 
     Source:
         Efron and Stein (1981), Ann. Stat. 9, 586; for kappas Gwet (2014), chapter 5, section 5.4.

@@ -63,7 +63,7 @@ class Disagreement:
 def disagreement(sample: Sample) -> Disagreement:
     """Return the parts of alpha.
 
-    Raises InvalidOption where the distance does not fit the answers.
+    Raises InvalidOption if the distance does not fit the answers.
     """
     table = sample.table.compared()
     totals = table.over_answers(table.count * table.items[table.owner].astype(np.float64))
@@ -78,8 +78,8 @@ def krippendorff_alpha(sample: Sample) -> Estimate:
     Items of one answer are dropped. ``value = 1 - D_o / D_e``; where distances lie between 0 and
     1, ``observed`` and ``expected`` are one less the two.
 
-    Undefined: as percent_agreement; single_category where all answers that can be compared are
-    the same; not_applicable where the scale needs an order or numbers that there are not.
+    Undefined: as percent_agreement; single_category if all answers that can be compared are
+    the same; not_applicable if the scale needs an order or numbers that there are not.
 
     Raises:
         InvalidOption: the distance needs numbers that the categories are not.
@@ -124,7 +124,7 @@ def krippendorff_alpha(sample: Sample) -> Estimate:
 def alpha_again(sample: Sample, items: Floats) -> Floats:
     """Return alpha of resampled numbers of items of each pattern, (B, P): (B,).
 
-    NaN where it is undefined. Ranks are made of the answers, and so are drawn anew with them.
+    NaN if it is undefined. Ranks are made of the answers, and so are drawn anew with them.
     """
     parts = disagreement(sample)
     kept = items[:, sample.table.sizes > 1]
@@ -136,7 +136,7 @@ def alpha_again(sample: Sample, items: Floats) -> Floats:
     else:
         within = kept @ parts.within
         apart = (totals * parts.between.against(totals)).sum(axis=1)
-    expected = ratio(apart, answers * (answers - 1))  # NaN where no item of two answers is drawn
+    expected = ratio(apart, answers * (answers - 1))  # NaN if no item of two answers is drawn
     return 1 - ratio(ratio(within, answers), expected)
 
 

@@ -36,7 +36,7 @@ def binary_coefficients(
 
     Returns:
         ``{category: (fleiss_kappa, krippendorff_alpha)}``, undefined as those are: with
-        single_category where all answers have it, or none has.
+        single_category if all answers have it, or none has.
 
     Source:
         Fleiss (1971), Psychol. Bull. 76, 378, p. 381, in the form for varying numbers of answers;

@@ -76,7 +76,7 @@ class Sample:
             items: shape (B, P).
 
         Returns:
-            Shape (B,); NaN where a row has no item of two answers.
+            Shape (B,); NaN if a row has no item of two answers.
         """
         compared = self.table.sizes > 1
         kept = items[:, compared]

@@ -86,8 +86,8 @@ def independent(first: Coefficient, second: Coefficient, confidence: float = 0.9
 
     Returns:
         The comparison, with Welch and Satterthwaite's degrees of freedom from ``items - 1`` of
-        each. Undefined: as the first undefined coefficient; too_few_items where one has no error
-        or fewer than two items; no_spread where both errors are 0, even for a difference of 0.
+        each. Undefined: as the first undefined coefficient; too_few_items if one has no error
+        or fewer than two items; no_spread if both errors are 0, even for a difference of 0.
 
     Raises:
         InvalidOption: the confidence level is not in (0, 1).

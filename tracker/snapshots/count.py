@@ -37,7 +37,7 @@ class Taking(TypedDict, total=False):
         note: why it is taken.
         pairs: store the pairs' cross-tables, too.
         full: read all items.
-        check: count both ways, and raise CheckFailed where they differ; nothing is stored then.
+        check: count both ways, and raise CheckFailed if they differ; nothing is stored then.
         if_changed: take none if the last one of these settings says the same.
     """
 

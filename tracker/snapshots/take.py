@@ -58,7 +58,7 @@ def take_snapshot(
     Only the items touched since the last snapshot of the same settings are read, where that
     takes less than to read all: the figures are exactly the same.
 
-    Raises InvalidOption where a snapshot of that name exists or the question does not fit the
+    Raises InvalidOption if a snapshot of that name exists or the question does not fit the
     project, and CheckFailed as `Taking` says.
     """
     query = query or Query()

@@ -125,7 +125,7 @@ def verify_in_turn(
     a transaction of its own, so that nobody who writes has to wait for long.
 
     ``expect`` is the digest that the ledger, or a snapshot, once had: without it, it is not what
-    it was. Raises InvalidOption where that is no digest.
+    it was. Raises InvalidOption if that is no digest.
     """
     if expect is not None and not _DIGEST.fullmatch(expect):
         raise InvalidOption(f"{expect!r} is no digest", "it has 64 letters and digits: 0-9, a-f")

@@ -55,7 +55,7 @@ class IntraclassCorrelation:
         df2: degrees of freedom of the error.
         p_value: one-sided; None if ``f`` is.
         items: items of two answers or more, the only ones that enter.
-        annotators: answers to an item, k; n0 where items differ in it; None if undefined.
+        annotators: answers to an item, k; n0 if items differ in it; None if undefined.
         balanced: all items have equally many answers.
         note: what else to know, in words, or None.
     """

@@ -115,7 +115,7 @@ def numeric_agreement(
         The figures. All undefined: no_overlap (an empty table), not_applicable (an answer that
         is not one category with a number). Of one item only the bias is defined. Where one of
         the two did not vary, Pearson and Spearman are undefined (single_category) and the
-        concordance is 0; it is undefined where both gave one and the same value throughout.
+        concordance is 0; it is undefined if both gave one and the same value throughout.
         Bounds need four items for Pearson and Spearman, three for the others.
 
     Raises:

@@ -65,7 +65,7 @@ class Variation:
 
     @property
     def size(self) -> Fraction:
-        """Answers to an item, of two items or more; n0 where items differ in it.
+        """Answers to an item, of two items or more; n0 if items differ in it.
 
         Source:
             Donner (1986), Int. Stat. Rev. 54, 67: (N - sum n_i**2 / N) / (I - 1).

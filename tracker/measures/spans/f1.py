@@ -42,8 +42,8 @@ class SpanAgreement:
     Attributes:
         measure: a name in `SPAN_MEASURES`.
         value: F1 in [0, 1]; None if it cannot be computed.
-        undefined: why ``value`` is None: no_overlap where no document has two answers,
-            single_category where none of these marks anything ("none applies" is all there is),
+        undefined: why ``value`` is None: no_overlap if no document has two answers,
+            single_category if none of these marks anything ("none applies" is all there is),
             or why the project has nothing to compare; else None.
         true_positives: spans (of ``token_…`` measures: positions) that both marked.
         precision: of ``second``'s, the share that ``first`` has; None if it has none.

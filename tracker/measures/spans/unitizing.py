@@ -122,8 +122,8 @@ def unitizing_alpha(
         undefined: why there is nothing to compare, where that is so.
         confidence: only named in the result.
 
-    Undefined: not_applicable where the length of a document of two answers is not known, a span
-    reaches past it, or spans of one answer and category overlap; single_category where nothing
+    Undefined: not_applicable if the length of a document of two answers is not known, a span
+    reaches past it, or spans of one answer and category overlap; single_category if nothing
     is marked or everything is one unit of one position.
 
     Raises:
