@@ -308,3 +308,41 @@ def _habits(module: Module) -> Iterator[Fault]:
                 yield line, f"{word} outside the commands"
         if isinstance(node, ast.Call) and ast.unparse(node.func) in {"print", "sys.stdout.write"}:
             yield line, "output outside the commands"
+
+
+# Rooms, and files of rooms, that make no sentence; errors may be sentences anywhere.
+WORDLESS = ("audit/", "flags/", "gate/", "compare/answer_sets", "agreement/explain",
+            "agreement/methods_paragraph")  # fmt: skip
+# Files that put an error's advice together before they raise it.
+ADVICE = ("flags/states.py", "gate/bind.py", "gate/config.py")
+_LONGEST = 30
+ERRORS = {"Refused", "InvalidOption", "NotFound", "refused", "table.refused", "top.refused",
+          "self.refused", "Tampered"}  # fmt: skip
+
+
+def sentences(module: Module) -> list[str]:
+    """Texts of a file that a person might read: long, with a space, and in no error."""
+    if module.path.endswith(ADVICE):
+        return []
+    skipped = _docstrings(module.tree)
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ERRORS:
+            skipped |= {id(part) for part in ast.walk(node)}
+    return [
+        f"{module.path}, line {node.lineno}: {node.value!r}"
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and len(node.value) > _LONGEST
+        and " " in node.value.strip()
+        and id(node) not in skipped
+    ]
+
+
+def messages(module: Module) -> Iterator[str]:
+    """The names of the sentences that a file asks for."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Message":
+            for name in ast.walk(node.args[0]):
+                if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                    yield name.value

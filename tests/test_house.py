@@ -9,6 +9,7 @@ import ast
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,36 @@ def test_what_computes_reaches_nothing_that_reads_or_stores() -> None:
     for folder, rooms in house.PURE.items():
         assert house.reached(folder) <= rooms, folder
     assert {"queries", "storage"} <= house.reached("snapshots")
+
+
+def test_sentences_are_made_in_one_room() -> None:
+    wordless = tuple(f"tracker/{place}" for place in house.WORDLESS)
+    found = [one for module in house.modules() if module.path.startswith(wordless)
+             for one in house.sentences(module)]  # fmt: skip
+    assert found == []
+
+
+def test_a_sentence_is_found_and_an_error_is_none() -> None:
+    code = "def f():\n    x = f'{y} is a sentence that a person is to read'"
+    assert len(house.sentences(snippet("gate/x", code))) == 1
+    error = "raise NotFound('there is no such thing as this, whatever it may be')"
+    assert house.sentences(snippet("gate/x", error)) == []
+
+
+def test_every_sentence_that_is_asked_for_is_there() -> None:
+    names = {name for module in house.modules() for name in house.messages(module)}
+    assert len(names) > 20
+    for name in names - {"comparisons."}:
+        file, _, function = name.partition(".")
+        assert callable(getattr(import_module(f"tracker.render.messages.{file}"), function))
+
+
+def test_only_what_is_shown_looks_for_the_room_that_shows_it() -> None:
+    """A module is looked for by its name in few places: names in texts are no imports."""
+    looking = {module.path for module in house.modules()
+               if "import_module" in ast.unparse(module.tree)}  # fmt: skip
+    assert looking == {f"tracker/{name}.py" for name in (
+        "cli/app", "core/shown", "render/messages/__init__", "render/registry")}  # fmt: skip
 
 
 def test_every_room_of_the_order_is_there() -> None:

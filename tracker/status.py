@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.core import clock
+from tracker.core.shown import Shown
 from tracker.flags import count_flags
 from tracker.imports.undo import list_imports
 from tracker.projects.items import count_items
@@ -21,8 +22,8 @@ _PACE_DAYS = 28
 _DAY = 86_400_000_000  # microseconds
 
 
-@dataclass(frozen=True)
-class Status:
+@dataclass(frozen=True, repr=False)
+class Status(Shown):
     """The state of one project.
 
     ``answers_per_item`` is ``{answers: items}``; ``per_day`` the labels a day over the four

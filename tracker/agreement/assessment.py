@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tracker.agreement.coefficients import COSTLY, are_few
+from tracker.core.shown import Shown
 from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
@@ -41,8 +42,8 @@ class Counts:
         return dict(vars(self))
 
 
-@dataclass(frozen=True)
-class Assessment:
+@dataclass(frozen=True, repr=False)
+class Assessment(Shown):
     """The figures of a project at one moment, with the tallies they follow from.
 
     ``rates`` are in the declared or sorted order of the categories, whose names ``categories``

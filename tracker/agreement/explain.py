@@ -12,6 +12,7 @@ from tracker import queries
 from tracker.agreement.overall import assess
 from tracker.agreement.query import Query
 from tracker.agreement.study import Study
+from tracker.core.shown import Message
 from tracker.measures import MEASURES, Measure
 from tracker.measures.coefficient import Coefficient
 from tracker.projects.project import ProjectInfo
@@ -111,7 +112,7 @@ def _explained(
         items_answered=items,
         items_alone=items - compared,
         shares=shares,
-        numbers=_numbers(figure),
+        numbers=str(Message("formulas.with_numbers", figure=figure)),
     )
 
 
@@ -130,28 +131,3 @@ def _shares(counted: Study, figure: Coefficient) -> dict[str, float]:
         "|".join(counted.names[category] for category in answer) or "(none)": float(share)
         for answer, share in zip(of.table.answers, shares, strict=True)
     }
-
-
-def _numbers(figure: Coefficient) -> str:
-    if figure.value is None:
-        return f"undefined: {MEASURES[figure.measure].undefined.get(figure.undefined or '', '')}"
-    value = f"{figure.value:.6g}"
-    if "expected_disagreement" in figure.details:
-        within, overall = (
-            figure.details[f"{part}_disagreement"] for part in ("observed", "expected")
-        )
-        return f"1 - {within:.6g} / {overall:.6g} = {value}"
-    mean_of = {"percent_agreement": f"{figure.items:,} items", "light_kappa": "the pairs' kappas"}
-    if figure.measure in mean_of:
-        return f"mean of {mean_of[figure.measure]} = {value}"
-    if "precision" in figure.details:
-        precision, recall = figure.details["precision"], figure.details["recall"]
-        if not figure.value:
-            return "no true positive: 0"
-        return (
-            f"precision {precision:.6g}, recall {recall:.6g}: 2 x {precision:.6g} x {recall:.6g} "
-            f"/ ({precision:.6g} + {recall:.6g}) = {value}"
-        )
-    chance = f"{figure.expected or 0:.6g}"
-    chanced = f"({figure.observed or 0:.6g} - {chance}) / (1 - {chance}) = {value}"
-    return value if figure.expected is None else chanced

@@ -34,7 +34,7 @@ class AuditedAnnotator:
     flags: tuple[Flag, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit(Shown):
     """The findings on a project's annotators, by name.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from tracker import queries
 from tracker.agreement.study import Study
 from tracker.audit.findings import Evidence
+from tracker.core.shown import Message
 from tracker.core.tallies import Pattern
 from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
 from tracker.measures.estimate import Estimate, Floats
@@ -50,19 +51,6 @@ class AgainstOther:
             "items": self.by_item.to_dict(),
             "annotators": self.by_annotator.to_dict(),
         }
-
-
-_NO_INFLUENCE: Final = (
-    "No test for pairs of annotators on shared items: what one item changes is not counted."
-)
-# The mean of the pairs' kappas: of 12 annotators on 300 items of three answers a pair shares 14.
-_NO_ERROR: Final = (
-    "No test for Light's kappa: if pairs share few items, its error is too small for one."
-)
-_NO_SAMPLE: Final = (
-    "No test for the annotators: each is compared with the others on the same items, so they are "
-    "no independent sample. The items are."
-)
 
 
 def compare_studies(first: Study, second: Study, told: str) -> AgainstOther:
@@ -108,12 +96,12 @@ def _compared(
     if one.value is None or other.value is None:
         return independent(one, other, confidence)
     if one.measure == "light_kappa":
-        return _untested(one.value - other.value, _NO_ERROR, confidence)
+        return _untested(one.value - other.value, "no_error", confidence)
     if not joint:
         return independent(one, other, confidence)
     mine, theirs = _influences(first, one.measure), _influences(second, other.measure)
     if mine is None or theirs is None:
-        return _untested(one.value - other.value, _NO_INFLUENCE, confidence)
+        return _untested(one.value - other.value, "no_influence", confidence)
     rows = [(mine[a], theirs[b], items) for a, b, items in joint]
     rows += [(mine[a], 0.0, items) for a, items in _rest(first, [(a, n) for a, _, n in joint])]
     rows += [(0.0, theirs[b], items) for b, items in _rest(second, [(b, n) for _, b, n in joint])]
@@ -121,7 +109,8 @@ def _compared(
     return dependent(a, b, items, one.value - other.value, confidence)
 
 
-def _untested(difference: float, why: str, confidence: float) -> Comparison:
+def _untested(difference: float, reason: str, confidence: float) -> Comparison:
+    why = str(Message(f"comparisons.{reason}"))
     return Comparison(difference, confidence=confidence, why=why, undefined=NOT_APPLICABLE)
 
 
@@ -189,7 +178,7 @@ def _by_annotator(first: Study, second: Study, confidence: float) -> Comparison:
     return Comparison(
         fmean(mine.values()) - fmean(theirs.values()) if known else None,
         confidence=confidence,
-        why=_NO_SAMPLE,
+        why=str(Message("comparisons.no_sample")),
         n_first=len(mine),
         n_second=len(theirs),
         undefined=NOT_APPLICABLE if known else TOO_FEW_ANNOTATORS,

@@ -10,6 +10,7 @@ from tracker.compare.item_changes import KINDS
 from tracker.compare.kitagawa import Part
 from tracker.compare.periods import PERIOD_KINDS, PeriodItems
 from tracker.compare.states import State
+from tracker.core.shown import Shown
 from tracker.measures.difference import Comparison
 from tracker.projects.notes import NoteInfo
 
@@ -94,8 +95,8 @@ class Compared:
         return found
 
 
-@dataclass(frozen=True)
-class StateComparison:
+@dataclass(frozen=True, repr=False)
+class StateComparison(Shown):
     """Two states beside each other.
 
     Attributes:
@@ -120,6 +121,11 @@ class StateComparison:
     because: Because | None
     notes: tuple[NoteInfo, ...] = ()
     periods: PeriodItems | None = None
+
+    @property
+    def project(self) -> str:
+        """The project of the first state."""
+        return self.a.project.name
 
     @property
     def is_unchanged(self) -> bool:

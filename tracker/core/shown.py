@@ -41,7 +41,12 @@ class Message:
 
 
 class Shown:
-    """A result that a notebook shows as the command does, in short."""
+    """A result of one project; a notebook shows it as the command does, in short."""
+
+    def __repr__(self) -> str:
+        """Type and project, on one line: a result may hold all tallies of a project."""
+        project = getattr(self, "project", "")
+        return f"<{type(self).__name__} of {getattr(project, 'name', project)!r}>"
 
     def _repr_html_(self) -> str:
         return str(import_module(_REGISTRY).as_html(self))

@@ -82,7 +82,7 @@ class CheckResult:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GateResult(Shown):
     """What became of every check, in the order of the file.
 

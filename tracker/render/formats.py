@@ -143,7 +143,7 @@ def _latex(result: Result) -> Iterator[str]:
         yield from (r"\bottomrule", r"\end{tabular}", "")
 
 
-_MOST_PARTS, _MOST_ROWS = 12, 20  # of a result in a notebook
+_MOST_PARTS, _MOST_ROWS = 12, 12  # of a result in a notebook
 
 
 def notebook_html(view: Iterable[RenderableType]) -> str:

@@ -15,13 +15,23 @@ from tracker.projects.notes import NoteInfo
 from tracker.render.cells import Text, count, figure, many, table
 from tracker.render.filter import selection_line, selection_words
 from tracker.render.plot import Plot, day_of, note_text
-from tracker.snapshots import SnapshotRecord
+from tracker.snapshots import History, SnapshotRecord
 from tracker.snapshots.curve import Curve
 from tracker.snapshots.listing import Overview
 
-__all__ = ["curve_view", "figure_cells", "figure_titles", "history_view", "minute", "snapshot_rows"]
+__all__ = [
+    "curve_view",
+    "figure_cells",
+    "figure_titles",
+    "history_view",
+    "minute",
+    "recorded_view",
+    "snapshot_rows",
+]
 
 Row: TypeAlias = tuple[str, ...]
+
+_LAST, _MEASURES = 12, 4  # of a history in a notebook
 
 _SHORT = {"krippendorff_alpha": "alpha", "percent_agreement": "raw agreement"}
 _SHORTER = _SHORT | {"percent_agreement": "raw"}
@@ -37,6 +47,19 @@ def snapshot_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
         | {f"rate of {row['category']}": row["rate"] for row in one["categories"]}
         for one in told["snapshots"]
     ]
+
+
+def recorded_view(found: History) -> Iterator[RenderableType]:
+    """The last snapshots of a history, oldest first."""
+    total, shown = len(found.snapshots), found.snapshots[-_LAST:]
+    earlier = f", the last {len(shown)}" if total > len(shown) else ""
+    yield Text(f"{found.project}  {many(total, 'snapshot')}{earlier}")
+    if shown:
+        measures = [one.measure for one in shown[-1].assessment.measures][:_MEASURES]
+        yield table(
+            ("snapshot", "as of ", "name ", *figure_titles(measures)),
+            [_snapshot(one, measures, False) for one in shown],
+        )
 
 
 def history_view(found: Overview) -> Iterator[RenderableType]:

@@ -21,8 +21,12 @@ JSON: Final[dict[str, str]] = {
 """For results whose JSON holds a sentence: the function that makes it."""
 
 VIEWS: Final[dict[str, str]] = {
+    "Assessment": "tracker.render.agreement:agreement_view",
     "Audit": "tracker.render.audit:audit_view",
     "GateResult": "tracker.render.gate:gate_view",
+    "History": "tracker.render.history:recorded_view",
+    "StateComparison": "tracker.render.compare:compare_view",
+    "Status": "tracker.render.status:one_status_view",
 }
 """The function that yields the texts and tables that a person sees."""
 

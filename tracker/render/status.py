@@ -10,7 +10,7 @@ from tracker.core import clock
 from tracker.render.cells import Text, bar, count, share, table
 from tracker.status import Status
 
-__all__ = ["pace_lines", "status_view"]
+__all__ = ["one_status_view", "pace_lines", "status_view"]
 
 
 def pace_lines(found: Sequence[Status]) -> Iterator[Text]:
@@ -23,6 +23,12 @@ def pace_lines(found: Sequence[Status]) -> Iterator[Text]:
         if status.missing and status.done_at is None:
             line += "; nobody has answered since, so there is no forecast"
         yield Text(f"{line}.", style="dim")
+
+
+def one_status_view(found: Status) -> Iterator[RenderableType]:
+    """One project's progress and pace."""
+    yield status_view([found])
+    yield from pace_lines([found])
 
 
 def status_view(found: Sequence[Status]) -> RenderableType:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracker.agreement import Assessment
 from tracker.core import clock
+from tracker.core.shown import Shown
 from tracker.projects.notes import NoteInfo
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ class SnapshotRecord:
         }
 
 
-@dataclass(frozen=True)
-class History:
+@dataclass(frozen=True, repr=False)
+class History(Shown):
     """The snapshots of a project, oldest first, without those that were thinned out.
 
     ``thinned`` is how many those are; ``notes`` says what happened in between.

@@ -1,0 +1,60 @@
+"""Results at the end of a notebook's cell: short, escaped, and a line as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracker.core.shown import Shown
+from tracker.ledger import Ledger
+from tracker.render import registry
+from tracker.simulate import Group, crowd
+
+
+@pytest.fixture
+def results(
+    sqlite_ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Any]:
+    """What a ledger of many annotators and categories returns."""
+    rows = crowd(120, 7, [Group("honest", 30), Group("constant", 3), Group("random", 3)])
+    sqlite_ledger.import_rows(rows, "p<b>")
+    for _ in range(30):
+        sqlite_ledger.snapshot("p<b>")
+    monkeypatch.chdir(tmp_path)
+    Path("gate.toml").write_text('[[check]]\nflags = ["any"]\n', encoding="utf-8")
+    return {
+        "Assessment": sqlite_ledger.agreement("p<b>"),
+        "Audit": sqlite_ledger.audit("p<b>"),
+        "GateResult": sqlite_ledger.gate("p<b>", "gate.toml"),
+        "History": sqlite_ledger.history("p<b>"),
+        "StateComparison": sqlite_ledger.compare("p<b>", "1", "2"),
+        "Status": sqlite_ledger.status("p<b>"),
+    }
+
+
+def test_a_notebook_shows_a_few_kilobytes_and_text_is_one_line(results: dict[str, Any]) -> None:
+    assert results.keys() == registry.VIEWS.keys()
+    for name, result in results.items():
+        html = result._repr_html_()
+        assert "<table>" in html, name
+        assert len(html) < 8_000, name
+        assert "<b>" not in html, name
+        assert repr(result) == f"<{name} of 'p<b>'>"
+
+
+class Toy(Shown):
+    """A result of a room that is not there yet."""
+
+    project = "toys"
+
+
+def test_a_new_result_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.VIEWS, "Toy", f"{__name__}:toy_view")
+    assert Toy()._repr_html_() == "<p>3 &lt; 4 toys</p>"
+
+
+def toy_view(toy: Toy) -> list[str]:
+    """Its view."""
+    return [f"3 < 4 {toy.project}"]

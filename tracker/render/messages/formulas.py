@@ -1,0 +1,34 @@
+"""A coefficient's formula with its numbers in it."""
+
+from __future__ import annotations
+
+from tracker.measures import MEASURES
+from tracker.measures.coefficient import Coefficient
+
+__all__ = ["with_numbers"]
+
+
+def with_numbers(figure: Coefficient) -> str:
+    """Return how the numbers give the value, or why there is none."""
+    if figure.value is None:
+        return f"undefined: {MEASURES[figure.measure].undefined.get(figure.undefined or '', '')}"
+    value = f"{figure.value:.6g}"
+    if "expected_disagreement" in figure.details:
+        within, overall = (
+            figure.details[f"{part}_disagreement"] for part in ("observed", "expected")
+        )
+        return f"1 - {within:.6g} / {overall:.6g} = {value}"
+    mean_of = {"percent_agreement": f"{figure.items:,} items", "light_kappa": "the pairs' kappas"}
+    if figure.measure in mean_of:
+        return f"mean of {mean_of[figure.measure]} = {value}"
+    if "precision" in figure.details:
+        precision, recall = figure.details["precision"], figure.details["recall"]
+        if not figure.value:
+            return "no true positive: 0"
+        return (
+            f"precision {precision:.6g}, recall {recall:.6g}: 2 x {precision:.6g} x {recall:.6g} "
+            f"/ ({precision:.6g} + {recall:.6g}) = {value}"
+        )
+    chance = f"{figure.expected or 0:.6g}"
+    chanced = f"({figure.observed or 0:.6g} - {chance}) / (1 - {chance}) = {value}"
+    return value if figure.expected is None else chanced
