@@ -26,20 +26,20 @@ GROWTH_MB = 5
 
 IMPORT = """
 import sys, tracker
-from tracker.catalogue.projects import ProjectOptions
+from tracker.projects.project import ProjectOptions
 options = ProjectOptions(answers="spans", offsets="tokens")
 tracker.open(sys.argv[1]).import_file(sys.argv[2], project="spans", options=options)
 """
 PREPARE = """
 import sys, tracker
-from tracker import counting
-from tracker.assess.spans import assess_spans
-from tracker.catalogue.annotators import annotator_names
-from tracker.catalogue.categories import category_names
-from tracker.counting.selection import stream
-from tracker.counting.spans import span_statement
+from tracker import queries
+from tracker.agreement.spans import assess_spans
+from tracker.projects.annotators import annotator_names
+from tracker.projects.categories import category_names
+from tracker.queries.selection import stream
+from tracker.queries.spans import span_statement
 with tracker.open(sys.argv[1]).reading("spans") as (connection, project):
-    selection = counting.select_answers(connection, project)
+    selection = queries.select_answers(connection, project)
 """
 FIGURES = f"""{PREPARE}
     figures = assess_spans(
