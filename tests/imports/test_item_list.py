@@ -22,7 +22,7 @@ Write = Callable[..., Path]
 
 def listed(ledger: Ledger) -> dict[str, int]:
     with ledger.reading("p") as (connection, project):
-        return {row["item"]: row["annotators"] for row in list_items(connection, project)}
+        return {row.name: row.annotators for row in list_items(connection, project)}
 
 
 def test_items_are_registered_once_and_count(ledger: Ledger, write: Write) -> None:
