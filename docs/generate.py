@@ -199,9 +199,7 @@ def placeholder(argument: Any) -> str:
 
 def option_rows(command: Any) -> Iterator[tuple[str, str]]:
     """Yield one row per option, without those of the shell and the help."""
-    callback = command.callback
-    while not hasattr(callback, "__signature__") and hasattr(callback, "__wrapped__"):
-        callback = callback.__wrapped__
+    callback = inspect.unwrap(command.callback, stop=lambda one: hasattr(one, "__signature__"))
     hints = get_type_hints(callback)
     for option in command.params:
         hidden = {"install_completion", "show_completion", "help"}

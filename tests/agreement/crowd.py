@@ -13,6 +13,7 @@ import pytest
 from tracker.agreement import Metric, Query, Uncertainty, assess
 from tracker.agreement.assessment import Assessment
 from tracker.ledger import Ledger
+from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
 from tracker.projects.project import ProjectOptions
 from tracker.queries import Selecting, filter_of
@@ -27,6 +28,7 @@ __all__ = [
     "each_kind",
     "each_kind_stored",
     "frame",
+    "measures_of",
     "values",
 ]
 
@@ -151,3 +153,15 @@ def values(found: Assessment | Iterable[Coefficient]) -> dict[str, float | None]
 def close(value: Any) -> Any:
     """Equal but for rounding, None only to None."""
     return None if value is None else pytest.approx(value, abs=1e-9)
+
+
+def measures_of(kind: Kind, metric: Metric) -> list[str]:
+    """The measures that follow from item patterns, of a project of this kind."""
+    other = "gwet_ac1" if metric.weighted else "gwet_ac2"
+    return [
+        name
+        for name, measure in MEASURES.items()
+        if measure.needs == "patterns"
+        and (kind.options.answers or "one") in measure.answers
+        and name not in {other, "scott_pi"}
+    ]

@@ -16,8 +16,8 @@ from tests.agreement.crowd import (
     close,
     each_kind_stored,
     frame,
+    measures_of,
 )
-from tracker.agreement import Metric
 from tracker.agreement.sensitivity import (
     Merge,
     best_merges,
@@ -25,23 +25,10 @@ from tracker.agreement.sensitivity import (
 )
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.measures import MEASURES
 from tracker.projects.project import ProjectOptions
 
 PEOPLE = ("ann", "bob", "cat", "dot")
 Answers = dict[tuple[str, str], tuple[str, ...]]
-
-
-def measures_of(kind: Kind, metric: Metric) -> list[str]:
-    """The measures that follow from item patterns, of a project of this kind."""
-    other = "gwet_ac1" if metric.weighted else "gwet_ac2"
-    return [
-        name
-        for name, measure in MEASURES.items()
-        if measure.needs == "patterns"
-        and (kind.options.answers or "one") in measure.answers
-        and name not in {other, "scott_pi"}
-    ]
 
 
 # -- merged --------------------------------------------------------------------------------

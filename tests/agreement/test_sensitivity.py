@@ -15,6 +15,7 @@ from tests.agreement.crowd import (
     close,
     each_kind_stored,
     frame,
+    measures_of,
 )
 from tests.helpers import count_statements
 from tracker.agreement import Metric
@@ -27,22 +28,9 @@ from tracker.agreement.sensitivity import (
 )
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.measures import MEASURES
 
 PEOPLE = ("ann", "bob", "cat", "dot")
 Answers = dict[tuple[str, str], tuple[str, ...]]
-
-
-def measures_of(kind: Kind, metric: Metric) -> list[str]:
-    """The measures that follow from item patterns, of a project of this kind."""
-    other = "gwet_ac1" if metric.weighted else "gwet_ac2"
-    return [
-        name
-        for name, measure in MEASURES.items()
-        if measure.needs == "patterns"
-        and (kind.options.answers or "one") in measure.answers
-        and name not in {other, "scott_pi"}
-    ]
 
 
 def influences(

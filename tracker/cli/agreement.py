@@ -14,7 +14,7 @@ from tracker.cli.agreement_options import (
     QuestionOptions,
     UncertaintyOptions,
 )
-from tracker.cli.context import Measures, opened_ledger
+from tracker.cli.context import Measures, opened
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import Output
 from tracker.cli.project_argument import ProjectArgument, about_project
@@ -75,7 +75,7 @@ def agreement(
         **answers.selecting,
         "measures": measures or (),
     }
-    asked = Asked(opened_ledger(context), project, asking, output, limit)
+    asked = Asked(opened(context), project, asking, output, limit)
     if way == "--by" and by is not None:
         _by(asked, by)
     elif way == "--explain" and question.explain is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracker.cli.anonymize_options import Pseudonyms, SuppressBelow
-from tracker.cli.context import hint, opened_ledger, warn
+from tracker.cli.context import hint, opened, warn
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
@@ -86,7 +86,7 @@ def audit(
     from tracker.render.audit import audit_view
     from tracker.render.flags import recorded_words
 
-    ledger = opened_ledger(context)
+    ledger = opened(context)
     looking: Looking = {
         "alpha": alpha,
         "kinds": kind or (),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tracker.cli.agreement_options import MetricOptions
-from tracker.cli.context import hint, opened_ledger
+from tracker.cli.context import hint, opened
 from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
 
@@ -55,7 +55,7 @@ def compare(
     """
     from tracker.render.compare import compare_view
 
-    found = opened_ledger(context).compare(
+    found = opened(context).compare(
         project,
         before,
         after,

@@ -22,7 +22,6 @@ __all__ = [
     "hint",
     "warn",
     "opened",
-    "opened_ledger",
     "say",
     "some_project",
 ]
@@ -58,7 +57,7 @@ Measures = Annotated[
 ]
 
 
-def opened_ledger(context: typer.Context) -> Ledger:
+def opened(context: typer.Context) -> Ledger:
     """The ledger that ``--database``, the environment or the default names.
 
     Raises DatabaseUnusable for one in memory.
@@ -79,9 +78,6 @@ def opened_ledger(context: typer.Context) -> Ledger:
     # The command's end will ask it.
     context.find_root().obj = made.database
     return made
-
-
-opened = opened_ledger
 
 
 def some_project(argument: str | None, option: str | None) -> str | None:

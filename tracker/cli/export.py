@@ -6,7 +6,7 @@ import shlex
 
 import typer
 
-from tracker.cli.context import hint, opened_ledger
+from tracker.cli.context import hint, opened
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history_options import Every, Shown, Window
 from tracker.cli.output_files import Force
@@ -44,7 +44,7 @@ def labels(
     """
     from tracker.render.cells import many
 
-    to, ledger = target(output, force=force), opened_ledger(context)
+    to, ledger = target(output, force=force), opened(context)
     if to.for_frames:
         number = to.write_frame(ledger.export_frame(project, **answers.selecting))
     else:
@@ -76,7 +76,7 @@ def history(
     from tracker.render.cells import many
 
     to = target(output, force=force)
-    found = opened_ledger(context).history(
+    found = opened(context).history(
         project, every, window=window, measures=measure or [], **answers.selecting
     )
     rows = found.rows()

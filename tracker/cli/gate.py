@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import hint, opened_ledger, say, warn
+from tracker.cli.context import hint, opened, say, warn
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import AsJson, Output, json_text, show
 from tracker.cli.output_files import Force, check_output, write_text
@@ -77,12 +77,12 @@ def gate(
                 "--init writes the file of checks, and takes neither --format nor --output",
                 "name the file to write: --config FILE",
             )
-        _start(opened_ledger(context), project, config, answers.selecting)
+        _start(opened(context), project, config, answers.selecting)
         return
     form = _form(form, as_json)
     if output is not None:
         check_output(output, force=force)
-    found = opened_ledger(context).gate(project, config, **answers.selecting)
+    found = opened(context).gate(project, config, **answers.selecting)
     _tell(found, form, output, force=force)
     if not found.passed:
         raise typer.Exit(_FAILED if found.failed else _UNKNOWN)

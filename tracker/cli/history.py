@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tracker.cli.context import hint, opened_ledger, warn
+from tracker.cli.context import hint, opened, warn
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history_options import (
     Every,
@@ -101,7 +101,7 @@ def history(
         raise InvalidOption("a trend is no table of rows", "use --json, or leave out --csv")
     measures = list(dict.fromkeys(measure or []))
     asked = _Asked(
-        opened_ledger(context),
+        opened(context),
         project,
         every,
         window,

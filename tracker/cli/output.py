@@ -83,10 +83,11 @@ def show(
         view: texts and tables, for people.
     """
     name = output.name
+    if name == "json":
+        show_json(data)
+        return
     with while_read():
-        if name == "json":
-            show_json(data)
-        elif name == _TABLE:
+        if name == _TABLE:
             _print(view)
         else:
             stream = data_lines(sys.stdout)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import hint, opened_ledger, say
+from tracker.cli.context import hint, opened, say
 from tracker.cli.output_files import Force, check_output, new_file
 from tracker.cli.project_options import LARGEST
 from tracker.core.errors import InvalidOption
@@ -102,6 +102,6 @@ def _to_file(rows: Iterator[Row], output: str, *, force: bool) -> None:
 
 
 def _to_project(context: typer.Context, rows: Iterator[Row], project: str) -> None:
-    result = opened_ledger(context).import_rows(rows, project)
+    result = opened(context).import_rows(rows, project)
     say(f"import {result.id}: {result.rows:,} rows into {result.project}")
     hint(f"next: tracker agreement {quote(project)}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from tracker.cli.agreement_options import FigureOptions
-from tracker.cli.context import hint, opened_ledger, say
+from tracker.cli.context import hint, opened, say
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import AsJson, show_json
 from tracker.cli.project_argument import ProjectArgument, about_project
@@ -67,7 +67,7 @@ def snapshot(
 
     Prints `snapshot NUMBER: …`; with `--quiet` before the command the number alone.
     """
-    taken = opened_ledger(context).record_snapshot(
+    taken = opened(context).record_snapshot(
         project,
         name=name,
         note=note,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import Yes, confirm, hint, opened_ledger, warn
+from tracker.cli.context import Yes, confirm, hint, opened, warn
 from tracker.cli.history_options import Last
 from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
@@ -43,7 +43,7 @@ def list_(
     from tracker.render.history import snapshot_rows
     from tracker.render.snapshots import snapshots_view
 
-    ledger = opened_ledger(context)
+    ledger = opened(context)
     if not output.for_people:
         told = ledger.history(project).to_dict()
         show(told, output, rows=snapshot_rows(told))
@@ -77,7 +77,7 @@ def show_(
     """
     from tracker.render.snapshots import page_view
 
-    found = opened_ledger(context).snapshot_page(project, which)
+    found = opened(context).snapshot_page(project, which)
     show(None if output.for_people else found.to_dict(), output, view=page_view(found))
     if output.for_people and found.record.id != found.last:
         hint(f"what changed since: tracker compare {shlex.quote(project)} {found.record.id} last")
@@ -112,7 +112,7 @@ def verify(
     from tracker.render.snapshots import verified_view
 
     with _progress_bar() as progress:
-        found = opened_ledger(context).verify(
+        found = opened(context).verify(
             project, chain_only=chain_only, expect=expect, progress=progress
         )
     show(found.to_dict(), output, view=verified_view(found, chain_only=chain_only))
@@ -186,7 +186,7 @@ def prune(
     """
     from tracker.render.snapshots import plan_view
 
-    ledger = opened_ledger(context)
+    ledger = opened(context)
     fates = ledger.prune(project, keep, dry_run=True)
     gone = _thinned(fates)
     if gone and not dry_run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from tracker.cli.context import ProjectOption, SomeProject, hint, opened_ledger
+from tracker.cli.context import ProjectOption, SomeProject, hint, opened
 from tracker.cli.context import some_project as chosen
 from tracker.cli.filter_options import MomentOptions
 from tracker.cli.options import grouped
@@ -32,7 +32,7 @@ def status(
     from tracker.render.status import pace_lines, status_view
 
     name = chosen(argument, project)
-    ledger = opened_ledger(context)
+    ledger = opened(context)
     when = {"as_of": moment.as_of, "known_at": moment.known_at}
     found = ledger.statuses(**when) if name is None else [ledger.status(name, **when)]
     told = [one.to_dict() for one in found]

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tracker.core.audit_tallies import PairPatterns
 from tracker.core.minority import is_minority
 from tracker.core.tallies import Pattern, answers_in
+from tracker.core.tally_columns import IntArray
 
 __all__ = ["DIFFERENT", "MINORITY", "SAME", "SharedItems", "kinds_of"]
-
-IntArray: TypeAlias = NDArray[np.int64]
 
 DIFFERENT, SAME, MINORITY = 0, 1, 2
 """What two gave: not the same; the same; the same, as few of the others did."""

@@ -30,8 +30,9 @@ from tracker.audit.statistics.pair_dependence import BoolArray
 from tracker.audit.statistics.poisson_binomial import binomial, probability
 from tracker.audit.statistics.response_bias import Habits, habits, joint_chance
 from tracker.core.minority import all_answers, chance_of_sharing, minority_answers
-from tracker.core.shared_items import DIFFERENT, MINORITY, IntArray, SharedItems
+from tracker.core.shared_items import DIFFERENT, MINORITY, SharedItems
 from tracker.core.tallies import Answer, Pattern
+from tracker.core.tally_columns import IntArray
 
 __all__ = ["COPYING", "MINIMUM_SHARED", "Shared", "of_all", "of_minority"]
 

@@ -22,13 +22,19 @@ def with_numbers(figure: Coefficient) -> str:
     if figure.measure in mean_of:
         return f"mean of {mean_of[figure.measure]} = {value}"
     if "precision" in figure.details:
-        precision, recall = figure.details["precision"], figure.details["recall"]
-        if not figure.value:
-            return "no true positive: 0"
-        return (
-            f"precision {precision:.6g}, recall {recall:.6g}: 2 x {precision:.6g} x {recall:.6g} "
-            f"/ ({precision:.6g} + {recall:.6g}) = {value}"
-        )
-    chance = f"{figure.expected or 0:.6g}"
-    chanced = f"({figure.observed or 0:.6g} - {chance}) / (1 - {chance}) = {value}"
-    return value if figure.expected is None else chanced
+        return _harmonic_mean(figure)
+    if figure.expected is None:
+        return value
+    chance = f"{figure.expected:.6g}"
+    return f"({figure.observed:.6g} - {chance}) / (1 - {chance}) = {value}"
+
+
+def _harmonic_mean(figure: Coefficient) -> str:
+    """Return how an F1 follows from precision and recall."""
+    precision, recall = figure.details["precision"], figure.details["recall"]
+    if not figure.value:
+        return "no true positive: 0"
+    return (
+        f"precision {precision:.6g}, recall {recall:.6g}: 2 x {precision:.6g} x {recall:.6g} "
+        f"/ ({precision:.6g} + {recall:.6g}) = {figure.value:.6g}"
+    )
