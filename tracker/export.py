@@ -12,8 +12,6 @@ from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter, chosen, select_labels
 from tracker.storage.schema import NO_SPAN, Annotator, Category, Item, Label
 
-__all__ = ["LABEL_COLUMNS", "standing_labels"]
-
 LABEL_COLUMNS = (
     "item",
     "annotator",

@@ -16,8 +16,6 @@ from tracker.imports.undo import list_imports
 from tracker.projects.items import count_items
 from tracker.projects.project import ProjectInfo
 
-__all__ = ["Status", "project_status"]
-
 _PACE_DAYS = 28
 _DAY = 86_400_000_000  # microseconds
 

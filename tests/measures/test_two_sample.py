@@ -7,13 +7,14 @@ from itertools import combinations, product
 from statistics import fmean, median, variance
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, ttest_ind, wilcoxon
 
 from tracker.core.errors import InvalidOption
 from tracker.measures.hodges_lehmann import Shift, shift_of_pairs, shift_of_two
-from tracker.measures.significance import Comparison, two_columns
+from tracker.measures.significance import Comparison
+from tracker.measures.two_sample import two_columns
 
 # Student (1908), hours of sleep gained by two drugs, ten patients.
 DRUG_1 = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
@@ -183,6 +184,7 @@ def test_wilcoxon_by_counting(pairs: list[tuple[float, float]]) -> None:
 
 
 @given(columns, columns, st.floats(0.3, 0.99))
+@example([0.0] * 3, [0.0] * 3, 0.8)  # the tail is a number of orders to the last digit
 def test_bounds_of_a_shift_are_where_the_test_starts_to_reject(
     first: list[float], second: list[float], confidence: float
 ) -> None:

@@ -18,8 +18,6 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
 
-__all__ = ["NONE", "AgainstTruth", "against_truth"]
-
 NONE = "(none)"
 """What an answer without a category is called in a confusion table."""
 

@@ -20,7 +20,6 @@ from tracker.measures.posterior import telling
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Assessment", "Counts"]
 
 _FEW_TELLING: Final = 10
 # By benchmarks/coverage_of_coefficients.py.

@@ -15,8 +15,6 @@ from tracker.measures.estimate import Estimate, Floats
 from tracker.measures.jackknife import clustered
 from tracker.projects.item_attributes import check_attribute
 
-__all__ = ["by_cluster"]
-
 _AT_A_TIME = 100_000
 
 Row = tuple[str | int, int, int]  # cluster, the place of a pattern, items

@@ -23,18 +23,6 @@ from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
 from tracker.queries import Selection
 
-__all__ = [
-    "COSTLY",
-    "FEW_ANSWERS",
-    "Pairs",
-    "are_few",
-    "check_measures",
-    "coefficients",
-    "count_pairs",
-    "finish",
-    "with_errors",
-]
-
 FEW_ANSWERS: Final = 100_000
 """Up to so many answers, figures that need more than item patterns cost next to nothing and are
 always given; above, when they are asked for by name."""

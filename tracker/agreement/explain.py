@@ -19,8 +19,6 @@ from tracker.projects.project import ProjectInfo
 from tracker.queries import Selection
 from tracker.queries.exclusions import Inclusion, inclusion
 
-__all__ = ["Explanation", "explain", "explain_spans"]
-
 
 @dataclass(frozen=True)
 class Explanation:

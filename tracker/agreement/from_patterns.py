@@ -14,8 +14,6 @@ from tracker.measures import MEASURES
 from tracker.measures.category_rates import category_rates
 from tracker.projects.project import ProjectInfo
 
-__all__ = ["assess_patterns", "measures_of_patterns"]
-
 
 def measures_of_patterns(project: ProjectInfo, names: Mapping[int, str], query: Query) -> list[str]:
     """The measures asked for; for none, all that need to know nothing but item patterns.

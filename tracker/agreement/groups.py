@@ -23,8 +23,6 @@ from tracker.projects.item_attributes import check_attribute
 from tracker.projects.project import ProjectInfo
 from tracker.queries import GroupAnnotators, Selection
 
-__all__ = ["GroupedAgreement", "by_attribute"]
-
 
 @dataclass(frozen=True)
 class GroupedAgreement:

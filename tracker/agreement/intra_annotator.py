@@ -22,8 +22,6 @@ from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
 from tracker.queries import Repeated
 
-__all__ = ["SelfAgreement", "Themselves", "self_agreement"]
-
 _LEFT_OUT: Final = {"scott_pi", "light_kappa", "conger_kappa"}
 """Of two answers these are the same number as Fleiss' and Cohen's kappa."""
 

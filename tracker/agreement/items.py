@@ -17,8 +17,6 @@ from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter, Selection
 from tracker.storage.schema import NONE_APPLIES
 
-__all__ = ["by_item"]
-
 
 def by_item(
     connection: Connection, project: ProjectInfo, *, choice: AnswerFilter = EVERYTHING

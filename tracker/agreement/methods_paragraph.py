@@ -10,8 +10,6 @@ from tracker.core.errors import InvalidOption
 from tracker.core.shown import Message
 from tracker.measures.citations import SOURCES, bibtex
 
-__all__ = ["Methods", "methods"]
-
 
 @dataclass(frozen=True)
 class Methods:

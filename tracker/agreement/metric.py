@@ -13,8 +13,6 @@ from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 from tracker.projects.lookup import is_numeric, near
 from tracker.projects.project import ProjectInfo
 
-__all__ = ["AS_DECLARED", "Metric", "check_metric", "sample"]
-
 
 @dataclass(frozen=True)
 class Metric:

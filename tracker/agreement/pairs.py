@@ -22,8 +22,6 @@ from tracker.projects.categories import category_names
 from tracker.projects.lookup import is_numeric
 from tracker.projects.project import ProjectInfo
 
-__all__ = ["PairAgreement", "by_pair"]
-
 
 @dataclass(frozen=True)
 class PairAgreement:

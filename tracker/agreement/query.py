@@ -12,8 +12,6 @@ from tracker.measures.confidence_bounds import ASYMMETRIC, check_interval
 from tracker.measures.short_names import full_name
 from tracker.queries import EVERYTHING, AnswerFilter, Selecting, filter_of
 
-__all__ = ["OF_ITEMS", "Asking", "Computing", "Query", "Uncertainty", "check_used", "query_of"]
-
 _RESAMPLED: Final = ("items", "annotators")
 
 

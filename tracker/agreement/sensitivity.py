@@ -23,8 +23,6 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.items import item_names_of
 from tracker.projects.lookup import near
 
-__all__ = ["Influence", "Influences", "Merge", "Merges", "best_merges", "influence", "merged"]
-
 DEFAULT_MEASURE: Final = "krippendorff_alpha"
 MOST_ITEMS: Final = 20
 MOST_MERGED: Final = 60  # categories, of which every two are tried

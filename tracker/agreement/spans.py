@@ -25,8 +25,6 @@ from tracker.measures.spans.span_tallies import (
 from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
 from tracker.queries import Selection
 
-__all__ = ["AnnotatorSpans", "SpanFigures", "SpanPair", "assess_spans"]
-
 
 @dataclass(frozen=True)
 class SpanPair:

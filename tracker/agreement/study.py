@@ -29,8 +29,6 @@ from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
 from tracker.queries import Selection
 
-__all__ = ["Study", "study"]
-
 
 @dataclass(frozen=True, eq=False)
 class Study:

@@ -17,8 +17,6 @@ from tracker.measures.category_rates import CategoryRate, category_rates
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.jackknife import leaving_out_each, over_annotators
 
-__all__ = ["uncertain", "without_each_annotator"]
-
 
 def uncertain(counted: Study) -> tuple[list[Coefficient], list[CategoryRate]]:
     """The study's figures and category rates with the errors asked for.

@@ -12,8 +12,6 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.statistics.majority import kappa
 from tracker.core.tally_columns import TallyColumns
 
-__all__ = ["AnnotatorFigures", "annotator_figures"]
-
 
 @dataclass(frozen=True)
 class AnnotatorFigures:

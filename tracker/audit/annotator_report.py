@@ -12,15 +12,13 @@ from sqlalchemy import Connection
 from tracker.agreement import Query, study
 from tracker.agreement.sensitivity import influence
 from tracker.audit.anonymize import suppressed_figures
-from tracker.audit.findings import Flag
+from tracker.audit.finding import Flag
 from tracker.audit.gather import audit_query
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.audit.whole import audit_project
 from tracker.core.shown import as_json
 from tracker.projects.annotators import AnnotatorInfo
 from tracker.projects.project import ProjectInfo
-
-__all__ = ["OwnReport", "annotator_page", "own_report"]
 
 _COMPARED = (
     "answers",

@@ -9,8 +9,6 @@ from typing import Any
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.core.errors import InvalidOption
 
-__all__ = ["check_least", "renamed", "suppressed", "suppressed_figures"]
-
 _RESTING_ON = {
     "agreement_with_peers": "items_shared",
     "agreement_low": "items_shared",

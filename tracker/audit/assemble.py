@@ -6,8 +6,6 @@ from tracker.audit.finding import Figure, Flag, State
 from tracker.audit.kind import Key
 from tracker.audit.verdict import Judged, Verdict
 
-__all__ = ["assemble"]
-
 
 def assemble(verdict: Verdict, key: Key, state: State, also: tuple[str, ...] = ()) -> Flag:
     """Return the flag of one finding; ``also`` are the kinds that it explains."""

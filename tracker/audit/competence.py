@@ -9,8 +9,6 @@ from tracker.audit.statistics.dawid_skene import competence
 from tracker.core.errors import InvalidOption
 from tracker.projects.project import ProjectInfo
 
-__all__ = ["MOST_ANSWERS", "competences"]
-
 MOST_ANSWERS = 500_000
 """The model is fitted to who answered what on each item, in memory; not to more than this."""
 

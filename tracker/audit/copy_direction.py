@@ -8,10 +8,8 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.audit.findings import Flag
+from tracker.audit.finding import Flag
 from tracker.queries import Selection
-
-__all__ = ["in_order"]
 
 
 def in_order(connection: Connection, selection: Selection, found: Sequence[Flag]) -> list[Flag]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from tracker.audit.statistics.entries import Entries, FloatArray, entries_of
+from tracker.audit.statistics.entries import Entries, entries_of
 from tracker.audit.statistics.majority import tables
 from tracker.audit.statistics.mantel_haenszel import Usage, usages
 from tracker.audit.statistics.peer_agreement import Alignment, alignments
@@ -22,9 +22,7 @@ from tracker.core.audit_tallies import (
 from tracker.core.errors import InvalidOption
 from tracker.core.shared_items import SharedItems
 from tracker.core.tallies import AnnotatorTallies
-from tracker.core.tally_columns import TallyColumns, columns_of
-
-__all__ = ["DEFAULT_ALPHA", "Evidence"]
+from tracker.core.tally_columns import FloatArray, TallyColumns, columns_of
 
 DEFAULT_ALPHA = 0.05
 """The false discovery rate: of what is flagged, at most this share is expected to be chance."""

@@ -9,15 +9,14 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.audit.findings import Evidence, Flag
+from tracker.audit.evidence import Evidence
+from tracker.audit.finding import Flag
 from tracker.audit.kind import Key
 from tracker.audit.telling_answers import best_answers
 from tracker.core.tallies import Answer, Pattern, without
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names_of
 from tracker.queries import Selection
-
-__all__ = ["show_items"]
 
 Row = dict[str, Any]
 

@@ -8,11 +8,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.audit.findings import Evidence, annotator_figures
+from tracker.audit.annotator_figures import annotator_figures
+from tracker.audit.evidence import Evidence
 from tracker.core import clock
 from tracker.queries import Selection
-
-__all__ = ["figure_rows"]
 
 
 def figure_rows(

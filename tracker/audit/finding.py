@@ -9,8 +9,6 @@ from typing import Literal, TypeAlias
 
 from tracker.audit.kind import Effect, Key, Severity
 
-__all__ = ["Figure", "Flag", "State"]
-
 State: TypeAlias = Literal["flagged", "insufficient", "clear"]
 Figure: TypeAlias = float | int | None
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracker.audit.annotator_figures import AnnotatorFigures, annotator_figures
 from tracker.audit.assemble import assemble
-from tracker.audit.evidence import DEFAULT_ALPHA, Evidence
+from tracker.audit.evidence import Evidence
 from tracker.audit.finding import Flag, State
 from tracker.audit.kind import Kind
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS
@@ -27,19 +26,6 @@ from tracker.audit.kinds.straight_lining import STRAIGHT_LINING
 from tracker.audit.kinds.too_fast import TOO_FAST
 from tracker.audit.overlap import redundant
 from tracker.audit.verdict import Consult, settle
-
-__all__ = [
-    "DEFAULT_ALPHA",
-    "KINDS",
-    "AnnotatorFigures",
-    "Consult",
-    "Evidence",
-    "Flag",
-    "Kind",
-    "annotator_figures",
-    "audit",
-    "not_applicable",
-]
 
 KINDS: tuple[Kind, ...] = (
     CONSTANT_CATEGORY,

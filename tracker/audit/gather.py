@@ -10,8 +10,9 @@ from typing import Unpack
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.audit.findings import DEFAULT_ALPHA, KINDS, Evidence, Kind
-from tracker.audit.kind import Finding
+from tracker.audit.evidence import DEFAULT_ALPHA, Evidence
+from tracker.audit.findings import KINDS
+from tracker.audit.kind import Finding, Kind
 from tracker.audit.kinds.drift import falls_since
 from tracker.audit.thresholds import DEFAULT_FLOORS, Floors, floors_of
 from tracker.core.answer_sample import JointAnswers
@@ -21,8 +22,6 @@ from tracker.projects.categories import category_names
 from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter, Present, Selecting, Selection, filter_of
-
-__all__ = ["AuditQuery", "Looking", "audit_query", "gather", "kinds_of", "second_opinion"]
 
 _BLOCKS = 20  # of each annotator's answers in time: a fall is dated to a twentieth of them
 _MET = frozenset({"gold", "repeats", "sequences", "blocks"})  # what patterns are in

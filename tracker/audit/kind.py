@@ -15,20 +15,6 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Usage
 
-__all__ = [
-    "MINIMUM_ANSWERS",
-    "MINIMUM_INFORMATIVE",
-    "Effect",
-    "Finding",
-    "Key",
-    "Kind",
-    "Severity",
-    "severity_of_gap",
-    "severity_of_odds",
-    "severity_of_size",
-    "usage_finding",
-]
-
 MINIMUM_INFORMATIVE = 10
 """Informative items that a test needs; with fewer, none is made."""
 

@@ -9,10 +9,8 @@ import numpy as np
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Finding
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.entries import FloatArray
 from tracker.audit.statistics.pair_dependence import standing_out, witnesses
-
-__all__ = ["of_accuracy", "of_fall", "of_pair", "of_points", "of_use"]
+from tracker.core.tally_columns import FloatArray
 
 _NOTHING = Opinion(None, None, None, None, holds=False)
 _PART = 0.75

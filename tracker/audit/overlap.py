@@ -35,8 +35,6 @@ from tracker.audit.statistics.entries import entries_of
 from tracker.audit.statistics.mantel_haenszel import usages
 from tracker.core.tallies import AnnotatorTallies, Pattern
 
-__all__ = ["redundant"]
-
 
 def redundant(
     findings: Mapping[Key, Finding], states: Mapping[Key, State], evidence: Evidence

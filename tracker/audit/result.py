@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tracker.audit.findings import KINDS, Flag
+from tracker.audit.finding import Flag
+from tracker.audit.findings import KINDS
 from tracker.audit.gather import kinds_of
 from tracker.audit.kind import Key
 from tracker.core.errors import InvalidOption
@@ -15,7 +16,6 @@ from tracker.core.shown import Shown, as_json
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_LOST", "Audit", "AuditedAnnotator"]
 
 MOST_LOST = 1 / 3
 """Share of answers by flagged annotators above which what the others are held against is lost."""

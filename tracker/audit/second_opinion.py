@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracker.audit.statistics.dawid_skene import Fit, fit
-from tracker.audit.statistics.entries import FloatArray, IntArray
 from tracker.audit.statistics.pair_dependence import (
     BoolArray,
     Pairs,
@@ -28,8 +27,7 @@ from tracker.audit.statistics.pair_dependence import (
     trust_of,
 )
 from tracker.core.answer_sample import JointAnswers
-
-__all__ = ["Consensus", "Opinion", "Share", "consensus_of"]
+from tracker.core.tally_columns import FloatArray, IntArray
 
 STRENGTH = 2.0
 """Answers that everybody's errors count as in each row of an annotator's matrix."""

@@ -14,8 +14,6 @@ from tracker.audit.kinds.severity_bias import SEVERITY_BIAS
 from tracker.core.minority import is_minority
 from tracker.core.tallies import Answer, Pattern, answers_in
 
-__all__ = ["best_answers", "telling"]
-
 _OF_A_CATEGORY = (CONSTANT_CATEGORY.name, CATEGORY_BIAS.name)
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tracker.core.errors import Refused
 
-__all__ = ["DEFAULT_FLOORS", "Floors", "floors_of", "read_floors"]
-
 
 @dataclass(frozen=True)
 class Floors:

@@ -23,8 +23,6 @@ from tracker.audit.second_opinion import Opinion, consensus_of
 from tracker.audit.statistics.fdr import benjamini_hochberg
 from tracker.core.answer_sample import JointAnswers, tallies_without
 
-__all__ = ["Consult", "Judged", "Verdict", "settle"]
-
 Consult: TypeAlias = Callable[[Collection[Finding]], JointAnswers]
 """Return the answers to some items of the annotators whom these findings are about."""
 

@@ -14,15 +14,14 @@ from tracker.agreement.spans import AnnotatorSpans
 from tracker.audit.copy_direction import in_order
 from tracker.audit.examples import show_items
 from tracker.audit.figures_json import figure_rows
-from tracker.audit.findings import Flag, audit, not_applicable
+from tracker.audit.finding import Flag
+from tracker.audit.findings import audit, not_applicable
 from tracker.audit.gather import AuditQuery, gather, second_opinion
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter
-
-__all__ = ["annotator_rows", "audit_project"]
 
 _FIGURES = ("gold", "repeats", "times")
 

@@ -23,7 +23,6 @@ from tracker.core.errors import InvalidOption
 if TYPE_CHECKING:
     from tracker.ledger import Asking
 
-__all__ = ["register"]
 
 _ATTRIBUTE = "attribute:"
 _BY = ("category", "annotator", "pair", "item", _ATTRIBUTE)

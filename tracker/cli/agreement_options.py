@@ -14,13 +14,6 @@ from tracker.core.errors import InvalidOption
 if TYPE_CHECKING:
     from tracker.ledger import Asking, Computing, Ledger
 
-__all__ = [
-    "Asked",
-    "FigureOptions",
-    "MetricOptions",
-    "QuestionOptions",
-    "UncertaintyOptions",
-]
 
 MOST_SAMPLES = 1_000_000
 

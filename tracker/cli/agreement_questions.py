@@ -6,26 +6,15 @@ import shlex
 from typing import TYPE_CHECKING
 
 from tracker.cli.agreement_options import Asked
-from tracker.cli.context import say
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import show
+from tracker.cli.terminal import say
 from tracker.core.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:
     from tracker.ledger import Selecting
 
 _TERMS = ("annotator", "exclude-annotator", "since", "until", "where")
-
-__all__ = [
-    "against",
-    "against_gold",
-    "best_merges",
-    "explain",
-    "influence",
-    "merged",
-    "methods",
-    "self_agreement",
-]
 
 
 def explain(asked: Asked, measure: str) -> None:

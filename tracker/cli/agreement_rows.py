@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from tracker.cli.agreement_options import Asked
-from tracker.cli.context import warn
 from tracker.cli.output import show
+from tracker.cli.terminal import warn
 
 _MOST_ITEMS = 100
-
-__all__ = ["by_annotator", "by_attribute", "by_item", "by_pair", "whole"]
 
 
 def whole(asked: Asked, *, by_category: bool = False) -> None:

@@ -8,14 +8,13 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import Yes, confirm, hint, opened, say, warn
+from tracker.cli.context import Yes, confirm, opened
 from tracker.cli.output import AsJson, Output, json_text, show, show_json
 from tracker.cli.output_files import Force, check_output, write_text
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import LARGEST
+from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
-
-__all__ = ["register"]
 
 annotators = typer.Typer(
     help="List, show, rename, merge and erase annotators; set kinds and aliases.",

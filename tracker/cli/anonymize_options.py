@@ -8,8 +8,6 @@ import typer
 
 from tracker.cli.project_options import LARGEST
 
-__all__ = ["Pseudonyms", "SuppressBelow"]
-
 Pseudonyms = Annotated[
     bool,
     typer.Option(

@@ -17,8 +17,6 @@ from tracker.core.errors import Refused
 from tracker.core.version import VERSION
 from tracker.render.escape import line_of
 
-__all__ = ["app", "main"]
-
 _EPILOG = "Start with: tracker demo"
 _MARKUP: Final = "markdown"
 # The commands in the order of the help, each with the module that holds it.

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracker.cli.anonymize_options import Pseudonyms, SuppressBelow
-from tracker.cli.context import hint, opened, warn
+from tracker.cli.context import opened
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import LARGEST
+from tracker.cli.terminal import hint, warn
 
 if TYPE_CHECKING:
     from tracker.ledger import Looking
 
-__all__ = ["register"]
 
 Kinds = Annotated[
     list[str] | None,

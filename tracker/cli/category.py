@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import Yes, confirm, opened, say
+from tracker.cli.context import Yes, confirm, opened
 from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
-
-__all__ = ["register"]
+from tracker.cli.terminal import say
 
 categories = typer.Typer(help="List, order, merge and rename categories.", no_args_is_help=True)
 

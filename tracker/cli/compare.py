@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from tracker.cli.agreement_options import MetricOptions
-from tracker.cli.context import hint, opened
+from tracker.cli.context import opened
 from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
-
-__all__ = ["register"]
+from tracker.cli.terminal import hint
 
 _WHICH = (
     "Snapshot (number, name, last, last~2), time or date, note, or FROM..TO for "

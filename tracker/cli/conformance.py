@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from tracker.cli.context import hint
 from tracker.cli.options import grouped
 from tracker.cli.output import Output, show
-
-__all__ = ["register"]
+from tracker.cli.terminal import hint
 
 
 def register(app: typer.Typer) -> None:

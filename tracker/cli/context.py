@@ -6,25 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.terminal import hint, say, warn
+from tracker.cli.terminal import warn
 from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.render.escape import visible
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
 
-__all__ = [
-    "Measures",
-    "ProjectOption",
-    "SomeProject",
-    "Yes",
-    "confirm",
-    "hint",
-    "warn",
-    "opened",
-    "say",
-    "some_project",
-]
 
 SomeProject = Annotated[
     str | None,

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import say
 from tracker.cli.demo_year import year_tour
 from tracker.cli.output import show
+from tracker.cli.terminal import say
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
 
-__all__ = ["register"]
 
 _WEEKS = 4
 

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from tracker.cli.context import say
 from tracker.cli.output import show
-from tracker.cli.terminal import bars_wanted
+from tracker.cli.terminal import bars_wanted, say
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
     from tracker.simulate.demo.year import Week
 
-__all__ = ["PROJECT", "year_tour"]
 
 PROJECT: Final = "year"
 _COMPARED: Final = (

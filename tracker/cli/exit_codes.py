@@ -9,8 +9,6 @@ from typing import Final
 
 from tracker.core.errors import TrackerError
 
-__all__ = ["INTERNAL", "Failure", "failure_of"]
-
 INTERNAL: Final = 70
 """The exit code for a fault of this program, as sysexits.h has it."""
 

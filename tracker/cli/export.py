@@ -6,14 +6,13 @@ import shlex
 
 import typer
 
-from tracker.cli.context import hint, opened
+from tracker.cli.context import opened
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history_options import Every, Shown, Window
 from tracker.cli.output_files import Force
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.row_files import OutputFile, target
-
-__all__ = ["register"]
+from tracker.cli.terminal import hint
 
 exports = typer.Typer(
     help="Write labels or figures to a file: CSV, JSONL or Parquet.", no_args_is_help=True

@@ -12,8 +12,6 @@ from tracker.core.errors import InvalidOption
 if TYPE_CHECKING:
     from tracker.ledger import Selecting
 
-__all__ = ["AnswerOptions", "CurveAnswerOptions", "MomentOptions"]
-
 
 @dataclass(frozen=True)
 class MomentOptions:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import hint, opened, say, warn
+from tracker.cli.context import opened
 from tracker.cli.output import AsJson, Output, show, show_json
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import LARGEST
+from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.flags import Acted
 
-__all__ = ["register"]
 
 flags = typer.Typer(
     help="List recorded findings; acknowledge, dismiss, resolve or appeal them.",

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import hint, opened, say, warn
+from tracker.cli.context import opened
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import AsJson, Output, json_text, show
 from tracker.cli.output_files import Force, check_output, write_text
 from tracker.cli.project_argument import ProjectArgument, about_project
-from tracker.cli.terminal import say_data
+from tracker.cli.terminal import hint, say, say_data, warn
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.gate import GateResult
     from tracker.ledger import Ledger, Selecting
 
-__all__ = ["register"]
 
 _FORMATS = ("text", "json", "junit", "sarif", "markdown", "github")
 _FORMAT_WORDS = "|".join(_FORMATS)

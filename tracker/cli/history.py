@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tracker.cli.context import hint, opened, warn
+from tracker.cli.context import opened
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history_options import (
     Every,
@@ -21,6 +21,7 @@ from tracker.cli.history_options import (
 )
 from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.terminal import hint, warn
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from tracker.snapshots.curve import Curve
     from tracker.snapshots.monitor import Watched
 
-__all__ = ["register"]
 
 _TREND_OF = "krippendorff_alpha"
 _SHOWN = ("krippendorff_alpha", "percent_agreement")

@@ -9,16 +9,6 @@ import typer
 from tracker.cli.context import full_names
 from tracker.cli.project_options import LARGEST
 
-__all__ = [
-    "Every",
-    "Intervals",
-    "Last",
-    "Shown",
-    "Trend",
-    "WatchFor",
-    "Window",
-]
-
 Every = Annotated[
     str | None,
     typer.Option(

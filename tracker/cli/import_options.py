@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import hint, say, warn
 from tracker.cli.output import show_json
+from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import Refused
 
 if TYPE_CHECKING:
     from tracker.imports.loader import ImportResult
 
-__all__ = ["Files", "ImportOptions", "IntoProject", "rejections_shown", "show_import"]
 
 Files = Annotated[
     list[str], typer.Argument(metavar="FILE…", help="CSV or TSV, also .gz; - for stdin.")

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli.context import (
-    ProjectOption,
-    SomeProject,
-    Yes,
-    confirm,
-    opened,
-    say,
-    some_project,
-)
+from tracker.cli.context import ProjectOption, SomeProject, Yes, confirm, opened, some_project
 from tracker.cli.import_options import (
     Files,
     ImportOptions,
@@ -27,14 +19,13 @@ from tracker.cli.import_options import (
 from tracker.cli.options import grouped
 from tracker.cli.output import AsJson, Output, show, show_json
 from tracker.cli.project_options import LARGEST, NewProject
-from tracker.cli.terminal import bars_wanted
+from tracker.cli.terminal import bars_wanted, say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tracker.imports.loader import Progress
 
-__all__ = ["register"]
 
 imports = typer.Typer(help="List, show and undo imports.", no_args_is_help=True)
 

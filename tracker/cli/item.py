@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import opened, warn
+from tracker.cli.context import opened
 from tracker.cli.import_options import (
     Files,
     ImportOptions,
@@ -18,8 +18,7 @@ from tracker.cli.options import grouped
 from tracker.cli.output import AsJson, Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import LARGEST
-
-__all__ = ["register"]
+from tracker.cli.terminal import warn
 
 items = typer.Typer(help="List and register items; show the answers to one.", no_args_is_help=True)
 

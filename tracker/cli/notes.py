@@ -7,13 +7,12 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import hint, opened, say
+from tracker.cli.context import opened
 from tracker.cli.output import AsJson, Output, show, show_json
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import LARGEST
+from tracker.cli.terminal import hint, say
 from tracker.core import clock
-
-__all__ = ["register"]
 
 
 def register(projects: typer.Typer) -> None:

@@ -10,8 +10,6 @@ from typing import Any, TypeVar, get_type_hints
 
 from typer.models import OptionInfo
 
-__all__ = ["grouped"]
-
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
 

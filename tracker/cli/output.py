@@ -17,7 +17,6 @@ from tracker.render.formats import FORMATS, Result, json_lines
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-__all__ = ["AsJson", "Output", "json_text", "show", "show_json"]
 
 _WIDTH = 140  # of tables that go to a file or a pipe
 _TABLE = "table"

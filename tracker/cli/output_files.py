@@ -17,8 +17,6 @@ import typer
 
 from tracker.core.errors import InvalidOption, Refused
 
-__all__ = ["Force", "check_output", "new_file", "write_text"]
-
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 _DATABASE: Final = b"SQLite format 3\0"

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracker.cli import notes
-from tracker.cli.context import Yes, confirm, hint, opened, say
+from tracker.cli.context import Yes, confirm, opened
 from tracker.cli.options import grouped
 from tracker.cli.output import AsJson, Output, show, show_json
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.project_options import NewProject, Settings
+from tracker.cli.terminal import hint, say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["register"]
 
 projects = typer.Typer(
     help="Create, set, list, show, rename, archive and delete projects; note events.",

@@ -10,11 +10,10 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from tracker.cli.context import opened, warn
+from tracker.cli.context import opened
 from tracker.cli.options import grouped
+from tracker.cli.terminal import warn
 from tracker.core.errors import InvalidOption
-
-__all__ = ["ProjectArgument", "about_project"]
 
 ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's name.")]
 _Only = Annotated[

@@ -10,7 +10,6 @@ import typer
 if TYPE_CHECKING:
     from tracker.ledger.projects import ProjectOptions
 
-__all__ = ["LARGEST", "NewProject", "Settings"]
 
 LARGEST = 2**31 - 1
 """The largest number an option takes: what a column of numbers holds on every database."""

@@ -17,8 +17,6 @@ from tracker.cli.terminal import data_lines
 from tracker.core.errors import InvalidOption
 from tracker.render.formats import csv_lines
 
-__all__ = ["OutputFile", "Target", "target", "write_csv"]
-
 STDOUT = "-"
 _FORMS = (".csv", ".jsonl", ".parquet")
 

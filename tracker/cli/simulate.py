@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import hint, opened, say
+from tracker.cli.context import opened
 from tracker.cli.output_files import Force, check_output, new_file
 from tracker.cli.project_options import LARGEST
+from tracker.cli.terminal import hint, say
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.simulate import Row
 
-__all__ = ["register"]
 
 MOST_ITEMS = 100_000_000
 

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from tracker.cli.agreement_options import FigureOptions
-from tracker.cli.context import hint, opened, say
+from tracker.cli.context import opened
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import AsJson, show_json
 from tracker.cli.project_argument import ProjectArgument, about_project
-from tracker.cli.terminal import is_quiet, warn
+from tracker.cli.terminal import hint, is_quiet, say, warn
 
 if TYPE_CHECKING:
     from tracker.snapshots import SnapshotRecord
 
-__all__ = ["register"]
 
 _FIRST: Final = "krippendorff_alpha"
 _SHORT: Final = {_FIRST: "alpha"}

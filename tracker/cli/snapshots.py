@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import Yes, confirm, hint, opened, warn
+from tracker.cli.context import Yes, confirm, opened
 from tracker.cli.history_options import Last
 from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
-from tracker.cli.terminal import bars_wanted
+from tracker.cli.terminal import bars_wanted, hint, warn
 
 if TYPE_CHECKING:
     from tracker.imports.loader import Progress
     from tracker.snapshots.prune import Fate
 
-__all__ = ["register"]
 
 snapshots = typer.Typer(help="List, show, verify and thin out snapshots.", no_args_is_help=True)
 

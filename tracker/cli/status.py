@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from tracker.cli.context import ProjectOption, SomeProject, hint, opened
+from tracker.cli.context import ProjectOption, SomeProject, opened
 from tracker.cli.context import some_project as chosen
 from tracker.cli.filter_options import MomentOptions
 from tracker.cli.options import grouped
 from tracker.cli.output import Output, show
-
-__all__ = ["register"]
+from tracker.cli.terminal import hint
 
 
 def register(app: typer.Typer) -> None:

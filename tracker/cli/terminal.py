@@ -15,22 +15,6 @@ import typer
 
 from tracker.render.escape import line_of, visible
 
-__all__ = [
-    "bars_wanted",
-    "be_quiet",
-    "data_lines",
-    "drop_output",
-    "hint",
-    "is_quiet",
-    "is_unicode",
-    "prepare",
-    "say",
-    "say_data",
-    "say_error",
-    "warn",
-    "while_read",
-]
-
 _QUIET = "quiet"
 _wish: set[str] = set()
 

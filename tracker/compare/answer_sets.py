@@ -11,15 +11,15 @@ import numpy as np
 
 from tracker import queries
 from tracker.agreement.study import Study
-from tracker.audit.findings import Evidence
+from tracker.audit.evidence import Evidence
 from tracker.core.shown import Message
 from tracker.core.tallies import Pattern
 from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
+from tracker.measures.difference import Comparison
 from tracker.measures.estimate import Estimate, Floats
-from tracker.measures.significance import Comparison, dependent, independent, two_columns
+from tracker.measures.significance import dependent, independent
+from tracker.measures.two_sample import two_columns
 from tracker.projects.annotators import annotator_names
-
-__all__ = ["AgainstOther", "compare_studies"]
 
 
 @dataclass(frozen=True)

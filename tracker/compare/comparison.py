@@ -36,8 +36,6 @@ from tracker.projects.notes import NoteInfo, list_notes
 from tracker.snapshots.tallies import count_all
 from tracker.storage.as_of import as_it_was
 
-__all__ = ["compare_states"]
-
 Steps = Sequence[tuple[Pattern, Pattern, int]]
 """Items by their pattern before and after; ``()`` where the item has no answer."""
 

@@ -19,8 +19,6 @@ from tracker.measures.estimate import Estimate
 from tracker.measures.sample import Sample
 from tracker.snapshots.tallies import Tallied
 
-__all__ = ["Side"]
-
 
 @dataclass(frozen=True, eq=False)
 class Side:

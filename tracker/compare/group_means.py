@@ -13,8 +13,6 @@ from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, answers_in
 from tracker.measures.krippendorff import disagreement
 from tracker.measures.sample import Sample
 
-__all__ = ["DIVISIBLE", "groups_of"]
-
 DIVISIBLE = ("krippendorff_alpha", "percent_agreement")
 """The measures that are a mean over answers, in the order in which one is chosen."""
 

@@ -31,15 +31,6 @@ from tracker.queries import Selection
 from tracker.queries.selection import answers_of, read_answer, stream
 from tracker.storage import dialect
 
-__all__ = [
-    "KINDS",
-    "Change",
-    "ItemChange",
-    "changes_between",
-    "gathered",
-    "patterns_with",
-]
-
 NEW_ITEMS, NEW, REVISED, REMOVED = KINDS = (
     "new_items",
     "new_answers",

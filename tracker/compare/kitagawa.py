@@ -11,8 +11,6 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-__all__ = ["Group", "Part", "contributions"]
-
 Key = TypeVar("Key", bound=Hashable)
 
 

@@ -9,16 +9,6 @@ from dataclasses import dataclass
 from tracker.compare.states import State
 from tracker.core.tallies import Pattern
 
-__all__ = [
-    "OTHER_ITEMS",
-    "PERIOD_KINDS",
-    "SAME_ITEMS",
-    "PeriodItem",
-    "PeriodItems",
-    "are_disjoint",
-    "items_of_periods",
-]
-
 OTHER_ITEMS, SAME_ITEMS = PERIOD_KINDS = ("other_items", "same_items")
 """What differs between them: items of one period alone, and items of both answered again."""
 

@@ -17,8 +17,6 @@ from tracker.projects.notes import NoteInfo
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Because", "Compared", "StateComparison"]
-
 
 @dataclass(frozen=True)
 class Because:

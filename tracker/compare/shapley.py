@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise, permutations
 
-__all__ = ["shares"]
-
 
 def shares(
     kinds: Sequence[str], value: Callable[[frozenset[str]], float | None]

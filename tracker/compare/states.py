@@ -23,8 +23,6 @@ from tracker.snapshots.settings import recorded_query, selection_of, settings_te
 from tracker.storage.as_of import Moment
 from tracker.storage.schema import Snapshot
 
-__all__ = ["State", "find_state", "find_states", "refuse_unlike"]
-
 _BETWEEN = ".."
 # What may differ: times, which are compared, and intervals, which no difference rests on.
 _MAY_DIFFER = {"as_of", "known_at", "since", "until", "interval"}

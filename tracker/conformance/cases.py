@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
-__all__ = ["Case", "Document", "Figure", "Number", "known_cases"]
-
 Number: TypeAlias = str | float | None
 Given: TypeAlias = tuple[str, ...]  # the categories of one answer
 

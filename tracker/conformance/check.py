@@ -13,8 +13,6 @@ from tracker.conformance.program import Program
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
 
-__all__ = ["Check", "Conformance", "check_installation"]
-
 
 @dataclass(frozen=True)
 class Check:

@@ -21,8 +21,6 @@ from tracker.measures.spans.span_sets import mark
 from tracker.measures.spans.span_tallies import SpanTally, pooled_agreement, why_nothing_compared
 from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
 
-__all__ = ["by_functions"]
-
 
 def by_functions(case: Case, figure: Figure) -> Mapping[str, Number]:
     """The numbers of one figure, named as in the command's JSON."""

@@ -12,8 +12,6 @@ from tracker.conformance.cases import Case, Figure, Number
 from tracker.ledger import Ledger
 from tracker.projects.project import ProjectOptions
 
-__all__ = ["Program"]
-
 
 class Program:
     """A ledger with one case imported.

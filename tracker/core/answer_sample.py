@@ -15,8 +15,6 @@ import numpy as np
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, make_pattern
 from tracker.core.tally_columns import FloatArray, IntArray
 
-__all__ = ["TRUTH", "Given", "JointAnswers", "joint_answers", "tallies_without"]
-
 
 class Given(NamedTuple):
     """One annotator's answer to an item.

@@ -13,16 +13,6 @@ from numpy.typing import NDArray
 
 from tracker.core.tallies import Answer, Pattern
 
-__all__ = [
-    "AnswerTimes",
-    "Blocks",
-    "GoldTallies",
-    "PairPatterns",
-    "RepeatTallies",
-    "Sequences",
-    "SkipTallies",
-]
-
 GoldTallies: TypeAlias = Mapping[int, Mapping[tuple[Answer, Answer, Pattern], int]]
 """``{annotator: {(truth, own answer, pattern): items}}`` of the items that have a truth."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, time, timedelta
 
-__all__ = ["SKEW", "iso", "moment_of", "now", "parse_labelled_at", "parse_when"]
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND

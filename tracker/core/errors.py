@@ -5,15 +5,6 @@ An error's text is one or two lines: what is wrong and where, then what to do ab
 
 from __future__ import annotations
 
-__all__ = [
-    "CheckFailed",
-    "DatabaseUnusable",
-    "InvalidOption",
-    "NotFound",
-    "Refused",
-    "TrackerError",
-]
-
 
 class TrackerError(Exception):
     """The root of all errors that a user can correct."""

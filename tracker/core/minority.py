@@ -6,8 +6,6 @@ from collections.abc import Collection
 
 from tracker.core.tallies import Answer, Pattern, answers_in
 
-__all__ = ["all_answers", "chance_of_sharing", "is_minority", "minority_answers"]
-
 
 def is_minority(answer: Answer, pattern: Pattern) -> bool:
     """Return whether two could have given it with fewer than half of the item's others."""

@@ -12,8 +12,6 @@ from tracker.core.minority import is_minority
 from tracker.core.tallies import Pattern, answers_in
 from tracker.core.tally_columns import IntArray
 
-__all__ = ["DIFFERENT", "MINORITY", "SAME", "SharedItems", "kinds_of"]
-
 DIFFERENT, SAME, MINORITY = 0, 1, 2
 """What two gave: not the same; the same; the same, as few of the others did."""
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["Message", "Shown", "as_json"]
-
 _REGISTRY = "tracker.render.registry"
 _MESSAGES = "tracker.render.messages"
 

@@ -17,19 +17,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
-__all__ = [
-    "Answer",
-    "AnnotatorTallies",
-    "ItemPatterns",
-    "JointPattern",
-    "PairTallies",
-    "Pattern",
-    "added_up",
-    "answers_in",
-    "make_pattern",
-    "without",
-]
-
 Answer: TypeAlias = tuple[int, ...]
 Pattern: TypeAlias = tuple[tuple[Answer, int], ...]
 JointPattern: TypeAlias = tuple[tuple[int, Answer], ...]

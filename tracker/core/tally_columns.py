@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern
 
-__all__ = ["FloatArray", "IntArray", "TallyColumns", "columns_of"]
-
 IntArray: TypeAlias = NDArray[np.int64]
 FloatArray: TypeAlias = NDArray[np.float64]
 

@@ -13,8 +13,6 @@ from tracker.projects.categories import every_category_name
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import FlagChange, FlagRow
 
-__all__ = ["Names", "flag_changes"]
-
 
 class Names:
     """What the numbers in a flag's key mean."""

@@ -16,8 +16,6 @@ from tracker.projects.lookup import check_text
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import FLAG_STATES, FlagChange
 
-__all__ = ["Acted", "Action", "act"]
-
 Action: TypeAlias = Literal["acknowledge", "dismiss", "resolve", "appeal"]
 
 # By the act: what it is called afterwards, and the states in which it makes sense.

@@ -14,9 +14,8 @@ from tracker.projects.annotators import with_people
 
 if TYPE_CHECKING:
     from tracker.audit import Audit, AuditedAnnotator
-    from tracker.audit.findings import Flag
+    from tracker.audit.finding import Flag
 
-__all__ = ["Numbered", "read_evidence"]
 
 # Older rows hold their sentence, with annotators by number between two NULs.
 _MARKED = re.compile(r"\\u0000(\d+)\\u0000")

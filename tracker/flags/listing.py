@@ -21,8 +21,6 @@ from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
 
-__all__ = ["ALL", "FlagPage", "RecordedFlag", "count_flags", "list_flags", "show_flag"]
-
 ALL = "all"
 """What stands for every state."""
 

@@ -18,9 +18,8 @@ from tracker.storage.schema import NONE_APPLIES, STANDING, FlagChange, FlagRow, 
 
 if TYPE_CHECKING:
     from tracker.audit import Audit, AuditedAnnotator
-    from tracker.audit.findings import Flag
+    from tracker.audit.finding import Flag
 
-__all__ = ["GROWTH", "Recorded", "record_flags"]
 
 GROWTH = (3, 2)
 """The evidence for a dismissed finding, to that at its dismissal, at which it is opened again."""

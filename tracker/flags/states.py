@@ -15,8 +15,6 @@ from tracker.projects.flag_states import settling_changes
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import FlagChange, FlagRow, FlagSighting
 
-__all__ = ["FlagState", "Key", "flag_states", "named_flag", "next_moment"]
-
 Key: TypeAlias = tuple[int, int, str, int]
 """What a finding is about: annotator, other annotator, kind, category; as they are stored."""
 

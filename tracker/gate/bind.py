@@ -14,8 +14,6 @@ from tracker.gate.toml_table import refused
 from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
 
-__all__ = ["fitted"]
-
 _MOST_NAMES = 12
 
 

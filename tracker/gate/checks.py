@@ -9,19 +9,6 @@ from tracker.agreement.metric import AS_DECLARED, Metric
 from tracker.gate.toml_lines import Place
 from tracker.measures.confidence_bounds import ASYMMETRIC
 
-__all__ = [
-    "EVERY",
-    "AtLeast",
-    "Bound",
-    "Check",
-    "Figure",
-    "GateConfig",
-    "ItemsAtLeast",
-    "MaxDrop",
-    "NoFlags",
-    "OverlapAtLeast",
-]
-
 Bound: TypeAlias = Literal["value", "ci_low"]
 
 EVERY = "*"

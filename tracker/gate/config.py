@@ -29,8 +29,6 @@ from tracker.measures.short_names import full_name
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 from tracker.projects.lookup import near
 
-__all__ = ["ANY", "DEFAULT_CONFIG", "parse_config", "read_config"]
-
 DEFAULT_CONFIG = "gate.toml"
 
 ANY = "any"

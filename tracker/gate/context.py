@@ -24,8 +24,6 @@ from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 from tracker.snapshots import SnapshotRecord, find_snapshot, history
 
-__all__ = ["Present", "Standing", "standings"]
-
 
 @dataclass(frozen=True)
 class Standing:

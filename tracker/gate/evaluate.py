@@ -23,8 +23,6 @@ from tracker.gate.result import CheckResult, GateResult
 from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 
-__all__ = ["judge", "judged"]
-
 
 def judge(
     connection: Connection,

@@ -11,8 +11,6 @@ from tracker.gate.checks import AtLeast, Check, MaxDrop
 from tracker.gate.context import Present, Standing, standings
 from tracker.gate.result import CheckResult
 
-__all__ = ["ROUNDING", "figure_results", "name_of"]
-
 ROUNDING: Final = 1e-9
 """Figures that differ by less are the same but for rounding: 0.8 - 0.7 is not 0.1."""
 

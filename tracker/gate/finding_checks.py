@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tracker.audit.findings import KINDS, Flag
+from tracker.audit.finding import Flag
+from tracker.audit.findings import KINDS
 from tracker.flags.recording import GROWTH
 from tracker.flags.states import FlagState, Key
 from tracker.gate.context import Present
 from tracker.storage.schema import NONE_APPLIES
-
-__all__ = ["Found", "found_now", "not_looked_for"]
 
 
 @dataclass

@@ -12,7 +12,6 @@ from tracker.gate.checks import Bound
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CheckResult", "GateResult", "Kind"]
 
 Kind: TypeAlias = Literal["at_least", "max_drop", "flags", "items_at_least", "overlap_at_least"]
 

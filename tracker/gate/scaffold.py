@@ -22,8 +22,6 @@ from tracker.gate.result import CheckResult
 from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 
-__all__ = ["starting_config"]
-
 # The first that has a value.
 _MEASURES = {"spans": ("span_f1_exact",)}
 _ANY_MEASURES = ("krippendorff_alpha", "percent_agreement")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, field
 
-__all__ = ["Place", "places"]
-
 
 @dataclass(frozen=True)
 class Place:

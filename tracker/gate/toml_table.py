@@ -11,8 +11,6 @@ from tracker.core.errors import Refused
 from tracker.gate.toml_lines import Place
 from tracker.projects.lookup import near
 
-__all__ = ["Table", "refused"]
-
 
 def refused(
     source: str, place: Place, message: str, mend: str | None = None, *, key: str | None = None

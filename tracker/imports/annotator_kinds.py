@@ -11,8 +11,6 @@ from tracker.imports.batch import Cells, Numbers
 from tracker.imports.lookup import BAD, AnnotatorIds
 from tracker.storage.schema import KINDS
 
-__all__ = ["take_kinds"]
-
 
 def take_kinds(
     annotators: AnnotatorIds,

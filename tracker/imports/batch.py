@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["KEEP", "ROLES", "Batch", "Cells", "Flags", "Numbers", "Rejection", "Rejections"]
-
 ROLES = (
     "item",
     "annotator",

@@ -9,8 +9,6 @@ import numpy as np
 from tracker.core import clock
 from tracker.imports.batch import Cells, Numbers
 
-__all__ = ["millisecond", "moment", "offset", "pass_number", "read_column"]
-
 _MOST_MS = 2**31 - 1  # 24 days
 
 

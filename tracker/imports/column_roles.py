@@ -10,8 +10,6 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import KEEP, ROLES
 from tracker.projects.lookup import near
 
-__all__ = ["Layout", "Mapped", "find_columns", "parse_map"]
-
 MOST_COLUMNS = 10_000
 """Columns of a file; those of annotators in wide form are among them."""
 _SHOWN = 60  # characters of a column's name in a list of them

@@ -33,8 +33,6 @@ from tracker.storage.as_of import best_facts
 from tracker.storage.facts import ATTRIBUTE, LENGTH, TEXT, survives
 from tracker.storage.schema import Item, ItemAttribute, ItemFact
 
-__all__ = ["Fact", "Told", "take_back_facts"]
-
 _items = cast("Table", Item.__table__)
 _attributes = cast("Table", ItemAttribute.__table__)
 _facts = cast("Table", ItemFact.__table__)

@@ -22,8 +22,6 @@ from tracker.projects.project import ProjectInfo
 from tracker.storage import seals
 from tracker.storage.schema import ItemFact
 
-__all__ = ["load_items"]
-
 _facts = cast("Table", ItemFact.__table__)
 
 

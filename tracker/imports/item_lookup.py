@@ -26,8 +26,6 @@ from tracker.storage import dialect, seals
 from tracker.storage.facts import ATTRIBUTE, ITEM, LENGTH, TEXT
 from tracker.storage.schema import Item
 
-__all__ = ["ItemIds"]
-
 _items = cast("Table", Item.__table__)
 _wanted = Table("wanted_items", MetaData(), Column("name", Text), prefixes=["TEMPORARY"])
 _DETAILS = {"text": TEXT, "n_tokens": LENGTH}

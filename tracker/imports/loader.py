@@ -33,8 +33,6 @@ from tracker.storage.answer_keys import given_as
 from tracker.storage.as_of import live_merges
 from tracker.storage.schema import Annotator, Category, Import, Item, ItemAttribute, Label, Source
 
-__all__ = ["ImportResult", "Progress", "Rejected", "load", "record_import", "result_of"]
-
 Progress = Callable[[int, int | None], None]
 """Told the bytes read so far and the bytes there are, None where unknown."""
 

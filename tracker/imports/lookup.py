@@ -17,8 +17,6 @@ from tracker.projects.project import ProjectInfo
 from tracker.storage.facts import merged_categories, standing_annotators, told_kinds
 from tracker.storage.schema import Annotator, Category
 
-__all__ = ["BAD", "AnnotatorIds", "CategoryIds", "Ids"]
-
 BAD = -9
 """The number of a name that was refused; the reason is in ``reasons``."""
 

@@ -21,8 +21,6 @@ from tracker.projects.project import ProjectInfo
 from tracker.storage.facts import hold_kinds, say_of_annotators, say_of_categories
 from tracker.storage.schema import NO_SPAN, NONE_APPLIES, SKIPPED
 
-__all__ = ["GOLD", "Intake", "refuse_nul"]
-
 GOLD = "gold"
 """The reference annotator whose answers a gold column holds."""
 

@@ -37,8 +37,6 @@ from tracker.storage import dialect
 from tracker.storage.answer_keys import ANSWER, ASSERTION, LABEL, OWN_NAME, RECORD, given_as, same
 from tracker.storage.schema import Change, Import, Label, PastLabel, Source
 
-__all__ = ["Settlement"]
-
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
 

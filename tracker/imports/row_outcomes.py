@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CHANGED", "FATES", "INSERTED", "OLDER", "UNCHANGED"]
-
 INSERTED, CHANGED, UNCHANGED, OLDER = range(4)
 FATES = ("inserted", "changed", "unchanged", "older")
 """What became of a row, by its number in the column ``fate`` of the staged rows."""

@@ -10,8 +10,6 @@ import numpy as np
 from tracker.imports.batch import Flags, Numbers
 from tracker.storage.answer_keys import ANSWER
 
-__all__ = ["NOT_TIMED", "Held", "all_inserted", "to_settle", "with_missing"]
-
 NOT_TIMED = -1
 """In ``spent_ms``: the time spent is not known."""
 

@@ -25,12 +25,6 @@ from tracker.storage import dialect
 from tracker.storage.answer_keys import OWN_NAME
 from tracker.storage.schema import NO_SPAN
 
-__all__ = [
-    "REFERENCES",
-    "Staging",
-    "staging",
-]
-
 REFERENCES = {"item_id", "annotator_id", "given_as", "category_id"}
 """The columns that refer to a row of another table."""
 

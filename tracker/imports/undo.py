@@ -24,8 +24,6 @@ from tracker.storage import seals
 from tracker.storage.facts import hold_kinds
 from tracker.storage.schema import Change, Import, Label, PastLabel, Project, Source
 
-__all__ = ["ImportInfo", "find_import", "list_imports", "undo_import"]
-
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
 

@@ -10,9 +10,6 @@ from sqlalchemy import Connection, Table, and_, case, delete, func, literal, sel
 from tracker.storage.answer_keys import ASSERTION, given_as, same
 from tracker.storage.schema import Annotator, Category, Item
 
-__all__ = ["Contradiction", "check_references", "contradictions", "past_the_end"]
-
-
 _REFERS_TO: Mapping[str, type[Item | Annotator | Category]] = {
     "item_id": Item,
     "annotator_id": Annotator,

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from tracker.projects.project import ProjectInfo
     from tracker.queries import Selecting
 
-__all__ = ["AgreementQuestions", "Pairs"]
-
 
 class Pairs(NamedTuple):
     """Each pair of a project's annotators; in a project of spans, ``spans`` holds them."""

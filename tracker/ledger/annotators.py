@@ -11,8 +11,6 @@ from tracker.projects.annotators import AnnotatorInfo
 if TYPE_CHECKING:
     from tracker.projects.remaining_mentions import Mention
 
-__all__ = ["AnnotatorInfo", "AnnotatorLabels", "Annotators", "Erased"]
-
 
 class AnnotatorLabels(NamedTuple):
     """An annotator with the number of labels that stand."""

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from tracker.audit.annotator_report import OwnReport
     from tracker.flags import Recorded
 
-__all__ = ["Audits"]
 
 _ITEMS = 5  # shown for each finding about one annotator
 

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from tracker.ledger.namespace import Namespace
 
-__all__ = ["Categories", "CategoryLabels"]
-
 
 class CategoryLabels(NamedTuple):
     """A project's categories in order, with the number of labels that stand: ``{name: labels}``.

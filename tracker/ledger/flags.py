@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from tracker.flags import Acted, FlagPage, RecordedFlag
     from tracker.flags.actions import Action
 
-__all__ = ["Flags"]
-
 
 class Flags(Namespace):
     """The recorded findings of projects, each known by its number.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tracker.projects.project import ProjectOptions
     from tracker.simulate import Row
 
-__all__ = ["Importing"]
-
 
 class Importing(Transactions):
     """The methods that import answers and items."""

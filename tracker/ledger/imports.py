@@ -10,8 +10,6 @@ from tracker.ledger.namespace import Namespace
 if TYPE_CHECKING:
     from tracker.imports.undo import ImportInfo
 
-__all__ = ["Imports"]
-
 
 class Imports(Namespace):
     """The imports of a database by number; `Ledger.import_file` makes one."""

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from tracker.ledger.namespace import Namespace
 from tracker.projects.items import ItemAnnotators, ItemRecord, find_item, list_items
 
-__all__ = ["ItemAnnotators", "ItemRecord", "Items"]
-
 
 class Items(Namespace):
     """The items of projects; `Ledger.import_items` registers some."""

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tracker.ledger.transactions import Transactions
 
-__all__ = ["Namespace"]
-
 
 class Namespace:
     """Methods about one kind of record; each is one transaction."""

@@ -8,8 +8,6 @@ from datetime import date
 from tracker.ledger.namespace import Namespace
 from tracker.projects.notes import NoteInfo, add_note, list_notes, remove_note
 
-__all__ = ["NoteInfo", "Notes"]
-
 
 class Notes(Namespace):
     """The notes on the time lines of projects."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from tracker.ledger.namespace import Namespace
 from tracker.projects.project import ProjectInfo, ProjectOptions
 
-__all__ = ["ProjectInfo", "ProjectOptions", "ProjectSettings", "Projects"]
+__all__ = ["ProjectOptions", "ProjectSettings", "Projects"]
 
 
 class ProjectSettings(NamedTuple):

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tracker.ledger.notes import Notes
     from tracker.ledger.projects import Projects
 
-__all__ = ["Records"]
-
 
 class Records(Transactions):
     """The namespaces of a ledger; one is imported when it is asked for."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tracker.queries import Selecting
     from tracker.status import Status
 
-__all__ = ["Labels", "Reports"]
-
 
 class Labels(NamedTuple):
     """Labels as rows that are read as they are asked for."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tracker.snapshots.prune import Fate
     from tracker.snapshots.verify import Verified
 
-__all__ = ["Snapshots"]
-
 
 class Snapshots(Transactions):
     """The methods that take and read snapshots."""

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tracker.queries import AnswerFilter
     from tracker.storage.as_of import Moment
 
-__all__ = ["Transactions", "database_url"]
 
 DEFAULT_DATABASE = "sqlite:///tracker.db"
 

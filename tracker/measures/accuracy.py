@@ -10,8 +10,6 @@ from tracker.core.tallies import Answer
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.intervals import wilson
 
-__all__ = ["CategoryAccuracy", "GoldAgreement", "against_gold"]
-
 
 @dataclass(frozen=True)
 class CategoryAccuracy:

@@ -11,20 +11,6 @@ from tracker.core.errors import InvalidOption
 from tracker.measures.coefficient import TOO_FEW_ITEMS, Coefficient
 from tracker.measures.intervals import check_confidence
 
-__all__ = [
-    "ALTMAN",
-    "KRIPPENDORFF",
-    "LANDIS_KOCH",
-    "SCALES",
-    "Benchmark",
-    "ReadingScale",
-    "benchmark",
-    "benchmark_of",
-    "krippendorff_reading",
-    "landis_koch",
-    "readings",
-]
-
 LANDIS_KOCH: Final = "Landis and Koch (1977), Biometrics 33, 159, p. 165: a convention"
 KRIPPENDORFF: Final = "Krippendorff (2004), Content Analysis, 2nd ed., p. 241: a convention"
 ALTMAN: Final = "Altman (1991), Practical Statistics for Medical Research, p. 404: a convention"

@@ -15,8 +15,6 @@ from tracker.measures.krippendorff import alpha_again
 from tracker.measures.posterior import Redrawn
 from tracker.measures.sample import Sample
 
-__all__ = ["BOOTSTRAPPED", "bootstrap", "draws"]
-
 Floats = NDArray[np.float64]
 
 _AT_A_TIME = 4_000_000  # drawn numbers held together: 32 MB

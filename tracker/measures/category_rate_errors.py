@@ -16,8 +16,6 @@ from tracker.measures.intervals import wilson
 from tracker.measures.one_vs_rest import holding
 from tracker.measures.sample import Sample
 
-__all__ = ["bootstrapped_rates", "clustered_rate", "rate_influences"]
-
 
 def _pairs(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
     """Return agreements and potential agreements of one item of each pattern, both (C, P)."""

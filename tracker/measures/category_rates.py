@@ -26,8 +26,6 @@ from tracker.measures.confidence_bounds import ASYMMETRIC, check_interval
 from tracker.measures.intervals import check_confidence, wilson
 from tracker.measures.posterior import FEW, gammas, quantiles, supposed_apart
 
-__all__ = ["CategoryRate", "RateSums", "Summary", "category_rates", "rate_of", "summary"]
-
 Holding: TypeAlias = tuple[int, int]
 """An item's answers, and how many of them hold a category."""
 

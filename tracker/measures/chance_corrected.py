@@ -13,18 +13,6 @@ from tracker.measures.estimate import Estimate, single_category, undefined
 from tracker.measures.posterior import Redrawn
 from tracker.measures.sample import Sample
 
-__all__ = [
-    "CHANCES",
-    "Chance",
-    "brennan_prediger",
-    "corrected_again",
-    "fleiss_kappa",
-    "gwet_ac1",
-    "percent_agreement",
-    "ratio",
-    "scott_pi",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["SOURCES", "bibtex"]
-
 _Entry = tuple[str, dict[str, str]]
 
 

@@ -8,18 +8,6 @@ from typing import Final, TypeAlias
 
 from tracker.measures.intervals import check_confidence
 
-__all__ = [
-    "NOT_APPLICABLE",
-    "NO_OVERLAP",
-    "NO_SPREAD",
-    "SINGLE_CATEGORY",
-    "TOO_FEW_ANNOTATORS",
-    "TOO_FEW_ITEMS",
-    "Coefficient",
-    "Detail",
-    "Parts",
-]
-
 NO_OVERLAP: Final = "no_overlap"  # no item has two answers, so there is nothing to compare
 SINGLE_CATEGORY: Final = "single_category"  # expected agreement is 1: chance explains it all
 TOO_FEW_ITEMS: Final = "too_few_items"

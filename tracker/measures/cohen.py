@@ -33,8 +33,6 @@ from tracker.measures.pattern_table import summed, table_of
 from tracker.measures.sample import Sample
 from tracker.measures.weights import Weighting, weights
 
-__all__ = ["FEW_PAIRS", "Cells", "cells_of", "cohen_kappa", "cohen_kappas"]
-
 FEW_PAIRS: Final = 100
 """Up to so many pairs at once each one's posterior is drawn, which takes a millisecond."""
 

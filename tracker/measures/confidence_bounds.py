@@ -18,8 +18,6 @@ from tracker.core.errors import InvalidOption
 from tracker.measures.coefficient import NO_SPREAD, Parts
 from tracker.measures.intervals import bounds_without_spread, interval, log_intervals, wilson
 
-__all__ = ["ASYMMETRIC", "INTERVALS", "WILSON", "Bounds", "Spread", "bounds", "check_interval"]
-
 ASYMMETRIC: Final = "asymmetric"
 INTERVALS: Final = (ASYMMETRIC, "t")
 

@@ -18,8 +18,6 @@ from tracker.measures.estimate import Estimate, single_category, undefined
 from tracker.measures.pattern_table import every_two
 from tracker.measures.sample import Sample
 
-__all__ = ["conger_error", "conger_kappa", "light_error", "light_kappa"]
-
 Floats = NDArray[np.float64]
 
 _AT_A_TIME = 20_000

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 
-__all__ = ["Comparison"]
-
 
 @dataclass(frozen=True)
 class Comparison:

@@ -15,8 +15,6 @@ from tracker.measures.intervals import check_confidence, degrees_of_freedom
 from tracker.measures.posterior import Redrawn, likely
 from tracker.measures.sample import Sample
 
-__all__ = ["Estimate", "Floats", "single_category", "undefined"]
-
 Floats: TypeAlias = NDArray[np.float64]
 
 _NO_PARTS = Parts()

@@ -14,16 +14,6 @@ from numpy.typing import NDArray
 
 from tracker.core.errors import InvalidOption
 
-__all__ = [
-    "bounds_without_spread",
-    "check_confidence",
-    "degrees_of_freedom",
-    "interval",
-    "intervals",
-    "log_intervals",
-    "wilson",
-]
-
 Bounds = tuple[float, float]
 Floats = NDArray[np.float64]
 

@@ -13,8 +13,6 @@ from tracker.measures.coefficient import NO_SPREAD, Coefficient, Parts
 from tracker.measures.confidence_bounds import ASYMMETRIC, Spread, bounds
 from tracker.measures.intervals import check_confidence, degrees_of_freedom, interval
 
-__all__ = ["clustered", "leaving_out_each", "over_annotators"]
-
 
 def leaving_out_each(
     patterns: ItemPatterns, tallies: AnnotatorTallies

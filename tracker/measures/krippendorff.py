@@ -14,8 +14,6 @@ from tracker.measures.pattern_table import Table
 from tracker.measures.sample import Sample
 from tracker.measures.weights import DISTANCES, Weighting, distance
 
-__all__ = ["Disagreement", "alpha_again", "disagreement", "krippendorff_alpha"]
-
 Floats = NDArray[np.float64]
 _LIMITED = {"nominal", "exact", "jaccard", "masi"}  # distances from 0 to 1
 

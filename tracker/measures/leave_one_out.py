@@ -10,8 +10,6 @@ from tracker.measures.bootstrap import BOOTSTRAPPED
 from tracker.measures.estimate import Floats
 from tracker.measures.sample import Sample
 
-__all__ = ["strongest_patterns", "without_one_item"]
-
 
 def strongest_patterns(influence: Floats, most: int) -> list[int]:
     """Return the places of the patterns whose single items weigh most, the strongest first."""

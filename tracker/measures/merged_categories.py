@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 
-__all__ = ["merge_answer", "merge_patterns", "without_category"]
-
 
 def merge_answer(answer: Answer, into: Mapping[int, int]) -> Answer:
     """Return an answer in which each category ``c`` of ``into`` is ``into[c]``.

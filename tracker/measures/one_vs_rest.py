@@ -14,8 +14,6 @@ from tracker.measures.pattern_table import Integers, Table
 from tracker.measures.sample import Sample
 from tracker.measures.weights import weights
 
-__all__ = ["binary_coefficients", "holding"]
-
 _ANSWERS = ((0,), (1,))  # without the category, with it
 
 

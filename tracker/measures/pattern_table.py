@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures.weights import Weighting
 
-__all__ = ["Floats", "Integers", "Table", "every_two", "summed", "table_of"]
-
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 

@@ -27,8 +27,6 @@ from tracker.core.tallies import Answer, ItemPatterns, Pattern, answers_in
 from tracker.measures.pattern_table import Floats, Table, table_of
 from tracker.measures.sample import Sample
 
-__all__ = ["FEW", "Redrawn", "gammas", "likely", "quantiles", "supposed_apart", "telling"]
-
 Redrawn: TypeAlias = Callable[[Sample, Floats], Floats]
 """A sample and numbers of items of each pattern, (B, P), to the coefficient's values, (B,)."""
 

@@ -13,8 +13,6 @@ from tracker.measures.coefficient import NO_OVERLAP, TOO_FEW_ANNOTATORS, TOO_FEW
 from tracker.measures.pattern_table import Floats, Table, table_of
 from tracker.measures.weights import Weighting, weights
 
-__all__ = ["Sample", "sample_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Sample:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["KAPPAS", "SHORT_NAMES", "full_name"]
-
 SHORT_NAMES: Final = {
     "ac1": "gwet_ac1",
     "ac2": "gwet_ac2",

@@ -11,9 +11,6 @@ from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ITEMS, Coeffici
 from tracker.measures.difference import Comparison
 from tracker.measures.intervals import check_confidence
 from tracker.measures.numeric.two_annotators import WITHOUT_SPREAD
-from tracker.measures.two_sample import two_columns
-
-__all__ = ["Comparison", "dependent", "independent", "two_columns"]
 
 # Below this an error, or a difference, of coefficients is the rounding of a zero.
 _ZERO: Final = 1e-12

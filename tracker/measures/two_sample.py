@@ -15,8 +15,6 @@ from tracker.measures.hodges_lehmann import shift_of_pairs, shift_of_two
 from tracker.measures.intervals import check_confidence
 from tracker.measures.numeric.two_annotators import WITHOUT_SPREAD
 
-__all__ = ["PAIRED_TESTS", "UNPAIRED_TESTS", "two_columns"]
-
 UNPAIRED_TESTS: Final = ("welch_t", "mann_whitney", "student_t")
 PAIRED_TESTS: Final = ("paired_t", "wilcoxon")
 

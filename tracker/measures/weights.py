@@ -13,17 +13,6 @@ from numpy.typing import NDArray
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
 
-__all__ = [
-    "DISTANCES",
-    "SCALES",
-    "WEIGHTS",
-    "Definition",
-    "Weighting",
-    "distance",
-    "numbers",
-    "weights",
-]
-
 
 @dataclass(frozen=True)
 class Definition:

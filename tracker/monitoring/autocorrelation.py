@@ -17,17 +17,6 @@ import numpy as np
 
 from tracker.monitoring.series import FloatArray, Series
 
-__all__ = [
-    "FEW_PERIODS",
-    "GRID",
-    "PRIOR",
-    "Autocorrelation",
-    "Whitened",
-    "averaged",
-    "least_dispersion",
-    "misfit",
-]
-
 GRID: Final[FloatArray] = np.linspace(0.0, 0.95, 20)
 """The autocorrelations that are thought possible, (20,); a negative one would only narrow."""
 

@@ -21,8 +21,6 @@ from tracker.monitoring.autocorrelation import (
 from tracker.monitoring.segmentation import SHORTEST, partition
 from tracker.monitoring.series import TOO_FEW_POINTS, Point, Series, laid_out
 
-__all__ = ["Change", "ChangePoints", "Division", "Level", "change_points", "divided"]
-
 _METHOD: Final = (
     "Optimal partitioning into levels of two periods or more, each change at the price of the "
     "modified Bayes information criterion (Zhang and Siegmund 2007)."

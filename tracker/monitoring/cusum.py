@@ -13,8 +13,6 @@ from tracker.monitoring.cusum_state import Known, Sum, first_after
 from tracker.monitoring.run_length import REFERENCE, limit_for
 from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, as_angles, laid_out
 
-__all__ = ["DIRECTIONS", "Alarm", "Watch", "watch"]
-
 DIRECTIONS: Final[dict[str, tuple[int, ...]]] = {"drop": (-1,), "rise": (1,), "change": (-1, 1)}
 """What can be watched for, and the signs of the sums that raise its alarms."""
 

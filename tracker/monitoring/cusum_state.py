@@ -11,8 +11,6 @@ from tracker.monitoring.autocorrelation import GRID, PRIOR, averaged
 from tracker.monitoring.run_length import REFERENCE
 from tracker.monitoring.series import FloatArray, Series
 
-__all__ = ["Known", "Sum", "first_after"]
-
 # Below this a probability's normal score is lost to rounding; it is -37.
 _LEAST_PROBABILITY: Final = 1e-300
 

@@ -8,8 +8,6 @@ from typing import Final
 
 import numpy as np
 
-__all__ = ["REFERENCE", "average_run_length", "limit_for"]
-
 REFERENCE: Final = 0.5
 """What a score must exceed for the sum to grow: best for a change of one standard deviation."""
 

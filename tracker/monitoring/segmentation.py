@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from tracker.monitoring.series import FloatArray
 
-__all__ = ["SHORTEST", "partition"]
-
 SHORTEST: Final = 2
 """The fewest points of a stretch: a single one is an outlier, not a level."""
 

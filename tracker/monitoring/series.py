@@ -12,8 +12,6 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TOO_FEW_POINTS", "FloatArray", "Point", "Series", "as_angles", "laid_out"]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 
 TOO_FEW_POINTS: Final = "too_few_points"

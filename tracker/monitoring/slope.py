@@ -23,8 +23,6 @@ from tracker.monitoring.autocorrelation import (
 from tracker.monitoring.change_points import divided
 from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, laid_out
 
-__all__ = ["Line", "Slope", "line_through", "slope"]
-
 _30_DAYS: Final = 30 * 86_400 * 1_000_000
 
 # Below this a residual, or a rise, of figures without errors is the rounding of a zero.

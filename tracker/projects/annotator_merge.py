@@ -30,8 +30,6 @@ from tracker.storage.schema import (
     PastLabel,
 )
 
-__all__ = ["erase_annotator", "erase_everywhere", "merge_annotators", "split_annotator"]
-
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
 

@@ -17,19 +17,6 @@ from tracker.projects.project import ProjectInfo
 from tracker.storage.facts import hold_kinds, say_of_annotators, standing_annotators
 from tracker.storage.schema import KINDS, STANDING, Alias, Annotator, FlagRow, Label
 
-__all__ = [
-    "AnnotatorInfo",
-    "add_alias",
-    "annotator_names",
-    "find_annotator",
-    "find_annotators",
-    "flagged_annotators",
-    "list_annotators",
-    "rename_annotator",
-    "set_kind",
-    "with_people",
-]
-
 
 @dataclass(frozen=True)
 class AnnotatorInfo:

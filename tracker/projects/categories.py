@@ -11,15 +11,6 @@ from tracker.projects.project import ProjectInfo
 from tracker.storage.facts import merged_categories, positions, standing_categories
 from tracker.storage.schema import Category, Label
 
-__all__ = [
-    "CategoryNames",
-    "all_category_names",
-    "category_names",
-    "every_category_name",
-    "labels_by_category",
-    "rename_category",
-]
-
 
 class CategoryNames(dict[int, str]):
     """Categories of a project in their order, ``{id: name}``.

@@ -29,8 +29,6 @@ from tracker.storage.answer_keys import LABEL, RECORD, given_as, same
 from tracker.storage.as_of import Merge, keep_merged, live_merges, merge_labels, split_labels
 from tracker.storage.schema import CategoryMerge, Label, MergedLabel, PastLabel
 
-__all__ = ["fold", "merge_categories", "split_category"]
-
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
 _merged = cast("Table", MergedLabel.__table__)

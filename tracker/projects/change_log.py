@@ -12,8 +12,6 @@ from tracker.core.errors import NotFound
 from tracker.storage import seals
 from tracker.storage.schema import Change, Project
 
-__all__ = ["lock_project", "record_change"]
-
 
 def lock_project(connection: Connection, project_id: int) -> None:
     """Wait for, then hold off, every other change to the project until the transaction ends.

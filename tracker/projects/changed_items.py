@@ -8,8 +8,6 @@ from sqlalchemy import Connection, Select, func, insert, literal, select
 
 from tracker.storage.schema import Touched
 
-__all__ = ["touch", "touch_range"]
-
 _COLUMNS = ["project_id", "change_id", "first_item", "last_item"]
 
 

@@ -8,8 +8,6 @@ from sqlalchemy import Subquery, Table, func, select
 
 from tracker.storage.schema import FlagChange
 
-__all__ = ["settling_changes"]
-
 _changes = cast("Table", FlagChange.__table__)
 
 

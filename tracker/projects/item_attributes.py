@@ -12,8 +12,6 @@ from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import ItemAttribute
 
-__all__ = ["check_attribute", "check_values"]
-
 _MOST_NEAR = 1000  # values among which near ones are looked for
 
 

@@ -18,16 +18,6 @@ from tracker.projects.project import ProjectInfo
 from tracker.storage.facts import standing_item
 from tracker.storage.schema import NO_SPAN, SKIPPED, Import, Item, ItemAttribute, Label, PastLabel
 
-__all__ = [
-    "ItemAnnotators",
-    "ItemRecord",
-    "count_items",
-    "find_item",
-    "item_names",
-    "item_names_of",
-    "list_items",
-]
-
 _items = cast("Table", Item.__table__)
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)

@@ -11,18 +11,6 @@ from typing import Final
 
 from tracker.core.errors import InvalidOption
 
-__all__ = [
-    "LONGEST_NAME",
-    "LONGEST_TEXT",
-    "check_name",
-    "check_text",
-    "is_numeric",
-    "look_alikes",
-    "is_structure",
-    "near",
-    "unfit_for",
-]
-
 LONGEST_NAME = 500
 """Bytes of UTF-8 that a name may have."""
 

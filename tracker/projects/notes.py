@@ -15,8 +15,6 @@ from tracker.projects.lookup import check_text, near
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import ERASED, Note
 
-__all__ = ["NoteInfo", "add_note", "find_note", "list_notes", "remove_note"]
-
 
 @dataclass(frozen=True)
 class NoteInfo:

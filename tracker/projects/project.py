@@ -29,19 +29,6 @@ from tracker.storage.schema import (
     Source,
 )
 
-__all__ = [
-    "ProjectExists",
-    "ProjectInfo",
-    "ProjectOptions",
-    "archive_project",
-    "create_project",
-    "find_project",
-    "list_projects",
-    "project_for_import",
-    "purge_project",
-    "rename_project",
-]
-
 
 class ProjectExists(InvalidOption):
     """There is a project of that name already."""

@@ -12,8 +12,6 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import PseudonymKey
 
-__all__ = ["pseudonyms"]
-
 _LETTERS = 8  # 40 bits: among a million annotators two alike are unlikely
 
 

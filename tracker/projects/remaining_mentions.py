@@ -19,8 +19,6 @@ from tracker.storage.schema import (
     Source,
 )
 
-__all__ = ["Mention", "mentions"]
-
 
 @dataclass(frozen=True)
 class Mention:

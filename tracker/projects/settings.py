@@ -18,16 +18,6 @@ from tracker.projects.project import ProjectInfo
 from tracker.storage.facts import say_of_categories, standing_categories
 from tracker.storage.schema import SCALES, Category, Change, Project
 
-__all__ = [
-    "FIGURES_CHANGE",
-    "MERGE_CATEGORIES",
-    "SPLIT_CATEGORY",
-    "order_categories",
-    "project_then",
-    "set_project",
-    "set_since",
-]
-
 _SET, _ORDER = "set project", "order categories"
 MERGE_CATEGORIES, SPLIT_CATEGORY = "merge categories", "split category"
 FIGURES_CHANGE = (_SET, _ORDER, MERGE_CATEGORIES, SPLIT_CATEGORY)

@@ -20,8 +20,6 @@ from sqlalchemy import (
 from tracker.storage.answer_keys import ANSWER, ORDER
 from tracker.storage.schema import Label, PastLabel
 
-__all__ = ["restore", "retire"]
-
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
 

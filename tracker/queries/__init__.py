@@ -32,7 +32,8 @@ from tracker.queries.skips import skip_tallies
 from tracker.queries.spans import Document, span_documents
 from tracker.queries.tallies import annotator_tallies, item_patterns, items_of_patterns
 from tracker.queries.time_blocks import blocks
-from tracker.queries.timeline import DAY, Timeline, Window, timeline
+from tracker.queries.timeline import Timeline, timeline
+from tracker.queries.valid_periods import DAY, Window
 from tracker.queries.votes import answers_per_item, recent_pace, votes
 
 __all__ = [

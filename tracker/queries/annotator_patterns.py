@@ -11,8 +11,6 @@ from sqlalchemy import ColumnElement, Connection, Select, Subquery, func, select
 from tracker.queries.pattern_codes import BITS, Code, make_code, packed, widened
 from tracker.queries.selection import Selection, read_answer, stream
 
-__all__ = ["ANSWER", "OPTIONAL_ANSWER", "Extra", "Tallies", "against_patterns"]
-
 Tallies: TypeAlias = dict[int, dict[Any, int]]
 """``{annotator: {(*further columns, own answer, pattern): items}}``."""
 _Split: TypeAlias = Callable[[list[Any]], tuple[int, tuple[Any, ...]]]

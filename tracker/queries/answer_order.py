@@ -21,13 +21,6 @@ from tracker.core.audit_tallies import Sequences
 from tracker.queries.annotator_patterns import ANSWER, against_patterns
 from tracker.queries.selection import Selection, counted, labels, stream
 
-__all__ = [
-    "dated_answers",
-    "days_active",
-    "over_time",
-    "sequences",
-]
-
 _DAY = 86_400_000_000  # microseconds
 
 

@@ -19,8 +19,6 @@ from tracker.queries.filter import EVERYTHING, AnswerFilter
 from tracker.queries.selection import Selection
 from tracker.storage.schema import Annotator
 
-__all__ = ["select_answers", "select_labels"]
-
 
 def select_answers(
     connection: Connection, project: ProjectInfo, choice: AnswerFilter = EVERYTHING

@@ -21,8 +21,6 @@ from sqlalchemy import (
 from tracker.core.audit_tallies import AnswerTimes
 from tracker.queries.selection import Selection, counted, labels, stream
 
-__all__ = ["answer_times", "fastest_items"]
-
 _MS = 1000.0
 
 

@@ -13,8 +13,6 @@ from tracker.queries.pattern_codes import Code, make_code, widened
 from tracker.queries.retest import every_repeat
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
 
-__all__ = ["changed_items", "items_of_answers", "pair_order"]
-
 
 def items_of_answers(
     connection: Connection,

@@ -11,8 +11,6 @@ from tracker.projects.items import count_items
 from tracker.queries.selection import Selection, chosen, counted, labels
 from tracker.storage.schema import SKIPPED, Annotator, PastLabel
 
-__all__ = ["Inclusion", "inclusion"]
-
 _past = cast("Table", PastLabel.__table__)
 
 

@@ -10,14 +10,6 @@ from typing import Any, TypedDict
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 
-__all__ = [
-    "EVERYTHING",
-    "AnswerFilter",
-    "Selecting",
-    "filter_of",
-    "past_moment",
-]
-
 _DAY = 86_400_000_000  # microseconds
 _FORMS = (
     "a time is 2026-03-01T14:30 (UTC unless it has an offset, such as +02:00), a date, or how long "

@@ -23,8 +23,6 @@ from tracker.core.tallies import Answer
 from tracker.queries.annotator_patterns import ANSWER, against_patterns
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
 
-__all__ = ["NOBODY", "confusions", "first_truths", "gold_tallies", "with_truths"]
-
 NOBODY = 0
 """Whose answers truths are among the answers to their item; annotators are numbered from 1."""
 

@@ -17,15 +17,6 @@ from tracker.queries.pattern_codes import Code, make_code, wide_code, widened
 from tracker.queries.selection import Selection, answers_of, counted, labels, read_answer, stream
 from tracker.storage.schema import ItemAttribute
 
-__all__ = [
-    "MOST_GROUPS",
-    "GroupAnnotators",
-    "annotators_by",
-    "item_patterns_by",
-    "item_patterns_by_cluster",
-    "pair_tallies_by",
-]
-
 MOST_GROUPS = 1000
 _attributes = cast("Table", ItemAttribute.__table__).alias("grouped")
 _value = _attributes.c.value

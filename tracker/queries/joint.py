@@ -19,8 +19,6 @@ from tracker.queries.pattern_codes import BITS, id_widths, packed, wide_code
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
 from tracker.storage.schema import Item
 
-__all__ = ["joint_codes", "joint_patterns", "marginals"]
-
 if TYPE_CHECKING:
     from sqlalchemy import Table
 

@@ -11,8 +11,6 @@ from sqlalchemy import Connection, Select, Text, cast, func, select
 
 from tracker.queries.selection import stream
 
-__all__ = ["Integers", "numbers"]
-
 Integers: TypeAlias = NDArray[np.int64]
 
 _MOST = 20_000_000  # rows of 40 bytes at most in one text; 10 ** 9 bytes are too many

@@ -20,8 +20,6 @@ from tracker.queries.number_pairs import Integers, numbers
 from tracker.queries.pattern_codes import BITS, id_widths, packed
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
 
-__all__ = ["every_two", "pair_cells", "pair_tallies"]
-
 Columns: TypeAlias = tuple[Integers, Integers, Integers, Integers]
 
 

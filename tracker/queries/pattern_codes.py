@@ -27,18 +27,6 @@ from tracker.core.tallies import Pattern, make_pattern
 from tracker.queries.selection import Selection, answers_of, counted, labels, read_answer
 from tracker.storage.schema import Annotator, Category
 
-__all__ = [
-    "BITS",
-    "MOST_CODE_COLUMNS",
-    "Code",
-    "highest_ids",
-    "id_widths",
-    "make_code",
-    "packed",
-    "wide_code",
-    "widened",
-]
-
 BITS = 62  # of an integer that stays below 2**63
 MOST_CODE_COLUMNS = 8
 

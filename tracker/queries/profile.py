@@ -10,8 +10,6 @@ from tracker.queries.selection import Selection, chosen, labels
 from tracker.queries.skips import empty_category
 from tracker.storage.schema import SKIPPED
 
-__all__ = ["Present", "present"]
-
 
 class Present(NamedTuple):
     """Whether any answer has a time of its own or a duration, is empty, or is given again."""

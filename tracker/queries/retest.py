@@ -23,8 +23,6 @@ from tracker.core.tallies import Answer
 from tracker.queries.selection import Selection, chosen, labels, read_answer, stream
 from tracker.storage.schema import SKIPPED
 
-__all__ = ["Repeated", "every_repeat", "passes_alone", "repeated_answers"]
-
 _DAY = 86_400_000_000  # microseconds
 
 

@@ -10,8 +10,6 @@ from tracker.queries.annotator_patterns import ANSWER, against_patterns
 from tracker.queries.retest import every_repeat
 from tracker.queries.selection import Selection, answers_of
 
-__all__ = ["repeat_tallies"]
-
 _EXTRA = {"earlier": ANSWER, "later": ANSWER}
 
 

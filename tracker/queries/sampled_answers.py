@@ -27,8 +27,6 @@ from tracker.queries.answer_order import dated_answers
 from tracker.queries.gold import first_truths
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
 
-__all__ = ["joint_sample"]
-
 MOST = 50_000
 """Answers of everybody in a sample. A project of fewer is counted whole."""
 

@@ -27,18 +27,6 @@ from tracker.core.tallies import Answer
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import SKIPPED, Alias, Annotator, ItemAttribute, Label
 
-__all__ = [
-    "Selection",
-    "annotators_with_answers",
-    "answers_of",
-    "chosen",
-    "counted",
-    "labels",
-    "parts",
-    "read_answer",
-    "stream",
-]
-
 labels = cast("Table", Label.__table__)
 _attributes = cast("Table", ItemAttribute.__table__)
 _lower = labels.alias("lower_pass")  # once: to proxy a table's columns is most of a statement

@@ -28,8 +28,6 @@ from tracker.queries.number_pairs import Integers, numbers
 from tracker.queries.pattern_codes import BITS, Code, make_code, packed
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
 
-__all__ = ["shared_items"]
-
 _LEAST = 20  # shared items of a pair
 _OF_GIVEN = 2  # bits
 _TABLE_BITS = 22  # of numbers that a table is quicker for than to sort them

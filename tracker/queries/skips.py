@@ -10,8 +10,6 @@ from tracker.core.audit_tallies import SkipTallies
 from tracker.queries.selection import Selection, counted, labels, stream
 from tracker.storage.schema import NONE_APPLIES, SKIPPED
 
-__all__ = ["empty_category", "skip_tallies"]
-
 
 def skip_tallies(connection: Connection, selection: Selection) -> SkipTallies:
     """Return how many items each annotator skipped or not, by how many of those who saw it skipped.

@@ -15,8 +15,6 @@ from sqlalchemy import Connection, Select, Table, and_, select
 from tracker.queries.selection import Selection, counted, labels, stream
 from tracker.storage.schema import NONE_APPLIES, Item
 
-__all__ = ["Document", "span_documents", "span_statement"]
-
 _items = cast("Table", Item.__table__)
 
 

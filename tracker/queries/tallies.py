@@ -15,8 +15,6 @@ from tracker.queries.number_pairs import Integers, numbers
 from tracker.queries.pattern_codes import Code, make_code, packed, widened
 from tracker.queries.selection import Selection, answers_of, stream
 
-__all__ = ["annotator_tallies", "item_patterns", "items_of_patterns"]
-
 
 def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
     """Return how many items have each pattern of answers, in the order of the patterns.

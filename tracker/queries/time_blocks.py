@@ -21,8 +21,6 @@ from tracker.queries.answer_order import dated_answers, over_time
 from tracker.queries.gold import NOBODY, with_truths
 from tracker.queries.selection import Selection, stream
 
-__all__ = ["blocks"]
-
 
 def blocks(connection: Connection, selection: Selection, number: int) -> dict[int, Blocks]:
     """Return each annotator's timed answers in order, cut into a number of blocks: by annotator id.

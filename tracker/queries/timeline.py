@@ -30,8 +30,6 @@ from tracker.queries.transitions import ADDED, REMOVED, Coding, codings
 from tracker.queries.valid_periods import DAY, NEVER, Window, pieces
 from tracker.storage.schema import PastLabel
 
-__all__ = ["DAY", "Timeline", "Window", "timeline"]
-
 _Code: TypeAlias = Any
 _Decode: TypeAlias = Callable[[_Code], Pattern]
 

@@ -30,8 +30,6 @@ from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.queries.pattern_codes import BITS, MOST_CODE_COLUMNS, highest_ids, packed
 from tracker.queries.selection import FIRST_DIGIT_BITS, Selection, read_answer, stream
 
-__all__ = ["ADDED", "REMOVED", "Coding", "Step", "codings"]
-
 ADDED, REMOVED = 0, 1
 """In the column ``gone`` of an event, where there is one: whether an answer came or went."""
 

@@ -33,8 +33,6 @@ from tracker.queries.selection import Selection, chosen, labels
 from tracker.storage.answer_keys import ORDER
 from tracker.storage.schema import SKIPPED, PastLabel
 
-__all__ = ["DAY", "NEVER", "Window", "pieces"]
-
 DAY = 86_400_000_000  # microseconds
 NEVER = 2**31 - 1  # the day on which what lasts ends
 

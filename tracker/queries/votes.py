@@ -9,8 +9,6 @@ from sqlalchemy import Connection, func, select
 
 from tracker.queries.selection import Selection, counted, labels, stream
 
-__all__ = ["answers_per_item", "recent_pace", "votes"]
-
 
 def votes(connection: Connection, selection: Selection) -> Iterator[tuple[Any, ...]]:
     """Yield how many annotators gave an item each category: (item id, category id, annotators).

@@ -14,8 +14,6 @@ from tracker.render.cells import Text, bar, count, figure, interval, level, many
 from tracker.render.filter import selection_line
 from tracker.render.words import reading_of, reason, title_of
 
-__all__ = ["agreement_view"]
-
 _HIGH, _LOW = 0.9, 0.5
 _MOST_PASSED_OVER = 3
 """Raw agreement above the one and a category rate below the other contradict each other."""

@@ -15,20 +15,9 @@ from tracker.compare.answer_sets import AgainstOther
 from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.significance import Comparison
+from tracker.measures.difference import Comparison
 from tracker.render.cells import Text, count, figure, interval, level, many, share, table
 from tracker.render.words import reading_of, reason, title_of
-
-__all__ = [
-    "against_view",
-    "explanation_view",
-    "influence_view",
-    "merges_view",
-    "self_rows",
-    "self_view",
-    "truth_rows",
-    "truth_view",
-]
 
 _MOST_ROWS: Final = 60
 _MOST_MEASURES: Final = 4  # of repeats, side by side

@@ -13,8 +13,6 @@ from tracker.render.cells import Text, bar, count, figure, interval, share, tabl
 from tracker.render.escape import visible
 from tracker.render.messages.findings import why
 
-__all__ = ["annotator_view", "own_report_dict", "report_text", "report_view"]
-
 _SECONDS = "median_seconds"
 _SOMEBODY = "another annotator"
 _NAMES = {

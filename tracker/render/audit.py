@@ -15,17 +15,8 @@ from tracker.render.messages.findings import lacking, why
 if TYPE_CHECKING:
     # A list of recorded findings takes its sentences from here, and loads no audit for it.
     from tracker.audit import Audit, AuditedAnnotator
-    from tracker.audit.findings import Flag
+    from tracker.audit.finding import Flag
 
-__all__ = [
-    "audit_dict",
-    "audit_view",
-    "finding_dict",
-    "finding_lines",
-    "item_line",
-    "show_annotators",
-    "with_why",
-]
 
 _MOST_SHARES = 6  # categories that have a column
 _MOST_ROWS = 60  # annotators that a person reads through

@@ -14,20 +14,6 @@ from rich.text import Text as _Text
 
 from tracker.render.escape import one_line, visible
 
-__all__ = [
-    "Text",
-    "bar",
-    "count",
-    "figure",
-    "interval",
-    "level",
-    "many",
-    "share",
-    "sparkline",
-    "table",
-    "width_for",
-]
-
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 _NARROWEST = 8  # of a column of names: a longer word is folded where there is no room

@@ -14,8 +14,6 @@ from tracker.core import clock
 from tracker.render.cells import Text, count, figure, many, table
 from tracker.render.words import reason
 
-__all__ = ["because_view", "compare_view"]
-
 _MOST_PARTS = 12
 _KINDS = {
     "new_items": ("new items", "items"),

@@ -11,8 +11,6 @@ from tracker.conformance import Case, Check, Conformance, Figure
 from tracker.measures import MEASURES
 from tracker.render.cells import Text, count, table
 
-__all__ = ["conformance_view"]
-
 _TITLES = {"category_rate": "Category rate of", "intraclass": "Intraclass correlation"}
 _FIRST = ("value", "rate", "undefined")  # the number that stands for a figure
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["line_of", "one_line", "visible"]
-
 # C0 less the end of a line, DEL and C1; what reverses or hides the text after it; the ends of
 # lines that only Unicode knows; bytes of the command line that were not UTF-8.
 _ACTING: Final = re.compile(

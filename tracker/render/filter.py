@@ -7,8 +7,6 @@ from typing import Any
 
 from tracker.render.cells import Text
 
-__all__ = ["selection_line", "selection_words"]
-
 _MOST_NAMES = 6
 
 

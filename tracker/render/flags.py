@@ -12,15 +12,6 @@ from tracker.render.audit import with_why
 from tracker.render.cells import Text, count, figure, many, table
 from tracker.render.filter import selection_line, selection_words
 
-__all__ = [
-    "changes_view",
-    "flag_dict",
-    "flag_page_dict",
-    "flag_view",
-    "flags_view",
-    "recorded_words",
-]
-
 _STYLES = {"open": "bold red", "acknowledged": "yellow", "dismissed": "dim", "resolved": "green"}
 # Told elsewhere on a flag's page.
 _TOLD = {"kind", "category", "with", "state", "severity", "why", "selection"}

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["FORMATS", "Result", "csv_lines", "json_lines", "notebook_html"]
 
 _ACTING = re.compile("[\x7f-\x9f\ud800-\udfff]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|])")

@@ -11,8 +11,6 @@ from tracker.gate import CheckResult, GateResult
 from tracker.render.cells import Text, count, figure, table, width_for
 from tracker.render.filter import selection_line
 
-__all__ = ["gate_text", "gate_view", "outcome", "summed"]
-
 _WIDTH = 140  # of a text in a file
 
 _OUTCOMES = {True: "pass", False: "FAIL", None: "cannot tell"}

@@ -16,8 +16,6 @@ from tracker.render.cells import figure
 from tracker.render.escape import visible
 from tracker.render.gate import gate_text, outcome, summed
 
-__all__ = ["FORMATS", "github", "junit", "markdown", "sarif"]
-
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # An underscore inside a word is one; elsewhere it may begin to emphasise.
 _MARKDOWN = re.compile(r"([\\`*\[\]<>|~&#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")

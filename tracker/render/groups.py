@@ -12,8 +12,6 @@ from tracker.measures import MEASURES
 from tracker.render.cells import Text, count, figure, interval, table
 from tracker.render.filter import selection_line
 
-__all__ = ["group_rows", "groups_view"]
-
 
 def group_rows(found: GroupedAgreement) -> list[dict[str, Any]]:
     """Groups as flat rows, for CSV: a column of each count and each measure."""

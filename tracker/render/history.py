@@ -19,16 +19,6 @@ from tracker.snapshots import History, SnapshotRecord
 from tracker.snapshots.curve import Curve
 from tracker.snapshots.listing import Overview
 
-__all__ = [
-    "curve_view",
-    "figure_cells",
-    "figure_titles",
-    "history_view",
-    "minute",
-    "recorded_view",
-    "snapshot_rows",
-]
-
 Row: TypeAlias = tuple[str, ...]
 
 _LAST, _MEASURES = 12, 4  # of a history in a notebook

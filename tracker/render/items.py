@@ -10,8 +10,6 @@ from rich.console import RenderableType
 from tracker.projects.items import ItemRecord
 from tracker.render.cells import Text, figure, table
 
-__all__ = ["item_rows", "item_view", "most_disputed", "show_items"]
-
 
 def item_view(record: ItemRecord) -> Iterator[RenderableType]:
     """The item, its text and attributes, then a row per label, past ones dimmed."""

@@ -12,8 +12,6 @@ from tracker.render.cells import Text, figure, interval, level, many
 from tracker.render.plot import day_of
 from tracker.snapshots.monitor import Watched
 
-__all__ = ["days_around", "watched_view"]
-
 _FEWEST: Final = {"trend": 3, "change of level": 4, "alarm": 4}
 _WORDS: Final = {"drop": "a drop", "rise": "a rise", "change": "a change"}
 

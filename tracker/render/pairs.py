@@ -11,8 +11,6 @@ from tracker.agreement import PairAgreement, SpanPair
 from tracker.render.cells import count, figure, interval, table
 from tracker.render.words import reading_of
 
-__all__ = ["pair_rows", "show_pairs", "show_span_pairs", "span_pair_rows"]
-
 _MOST_ROWS: Final = 200  # pairs that a person may read through
 _F1: Final = ("F1 exact", "unlabelled", "overlap", "token F1", "unlabelled")
 _NUMERIC: Final = ("pearson", "spearman", "concordance", "bias", "lower_limit", "upper_limit")

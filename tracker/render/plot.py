@@ -12,8 +12,6 @@ from tracker.core import clock
 from tracker.projects.notes import NoteInfo
 from tracker.render.cells import Text, figure, sparkline
 
-__all__ = ["MARK", "Plot", "day_of", "note_text"]
-
 MARK = "▲"
 _MOST_POINTS, _FEWEST_POINTS = 120, 20
 _MOST_NOTES = 10

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final
 
-__all__ = ["JSON", "VIEWS", "as_html", "as_json"]
-
 JSON: Final[dict[str, str]] = {
     "Audit": "tracker.render.audit:audit_dict",
     "FlagPage": "tracker.render.flags:flag_page_dict",

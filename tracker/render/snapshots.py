@@ -20,8 +20,6 @@ from tracker.snapshots.prune import Fate
 from tracker.snapshots.snapshot import SnapshotRecord
 from tracker.snapshots.verify import Fault, Verified
 
-__all__ = ["page_view", "plan_view", "snapshots_view", "verified_view"]
-
 _MOST_FAULTS = 20
 
 

@@ -10,8 +10,6 @@ from tracker.core import clock
 from tracker.render.cells import Text, bar, count, share, table
 from tracker.status import Status
 
-__all__ = ["one_status_view", "pace_lines", "status_view"]
-
 
 def pace_lines(found: Sequence[Status]) -> Iterator[Text]:
     """For each project over which days its pace was taken, and why it has no forecast."""

@@ -8,8 +8,6 @@ from tracker.measures import MEASURES
 from tracker.measures.benchmark_scales import benchmark_of, krippendorff_reading, landis_koch
 from tracker.measures.coefficient import Coefficient
 
-__all__ = ["reading_of", "reason", "title_of"]
-
 REASONS: Final = {
     "no_overlap": "no item has two answers",
     "single_category": "all answers are one category",

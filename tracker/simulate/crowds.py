@@ -11,8 +11,6 @@ from typing import Final
 from tracker.simulate.roster import DEFAULT_ROSTER, Group, Kind, Roster, numbers_of, seatings
 from tracker.simulate.rows import Row, check_positive, pick, require, source_of, width_of
 
-__all__ = ["crowd"]
-
 LAZY_SHARE: Final = 0.99
 
 

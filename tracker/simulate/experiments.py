@@ -9,8 +9,6 @@ from typing import Literal, TypeAlias, get_args
 from tracker.core.errors import InvalidOption
 from tracker.simulate.rows import Row, check_positive, source_of, width_of
 
-__all__ = ["Experiment", "experiment"]
-
 Experiment: TypeAlias = Literal["high", "low", "mixed"]
 
 

@@ -10,17 +10,6 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 from tracker.core.errors import InvalidOption
 from tracker.simulate.rows import require, some, width_of
 
-__all__ = [
-    "DEFAULT_ROSTER",
-    "SHAPE",
-    "Group",
-    "Kind",
-    "Roster",
-    "numbers_of",
-    "parse_roster",
-    "seatings",
-]
-
 Kind: TypeAlias = Literal["honest", "constant", "random", "copier", "lazy"]
 
 MOST_ANNOTATORS: Final = 100_000

@@ -9,17 +9,6 @@ from typing import IO, NamedTuple
 
 from tracker.core.errors import InvalidOption
 
-__all__ = [
-    "Row",
-    "check_positive",
-    "pick",
-    "require",
-    "some",
-    "source_of",
-    "width_of",
-    "write_rows",
-]
-
 
 class Row(NamedTuple):
     """One answer of one annotator to one item, all by name.

@@ -1,8 +1,9 @@
 """Agreement over time: snapshots of a project's figures and tallies, kept and never changed."""
 
+from tracker.snapshots.count import Taking
 from tracker.snapshots.read import find_snapshot, history, snapshot_number
 from tracker.snapshots.snapshot import History, SnapshotRecord
-from tracker.snapshots.take import Taken, Taking, take_snapshot
+from tracker.snapshots.take import Taken, take_snapshot
 
 __all__ = [
     "History",

@@ -26,8 +26,6 @@ from tracker.snapshots.read import find_snapshot
 from tracker.snapshots.settings import settings_text, touches_items_alone
 from tracker.snapshots.tallies import Tallied, count_all, recorded_assessment
 
-__all__ = ["Counted", "Recording", "Settings", "Taking", "count"]
-
 
 class Taking(TypedDict, total=False):
     """How a snapshot is taken.

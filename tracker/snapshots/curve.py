@@ -25,7 +25,6 @@ from tracker.snapshots.snapshot import ROW_COLUMNS, columns_of, measure_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PERIODS", "Asked", "Curve", "Point", "check_recorded_alone", "parse_window", "rebuilt"]
 
 PERIODS = ("day", "week", "month")
 _WINDOW = re.compile(r"([0-9]{1,6}) ?(d|days?|w|weeks?)|last-([0-9]{1,9})-items", re.IGNORECASE)

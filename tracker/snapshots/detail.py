@@ -20,8 +20,6 @@ from tracker.snapshots.settings import interval_of
 from tracker.snapshots.snapshot import SnapshotRecord
 from tracker.storage.schema import Change
 
-__all__ = ["SnapshotPage", "snapshot_page"]
-
 
 @dataclass(frozen=True)
 class SnapshotPage:

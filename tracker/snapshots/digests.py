@@ -15,8 +15,6 @@ from typing import Any
 
 from tracker.snapshots.rows import PARTS, Parts
 
-__all__ = ["digest_of", "digest_of_parts", "seal_of"]
-
 _COUNTED = {
     "snapshot_categories": ("category_id", "labels", "agreements", "potential_agreements"),
     "snapshot_patterns": ("pattern", "items"),

@@ -28,15 +28,6 @@ from tracker.snapshots.tallies import Tallied, answers_by_annotator, patterns_in
 from tracker.storage.as_of import NOW, Moment, erased_since, only_items, some_items
 from tracker.storage.schema import Item, Snapshot, SnapshotAnnotator, Tombstone, Touched
 
-__all__ = [
-    "Base",
-    "count_touched",
-    "find_base",
-    "is_cheaper",
-    "touched_items",
-    "whole_tallies",
-]
-
 _snapshots = cast("Table", Snapshot.__table__)
 _annotators = cast("Table", SnapshotAnnotator.__table__)
 _WORTH_IT = 5  # reading an item twice, with its past, takes about as long as five at once

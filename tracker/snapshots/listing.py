@@ -15,8 +15,6 @@ from tracker.snapshots.settings import alike, is_usual
 from tracker.snapshots.snapshot import SnapshotRecord
 from tracker.storage.schema import Snapshot, SnapshotMeasure, Tombstone
 
-__all__ = ["MEASURES_SHOWN", "Overview", "overview"]
-
 _snapshots = cast("Table", Snapshot.__table__)
 _measures = cast("Table", SnapshotMeasure.__table__)
 

@@ -19,8 +19,6 @@ from tracker.projects.project import ProjectInfo
 from tracker.queries import DAY
 from tracker.snapshots.curve import Curve, rebuilt
 
-__all__ = ["Watched", "watched"]
-
 _DAYS: Final = {"day": 1, "week": 7}
 _SUNDAY: Final = 6
 

@@ -23,8 +23,6 @@ from tracker.snapshots.rows import PARTS, each_with_parts
 from tracker.snapshots.settings import alike
 from tracker.storage.schema import Snapshot, SnapshotAnnotator, Tombstone
 
-__all__ = ["Fate", "Keep", "parse_keep", "plan", "prune"]
-
 _snapshots = cast("Table", Snapshot.__table__)
 _annotators = cast("Table", SnapshotAnnotator.__table__)
 _PERIODS = {"hourly": "%Y%m%d%H", "daily": "%Y%m%d", "weekly": "%G%V", "monthly": "%Y%m"}

@@ -33,16 +33,6 @@ from tracker.snapshots.rows import (
 from tracker.snapshots.snapshot import History, SnapshotRecord
 from tracker.storage.schema import Snapshot, SnapshotCategory, SnapshotMeasure, Tombstone
 
-__all__ = [
-    "check_recorded",
-    "find_snapshot",
-    "history",
-    "record_of",
-    "records",
-    "snapshot_number",
-    "thinned_out",
-]
-
 _snapshots = cast("Table", Snapshot.__table__)
 _measures = cast("Table", SnapshotMeasure.__table__)
 _categories = cast("Table", SnapshotCategory.__table__)

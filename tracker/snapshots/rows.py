@@ -22,28 +22,6 @@ from tracker.storage.schema import (
     SnapshotPattern,
 )
 
-__all__ = [
-    "MEASURE_COLUMNS",
-    "PARTS",
-    "RATE_COLUMNS",
-    "Parts",
-    "annotator_tallies_in",
-    "answers_in_rows",
-    "each_with_parts",
-    "figure_rows",
-    "flag_rows",
-    "item_patterns_in",
-    "number_patterns",
-    "pair_rows",
-    "pattern_text",
-    "pattern_texts",
-    "read_parts",
-    "read_pattern",
-    "standing_in",
-    "store_parts",
-    "tally_rows",
-]
-
 Parts: TypeAlias = dict[Table, list[dict[str, Any]]]
 """The rows that hang on a snapshot, in the order of their keys, without those keys."""
 

@@ -12,17 +12,6 @@ from tracker.measures.confidence_bounds import INTERVALS
 from tracker.projects.project import ProjectInfo
 from tracker.queries import Selection
 
-__all__ = [
-    "alike",
-    "chosen_by_attributes",
-    "interval_of",
-    "is_usual",
-    "recorded_query",
-    "selection_of",
-    "settings_text",
-    "touches_items_alone",
-]
-
 
 def settings_text(query: Query, selection: Selection) -> str:
     """Return the settings as canonical JSON: equal for equal queries of the same answers.

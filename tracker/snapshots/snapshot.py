@@ -15,7 +15,6 @@ from tracker.projects.notes import NoteInfo
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ROW_COLUMNS", "History", "SnapshotRecord", "columns_of", "measure_rows"]
 
 ROW_COLUMNS = ("snapshot", "name", "taken_at", "as_of", "selection", "measure", "value")
 """The first columns of `measure_rows`; what else there is follows from the measures."""

@@ -16,8 +16,6 @@ from tracker.snapshots.rows import Parts, number_patterns, store_parts
 from tracker.snapshots.tallies import Tallied
 from tracker.storage.schema import Change, Snapshot
 
-__all__ = ["framed", "last_link", "moment_taken", "numbers", "store"]
-
 _snapshots = cast("Table", Snapshot.__table__)
 _LINKS = 30  # snapshots from one frame to the next
 

@@ -27,8 +27,6 @@ from tracker.snapshots.store import framed, last_link, moment_taken, numbers, st
 from tracker.storage.as_of import as_it_was, last_change, moment_of
 from tracker.storage.schema import STANDING, Snapshot
 
-__all__ = ["Taken", "Taking", "take_snapshot"]
-
 
 @dataclass(frozen=True)
 class Taken:

@@ -14,15 +14,6 @@ from tracker.agreement.overall import assessment_of
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern, answers_in
 from tracker.queries import Selection
 
-__all__ = [
-    "MOST_PATTERNS",
-    "Tallied",
-    "answers_by_annotator",
-    "count_all",
-    "patterns_in",
-    "recorded_assessment",
-]
-
 MOST_PATTERNS = 20_000
 """Of more patterns than that, annotators' tallies would come near the labels in number."""
 

@@ -31,8 +31,6 @@ from tracker.storage.as_of import Moment, as_it_was, erased_since
 from tracker.storage.schema import Snapshot, Tombstone
 from tracker.storage.seals.verify import verify_seals
 
-__all__ = ["Fault", "Verified", "verify", "verify_in_turn"]
-
 _snapshots = cast("Table", Snapshot.__table__)
 _AT_ONCE = 100  # snapshots of which only the chain is verified
 _DIGEST = re.compile("[0-9a-f]{64}")

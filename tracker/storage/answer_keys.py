@@ -5,8 +5,6 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement, and_, case
 from sqlalchemy.sql.selectable import FromClause
 
-__all__ = ["ANSWER", "ASSERTION", "LABEL", "ORDER", "OWN_NAME", "RECORD", "given_as", "same"]
-
 ANSWER = ("item_id", "annotator_id", "pass")
 """The columns that say which answer of a project a label belongs to."""
 ASSERTION = (*ANSWER, "labelled_at", "source")

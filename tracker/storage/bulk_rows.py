@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = ["as_csv", "in_parts", "insert_many"]
-
 _ROWS_AT_ONCE = 100  # in one INSERT; times the columns, far below the limit of parameters
 _ROWS_IN_MEMORY = 50_000  # as objects, on their way from arrays to the driver
 

@@ -9,8 +9,6 @@ from sqlalchemy import Connection, inspect
 from tracker.storage.schema import Base
 from tracker.storage.views import VIEWS
 
-__all__ = ["write_comments"]
-
 QUOTE = "'"
 
 

@@ -27,7 +27,6 @@ from tracker.storage.views import VIEWS
 if TYPE_CHECKING:
     from alembic.config import Config
 
-__all__ = ["HEAD", "REVISIONS", "Database", "migrations_folder"]
 
 REVISIONS = ("0001", "0002", "0003")
 """Every revision of the schema that this program knows, oldest first."""

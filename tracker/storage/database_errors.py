@@ -13,8 +13,6 @@ from sqlalchemy.exc import DBAPIError
 from tracker.core.errors import DatabaseUnusable, InvalidOption, TrackerError
 from tracker.storage import dialect
 
-__all__ = ["NO_SCHEMA", "explain", "is_missing_table", "not_utf8"]
-
 _LOCKED = (
     "the database is locked by another program",
     "try again when it is done, or wait longer: tracker --wait 120 …",

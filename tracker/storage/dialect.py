@@ -28,28 +28,6 @@ from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.storage.bulk_rows import as_csv, in_parts, insert_many
 from tracker.storage.schema import Base
 
-__all__ = [
-    "CLUSTERED",
-    "IN_MEMORY",
-    "backup",
-    "bulk_insert",
-    "code_of",
-    "engine",
-    "file_of",
-    "hold_migrations",
-    "in_schema",
-    "integrity_errors",
-    "is_in_memory",
-    "is_of_connection",
-    "make_schema",
-    "parse_url",
-    "refresh_statistics",
-    "rows_added",
-    "shown",
-    "temporary_schema",
-    "writing",
-]
-
 CLUSTERED: dict[str, Any] = {"sqlite_with_rowid": False}
 """Keyword arguments of a table that is stored in the order of its primary key."""
 

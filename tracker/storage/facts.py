@@ -30,28 +30,6 @@ from tracker.storage.schema import (
     PastLabel,
 )
 
-__all__ = [
-    "ANNOTATOR",
-    "ATTRIBUTE",
-    "CATEGORY",
-    "ITEM",
-    "KIND",
-    "LENGTH",
-    "ORDERED",
-    "TEXT",
-    "hold_kinds",
-    "last_told",
-    "merged_categories",
-    "positions",
-    "say_of_annotators",
-    "say_of_categories",
-    "standing_annotators",
-    "standing_categories",
-    "standing_item",
-    "survives",
-    "told_kinds",
-]
-
 ITEM, TEXT, LENGTH, ATTRIBUTE = "item", "text", "length", "attribute"
 """What can be said of an item."""
 ANNOTATOR, CATEGORY = "annotator", "category"

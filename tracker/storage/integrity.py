@@ -18,8 +18,6 @@ from tracker.storage.schema import (
     Project,
 )
 
-__all__ = ["broken_rules"]
-
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
 _ANSWER = ("project_id", "item_id", "annotator_id", "pass")

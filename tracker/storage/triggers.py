@@ -6,8 +6,6 @@ from sqlalchemy import Connection, Table
 
 from tracker.storage.schema import ERASED, Base
 
-__all__ = ["stored_triggers", "triggers"]
-
 
 def triggers(backend: str) -> dict[str, str]:
     """What each trigger is made of, by the trigger's name, as `stored_triggers` reads it.

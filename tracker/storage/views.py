@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["VIEWS", "View"]
-
 
 class View(NamedTuple):
     """What a view shows, and its columns by name, in order."""

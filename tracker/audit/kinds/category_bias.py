@@ -24,8 +24,6 @@ from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Usage
 from tracker.audit.statistics.marginal_homogeneity import Margins, margins
 
-__all__ = ["CATEGORY_BIAS", "LOOK_INFORMATIVE", "bias_finding"]
-
 NAME = "category_bias"
 
 LOOK_INFORMATIVE = 3

@@ -15,8 +15,6 @@ from tracker.audit.opinions import of_use
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Usage
 
-__all__ = ["CONSTANT_CATEGORY", "MINIMUM_ODDS_RATIO", "MISSED_ANSWERS"]
-
 NAME = "constant_category"
 
 MINIMUM_ODDS_RATIO = 2.0

@@ -24,7 +24,6 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
 from tracker.audit.opinions import of_pair
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.entries import FloatArray
 from tracker.audit.statistics.fdr import benjamini_hochberg
 from tracker.audit.statistics.pair_dependence import BoolArray
 from tracker.audit.statistics.poisson_binomial import binomial, probability
@@ -32,9 +31,7 @@ from tracker.audit.statistics.response_bias import Habits, habits, joint_chance
 from tracker.core.minority import all_answers, chance_of_sharing, minority_answers
 from tracker.core.shared_items import DIFFERENT, MINORITY, SharedItems
 from tracker.core.tallies import Answer, Pattern
-from tracker.core.tally_columns import IntArray
-
-__all__ = ["COPYING", "MINIMUM_SHARED", "Shared", "of_all", "of_minority"]
+from tracker.core.tally_columns import FloatArray, IntArray
 
 NAME = "copying"
 

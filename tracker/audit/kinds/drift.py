@@ -17,13 +17,11 @@ from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
 from tracker.audit.opinions import of_fall
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.cochran_armitage import Fall, fall_over
-from tracker.audit.statistics.entries import FloatArray
 from tracker.audit.statistics.peer_agreement import agreement_draws
 from tracker.core.audit_tallies import Blocks
 from tracker.core.clock import iso, parse_labelled_at
 from tracker.core.tallies import Pattern, answers_in
-
-__all__ = ["DRIFT", "MINIMUM_IN_TIME", "falls_since"]
+from tracker.core.tally_columns import FloatArray
 
 NAME = "drift"
 

@@ -12,8 +12,6 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Finding, Kind, usage_finding
 from tracker.audit.statistics.mantel_haenszel import usage_of_chances
 
-__all__ = ["EMPTY_ANSWERS"]
-
 NAME = "empty_answers"
 
 

@@ -14,8 +14,6 @@ from tracker.audit.opinions import of_accuracy
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.peer_agreement import Alignment
 
-__all__ = ["LOW_AGREEMENT"]
-
 NAME = "low_agreement"
 
 

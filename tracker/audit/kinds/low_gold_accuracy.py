@@ -18,8 +18,6 @@ from tracker.audit.statistics.stratified import Pool, Stratum, clopper_pearson, 
 from tracker.core.audit_tallies import GoldTallies
 from tracker.core.tallies import Answer, answers_in
 
-__all__ = ["LOW_GOLD_ACCURACY"]
-
 NAME = "low_gold_accuracy"
 
 

@@ -15,8 +15,6 @@ from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, sever
 from tracker.audit.statistics.stratified import Stratum, clopper_pearson, pooled
 from tracker.core.tallies import Pattern, answers_in
 
-__all__ = ["LOW_SELF_AGREEMENT"]
-
 NAME = "low_self_agreement"
 
 

@@ -17,8 +17,6 @@ from tracker.audit.opinions import of_accuracy
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.majority import spammer_scores
 
-__all__ = ["RANDOM_ANSWERS"]
-
 NAME = "random_answers"
 
 _Z = 1.6448536269514722  # of a one-sided bound of 95 %

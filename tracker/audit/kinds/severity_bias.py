@@ -27,8 +27,6 @@ from tracker.audit.statistics.exchangeability import Draws, draws_of, sum_tails
 from tracker.audit.statistics.poisson_binomial import Z_95
 from tracker.core.tallies import Pattern, answers_in
 
-__all__ = ["SEVERITY_BIAS"]
-
 NAME = "severity_bias"
 
 MEDIUM_POINTS, HIGH_POINTS = 0.8, 1.2

@@ -18,8 +18,6 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
 from tracker.core.tallies import Answer, Pattern, answers_in
 
-__all__ = ["STRAIGHT_LINING"]
-
 NAME = "straight_lining"
 
 MINIMUM_IN_ORDER = 20

@@ -17,8 +17,6 @@ from itertools import combinations
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_size
 
-__all__ = ["TOO_FAST"]
-
 NAME = "too_fast"
 
 MINIMUM_OTHERS = 3

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracker.audit.statistics.entries import Entries, IntArray
+from tracker.audit.statistics.entries import Entries
 from tracker.core.tallies import Answer, Pattern, answers_in
-
-__all__ = ["Rows", "rows_of"]
+from tracker.core.tally_columns import IntArray
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracker.audit.statistics.entries import FloatArray
-
-__all__ = ["Fall", "fall_over"]
+from tracker.core.tally_columns import FloatArray
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracker.audit.statistics.entries import FloatArray, IntArray
 from tracker.core.tallies import Answer, JointPattern
-
-__all__ = ["Fit", "competence", "fit"]
+from tracker.core.tally_columns import FloatArray, IntArray
 
 _STEPS = 1000
 _TOLERANCE = 1e-9  # of a probability, from one step to the next

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, answers_in
 from tracker.core.tally_columns import FloatArray, IntArray, columns_of
 
-__all__ = ["Entries", "FloatArray", "IntArray", "entries_of"]
-
 
 @dataclass(frozen=True)
 class Entries:

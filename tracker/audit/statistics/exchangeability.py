@@ -15,11 +15,9 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from tracker.audit.statistics.entries import FloatArray, IntArray
 from tracker.audit.statistics.poisson_binomial import EXACT_ITEMS, Tails, probability
 from tracker.core.tallies import Pattern, answers_in
-
-__all__ = ["Draws", "draws_of", "sum_tails"]
+from tracker.core.tally_columns import FloatArray, IntArray
 
 _FINEST = 840  # steps of less than 1/840 are as good as none
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["benjamini_hochberg"]
-
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """The q-value of each p-value, in the same order; between 0 and 1.

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracker.audit.statistics.entries import Entries, FloatArray
+from tracker.audit.statistics.entries import Entries
 from tracker.core.tallies import Answer, Pattern
-
-__all__ = ["Score", "kappa", "majority_of_others", "spammer_scores", "tables"]
+from tracker.core.tally_columns import FloatArray
 
 
 def majority_of_others(own: Answer, pattern: Pattern) -> dict[Answer, float]:

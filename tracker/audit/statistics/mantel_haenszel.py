@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.audit.statistics.category_rows import Rows, rows_of
-from tracker.audit.statistics.entries import Entries, FloatArray, IntArray
+from tracker.audit.statistics.entries import Entries
 from tracker.audit.statistics.poisson_binomial import (
     EXACT_ITEMS,
     Z_95,
@@ -25,8 +25,7 @@ from tracker.audit.statistics.poisson_binomial import (
     exact_tails,
     normal_tails,
 )
-
-__all__ = ["Usage", "usage_of_chances", "usages"]
+from tracker.core.tally_columns import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

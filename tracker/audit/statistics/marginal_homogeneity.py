@@ -13,8 +13,6 @@ from tracker.audit.statistics.poisson_binomial import exact_tails
 from tracker.audit.statistics.stratified import clopper_pearson
 from tracker.core.tallies import Answer, Pattern
 
-__all__ = ["Margins", "margins", "stuart_maxwell"]
-
 
 @dataclass(frozen=True)
 class Margins:

@@ -16,22 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.audit.statistics.dawid_skene import Fit
-from tracker.audit.statistics.entries import FloatArray, IntArray
 from tracker.core.answer_sample import JointAnswers
-
-__all__ = [
-    "LEAST_EXCESS",
-    "LEAST_SHARED",
-    "SURE",
-    "BoolArray",
-    "Pairs",
-    "alike",
-    "identical",
-    "pairs_of",
-    "standing_out",
-    "trust_of",
-    "witnesses",
-]
+from tracker.core.tally_columns import FloatArray, IntArray
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 

@@ -10,12 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
-from tracker.audit.statistics.entries import Entries, FloatArray, IntArray
+from tracker.audit.statistics.entries import Entries
 from tracker.audit.statistics.exchangeability import Draws, draws_of, sum_tails
 from tracker.audit.statistics.poisson_binomial import Z_95, Tails
 from tracker.core.tallies import Answer, Pattern, answers_in
-
-__all__ = ["Alignment", "agreement_draws", "alignments", "peer_agreement"]
+from tracker.core.tally_columns import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -17,18 +17,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "EXACT_ITEMS",
-    "Chance",
-    "Z_95",
-    "Tails",
-    "binomial",
-    "exact_tails",
-    "normal_tails",
-    "poisson_binomial",
-    "probability",
-]
-
 EXACT_ITEMS = 500
 """Up to so many informative items the distribution is exact, beyond it is the normal one.
 

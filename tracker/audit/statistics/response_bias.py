@@ -11,8 +11,6 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.statistics.majority import majority_of_others
 from tracker.core.tallies import Answer, Pattern, answers_in
 
-__all__ = ["Habits", "habits", "joint_chance"]
-
 _FEWEST = 0.5  # added to either side of an odds ratio: it stays finite, and near 1 of few items
 
 

@@ -12,10 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tracker.audit.statistics.entries import FloatArray
 from tracker.audit.statistics.poisson_binomial import EXACT_ITEMS, Tails, normal_tails, probability
-
-__all__ = ["Pool", "Stratum", "clopper_pearson", "pooled"]
+from tracker.core.tally_columns import FloatArray
 
 _Z_TAIL = 0.025
 

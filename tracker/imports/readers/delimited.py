@@ -21,7 +21,6 @@ from tracker.imports.readers.unquoted import plain_columns
 if TYPE_CHECKING:
     import _csv
 
-__all__ = ["read_delimited"]
 
 _DELIMITERS = (",", "\t", ";", "|")
 _ROWS_AT_ONCE = 5000  # more as Python's lists are slower: they leave the processor's cache

@@ -17,7 +17,6 @@ from tracker.imports.column_roles import Mapped, find_columns
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FrameSource", "RowsSource", "read_frame", "read_rows"]
 
 _AT_ONCE = 200_000  # rows
 _FIRST_LINE = 2  # below a header, as if the frame were a file

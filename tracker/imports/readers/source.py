@@ -15,8 +15,6 @@ from typing import IO, Any
 
 from tracker.core.errors import Refused
 
-__all__ = ["LONGEST_LINE", "STDIN", "SourceFile", "line_ends"]
-
 STDIN = "-"
 LONGEST_LINE = 16 * 1024 * 1024
 """Bytes of a line; so that a small packed file cannot fill the memory with one."""

@@ -6,8 +6,6 @@ from codecs import BOM_UTF8
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["plain_columns"]
-
 _NOT_PLAIN = (b'"', b"\0")
 
 

@@ -25,8 +25,6 @@ from tracker.measures.numeric.variance import (
     whole_numbers,
 )
 
-__all__ = ["FORMS", "IntraclassCorrelation", "intraclass_correlations"]
-
 FORMS: Final = ("ICC(1)", "ICC(1,k)", "ICC(A,1)", "ICC(A,k)", "ICC(C,1)", "ICC(C,k)")
 
 Bounds: TypeAlias = tuple[float, float] | None

@@ -22,14 +22,6 @@ from tracker.measures.coefficient import (
 from tracker.measures.intervals import check_confidence
 from tracker.measures.numeric.variance import whole_numbers
 
-__all__ = [
-    "LIMITS",
-    "WITHOUT_SPREAD",
-    "NumericAgreement",
-    "NumericFigure",
-    "numeric_agreement",
-]
-
 WITHOUT_SPREAD: Final = "no_spread"  # the error is 0: the data say nothing about the spread
 LIMITS: Final = 1.96  # standard deviations from the bias to a limit of agreement
 

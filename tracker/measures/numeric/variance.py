@@ -14,8 +14,6 @@ from fractions import Fraction
 
 from tracker.core.tallies import Answer, ItemPatterns, answers_in
 
-__all__ = ["Variation", "between_annotators", "is_complete", "variation", "whole_numbers"]
-
 
 def whole_numbers(values: Mapping[int, float]) -> tuple[dict[Answer, int], int]:
     """Return the values as integers, exactly as their decimals are written.

@@ -22,8 +22,6 @@ from typing import Final
 from tracker.measures.coefficient import NO_OVERLAP, SINGLE_CATEGORY, Coefficient, Detail
 from tracker.measures.intervals import bounds_without_spread, check_confidence, interval
 
-__all__ = ["SPAN_MEASURES", "SpanAgreement", "SpanSums", "span_agreement"]
-
 SPAN_MEASURES: Final = {
     "span_f1_exact": "2 TP / (n1 + n2), TP = spans with the same bounds and category",
     "span_f1_unlabelled": "2 TP / (n1 + n2), TP = spans with the same bounds",

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import TypeAlias
 
-__all__ = ["Interval", "common_length", "covered", "most_matches", "total_length"]
-
 Interval: TypeAlias = tuple[int, int]
 
 

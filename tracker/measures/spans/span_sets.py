@@ -14,8 +14,6 @@ from tracker.measures.spans.overlap import (
     total_length,
 )
 
-__all__ = ["Common", "Five", "Marked", "Span", "in_common", "mark"]
-
 Span: TypeAlias = tuple[int, int, int]
 Five: TypeAlias = tuple[int, int, int, int, int]
 """One number for each of `spans.SPAN_MEASURES`, in their order."""

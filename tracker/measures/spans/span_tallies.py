@@ -17,8 +17,6 @@ from tracker.measures.intervals import check_confidence
 from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, SpanSums, span_agreement
 from tracker.measures.spans.span_sets import Common, Marked, in_common
 
-__all__ = ["OwnSpans", "SpanTally", "pooled_agreement", "span_rates", "why_nothing_compared"]
-
 Five = tuple[SpanSums, SpanSums, SpanSums, SpanSums, SpanSums]
 
 

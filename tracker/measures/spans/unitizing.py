@@ -34,8 +34,6 @@ from tracker.measures.intervals import check_confidence
 from tracker.measures.spans.overlap import Interval
 from tracker.measures.spans.span_sets import Marked
 
-__all__ = ["UnitTally", "unitizing_alpha"]
-
 _NONE: Sequence[Interval] = ()
 
 

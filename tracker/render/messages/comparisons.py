@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["no_error", "no_influence", "no_sample"]
-
 
 def no_influence() -> str:
     """Return why pairs of annotators are not tested on items that both sides share."""

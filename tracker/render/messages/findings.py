@@ -10,8 +10,6 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-__all__ = ["LACKING", "SENTENCES", "lacking", "percent", "why"]
-
 Finding: TypeAlias = Mapping[str, Any]
 
 NEARLY_ALWAYS = 0.95

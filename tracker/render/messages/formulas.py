@@ -5,8 +5,6 @@ from __future__ import annotations
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
 
-__all__ = ["with_numbers"]
-
 
 def with_numbers(figure: Coefficient) -> str:
     """Return how the numbers give the value, or why there is none."""

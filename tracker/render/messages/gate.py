@@ -19,26 +19,6 @@ from tracker.measures import MEASURES
 from tracker.render.messages.findings import lacking
 from tracker.snapshots import SnapshotRecord
 
-__all__ = [
-    "apart",
-    "asked",
-    "at_least",
-    "called",
-    "drop",
-    "flags",
-    "items",
-    "no_answer",
-    "no_category",
-    "no_figure",
-    "no_lower_bound",
-    "no_snapshot",
-    "not_in_snapshot",
-    "not_looked_for",
-    "overlap",
-    "read_otherwise",
-    "sentence",
-]
-
 _MOST_DIGITS = 9  # two numbers that agree so far differ by rounding
 _MOST_FINDINGS = 6
 

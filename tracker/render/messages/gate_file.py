@@ -8,17 +8,6 @@ from collections.abc import Sequence
 from tracker.gate.context import Standing
 from tracker.render.messages.gate import called, sentence
 
-__all__ = [
-    "figure",
-    "flagged",
-    "items",
-    "no_finding",
-    "overlap",
-    "quoted",
-    "since_last",
-    "starting",
-]
-
 _HEAD = """\
 # What {project} is held to, from its figures of {day}: each threshold lies a little
 # below what holds now. Change them to what you need. All checks must pass:

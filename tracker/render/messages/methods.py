@@ -9,8 +9,6 @@ from tracker.core.version import VERSION
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
 
-__all__ = ["paragraph"]
-
 _DISTANCES: Final = {
     "nominal": "the nominal distance",
     "ordinal": "the ordinal distance",

@@ -14,8 +14,6 @@ from datetime import UTC, datetime, timedelta
 
 from tracker.simulate import Row, source_of
 
-__all__ = ["NOTES", "YEAR", "Week", "year"]
-
 YEAR = 2025
 _WEEKS = 51
 _FIRST = datetime(YEAR, 1, 6, tzinfo=UTC)  # a Monday

@@ -20,8 +20,6 @@ from tracker.storage.schema import (
     Import,
 )
 
-__all__ = ["ERASURE", "MERGE", "SPLIT", "Rows", "flags_then", "owners_then", "people_then"]
-
 Rows: TypeAlias = dict[Table, list[Select[Any]]]
 """Tables by what they held: the rows of one statement after the other."""
 

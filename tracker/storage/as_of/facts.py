@@ -19,8 +19,6 @@ from tracker.storage.schema import (
     ItemFact,
 )
 
-__all__ = ["best_facts", "facts_then"]
-
 _facts = cast("Table", ItemFact.__table__)
 _items = cast("Table", Item.__table__)
 _attributes = cast("Table", ItemAttribute.__table__)

@@ -23,8 +23,6 @@ from tracker.storage.as_of.annotators import Rows, owners_then
 from tracker.storage.as_of.moment import Moment
 from tracker.storage.schema import Label, PastLabel
 
-__all__ = ["LABELS", "labels_then"]
-
 LABELS = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
 

@@ -24,8 +24,6 @@ from sqlalchemy import (
 
 from tracker.storage.schema import CategoryMerge, MergedLabel
 
-__all__ = ["Merge", "keep_merged", "live_merges", "merge_labels", "merges_then", "split_labels"]
-
 _merges = cast("Table", CategoryMerge.__table__)
 _merged = cast("Table", MergedLabel.__table__)
 _RECORD = ("item_id", "given_as", "pass", "change_id", "source", "labelled_at")

@@ -10,16 +10,6 @@ from sqlalchemy import Connection, case, func, select
 from tracker.storage.as_of.annotators import ERASURE
 from tracker.storage.schema import Change, Label
 
-__all__ = [
-    "NOW",
-    "Moment",
-    "erased_since",
-    "last_change",
-    "moment_of",
-    "through_change",
-    "to_bear_in_mind",
-]
-
 
 @dataclass(frozen=True)
 class Moment:

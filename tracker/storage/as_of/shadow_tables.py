@@ -16,8 +16,6 @@ from tracker.storage.as_of.labels import LABELS, labels_then
 from tracker.storage.as_of.merges import Merge, merge_labels, merges_then, split_labels
 from tracker.storage.as_of.moment import NOW, Moment
 
-__all__ = ["as_it_was", "only_items", "some_items"]
-
 
 @contextmanager
 def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterator[None]:

@@ -6,22 +6,6 @@ from typing import Any, ClassVar
 
 from sqlalchemy import Column, FromClause, MetaData, Table
 
-__all__ = [
-    "ANSWERS",
-    "ERASED",
-    "KINDS",
-    "MOMENT",
-    "NONE_APPLIES",
-    "NO_SPAN",
-    "OFFSETS",
-    "SCALES",
-    "SKIPPED",
-    "Base",
-    "column",
-    "one_of",
-    "optional",
-]
-
 ANSWERS = ("one", "several", "spans")
 SCALES = ("nominal", "ordinal", "interval", "ratio")
 OFFSETS = ("characters", "tokens")

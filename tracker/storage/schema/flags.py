@@ -22,7 +22,6 @@ from tracker.storage.schema.base import MOMENT, Base, column, one_of, optional
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
 
-__all__ = ["FLAG_STATES", "STANDING", "FlagChange", "FlagRow", "FlagSighting"]
 
 FLAG_STATES = ("open", "acknowledged", "dismissed", "resolved")
 STANDING = ("open", "acknowledged")

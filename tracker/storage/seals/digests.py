@@ -43,23 +43,6 @@ from tracker.storage.schema import (
     Touched,
 )
 
-__all__ = [
-    "LETTERS",
-    "STATE",
-    "Sums",
-    "attribute_digest",
-    "change_rows",
-    "digest_of",
-    "import_rows",
-    "item_names",
-    "held_sums",
-    "label_sums",
-    "source_rows",
-    "staged_sums",
-    "state_of",
-    "touched_rows",
-]
-
 Sums = dict[int, tuple[int, int]]
 """How many labels the record of each change has, and the sum of what they say."""
 

@@ -14,18 +14,6 @@ from sqlalchemy import Connection, select
 from tracker.storage.schema import Seal
 from tracker.storage.seals.digests import LETTERS, Sums, label_sums, state_of
 
-__all__ = [
-    "LastSeal",
-    "Pending",
-    "begin",
-    "changed",
-    "forget",
-    "last_seal",
-    "new_items",
-    "pending",
-    "start",
-]
-
 _KEY = "tracker_sealing"
 
 

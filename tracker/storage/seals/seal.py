@@ -24,8 +24,6 @@ from tracker.storage.seals.digests import (
 )
 from tracker.storage.seals.pending import Pending, pending, start
 
-__all__ = ["finish", "seal_digest"]
-
 
 def seal_digest(before: str, seal: Mapping[str, Any]) -> str:
     """Return the digest of a seal, in hexadecimal (SHA-256), chained to the one before."""

@@ -25,8 +25,6 @@ from tracker.storage.seals.digests import (
 )
 from tracker.storage.seals.seal import seal_digest
 
-__all__ = ["SealsVerified", "verify_seals"]
-
 _seals = cast("Table", Seal.__table__)
 
 _BY_CHANGE = {
