@@ -15,9 +15,16 @@ from numpy.typing import NDArray
 from tracker.audit.findings import Evidence, Flag, audit
 from tracker.audit.kind import Finding
 from tracker.audit.kinds.drift import falls_since
-from tracker.core.answer_sample import TRUTH, Given, JointAnswers, joint_answers
-from tracker.core.audit_tallies import Blocks, PairPatterns
-from tracker.core.shared_items import SharedItems, kinds_of
+from tracker.core.audit_tallies import (
+    TRUTH,
+    Blocks,
+    Given,
+    JointAnswers,
+    PairPatterns,
+    SharedItems,
+    joint_answers,
+    kinds_of,
+)
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern
 
 BLOCKS = 20

@@ -3,9 +3,9 @@
 from alembic import context
 
 from tracker.storage import dialect
-from tracker.storage.comments import write_comments
 from tracker.storage.database import HEAD
 from tracker.storage.schema import Base
+from tracker.storage.views import write_comments
 
 
 def migrate(opened):

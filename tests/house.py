@@ -83,7 +83,7 @@ COMMANDS = {"core", "simulate", "ledger", "conformance", "render", "cli"}
 # What commands take from below the ledger all the same: words, and no answers.
 BELOW_THE_LEDGER = {
     "tracker.storage.database_errors.not_utf8",
-    "tracker.measures.short_names.full_name",
+    "tracker.measures.citations.full_name",
     "tracker.projects.lookup.near",
     "tracker.imports.loader.Rejected",
 }
@@ -314,7 +314,7 @@ def _habits(module: Module) -> Iterator[Fault]:
 WORDLESS = ("audit/", "flags/", "gate/", "compare/answer_sets", "agreement/explain",
             "agreement/methods_paragraph")  # fmt: skip
 # Files that put an error's advice together before they raise it.
-ADVICE = ("flags/states.py", "gate/bind.py", "gate/config.py")
+ADVICE = ("flags/actions.py", "gate/context.py", "gate/config.py")
 _LONGEST = 30
 ERRORS = {"Refused", "InvalidOption", "NotFound", "refused", "table.refused", "top.refused",
           "self.refused", "Tampered"}  # fmt: skip

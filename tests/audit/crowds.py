@@ -9,9 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from tracker.audit.finding import Flag
-from tracker.audit.kind import Finding
-from tracker.core.answer_sample import Given, JointAnswers, joint_answers
+from tracker.audit.kind import Finding, Flag
+from tracker.core.audit_tallies import Given, JointAnswers, joint_answers
 from tracker.core.tallies import AnnotatorTallies, Answer, make_pattern
 from tracker.render.messages.findings import why
 

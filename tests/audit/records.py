@@ -21,9 +21,17 @@ from tests.audit.crowds import seeded
 from tracker.audit.findings import Evidence
 from tracker.audit.kind import Finding
 from tracker.audit.kinds.drift import falls_since
-from tracker.core.answer_sample import TRUTH, Given, JointAnswers, joint_answers
-from tracker.core.audit_tallies import AnswerTimes, Blocks, PairPatterns
-from tracker.core.shared_items import SharedItems, kinds_of
+from tracker.core.audit_tallies import (
+    TRUTH,
+    AnswerTimes,
+    Blocks,
+    Given,
+    JointAnswers,
+    PairPatterns,
+    SharedItems,
+    joint_answers,
+    kinds_of,
+)
 from tracker.core.tallies import AnnotatorTallies, Pattern, make_pattern
 
 BLOCKS = 20

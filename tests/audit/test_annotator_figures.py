@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.audit.crowds import Crowd, one, turk
-from tracker.audit.annotator_figures import annotator_figures
 from tracker.audit.evidence import Evidence
+from tracker.audit.findings import annotator_figures
 
 
 def test_figures_of_a_few_items():

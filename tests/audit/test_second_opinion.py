@@ -8,8 +8,7 @@ from tests.audit.crowds import always, leaning, mostly_right, one, seeded, sente
 from tests.audit.records import pair_patterns
 from tracker.audit.findings import Evidence, audit
 from tracker.audit.second_opinion import consensus_of
-from tracker.core.answer_sample import TRUTH, Given, joint_answers, tallies_without
-from tracker.core.shared_items import kinds_of
+from tracker.core.audit_tallies import TRUTH, Given, joint_answers, kinds_of, tallies_without
 
 
 def flags_of(crowd, *, pairs=False, **options):

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tracker.projects.notes import NoteInfo
-from tracker.render.plot import Plot
+from tracker.render.history import Plot
 
 
 def drawn(plot: Plot, width: int = 140) -> list[str]:

@@ -15,7 +15,7 @@ from tracker.agreement import Metric, Query, study
 from tracker.compare.answer_sets import AgainstOther, compare_studies
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.measures.difference import Comparison
+from tracker.measures.significance import Comparison
 from tracker.projects.project import create_project, find_project
 
 PEOPLE = ("ann", "bob", "cat", "dot")

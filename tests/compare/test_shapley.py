@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracker.compare.shapley import shares
+from tracker.compare.decomposition import shares
 
 Game = Callable[[frozenset[str]], float | None]
 

@@ -16,7 +16,7 @@ from tracker.agreement import Metric
 from tracker.core.errors import Refused
 from tracker.gate import parse_config, read_config
 from tracker.gate.checks import AtLeast, Figure, ItemsAtLeast, MaxDrop, NoFlags, OverlapAtLeast
-from tracker.gate.toml_lines import places
+from tracker.gate.toml_table import places
 
 EVERYTHING = """\
 # ours

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracker.gate import CheckResult, GateResult
-from tracker.render.gate import gate_text, summed
-from tracker.render.gate_formats import FORMATS, github, junit, markdown, sarif
+from tracker.render.gate import FORMATS, gate_text, github, junit, markdown, sarif, summed
 
 PASSED = CheckResult("alpha", "at_least", True, "It is.", 3, "krippendorff_alpha", None, 0.5, 0.75)
 FAILED = CheckResult(

@@ -13,9 +13,8 @@ from tests.flags.found import Seen, acted, record
 from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, erase_everywhere
-from tracker.projects.annotators import add_alias
+from tracker.projects.annotators import add_alias, mentions
 from tracker.projects.notes import add_note, remove_note
-from tracker.projects.remaining_mentions import mentions
 
 Write = Callable[..., Path]
 NAME, ALIAS = "Wilhelmina Zuiderzee", "w.zuiderzee@example.org"

@@ -23,9 +23,8 @@ from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.bootstrap import BOOTSTRAPPED
 from tracker.measures.chance_corrected import percent_agreement
-from tracker.measures.jackknife import leaving_out_each
-from tracker.measures.leave_one_out import strongest_patterns, without_one_item
-from tracker.measures.merged_categories import merge_answer, merge_patterns, without_category
+from tracker.measures.jackknife import leaving_out_each, strongest_patterns, without_one_item
+from tracker.measures.pattern_table import merge_answer, merge_patterns, without_category
 from tracker.measures.sample import sample_of
 
 some = settings(max_examples=15)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracker.monitoring.run_length import average_run_length, limit_for
+from tracker.monitoring.cusum_state import average_run_length, limit_for
 
 
 @pytest.mark.parametrize(

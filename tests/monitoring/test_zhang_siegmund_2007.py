@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from tests.monitoring.series import at, drawn, wandering, weekly
 from tracker.monitoring import Point, change_points
-from tracker.monitoring.change_points import spread_of_neighbours
-from tracker.monitoring.segmentation import partition
+from tracker.monitoring.change_points import partition, spread_of_neighbours
 from tracker.monitoring.series import laid_out
 
 LIFTS = [(18, 0.08), (31, -0.06), (40, 0.06)]

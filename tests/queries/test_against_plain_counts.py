@@ -82,7 +82,7 @@ def test_many_answers_in_many_categories(ledger: Ledger) -> None:
 
 
 def test_what_does_not_fit_into_one_text(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("tracker.queries.number_pairs"), "_MOST", 0)
+    monkeypatch.setattr(import_module("tracker.queries.pair_tables"), "_MOST", 0)
     check(ledger, drawn(6, 4, items=20), "one")
 
 

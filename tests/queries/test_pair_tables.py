@@ -19,7 +19,7 @@ from tracker.measures.cohen import Cells
 from tracker.projects.categories import category_names
 from tracker.queries import pair_tables as pairs_room
 
-numbers_room = import_module("tracker.queries.number_pairs")
+numbers_room = import_module("tracker.queries.pair_tables")
 Tables = dict[tuple[int, int], dict[tuple[Answer, Answer], int]]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.audit.crowds import seeded
 from tracker import queries
-from tracker.core.answer_sample import TRUTH, Given, joint_answers
+from tracker.core.audit_tallies import TRUTH, Given, joint_answers
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names

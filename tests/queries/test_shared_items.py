@@ -14,14 +14,20 @@ from tests.helpers import count_statements
 from tests.queries.plain import Rows
 from tests.queries.selected import Selected, both_kinds, check_each, selected
 from tracker import queries
-from tracker.core.audit_tallies import PairPatterns
-from tracker.core.minority import all_answers, chance_of_sharing, minority_answers
-from tracker.core.shared_items import DIFFERENT, MINORITY, SAME, SharedItems
-from tracker.core.tallies import Answer, Pattern, answers_in, make_pattern
+from tracker.core.audit_tallies import DIFFERENT, MINORITY, SAME, PairPatterns, SharedItems
+from tracker.core.tallies import (
+    Answer,
+    Pattern,
+    all_answers,
+    answers_in,
+    chance_of_sharing,
+    make_pattern,
+    minority_answers,
+)
 from tracker.ledger import Ledger
 
 room = import_module("tracker.queries.shared_items")  # a function has the same name
-numbers_room = import_module("tracker.queries.number_pairs")
+numbers_room = import_module("tracker.queries.pair_tables")
 Tables = dict[tuple[int, int], Counter[tuple[Pattern, Answer | None]]]
 Kinds = dict[tuple[int, int], Counter[tuple[int, ...]]]
 

@@ -15,7 +15,7 @@ from tracker.simulate import experiment
 from tracker.snapshots import Taking, count
 from tracker.snapshots.listing import overview
 from tracker.snapshots.prune import parse_keep, plan
-from tracker.snapshots.settings import alike, is_usual, recorded_query, settings_text
+from tracker.snapshots.snapshot import alike, is_usual, recorded_query, settings_text
 from tracker.storage.schema import Snapshot
 
 

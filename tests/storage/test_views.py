@@ -16,7 +16,7 @@ from tests.flags.found import Seen, listed, record, shown
 from tests.helpers import SEVERAL, SPANS
 from tests.house import CHECKOUT
 from tests.storage.seals.furnished import furnished
-from tracker.agreement.items import by_item
+from tracker.agreement.groups import by_item
 from tracker.imports.undo import list_imports
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators

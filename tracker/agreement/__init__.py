@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tracker.agreement.assessment import Assessment, Counts
-from tracker.agreement.groups import GroupedAgreement, by_attribute
-from tracker.agreement.items import by_item
+from tracker.agreement.groups import GroupedAgreement, by_attribute, by_item
 from tracker.agreement.metric import Metric
 from tracker.agreement.overall import assess, span_pairs
 from tracker.agreement.pairs import PairAgreement, by_pair

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tracker.agreement.coefficients import COSTLY, are_few
-from tracker.core.shown import Shown
+from tracker.core.errors import InvalidOption
+from tracker.core.shown import Message, Shown
 from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
 from tracker.measures.benchmark_scales import readings
 from tracker.measures.category_rates import CategoryRate, Summary, summary
+from tracker.measures.citations import SOURCES, bibtex
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.numeric.icc import IntraclassCorrelation
 from tracker.measures.posterior import telling
@@ -176,3 +178,49 @@ def _told(figure: Coefficient) -> dict[str, Any]:
     """A figure as JSON, with its customary words where it has them."""
     words = readings(figure)
     return figure.to_dict() | ({} if words is None else {"readings": words})
+
+
+@dataclass(frozen=True)
+class Methods:
+    """A paragraph with citation keys, such as ``[@cohen1960]``, and their entries."""
+
+    project: str
+    text: str
+    citations: tuple[str, ...]
+
+    @property
+    def bibtex(self) -> str:
+        """The entries of what is cited."""
+        return bibtex(self.citations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The paragraph as JSON."""
+        return {
+            "project": self.project,
+            "text": self.text,
+            "citations": list(self.citations),
+            "bibtex": self.bibtex,
+        }
+
+
+def methods(found: Assessment, measure: str | None = None) -> Methods:
+    """How the project's agreement was measured, in words for a paper.
+
+    Args:
+        found: the assessment, with the measure among its figures.
+        measure: which; by default alpha or, of spans, the exact F1.
+
+    Raises:
+        InvalidOption: the measure has no value, so that there is nothing to report.
+    """
+    names = [one.measure for one in found.measures]
+    usual = "krippendorff_alpha" if "krippendorff_alpha" in names else names[0]
+    figure = found.measure(measure or usual)
+    if figure.value is None:
+        raise InvalidOption(
+            f"{figure.measure} is undefined here ({figure.undefined}): there is nothing to report"
+        )
+    text = str(Message("methods.paragraph", found=found, figure=figure))
+    cited = (piece.split("]")[0] for piece in text.split("[@")[1:])
+    keys = [key for key in cited if key in SOURCES]  # an attribute may be called anything
+    return Methods(found.project, text, tuple(dict.fromkeys(keys)))

@@ -12,13 +12,13 @@ from tracker import queries
 from tracker.agreement.metric import Metric
 from tracker.core.errors import InvalidOption
 from tracker.measures import MEASURES
+from tracker.measures.citations import KAPPAS, SHORT_NAMES
 from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
 from tracker.measures.cohen import Cells, cohen_kappas
 from tracker.measures.confidence_bounds import ASYMMETRIC
 from tracker.measures.conger_light import conger_error, light_error, light_kappa
 from tracker.measures.estimate import Estimate, undefined
 from tracker.measures.sample import Sample
-from tracker.measures.short_names import KAPPAS, SHORT_NAMES
 from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
 from tracker.queries import Selection

@@ -110,7 +110,7 @@ def _explained(
         items_answered=items,
         items_alone=items - compared,
         shares=shares,
-        numbers=str(Message("formulas.with_numbers", figure=figure)),
+        numbers=str(Message("methods.with_numbers", figure=figure)),
     )
 
 

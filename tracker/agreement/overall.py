@@ -10,14 +10,15 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement.assessment import Assessment, Counts
-from tracker.agreement.coefficients import check_measures
-from tracker.agreement.metric import check_metric
+from tracker.agreement.coefficients import check_measures, coefficients, finish
+from tracker.agreement.metric import check_metric, sample
 from tracker.agreement.query import OF_ITEMS, Query
 from tracker.agreement.spans import SpanFigures, SpanPair, assess_spans
 from tracker.agreement.study import Study, study
 from tracker.agreement.uncertainty import uncertain
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
+from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement, against_gold
 from tracker.measures.category_rates import CategoryRate, category_rates
 from tracker.measures.coefficient import Coefficient
@@ -168,3 +169,49 @@ def _pooled_gold(connection: Connection, selection: Selection) -> GoldAgreement 
     for table in tables.values():
         pooled.update(table)
     return against_gold(pooled, items)
+
+
+def measures_of_patterns(project: ProjectInfo, names: Mapping[int, str], query: Query) -> list[str]:
+    """The measures asked for; for none, all that need to know nothing but item patterns.
+
+    Raises InvalidOption for one that needs more, or does not fit the project.
+    """
+    check_metric(project, names, query.metric)
+    wanted = check_measures(project, query.measures, query.metric, few=True)
+    known = [name for name in wanted if MEASURES[name].needs == "patterns"]
+    more = [name for name in wanted if name not in known]
+    if query.measures and more:
+        raise InvalidOption(
+            f"{more[0]} needs to know who answered what, which a rebuilt curve does not",
+            f"these do not: {', '.join(n for n, m in MEASURES.items() if m.needs == 'patterns')}",
+        )
+    return known
+
+
+def assess_patterns(
+    project: ProjectInfo,
+    names: Mapping[int, str],
+    patterns: ItemPatterns,
+    annotators: int,
+    measures: Sequence[str],
+    query: Query,
+) -> Assessment:
+    """The figures of item patterns of so many annotators; ``names`` are the categories by id."""
+    of = sample(project, names, patterns, annotators, query.metric)
+    found = coefficients(measures, of, None, query.confidence)
+    return Assessment(
+        project=project.name,
+        scale=query.metric.scale_of(project),
+        counts=Counts(
+            items=patterns.items,
+            items_compared=patterns.items_compared,
+            annotators=annotators,
+            answers=patterns.answers,
+            labels=patterns.labels,
+        ),
+        measures=tuple(finish(found, query.confidence, query.interval)),
+        rates=tuple(category_rates(patterns, list(names), query.confidence, query.interval)),
+        categories=names,
+        gold=None,
+        patterns=patterns,
+    )

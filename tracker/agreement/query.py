@@ -8,8 +8,8 @@ from typing import Final, TypedDict, Unpack
 
 from tracker.agreement.metric import AS_DECLARED, Metric
 from tracker.core.errors import InvalidOption
+from tracker.measures.citations import full_name
 from tracker.measures.confidence_bounds import ASYMMETRIC, check_interval
-from tracker.measures.short_names import full_name
 from tracker.queries import EVERYTHING, AnswerFilter, Selecting, filter_of
 
 _RESAMPLED: Final = ("items", "annotators")

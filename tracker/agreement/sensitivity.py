@@ -17,8 +17,8 @@ from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.estimate import Estimate
-from tracker.measures.leave_one_out import strongest_patterns, without_one_item
-from tracker.measures.merged_categories import merge_patterns, without_category
+from tracker.measures.jackknife import strongest_patterns, without_one_item
+from tracker.measures.pattern_table import merge_patterns, without_category
 from tracker.projects.annotators import annotator_names
 from tracker.projects.items import item_names_of
 from tracker.projects.lookup import near

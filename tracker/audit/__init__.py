@@ -2,7 +2,7 @@
 
 from tracker.audit.gather import AuditQuery, Looking, audit_query
 from tracker.audit.result import Audit, AuditedAnnotator
-from tracker.audit.whole import annotator_rows, audit_project
+from tracker.audit.run import annotator_rows, audit_project
 
 __all__ = [
     "Audit",

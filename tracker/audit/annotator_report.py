@@ -9,13 +9,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from tracker import queries
 from tracker.agreement import Query, study
 from tracker.agreement.sensitivity import influence
-from tracker.audit.anonymize import suppressed_figures
-from tracker.audit.finding import Flag
 from tracker.audit.gather import audit_query
-from tracker.audit.result import Audit, AuditedAnnotator
-from tracker.audit.whole import audit_project
+from tracker.audit.kind import Flag
+from tracker.audit.result import Audit, AuditedAnnotator, suppressed_figures
+from tracker.audit.run import audit_project
+from tracker.audit.statistics.dawid_skene import competence
+from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
 from tracker.projects.annotators import AnnotatorInfo
 from tracker.projects.project import ProjectInfo
@@ -113,3 +115,26 @@ def _quartiles(values: Sequence[float | None], least: int) -> Mapping[str, float
         return None
     low, middle, high = statistics.quantiles(known, n=4, method="inclusive")
     return {"lower_quartile": low, "median": middle, "upper_quartile": high}
+
+
+MOST_ANSWERS = 500_000
+"""The model is fitted to who answered what on each item, in memory; not to more than this."""
+
+
+def competences(connection: Connection, project: ProjectInfo) -> dict[int, float]:
+    """The probability of a right answer by annotator id (`dawid_skene`).
+
+    Raises InvalidOption for a project of spans, and for one of too many answers.
+    """
+    if project.answers == "spans":
+        raise InvalidOption(f"{project.name!r} is a project of spans", "leave out --competence")
+    selection = queries.select_answers(connection, project)
+    answers = sum(
+        number * items for number, items in queries.answers_per_item(connection, selection).items()
+    )
+    if answers > MOST_ANSWERS:
+        raise InvalidOption(
+            f"a model of {answers:,} answers takes too long; {MOST_ANSWERS:,} are the most",
+            "leave out --competence",
+        )
+    return competence(queries.joint_patterns(connection, selection))

@@ -17,12 +17,11 @@ from tracker.core.audit_tallies import (
     GoldTallies,
     RepeatTallies,
     Sequences,
+    SharedItems,
     SkipTallies,
 )
 from tracker.core.errors import InvalidOption
-from tracker.core.shared_items import SharedItems
-from tracker.core.tallies import AnnotatorTallies
-from tracker.core.tally_columns import FloatArray, TallyColumns, columns_of
+from tracker.core.tallies import AnnotatorTallies, FloatArray, TallyColumns, columns_of
 
 DEFAULT_ALPHA = 0.05
 """The false discovery rate: of what is flagged, at most this share is expected to be chance."""

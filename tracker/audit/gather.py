@@ -15,7 +15,7 @@ from tracker.audit.findings import KINDS
 from tracker.audit.kind import Finding, Kind
 from tracker.audit.kinds.drift import falls_since
 from tracker.audit.thresholds import DEFAULT_FLOORS, Floors, floors_of
-from tracker.core.answer_sample import JointAnswers
+from tracker.core.audit_tallies import JointAnswers
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in
 from tracker.projects.categories import category_names

@@ -10,7 +10,7 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Finding
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.pair_dependence import standing_out, witnesses
-from tracker.core.tally_columns import FloatArray
+from tracker.core.tallies import FloatArray
 
 _NOTHING = Opinion(None, None, None, None, holds=False)
 _PART = 0.75

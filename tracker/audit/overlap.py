@@ -23,8 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.finding import State
-from tracker.audit.kind import Finding, Key
+from tracker.audit.kind import Finding, Key, State
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS, bias_finding
 from tracker.audit.kinds.constant_category import CONSTANT_CATEGORY
 from tracker.audit.kinds.copying import COPYING

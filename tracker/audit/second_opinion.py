@@ -26,8 +26,8 @@ from tracker.audit.statistics.pair_dependence import (
     standing_out,
     trust_of,
 )
-from tracker.core.answer_sample import JointAnswers
-from tracker.core.tally_columns import FloatArray, IntArray
+from tracker.core.audit_tallies import JointAnswers
+from tracker.core.tallies import FloatArray, IntArray
 
 STRENGTH = 2.0
 """Answers that everybody's errors count as in each row of an annotator's matrix."""

@@ -17,11 +17,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.finding import State
-from tracker.audit.kind import Finding, Key, Kind
+from tracker.audit.kind import Finding, Key, Kind, State
 from tracker.audit.second_opinion import Opinion, consensus_of
 from tracker.audit.statistics.fdr import benjamini_hochberg
-from tracker.core.answer_sample import JointAnswers, tallies_without
+from tracker.core.audit_tallies import JointAnswers, tallies_without
 
 Consult: TypeAlias = Callable[[Collection[Finding]], JointAnswers]
 """Return the answers to some items of the annotators whom these findings are about."""

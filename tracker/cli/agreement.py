@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli import agreement_questions, agreement_rows
+from tracker.cli import agreement_questions
 from tracker.cli.agreement_options import (
     Asked,
     FigureOptions,
@@ -92,19 +92,19 @@ def agreement(
             "--self": lambda: agreement_questions.self_agreement(asked),
             "--gold": lambda: agreement_questions.against_gold(asked),
         }
-        simple.get(way or "", lambda: agreement_rows.whole(asked))()
+        simple.get(way or "", lambda: agreement_questions.whole(asked))()
 
 
 def _by(asked: Asked, by: str) -> None:
     rows = {
-        "category": lambda: agreement_rows.whole(asked, by_category=True),
-        "pair": lambda: agreement_rows.by_pair(asked),
-        "annotator": lambda: agreement_rows.by_annotator(asked),
-        "item": lambda: agreement_rows.by_item(asked),
+        "category": lambda: agreement_questions.whole(asked, by_category=True),
+        "pair": lambda: agreement_questions.by_pair(asked),
+        "annotator": lambda: agreement_questions.by_annotator(asked),
+        "item": lambda: agreement_questions.by_item(asked),
     }
     if by in rows:
         rows[by]()
     elif by.startswith(_ATTRIBUTE) and by != _ATTRIBUTE:
-        agreement_rows.by_attribute(asked, by.removeprefix(_ATTRIBUTE))
+        agreement_questions.by_attribute(asked, by.removeprefix(_ATTRIBUTE))
     else:
         raise InvalidOption(f"--by {by!r} is none of {_BY_WORDS}", "such as: --by attribute:source")

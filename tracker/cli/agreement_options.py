@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from tracker.cli.output import Output
-from tracker.cli.project_options import LARGEST
+from tracker.cli.project_argument import LARGEST
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def full_name_of_one(name: str | None) -> str | None:
     """A measure as it is called in full."""
     if name is None:
         return None
-    from tracker.measures.short_names import full_name
+    from tracker.measures.citations import full_name
 
     return full_name(name)
 

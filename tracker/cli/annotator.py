@@ -11,8 +11,7 @@ import typer
 from tracker.cli.context import Yes, confirm, opened
 from tracker.cli.output import AsJson, Output, json_text, show, show_json
 from tracker.cli.output_files import Force, check_output, write_text
-from tracker.cli.project_argument import ProjectArgument, about_project
-from tracker.cli.project_options import LARGEST
+from tracker.cli.project_argument import LARGEST, ProjectArgument, about_project
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
 

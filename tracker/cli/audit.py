@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli.anonymize_options import Pseudonyms, SuppressBelow
 from tracker.cli.context import opened
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import Output, show
-from tracker.cli.project_argument import ProjectArgument, about_project
-from tracker.cli.project_options import LARGEST
+from tracker.cli.project_argument import LARGEST, ProjectArgument, about_project
 from tracker.cli.terminal import hint, warn
 
 if TYPE_CHECKING:
@@ -134,3 +132,22 @@ def _rows(told: dict[str, Any]) -> list[dict[str, Any]]:
         for one in told["annotators"]
         for flag in one["flags"]
     ]
+
+
+Pseudonyms = Annotated[
+    bool,
+    typer.Option(
+        "--pseudonyms",
+        help="Replace names with pseudonyms that are stable in this database "
+        "and meaningless elsewhere.",
+    ),
+]
+SuppressBelow = Annotated[
+    int | None,
+    typer.Option(
+        "--suppress-below",
+        metavar="N",
+        max=LARGEST,
+        help="Leave out figures based on fewer than N answers.",
+    ),
+]

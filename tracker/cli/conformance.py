@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from tracker.cli.options import grouped
-from tracker.cli.output import Output, show
+from tracker.cli.output import Output, grouped, show
 from tracker.cli.terminal import hint
 
 

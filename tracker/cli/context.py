@@ -29,7 +29,7 @@ def full_names(names: list[str] | None) -> list[str] | None:
     """Measures as they are called in full."""
     if not names:
         return names
-    from tracker.measures.short_names import full_name
+    from tracker.measures.citations import full_name
 
     return [full_name(name) for name in names]
 

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from tracker.cli.context import opened
-from tracker.cli.options import grouped
-from tracker.cli.output import AsJson, Output, show, show_json
+from tracker.cli.output import AsJson, Output, grouped, show, show_json
 from tracker.cli.terminal import hint, say, warn
 
 databases = typer.Typer(help="Upgrade, check and back up the database.", no_args_is_help=True)

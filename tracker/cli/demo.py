@@ -132,8 +132,7 @@ def _experiments(ledger: Ledger) -> None:
 def _turk(ledger: Ledger) -> None:
     from tracker.render.agreement import agreement_view
     from tracker.render.audit import audit_view
-    from tracker.render.items import show_items
-    from tracker.render.pairs import show_pairs
+    from tracker.render.pairs import show_items, show_pairs
     from tracker.simulate.demo import turk_files
 
     _say(

@@ -8,10 +8,10 @@ import typer
 
 from tracker.cli.context import opened
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
-from tracker.cli.history_options import Every, Shown, Window
+from tracker.cli.history import Every, Shown, Window
+from tracker.cli.import_options import OutputFile, target
 from tracker.cli.output_files import Force
 from tracker.cli.project_argument import ProjectArgument, about_project
-from tracker.cli.row_files import OutputFile, target
 from tracker.cli.terminal import hint
 
 exports = typer.Typer(

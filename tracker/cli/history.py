@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import opened
+from tracker.cli.context import full_names, opened
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
-from tracker.cli.history_options import (
-    Every,
-    Intervals,
-    Last,
-    Shown,
-    Trend,
-    WatchFor,
-    Window,
-)
 from tracker.cli.output import Output, show
-from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.project_argument import LARGEST, ProjectArgument, about_project
 from tracker.cli.terminal import hint, warn
 from tracker.core.errors import InvalidOption
 
@@ -212,3 +203,62 @@ def _around(asked: _Asked, watched: Watched) -> None:
     if days is not None:
         before, after = days
         hint(f"next: tracker compare {shlex.quote(asked.project)} ..{before} {after}..")
+
+
+Every = Annotated[
+    str | None,
+    typer.Option(
+        metavar="day|week|month",
+        help="Rebuild the curve from the labels' own times, with a point at the "
+        "end of each period.",
+    ),
+]
+Window = Annotated[
+    str,
+    typer.Option(
+        metavar="all|7d|last-500-items",
+        help="With --every: the answers behind each point: all up to it, those of "
+        "the last days, or those of the items that most recently got a "
+        "second answer.",
+    ),
+]
+Shown = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measure",
+        metavar="NAME",
+        callback=full_names,
+        help="Show this measure (repeatable); short names such as alpha and ac1 will do.",
+    ),
+]
+Last = Annotated[
+    int,
+    typer.Option(
+        "--last",
+        metavar="N",
+        min=0,
+        max=LARGEST,
+        help="Number of rows in the table, 0 for all; JSON and CSV always have all.",
+    ),
+]
+Intervals = Annotated[
+    str | None,
+    typer.Option(
+        "--interval",
+        metavar="asymmetric|t",
+        help="With --every: interval method, as in tracker agreement.",
+    ),
+]
+Trend = Annotated[
+    bool,
+    typer.Option(
+        "--trend",
+        help="Report whether the first --measure (default: alpha) rises or falls "
+        "and when its level changed, from each week's own answers, or each "
+        "period's of --every.",
+    ),
+]
+WatchFor = Annotated[
+    str | None,
+    typer.Option(metavar="drop|rise|change", help="Report alarms for this change of its level."),
+]

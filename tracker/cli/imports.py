@@ -16,9 +16,8 @@ from tracker.cli.import_options import (
     rejections_shown,
     show_import,
 )
-from tracker.cli.options import grouped
-from tracker.cli.output import AsJson, Output, show, show_json
-from tracker.cli.project_options import LARGEST, NewProject
+from tracker.cli.output import AsJson, Output, grouped, show, show_json
+from tracker.cli.project_argument import LARGEST, NewProject
 from tracker.cli.terminal import bars_wanted, say
 
 if TYPE_CHECKING:

@@ -14,10 +14,8 @@ from tracker.cli.import_options import (
     rejections_shown,
     show_import,
 )
-from tracker.cli.options import grouped
-from tracker.cli.output import AsJson, Output, show
-from tracker.cli.project_argument import ProjectArgument, about_project
-from tracker.cli.project_options import LARGEST
+from tracker.cli.output import AsJson, Output, grouped, show
+from tracker.cli.project_argument import LARGEST, ProjectArgument, about_project
 from tracker.cli.terminal import warn
 
 items = typer.Typer(help="List and register items; show the answers to one.", no_args_is_help=True)
@@ -93,7 +91,7 @@ def show_(
     output: Output = Output(),
 ) -> None:
     """Show who said what about an item, when, and what was superseded or undone."""
-    from tracker.render.items import item_view
+    from tracker.render.pairs import item_view
 
     record = opened(context).items.show(project, item)
     show(

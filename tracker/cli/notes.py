@@ -9,8 +9,7 @@ import typer
 
 from tracker.cli.context import opened
 from tracker.cli.output import AsJson, Output, show, show_json
-from tracker.cli.project_argument import ProjectArgument, about_project
-from tracker.cli.project_options import LARGEST
+from tracker.cli.project_argument import LARGEST, ProjectArgument, about_project
 from tracker.cli.terminal import hint, say
 from tracker.core import clock
 

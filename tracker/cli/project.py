@@ -10,10 +10,8 @@ import typer
 
 from tracker.cli import notes
 from tracker.cli.context import Yes, confirm, opened
-from tracker.cli.options import grouped
-from tracker.cli.output import AsJson, Output, show, show_json
-from tracker.cli.project_argument import ProjectArgument, about_project
-from tracker.cli.project_options import NewProject, Settings
+from tracker.cli.output import AsJson, Output, grouped, show, show_json
+from tracker.cli.project_argument import NewProject, ProjectArgument, Settings, about_project
 from tracker.cli.terminal import hint, say
 
 if TYPE_CHECKING:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import wraps
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
 from tracker.cli.context import opened
-from tracker.cli.options import grouped
+from tracker.cli.output import grouped
 from tracker.cli.terminal import warn
 from tracker.core.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from tracker.ledger.projects import ProjectOptions
+
 
 ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's name.")]
 _Only = Annotated[
@@ -117,3 +122,53 @@ class _BeforeNumbers(_First):
         given, _, _ = self.make_parser(ctx).parse_args(list(args))
         first = given.get("project")
         return isinstance(first, str) and first.isdigit()
+
+
+LARGEST = 2**31 - 1
+"""The largest number an option takes: what a column of numbers holds on every database."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options for settings that can change."""
+
+    scale: Annotated[
+        str | None,
+        typer.Option(metavar="nominal|ordinal|interval|ratio", help="Scale of the categories."),
+    ] = None
+    categories: Annotated[
+        str | None, typer.Option(metavar="A,B,C", help="Closed list of categories, in order.")
+    ] = None
+    wanted: Annotated[
+        int | None,
+        typer.Option(metavar="N", max=LARGEST, help="Target number of answers per item."),
+    ] = None
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The categories, each by itself."""
+        if self.categories is None:
+            return None
+        return tuple(name.strip() for name in self.categories.split(",") if name.strip())
+
+
+@dataclass(frozen=True)
+class NewProject(Settings):
+    """The options for a project that is made."""
+
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="one|several|spans", help="Kind of answer: one category, several, or spans."
+        ),
+    ] = None
+    offsets: Annotated[
+        str | None, typer.Option(metavar="characters|tokens", help="Unit of span offsets.")
+    ] = None
+
+    @property
+    def options(self) -> ProjectOptions:
+        """The options as the ledger takes them."""
+        from tracker.ledger.projects import ProjectOptions
+
+        return ProjectOptions(self.answers, self.scale, self.offsets, self.names, self.wanted)

@@ -10,7 +10,7 @@ import typer
 
 from tracker.cli.context import opened
 from tracker.cli.output_files import Force, check_output, new_file
-from tracker.cli.project_options import LARGEST
+from tracker.cli.project_argument import LARGEST
 from tracker.cli.terminal import hint, say
 from tracker.core.errors import InvalidOption
 

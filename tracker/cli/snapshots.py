@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.context import Yes, confirm, opened
-from tracker.cli.history_options import Last
+from tracker.cli.history import Last
 from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
 from tracker.cli.terminal import bars_wanted, hint, warn

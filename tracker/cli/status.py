@@ -7,8 +7,7 @@ import typer
 from tracker.cli.context import ProjectOption, SomeProject, opened
 from tracker.cli.context import some_project as chosen
 from tracker.cli.filter_options import MomentOptions
-from tracker.cli.options import grouped
-from tracker.cli.output import Output, show
+from tracker.cli.output import Output, grouped, show
 from tracker.cli.terminal import hint
 
 
@@ -28,7 +27,7 @@ def status(
 
     Examples: `tracker status`, `tracker status reviews --as-of 2026-03-31`
     """
-    from tracker.render.status import pace_lines, status_view
+    from tracker.render.snapshots import pace_lines, status_view
 
     name = chosen(argument, project)
     ledger = opened(context)

@@ -15,9 +15,8 @@ from tracker.audit.evidence import Evidence
 from tracker.core.shown import Message
 from tracker.core.tallies import Pattern
 from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
-from tracker.measures.difference import Comparison
 from tracker.measures.estimate import Estimate, Floats
-from tracker.measures.significance import dependent, independent
+from tracker.measures.significance import Comparison, dependent, independent
 from tracker.measures.two_sample import two_columns
 from tracker.projects.annotators import annotator_names
 
@@ -110,7 +109,7 @@ def _compared(
 
 
 def _untested(difference: float, reason: str, confidence: float) -> Comparison:
-    why = str(Message(f"comparisons.{reason}"))
+    why = str(Message(f"methods.{reason}"))
     return Comparison(difference, confidence=confidence, why=why, undefined=NOT_APPLICABLE)
 
 
@@ -178,7 +177,7 @@ def _by_annotator(first: Study, second: Study, confidence: float) -> Comparison:
     return Comparison(
         fmean(mine.values()) - fmean(theirs.values()) if known else None,
         confidence=confidence,
-        why=str(Message("comparisons.no_sample")),
+        why=str(Message("methods.no_sample")),
         n_first=len(mine),
         n_second=len(theirs),
         undefined=NOT_APPLICABLE if known else TOO_FEW_ANNOTATORS,

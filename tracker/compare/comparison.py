@@ -10,8 +10,7 @@ from shlex import quote
 from sqlalchemy import Connection
 
 from tracker.agreement.coefficients import coefficients
-from tracker.compare.counted_state import Side
-from tracker.compare.group_means import DIVISIBLE, groups_of
+from tracker.compare.decomposition import DIVISIBLE, Part, contributions, groups_of, shares
 from tracker.compare.item_changes import (
     KINDS,
     Change,
@@ -20,16 +19,13 @@ from tracker.compare.item_changes import (
     gathered,
     patterns_with,
 )
-from tracker.compare.kitagawa import Part, contributions
 from tracker.compare.periods import PERIOD_KINDS, PeriodItems, are_disjoint, items_of_periods
 from tracker.compare.result import Because, Compared, StateComparison
-from tracker.compare.shapley import shares
-from tracker.compare.states import State
+from tracker.compare.states import Side, State
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.difference import Comparison
-from tracker.measures.significance import dependent, independent
+from tracker.measures.significance import Comparison, dependent, independent
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes

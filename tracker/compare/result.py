@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tracker.compare.decomposition import Part
 from tracker.compare.item_changes import KINDS
-from tracker.compare.kitagawa import Part
 from tracker.compare.periods import PERIOD_KINDS, PeriodItems
 from tracker.compare.states import State
 from tracker.core.shown import Shown
-from tracker.measures.difference import Comparison
+from tracker.measures.significance import Comparison
 from tracker.projects.notes import NoteInfo
 
 if TYPE_CHECKING:

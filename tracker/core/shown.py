@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_REGISTRY = "tracker.render.registry"
+_REGISTRY = "tracker.render.formats"
 _MESSAGES = "tracker.render.messages"
 
 

@@ -1,7 +1,6 @@
 """Findings that audits recorded: stored, seen again, acted on, listed."""
 
-from tracker.flags.action_log import flag_changes
-from tracker.flags.actions import Acted, act
+from tracker.flags.actions import Acted, act, flag_changes
 from tracker.flags.listing import ALL, FlagPage, RecordedFlag, count_flags, list_flags, show_flag
 from tracker.flags.recording import Recorded, record_flags
 

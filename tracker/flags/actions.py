@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, Row, func, insert, select
 
 from tracker.core import clock
-from tracker.core.errors import InvalidOption
-from tracker.flags.states import FlagState, flag_states, named_flag, next_moment
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.projects.annotators import annotator_names, settling_changes
+from tracker.projects.categories import every_category_name
 from tracker.projects.change_log import lock_project
 from tracker.projects.lookup import check_text
 from tracker.projects.project import ProjectInfo
-from tracker.storage.schema import FLAG_STATES, FlagChange
+from tracker.storage.schema import FLAG_STATES, FlagChange, FlagRow, FlagSighting
 
 Action: TypeAlias = Literal["acknowledge", "dismiss", "resolve", "appeal"]
 
@@ -106,3 +108,156 @@ def _outcome(state: FlagState, action: Action, by: str, moment: int) -> Acted:
         )
     after = state.state if action == "appeal" else called
     return Acted(state.id, after, True, by, moment, state)
+
+
+class Names:
+    """What the numbers in a flag's key mean."""
+
+    def __init__(self, connection: Connection, project: ProjectInfo) -> None:
+        self.annotators = annotator_names(connection, project)
+        self.categories = every_category_name(connection, project)
+
+    def told(self, row: Row[Any]) -> dict[str, Any]:
+        """The flag's number, and what it is about."""
+        pair = row.other_id != row.annotator_id
+        return {
+            "flag": row.id,
+            "annotator": self.annotators[row.annotator_id],
+            "with": self.annotators[row.other_id] if pair else None,
+            "kind": row.kind,
+            "category": self.categories.get(row.category_id),
+        }
+
+
+def flag_changes(
+    connection: Connection, project: ProjectInfo, number: int | None = None
+) -> list[dict[str, Any]]:
+    """What was done about a flag, or about all of a project's, in order; raises NotFound."""
+    statement = (
+        select(FlagRow.__table__, FlagChange.__table__)
+        .join(
+            FlagChange,
+            (FlagChange.project_id == FlagRow.project_id) & (FlagChange.flag_id == FlagRow.id),
+        )
+        .where(FlagRow.project_id == project.id)
+        .order_by(FlagChange.made_at, FlagChange.flag_id, FlagChange.number)
+    )
+    if number is not None:
+        named_flag(project, flag_states(connection, project), number)
+        statement = statement.where(FlagRow.id == number)
+    names = Names(connection, project)
+    return [
+        {
+            **names.told(row),
+            "number": row.number,
+            "at": clock.iso(row.made_at),
+            "action": row.action,
+            "state": row.state,
+            "by": row.made_by,
+            "note": row.note,
+            "informative": row.informative,
+        }
+        for row in connection.execute(statement)
+    ]
+
+
+Key: TypeAlias = tuple[int, int, str, int]
+"""What a finding is about: annotator, other annotator, kind, category; as they are stored."""
+
+
+@dataclass(frozen=True)
+class FlagState:
+    """One flag as it stands.
+
+    ``action``, ``made_at``, ``made_by`` and ``informative_then`` are of the change that made
+    its state; ``changes`` and ``sightings`` the numbers of the last ones, ``changed_at`` and
+    ``seen_at`` their moments, ``informative`` the evidence when it was last seen.
+    """
+
+    id: int
+    key: Key
+    state: str
+    action: str
+    made_at: int
+    made_by: str | None
+    informative_then: int
+    changes: int
+    changed_at: int
+    sightings: int
+    seen_at: int
+    informative: int
+
+    def __str__(self) -> str:
+        """The state, who made it and when: "dismissed (by ann, 2026-11-21)"."""
+        who = f"by {self.made_by}" if self.made_by is not None else self.action
+        return f"{self.state} ({who}, {clock.iso(self.made_at)[:10]})"
+
+
+def flag_states(connection: Connection, project: ProjectInfo) -> dict[int, FlagState]:
+    """Every flag of a project, by its number."""
+    settled = settling_changes(project.id)
+    changes = (
+        select(
+            FlagChange.flag_id,
+            func.max(FlagChange.number).label("number"),
+            func.max(FlagChange.made_at).label("moment"),
+        )
+        .where(FlagChange.project_id == project.id)
+        .group_by(FlagChange.flag_id)
+        .subquery("changes_made")
+    )
+    sightings = (
+        select(FlagSighting.flag_id, func.max(FlagSighting.number).label("number"))
+        .where(FlagSighting.project_id == project.id)
+        .group_by(FlagSighting.flag_id)
+        .subquery("times_seen")
+    )
+    last_seen = (FlagSighting.flag_id == sightings.c.flag_id) & (
+        FlagSighting.number == sightings.c.number
+    )
+    statement = (
+        select(
+            FlagRow.id,
+            FlagRow.annotator_id,
+            FlagRow.other_id,
+            FlagRow.kind,
+            FlagRow.category_id,
+            settled.c.state,
+            settled.c.action,
+            settled.c.made_at,
+            settled.c.made_by,
+            settled.c.informative.label("informative_then"),
+            changes.c.number.label("changes"),
+            changes.c.moment.label("changed_at"),
+            sightings.c.number.label("sightings"),
+            FlagSighting.seen_at,
+            FlagSighting.informative,
+        )
+        .join(settled, settled.c.flag_id == FlagRow.id)
+        .join(changes, changes.c.flag_id == FlagRow.id)
+        .join(sightings, sightings.c.flag_id == FlagRow.id)
+        .join(FlagSighting, last_seen & (FlagSighting.project_id == FlagRow.project_id))
+        .where(FlagRow.project_id == project.id)
+        .order_by(FlagRow.id)
+    )
+    return {
+        number: FlagState(number, (annotator, other, kind, category), *rest)
+        for number, annotator, other, kind, category, *rest in connection.execute(statement)
+    }
+
+
+def named_flag(project: ProjectInfo, states: dict[int, FlagState], number: int) -> FlagState:
+    """The flag of that number; raises NotFound, saying which there are."""
+    if number in states:
+        return states[number]
+    there = (
+        f"there are {min(states)} to {max(states)}; see: tracker flags list {quote(project.name)}"
+        if states
+        else f"none is recorded: tracker audit {quote(project.name)} --record"
+    )
+    raise NotFound(f"there is no flag {number} in {project.name!r}", there)
+
+
+def next_moment(states: Iterable[FlagState]) -> int:
+    """The moment of what is recorded now: after all that was, whatever the machine's clock says."""
+    return max([clock.now(), *(1 + max(state.changed_at, state.seen_at) for state in states)])

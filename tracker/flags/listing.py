@@ -12,11 +12,9 @@ from sqlalchemy import Connection, Row, Select, func, or_, select
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
-from tracker.flags.action_log import Names, flag_changes
-from tracker.flags.evidence_json import read_evidence
-from tracker.flags.states import flag_states, named_flag
-from tracker.projects.annotators import find_annotator
-from tracker.projects.flag_states import settling_changes
+from tracker.flags.actions import Names, flag_changes, flag_states, named_flag
+from tracker.flags.recording import read_evidence
+from tracker.projects.annotators import find_annotator, settling_changes
 from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -9,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, insert
 
-from tracker.flags.evidence_json import Numbered
-from tracker.flags.states import FlagState, Key, flag_states, next_moment
-from tracker.projects.annotators import annotator_names
+from tracker.flags.actions import FlagState, Key, flag_states, next_moment
+from tracker.projects.annotators import annotator_names, with_people
 from tracker.projects.change_log import lock_project
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import NONE_APPLIES, STANDING, FlagChange, FlagRow, FlagSighting
 
 if TYPE_CHECKING:
     from tracker.audit import Audit, AuditedAnnotator
-    from tracker.audit.finding import Flag
+    from tracker.audit.kind import Flag
 
 
 GROWTH = (3, 2)
@@ -135,3 +136,38 @@ def _why_again(state: FlagState, informative: int) -> str | None:
     if state.state == "dismissed" and grew:
         return f"evidence grew from {before:,} to {informative:,} items"
     return None
+
+
+# Older rows hold their sentence, with annotators by number between two NULs.
+_MARKED = re.compile(r"\\u0000(\d+)\\u0000")
+
+
+class Numbered:
+    """An audit's findings, with annotators by number.
+
+    ``names`` are all of the project, aliases too.
+    """
+
+    def __init__(self, found: Audit, names: Mapping[int, str]) -> None:
+        self.found = found
+        self.numbers = {name: number for number, name in names.items()}
+        self.selection = with_people(found.selection, self.numbers)
+
+    def evidence(self, annotator: AuditedAnnotator, flag: Flag) -> str:
+        """Return one finding, as it is reported of one annotator."""
+        values = self.found.finding_values(annotator, flag) | {"selection": self.selection}
+        if flag.other is not None:
+            values["with"] = flag.annotator if annotator.id == flag.other else flag.other
+        return json.dumps(values, ensure_ascii=False, allow_nan=False)
+
+
+def read_evidence(text: str, names: Mapping[int, str]) -> dict[str, Any]:
+    """Return what `Numbered.evidence` wrote, with the names that annotators have now.
+
+    Older rows hold a sentence as ``why``.
+    """
+    named = _MARKED.sub(lambda mark: json.dumps(names[int(mark[1])])[1:-1], text)
+    values: dict[str, Any] = json.loads(named)
+    if isinstance(values["with"], int):
+        values["with"] = names[values["with"]]
+    return values | {"selection": with_people(values["selection"], names)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tracker.agreement.metric import AS_DECLARED, Metric
-from tracker.gate.toml_lines import Place
+from tracker.gate.toml_table import Place
 from tracker.measures.confidence_bounds import ASYMMETRIC
 
 Bound: TypeAlias = Literal["value", "ci_low"]

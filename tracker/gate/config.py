@@ -21,11 +21,10 @@ from tracker.gate.checks import (
     NoFlags,
     OverlapAtLeast,
 )
-from tracker.gate.toml_lines import Place, places
-from tracker.gate.toml_table import Table
+from tracker.gate.toml_table import Place, Table, places
 from tracker.measures import MEASURES
+from tracker.measures.citations import full_name
 from tracker.measures.confidence_bounds import ASYMMETRIC, INTERVALS
-from tracker.measures.short_names import full_name
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 from tracker.projects.lookup import near
 

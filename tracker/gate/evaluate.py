@@ -17,8 +17,7 @@ from tracker.gate.checks import (
     OverlapAtLeast,
 )
 from tracker.gate.context import Present
-from tracker.gate.figure_checks import ROUNDING, figure_results, name_of
-from tracker.gate.finding_checks import found_now, not_looked_for
+from tracker.gate.figure_checks import ROUNDING, figure_results, found_now, name_of, not_looked_for
 from tracker.gate.result import CheckResult, GateResult
 from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter

@@ -9,29 +9,41 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from sqlalchemy import Connection, Table, insert, select
+import numpy as np
+from sqlalchemy import Connection, Table, func, insert, select
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Rejection, Rejections
 from tracker.imports.column_roles import Mapped
-from tracker.imports.normalize import Intake
+from tracker.imports.item_lookup import ItemIds
+from tracker.imports.lookup import BAD
+from tracker.imports.normalize import Intake, refuse_nul
 from tracker.imports.readers import Source as Reader
 from tracker.imports.readers import read
+from tracker.imports.readers.delimited import read_delimited
+from tracker.imports.readers.source import SourceFile
 from tracker.imports.resolve import Settlement
-from tracker.imports.row_outcomes import FATES
-from tracker.imports.staged_rows import all_inserted
-from tracker.imports.staging import staging
+from tracker.imports.staging import FATES, all_inserted, staging
 from tracker.imports.validate import Contradiction, check_references, contradictions, past_the_end
 from tracker.projects.categories import category_names
 from tracker.projects.category_merge import fold
-from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.changed_items import touch, touch_range
+from tracker.projects.change_log import lock_project, record_change, touch, touch_range
+from tracker.projects.items import count_items
 from tracker.projects.lookup import look_alikes
 from tracker.projects.project import ProjectInfo
 from tracker.storage import dialect, seals
-from tracker.storage.answer_keys import given_as
 from tracker.storage.as_of import live_merges
-from tracker.storage.schema import Annotator, Category, Import, Item, ItemAttribute, Label, Source
+from tracker.storage.bulk_rows import given_as
+from tracker.storage.schema import (
+    Annotator,
+    Category,
+    Import,
+    Item,
+    ItemAttribute,
+    ItemFact,
+    Label,
+    Source,
+)
 
 Progress = Callable[[int, int | None], None]
 """Told the bytes read so far and the bytes there are, None where unknown."""
@@ -273,3 +285,64 @@ def _no_cycles() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+_facts = cast("Table", ItemFact.__table__)
+
+
+def load_items(
+    connection: Connection,
+    project: ProjectInfo,
+    sources: Sequence[SourceFile],
+    mapped: Mapped,
+    *,
+    skip_invalid: bool = False,
+) -> ImportResult:
+    """Register the items of files, with their texts and the attributes to keep.
+
+    A row is ``inserted`` if the project did not have the item, ``changed`` if the file says
+    something new about it. Raises Refused as `load` does.
+    """
+    lock_project(connection, project.id)
+    before = count_items(connection, project)
+    names = [source.name for source in sources]
+    detail = {"items": True, "sources": names}
+    change, _ = record_change(connection, project.id, "import", detail)
+    rejections = Rejections()
+    ids = ItemIds(connection, project, change, listed=True)
+    first_new, rows = ids.next, 0
+    for source in sources:
+        for batch in read_delimited(source, mapped, rejections):
+            refuse_nul(batch, source.name)
+            column = batch.columns["item"]
+            numbers = ids.of(column, batch)[column.codes]
+            for n in np.flatnonzero(numbers == BAD).tolist():
+                rejections.add(source.name, int(batch.lines[n]), ids.reason(column[n]))
+            rows += len(batch.lines)
+        source.drain()
+    ids.close()
+    seals.changed(connection, project.id)
+    rows += rejections.ragged
+    if rejections.count and not skip_invalid:
+        raise Rejected(result_of(None, project, rows, {}, None, rejections))
+    inserted = count_items(connection, project) - before
+    said = _said_otherwise(connection, project, change, first_new)
+    good = rows - rejections.count
+    fates = {"inserted": inserted, "changed": min(said, good - inserted), "older": 0}
+    fates["unchanged"] = good - sum(fates.values())
+    number = record_import(connection, project, change, rows, fates, rejections.count, sources)
+    return result_of(number, project, rows, fates, None, rejections)
+
+
+def _said_otherwise(
+    connection: Connection, project: ProjectInfo, change: int, first_new: int
+) -> int:
+    """Return the number of known items about which a change said something new."""
+    new = select(func.count(_facts.c.item_id.distinct())).where(
+        _facts.c.project_id == project.id,
+        _facts.c.change_id == change,
+        _facts.c.item_id < first_new,
+        _facts.c.role != "item",
+        _facts.c.same_as.is_(None),
+    )
+    return connection.scalar(new) or 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,13 @@ from sqlalchemy import Connection
 
 from tracker.core.errors import Refused
 from tracker.imports import cell_values
-from tracker.imports.annotator_kinds import take_kinds
 from tracker.imports.batch import KEEP, Batch, Cells, Numbers, Rejections
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD, AnnotatorIds, CategoryIds
-from tracker.imports.staged_rows import NOT_TIMED
-from tracker.imports.staging import Staging
+from tracker.imports.staging import NOT_TIMED, Staging
 from tracker.projects.project import ProjectInfo
 from tracker.storage.facts import hold_kinds, say_of_annotators, say_of_categories
-from tracker.storage.schema import NO_SPAN, NONE_APPLIES, SKIPPED
+from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED
 
 GOLD = "gold"
 """The reference annotator whose answers a gold column holds."""
@@ -212,3 +211,45 @@ def refuse_nul(batch: Batch, name: str) -> None:
             if with_nul.any():
                 line = batch.lines[with_nul.argmax()]
                 raise Refused(f"{name}, line {line}: a text holds a NUL character")
+
+
+def take_kinds(
+    annotators: AnnotatorIds,
+    given: Numbers,
+    kinds: Cells,
+    lines: Numbers,
+    source: str,
+) -> None:
+    """Note the kinds that a file gives to annotators; an empty cell gives none.
+
+    ``given`` holds each row's annotator by number, and ``kinds`` the cell of its kind. Raises
+    Refused, with the line, for an unknown kind, and for a kind that contradicts another line or
+    an earlier statement about the annotator.
+    """
+    pairs = given * len(kinds.distinct) + kinds.codes
+    for n in np.sort(np.unique(pairs, return_index=True)[1]).tolist():
+        number, raw = int(given[n]), kinds[n]
+        kind = raw.strip().casefold()
+        if number == BAD or not kind:
+            continue
+        if kind not in KINDS:
+            raise Refused(
+                f"{source}, line {lines[n]}: {raw.strip()!r} is no kind of annotator",
+                f"write one of: {', '.join(KINDS)}; or, if the column means something else: "
+                "--map kind=",
+            )
+        owner = annotators.aliases.get(number, number)
+        name = annotators.name_of(owner)
+        place = f"{source}, line {lines[n]}: {name!r} is a {kind} here"
+        known = annotators.told.setdefault(owner, kind)
+        if known != kind:
+            raise Refused(f"{place}, and a {known} on another line", "an annotator has one kind")
+        stated = annotators.stated.get(owner, kind)
+        if stated != kind:
+            project = annotators.project.name
+            raise Refused(
+                f"{place}, and a {stated} in {project!r}",
+                f"run: tracker annotator kind {quote(name)} {kind} -p {quote(project)}, "
+                "or ignore the column: --map kind=",
+            )
+        annotators.kinds[name] = kind

@@ -30,11 +30,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.selectable import FromClause
 
-from tracker.imports.row_outcomes import CHANGED, FATES, INSERTED, OLDER, UNCHANGED
-from tracker.imports.staged_rows import with_missing
+from tracker.imports.staging import CHANGED, FATES, INSERTED, OLDER, UNCHANGED, with_missing
 from tracker.projects.supersede import retire
 from tracker.storage import dialect
-from tracker.storage.answer_keys import ANSWER, ASSERTION, LABEL, OWN_NAME, RECORD, given_as, same
+from tracker.storage.bulk_rows import ANSWER, ASSERTION, LABEL, OWN_NAME, RECORD, given_as, same
 from tracker.storage.schema import Change, Import, Label, PastLabel, Source
 
 _labels = cast("Table", Label.__table__)

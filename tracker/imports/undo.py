@@ -16,9 +16,8 @@ from sqlalchemy import (
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.imports.item_facts import take_back_facts
-from tracker.imports.row_outcomes import FATES
-from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.changed_items import touch
+from tracker.imports.staging import FATES
+from tracker.projects.change_log import lock_project, record_change, touch
 from tracker.projects.supersede import restore, retire
 from tracker.storage import seals
 from tracker.storage.facts import hold_kinds

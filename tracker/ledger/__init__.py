@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tracker.ledger.agreement import AgreementQuestions
 from tracker.ledger.audits import Audits
 from tracker.ledger.importing import Importing
-from tracker.ledger.records import Records
+from tracker.ledger.namespaces import Records
 from tracker.ledger.reports import Reports
 from tracker.ledger.snapshots import Snapshots
 from tracker.ledger.transactions import database_url

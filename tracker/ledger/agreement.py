@@ -22,9 +22,9 @@ if TYPE_CHECKING:
         Study,
     )
     from tracker.agreement.against_gold import AgainstTruth
+    from tracker.agreement.assessment import Methods
     from tracker.agreement.explain import Explanation
     from tracker.agreement.intra_annotator import Themselves
-    from tracker.agreement.methods_paragraph import Methods
     from tracker.agreement.sensitivity import Influences, Merges
     from tracker.compare.answer_sets import AgainstOther
     from tracker.projects.project import ProjectInfo
@@ -179,7 +179,7 @@ class AgreementQuestions(Transactions):
     def methods(self, project: str, **asking: Unpack[Asking]) -> Methods:
         """Return the sentences that a paper needs about the first measure, with BibTeX entries."""
         from tracker.agreement import assess
-        from tracker.agreement.methods_paragraph import methods
+        from tracker.agreement.assessment import methods
 
         with self._asked(project, asking) as (connection, found, query):
             figures = assess(connection, found, query)

@@ -60,7 +60,7 @@ class Audits(Transactions):
             pseudonyms: replace names with `pseudonyms`.
             suppress_below: leave out figures that rest on fewer answers.
         """
-        from tracker.audit.anonymize import renamed, suppressed
+        from tracker.audit.result import renamed, suppressed
         from tracker.projects.annotators import list_annotators
 
         if suppress_below is not None:
@@ -73,7 +73,7 @@ class Audits(Transactions):
 
     def pseudonyms(self, project: str) -> dict[int, str]:
         """Return a pseudonym for every annotator, by number; see `projects.pseudonyms`."""
-        from tracker.projects.pseudonyms import pseudonyms
+        from tracker.projects.annotators import pseudonyms
 
         with self.reading(project) as (connection, found):
             return pseudonyms(connection, found)
@@ -83,8 +83,7 @@ class Audits(Transactions):
 
         With ``competence`` also the probability of a right answer by Dawid and Skene's model.
         """
-        from tracker.audit.annotator_report import annotator_page
-        from tracker.audit.competence import competences
+        from tracker.audit.annotator_report import annotator_page, competences
         from tracker.flags import ALL, list_flags
         from tracker.projects.annotators import find_annotator
 
@@ -104,7 +103,7 @@ class Audits(Transactions):
         """
         from tracker.audit import audit_project, audit_query
         from tracker.audit.annotator_report import own_report
-        from tracker.audit.anonymize import check_least
+        from tracker.audit.result import check_least
         from tracker.projects.annotators import find_annotator
 
         check_least(suppress_below)

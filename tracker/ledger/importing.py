@@ -84,7 +84,7 @@ class Importing(Transactions):
     ) -> ImportResult:
         """Register the items of one or more files, which need no answers; as `import_file`."""
         from tracker.imports.column_roles import parse_map
-        from tracker.imports.item_list import load_items
+        from tracker.imports.loader import load_items
         from tracker.imports.readers.source import SourceFile
         from tracker.projects.project import ProjectOptions, project_for_import
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tracker.ledger.namespace import Namespace
+from tracker.ledger.namespaces import Namespace
 from tracker.projects.project import ProjectInfo, ProjectOptions
 
 __all__ = ["ProjectOptions", "ProjectSettings", "Projects"]

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from tracker.snapshots import History, SnapshotRecord, Taken
     from tracker.snapshots.count import Recording, Settings
     from tracker.snapshots.curve import Asked, Curve
-    from tracker.snapshots.detail import SnapshotPage
-    from tracker.snapshots.listing import Overview
+    from tracker.snapshots.listing import Overview, SnapshotPage
     from tracker.snapshots.monitor import Watched
     from tracker.snapshots.prune import Fate
     from tracker.snapshots.verify import Verified
@@ -156,7 +155,7 @@ class Snapshots(Transactions):
 
     def snapshot_page(self, project: str, which: int | str) -> SnapshotPage:
         """Return everything about one snapshot: by number, name, "last" or "last~2"."""
-        from tracker.snapshots.detail import snapshot_page
+        from tracker.snapshots.listing import snapshot_page
 
         with self.reading(project) as (connection, found):
             return snapshot_page(connection, found, which)

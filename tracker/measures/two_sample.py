@@ -10,10 +10,10 @@ from typing import Final
 
 from tracker.core.errors import InvalidOption
 from tracker.measures.coefficient import TOO_FEW_ITEMS
-from tracker.measures.difference import Comparison
 from tracker.measures.hodges_lehmann import shift_of_pairs, shift_of_two
 from tracker.measures.intervals import check_confidence
 from tracker.measures.numeric.two_annotators import WITHOUT_SPREAD
+from tracker.measures.significance import Comparison
 
 UNPAIRED_TESTS: Final = ("welch_t", "mann_whitney", "student_t")
 PAIRED_TESTS: Final = ("paired_t", "wilcoxon")

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tracker.core.clock import iso
 from tracker.monitoring.autocorrelation import (
@@ -18,8 +19,7 @@ from tracker.monitoring.autocorrelation import (
     least_dispersion,
     misfit,
 )
-from tracker.monitoring.segmentation import SHORTEST, partition
-from tracker.monitoring.series import TOO_FEW_POINTS, Point, Series, laid_out
+from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, laid_out
 
 _METHOD: Final = (
     "Optimal partitioning into levels of two periods or more, each change at the price of the "
@@ -118,7 +118,7 @@ class ChangePoints:
 
 
 def change_points(points: Sequence[Point]) -> ChangePoints:
-    """Divide a series into levels: exact, see `tracker.monitoring.segmentation.partition`.
+    """Divide a series into levels: exact, see `tracker.monitoring.change_points.partition`.
 
     Neighboring periods may depend on each other, and a series that does wanders as if its level
     changed. For each autocorrelation from 0 to 0.95 the best division is made, and the one is
@@ -134,7 +134,7 @@ def change_points(points: Sequence[Point]) -> ChangePoints:
         ValueError: see `tracker.monitoring.series.laid_out`.
 
     Source:
-        `tracker.monitoring.segmentation.partition`; `spread_of_neighbours` for the dispersion.
+        `tracker.monitoring.change_points.partition`; `spread_of_neighbours` for the dispersion.
     """
     series = laid_out(points)
     if len(points) < 2 * SHORTEST:
@@ -280,3 +280,72 @@ def _change(before: Level, after: Level) -> Change:
         n_before=before.n,
         n_after=after.n,
     )
+
+
+SHORTEST: Final = 2
+"""The fewest points of a stretch: a single one is an outlier, not a level."""
+
+
+def partition(values: FloatArray, variances: FloatArray, autocorrelation: float = 0.0) -> list[int]:
+    """Return the places at which the stretches of the best division start, the first of them 0.
+
+    Best is the division of the least sum of squared deviations from its stretches' means, each
+    over its variance, plus 3 log n for every change, plus log(n_i / n) for every stretch of n_i
+    points: twice the negative logarithm of the modified Bayes information criterion. Every
+    division with stretches of two points or more is looked at, in n^2 / 2 steps. Neighbors
+    within a stretch may correlate; then the deviations are those from what the neighbor before
+    lets one expect.
+
+    Args:
+        values: in order of time, (n,).
+        variances: of each, above 0, (n,).
+        autocorrelation: within a stretch, in [0, 1).
+
+    Source:
+        Jackson et al. (2005), IEEE Signal Process. Lett. 12, 105, for the search; Zhang and
+        Siegmund (2007), Biometrics 63, 22, for what is best, their case of a known variance;
+        Chakar et al. (2017), Bernoulli 23, 1408, for stretches of an autoregression.
+    """
+    n = len(values)
+    if n < 2 * SHORTEST:
+        return [0]
+    weights = 1.0 / variances
+    centred = values - np.average(values, weights=weights)  # or the squares below would cancel
+    one, deviation = np.sqrt(weights), np.sqrt(weights) * centred
+    sums = [
+        _Sums(left, right, autocorrelation)
+        for left, right in ((one, one), (one, deviation), (deviation, deviation))
+    ]
+    change = 3.0 * math.log(n)
+    start_of_stretch = math.log(1 - autocorrelation**2)  # its first point varies by more
+    best = np.full(n + 1, math.inf)  # of the points before each place; the first starts no change
+    best[0] = -change
+    came_from = np.zeros(n + 1, dtype=np.int64)
+    for stop in range(SHORTEST, n + 1):
+        start = np.arange(stop - SHORTEST + 1)
+        weight, total, squares = (one.of(start, stop) for one in sums)
+        within = squares - total**2 / weight
+        costs = best[start] + within + np.log((stop - start) / n) + change - start_of_stretch
+        came_from[stop] = np.argmin(costs)
+        best[stop] = costs[came_from[stop]]
+    starts, stop = [], n
+    while stop > 0:
+        stop = int(came_from[stop])
+        starts.append(stop)
+    return starts[::-1]
+
+
+class _Sums:
+    """Sums of the products of two whitened columns over any stretch."""
+
+    def __init__(self, one: FloatArray, other: FloatArray, autocorrelation: float) -> None:
+        """Whiten two columns of a series over their errors, (n,), and add up their products."""
+        variance = 1 - autocorrelation**2
+        later = (one[1:] - autocorrelation * one[:-1]) * (other[1:] - autocorrelation * other[:-1])
+        self._first = one * other
+        self._later = np.concatenate(([0.0, 0.0], np.cumsum(later / variance)))
+
+    def of(self, start: NDArray[np.int64], stop: int) -> FloatArray:
+        """Return the sums over the points from each start up to, without, ``stop``."""
+        sums: FloatArray = self._first[start] + self._later[stop] - self._later[start + 1]
+        return sums

@@ -9,8 +9,7 @@ from typing import Any, Final
 from tracker.core.clock import iso
 from tracker.core.errors import InvalidOption
 from tracker.monitoring.autocorrelation import PRIOR, Autocorrelation
-from tracker.monitoring.cusum_state import Known, Sum, first_after
-from tracker.monitoring.run_length import REFERENCE, limit_for
+from tracker.monitoring.cusum_state import REFERENCE, Known, Sum, first_after, limit_for
 from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, as_angles, laid_out
 
 DIRECTIONS: Final[dict[str, tuple[int, ...]]] = {"drop": (-1,), "rise": (1,), "change": (-1, 1)}

@@ -14,8 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, s
 
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.annotators import AnnotatorInfo, annotator_names, find_annotator, live_aliases
-from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.changed_items import touch
+from tracker.projects.change_log import lock_project, record_change, touch
 from tracker.projects.project import ProjectInfo, list_projects
 from tracker.projects.supersede import restore, retire
 from tracker.storage import seals

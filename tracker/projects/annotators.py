@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, Subquery, Table, func, insert, or_, select, update
 
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.flag_states import settling_changes
 from tracker.projects.lookup import check_name, near
 from tracker.projects.project import ProjectInfo
 from tracker.storage.facts import hold_kinds, say_of_annotators, standing_annotators
-from tracker.storage.schema import KINDS, STANDING, Alias, Annotator, FlagRow, Label
+from tracker.storage.schema import (
+    KINDS,
+    STANDING,
+    Alias,
+    Annotator,
+    Change,
+    FlagChange,
+    FlagRow,
+    Import,
+    Label,
+    Note,
+    Project,
+    PseudonymKey,
+    Snapshot,
+    Source,
+)
 
 
 @dataclass(frozen=True)
@@ -217,3 +234,90 @@ def with_people(told: Mapping[str, Any] | None, people: Mapping[Any, Any]) -> di
         **told,
         **{who: [people[one] for one in told[who]] for who in ("annotators", "excluded")},
     }
+
+
+@dataclass(frozen=True)
+class Mention:
+    """How many rows of a project hold a name, and what they are."""
+
+    project: str
+    what: str
+    rows: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The mention as JSON."""
+        return {"project": self.project, "what": self.what, "rows": self.rows}
+
+
+def mentions(connection: Connection, names: Sequence[str]) -> list[Mention]:
+    """Where any of these names may still stand, in all projects, without regard to case.
+
+    A short name is found in many a text that does not mean the person.
+    """
+    found = []
+    for what, model, columns in (
+        ("notes on findings", FlagChange, (FlagChange.note,)),
+        ("notes", Note, (Note.text,)),
+        ("changes in the log", Change, (Change.detail,)),
+        ("names and notes of snapshots", Snapshot, (Snapshot.name, Snapshot.note)),
+        ("names of imported files", Source, (Source.name,)),
+    ):
+        held = [column.icontains(name, autoescape=True) for column in columns for name in names]
+        found += _counted(connection, what, model, or_(*held))
+    found += _counted(connection, "annotators of that name", Annotator, Annotator.name.in_(names))
+    by = FlagChange.made_by.in_(names)
+    found += _counted(connection, "acts on findings by that name", FlagChange, by)
+    return found
+
+
+def _counted(connection: Connection, what: str, model: Any, which: Any) -> list[Mention]:
+    statement = select(Project.name, func.count()).group_by(Project.name).where(which)
+    if model is Source:
+        statement = statement.join(Import, Import.project_id == Project.id)
+        statement = statement.join(Source, Source.import_id == Import.id)
+    else:
+        statement = statement.join(model, model.project_id == Project.id)
+    found = [Mention(row[0], what, row[1]) for row in connection.execute(statement)]
+    return sorted(found, key=lambda one: one.project)
+
+
+_LETTERS = 8  # 40 bits: among a million annotators two alike are unlikely
+
+
+def pseudonyms(connection: Connection, project: ProjectInfo) -> dict[int, str]:
+    """A pseudonym for every annotator of a project, by id.
+
+    It is a keyed digest (HMAC, SHA-256) of the annotator's number in the project, so it stays the
+    same within a database, through renames too, and cannot be guessed from a name by whoever has
+    not the database's key. The same person has another pseudonym in another project.
+    """
+    key = bytes.fromhex(connection.scalars(select(PseudonymKey.key)).one())
+    return {
+        annotator: f"annotator-{_digest(key, f'{project.id}/{annotator}')}"
+        for annotator in annotator_names(connection, project)
+    }
+
+
+def _digest(key: bytes, told: str) -> str:
+    digest = hmac.new(key, told.encode(), hashlib.sha256).digest()
+    return base64.b32encode(digest).decode()[:_LETTERS].lower()
+
+
+_changes = cast("Table", FlagChange.__table__)
+
+
+def settling_changes(project_id: int) -> Subquery:
+    """The change that made each flag's state, as a subquery with the columns of `FlagChange`."""
+    last = (
+        select(_changes.c.flag_id, func.max(_changes.c.number).label("number"))
+        .where(_changes.c.project_id == project_id, _changes.c.action != "appealed")
+        .group_by(_changes.c.flag_id)
+        .subquery("last_settled")
+    )
+    is_last = (_changes.c.flag_id == last.c.flag_id) & (_changes.c.number == last.c.number)
+    return (
+        select(_changes)
+        .join(last, is_last)
+        .where(_changes.c.project_id == project_id)
+        .subquery("settled")
+    )

@@ -19,14 +19,13 @@ from sqlalchemy import (
 
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.categories import all_category_names, category_names
-from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.changed_items import touch
+from tracker.projects.change_log import lock_project, record_change, touch
 from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
 from tracker.projects.settings import MERGE_CATEGORIES, SPLIT_CATEGORY
 from tracker.storage import seals
-from tracker.storage.answer_keys import LABEL, RECORD, given_as, same
 from tracker.storage.as_of import Merge, keep_merged, live_merges, merge_labels, split_labels
+from tracker.storage.bulk_rows import LABEL, RECORD, given_as, same
 from tracker.storage.schema import CategoryMerge, Label, MergedLabel, PastLabel
 
 _labels = cast("Table", Label.__table__)

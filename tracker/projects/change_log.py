@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, Select, func, insert, literal, select
 
 from tracker.core import clock
 from tracker.core.errors import NotFound
 from tracker.storage import seals
-from tracker.storage.schema import Change, Project
+from tracker.storage.schema import Change, Project, Touched
 
 
 def lock_project(connection: Connection, project_id: int) -> None:
@@ -53,3 +53,30 @@ def record_change(
         )
     )
     return number, recorded_at
+
+
+_COLUMNS = ["project_id", "change_id", "first_item", "last_item"]
+
+
+def touch(connection: Connection, project_id: int, change_id: int, items: Select[Any]) -> None:
+    """Record the items of a statement with the one column ``item_id``."""
+    touched = items.distinct().subquery("touched_items")
+    item = touched.c.item_id
+    # Of numbers in a row each is as far from its place: what is left is the same for all.
+    island = (item - func.row_number().over(order_by=item)).label("island")
+    islands = select(item, island).subquery("islands")
+    ranges = select(
+        literal(project_id),
+        literal(change_id),
+        func.min(islands.c.item_id),
+        func.max(islands.c.item_id),
+    ).group_by(islands.c.island)
+    connection.execute(insert(Touched).from_select(_COLUMNS, ranges))
+
+
+def touch_range(
+    connection: Connection, project_id: int, change_id: int, first: int, last: int
+) -> None:
+    """Record all items from one to another by number, more than were touched perhaps."""
+    row = dict(zip(_COLUMNS, (project_id, change_id, first, last), strict=True))
+    connection.execute(insert(Touched).values(row))

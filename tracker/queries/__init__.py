@@ -7,7 +7,7 @@ Grouping by the code gives the item patterns. A code means nothing outside its s
 
 from __future__ import annotations
 
-from tracker.queries.answer_order import days_active, sequences
+from tracker.queries.annotator_patterns import joint_codes, joint_patterns, marginals
 from tracker.queries.bind_filter import select_answers, select_labels
 from tracker.queries.durations import answer_times, fastest_items
 from tracker.queries.examples import changed_items, items_of_answers, pair_order
@@ -20,19 +20,22 @@ from tracker.queries.groups import (
     item_patterns_by_cluster,
     pair_tallies_by,
 )
-from tracker.queries.joint import joint_codes, joint_patterns, marginals
 from tracker.queries.pair_tables import pair_cells, pair_tallies
-from tracker.queries.profile import Present, present
-from tracker.queries.retest import Repeated, passes_alone, repeated_answers
-from tracker.queries.retest_patterns import repeat_tallies
+from tracker.queries.retest import Repeated, passes_alone, repeat_tallies, repeated_answers
 from tracker.queries.sampled_answers import joint_sample
 from tracker.queries.selection import Selection, annotators_with_answers, chosen
 from tracker.queries.shared_items import shared_items
 from tracker.queries.skips import skip_tallies
 from tracker.queries.spans import Document, span_documents
-from tracker.queries.tallies import annotator_tallies, item_patterns, items_of_patterns
-from tracker.queries.time_blocks import blocks
-from tracker.queries.timeline import Timeline, timeline
+from tracker.queries.tallies import (
+    Present,
+    annotator_tallies,
+    item_patterns,
+    items_of_patterns,
+    present,
+)
+from tracker.queries.timeline import Timeline, blocks, timeline
+from tracker.queries.transitions import days_active, sequences
 from tracker.queries.valid_periods import DAY, Window
 from tracker.queries.votes import answers_per_item, recent_pace, votes
 

@@ -13,7 +13,7 @@ from tracker.projects.annotators import (
     flagged_annotators,
     list_annotators,
 )
-from tracker.projects.item_attributes import check_values
+from tracker.projects.items import check_values
 from tracker.projects.project import ProjectInfo
 from tracker.queries.filter import EVERYTHING, AnswerFilter
 from tracker.queries.selection import Selection

@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import Connection, and_, case, func, select
 
 from tracker.core.tallies import Answer, Pattern
-from tracker.queries.answer_order import dated_answers
 from tracker.queries.pattern_codes import Code, make_code, widened
 from tracker.queries.retest import every_repeat
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
+from tracker.queries.transitions import dated_answers
 
 
 def items_of_answers(

@@ -22,10 +22,10 @@ from sqlalchemy import (
     union_all,
 )
 
-from tracker.core.answer_sample import TRUTH, Given, JointAnswers, joint_answers
-from tracker.queries.answer_order import dated_answers
+from tracker.core.audit_tallies import TRUTH, Given, JointAnswers, joint_answers
 from tracker.queries.gold import first_truths
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
+from tracker.queries.transitions import dated_answers
 
 MOST = 50_000
 """Answers of everybody in a sample. A project of fewer is counted whole."""

@@ -21,10 +21,16 @@ from sqlalchemy import (
     select,
 )
 
-from tracker.core.audit_tallies import PairPatterns
-from tracker.core.shared_items import DIFFERENT, MINORITY, SAME, SharedItems, kinds_of
+from tracker.core.audit_tallies import (
+    DIFFERENT,
+    MINORITY,
+    SAME,
+    PairPatterns,
+    SharedItems,
+    kinds_of,
+)
 from tracker.core.tallies import Answer, Pattern
-from tracker.queries.number_pairs import Integers, numbers
+from tracker.queries.pair_tables import Integers, numbers
 from tracker.queries.pattern_codes import BITS, Code, make_code, packed
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
 

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, Select, case, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    case,
+    false,
+    func,
+    literal,
+    or_,
+    select,
+)
 
-from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern
-from tracker.core.tally_columns import TallyColumns
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern, TallyColumns
 from tracker.queries.annotator_patterns import against_patterns
-from tracker.queries.number_pairs import Integers, numbers
+from tracker.queries.pair_tables import Integers, numbers
 from tracker.queries.pattern_codes import Code, make_code, packed, widened
-from tracker.queries.selection import Selection, answers_of, stream
+from tracker.queries.selection import Selection, answers_of, chosen, labels, stream
+from tracker.queries.skips import empty_category
+from tracker.storage.schema import SKIPPED
 
 
 def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
@@ -110,3 +122,34 @@ def _unpacked(
     answers = [(category,) for category in owns.tolist()]
     patterns = tuple(code.decode((one,)) for one in codes.tolist())
     return TallyColumns(annotators, tuple(answers), patterns, owner, own, pattern, number)
+
+
+class Present(NamedTuple):
+    """Whether any answer has a time of its own or a duration, is empty, or is given again."""
+
+    times: bool
+    seconds: bool
+    empty: bool
+    repeats: bool
+
+
+def present(connection: Connection, selection: Selection) -> Present:
+    """Return what the labels contain; each search stops at the first hit."""
+    given = labels.c.category_id != SKIPPED
+    sought = (
+        and_(given, labels.c.timed),
+        and_(given, labels.c.spent_ms.is_not(None)),
+        labels.c.category_id == empty_category(selection),
+        and_(given, labels.c["pass"] > 1),
+    )
+    of_project = (labels.c.project_id == selection.project.id, *chosen(selection, alone=True))
+
+    def there(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+        return select(literal(1)).where(*of_project, condition).exists()
+
+    # Most projects have none of them, which takes one look at all labels, not four.
+    rare = (labels.c.timed, labels.c.spent_ms.is_not(None), labels.c["pass"] > 1, sought[2])
+    any_of = select(there(or_(*rare)).label("there")).subquery("any_of")
+    tests = (case((any_of.c.there, there(one)), else_=false()) for one in sought)
+    row = connection.execute(select(*tests)).one()
+    return Present(*(bool(tests) for tests in row))

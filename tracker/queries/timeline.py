@@ -7,26 +7,20 @@ item after it, and counts equal rows. Python then adds up the days, from tallies
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeAlias
 
-from sqlalchemy import (
-    CTE,
-    Connection,
-    Integer,
-    Subquery,
-    func,
-    literal,
-    select,
-    union_all,
-)
+from sqlalchemy import CTE, Connection, Integer, Subquery, case, func, literal, select, union_all
 
-from tracker.core.tallies import ItemPatterns, Pattern
+from tracker.core.audit_tallies import Blocks
+from tracker.core.tallies import Answer, ItemPatterns, Pattern
+from tracker.queries.annotator_patterns import OPTIONAL_ANSWER, Extra, against_patterns
+from tracker.queries.gold import NOBODY, with_truths
 from tracker.queries.selection import Selection, chosen, labels, stream
-from tracker.queries.transitions import ADDED, REMOVED, Coding, codings
+from tracker.queries.transitions import ADDED, REMOVED, Coding, codings, dated_answers, over_time
 from tracker.queries.valid_periods import DAY, NEVER, Window, pieces
 from tracker.storage.schema import PastLabel
 
@@ -192,3 +186,48 @@ def _annotators(connection: Connection, events: Subquery, lasting: bool) -> dict
     for day, annotator, answers in stream(connection, select(*who, more).group_by(*who)):
         arrivals.setdefault(day, Counter())[annotator] = int(answers)
     return arrivals
+
+
+def blocks(connection: Connection, selection: Selection, number: int) -> dict[int, Blocks]:
+    """Return each annotator's timed answers in order, cut into a number of blocks: by annotator id.
+
+    Blocks have equally many answers; if they do not divide, the first ones have one more.
+    An annotator with fewer answers than blocks has as many blocks as answers. A truth is that
+    of `confusions`.
+    """
+    cut = _cut(selection, number)
+    key = (cut.c.annotator_id, cut.c.block)
+    began: dict[int, dict[int, int]] = defaultdict(dict)
+    first = select(*key, func.min(cut.c.labelled_at)).where(cut.c.block.is_not(None))
+    for annotator, block, at in stream(connection, first.group_by(*key)):
+        began[annotator][block] = at
+    extra = {"block": Extra(int, number.bit_length()), "truth": OPTIONAL_ANSWER}
+    rows, nobody = with_truths(selection, cut), frozenset({NOBODY})
+    tallies = against_patterns(connection, selection, rows, nobody, extra, every=True)
+    return {who: Blocks(_ordered(tallies.get(who, {})), starts) for who, starts in began.items()}
+
+
+def _ordered(
+    counts: Mapping[Any, int],
+) -> dict[tuple[int, Answer, Pattern, Answer | None], int]:
+    """Return a tally's keys in the order of `Blocks`."""
+    return {
+        (block, own, pattern, truth): items
+        for (block, truth, own, pattern), items in counts.items()
+    }
+
+
+def _cut(selection: Selection, number: int) -> Subquery:
+    """Return one row per answer: item_id, annotator_id, answer, labelled_at, block.
+
+    Blocks count from 0; NULL for an untimed answer.
+    """
+    dated = dated_answers(selection)
+    block = over_time(func.ntile(number), dated) - 1
+    return select(
+        dated.c.item_id,
+        dated.c.annotator_id,
+        dated.c.answer,
+        dated.c.labelled_at,
+        case((dated.c.timed == 1, block)).label("block"),
+    ).subquery("cut")

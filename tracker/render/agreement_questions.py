@@ -15,7 +15,7 @@ from tracker.compare.answer_sets import AgainstOther
 from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.difference import Comparison
+from tracker.measures.significance import Comparison
 from tracker.render.cells import Text, count, figure, interval, level, many, share, table
 from tracker.render.words import reading_of, reason, title_of
 

@@ -9,13 +9,13 @@ from rich.console import RenderableType
 from rich.padding import Padding
 
 from tracker.render.cells import Text, count, figure, many, share, table
-from tracker.render.filter import selection_line
 from tracker.render.messages.findings import lacking, why
+from tracker.render.words import selection_line
 
 if TYPE_CHECKING:
     # A list of recorded findings takes its sentences from here, and loads no audit for it.
     from tracker.audit import Audit, AuditedAnnotator
-    from tracker.audit.finding import Flag
+    from tracker.audit.kind import Flag
 
 
 _MOST_SHARES = 6  # categories that have a column

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from rich.console import RenderableType
 
 from tracker.compare import State, StateComparison
-from tracker.compare.kitagawa import Part
+from tracker.compare.decomposition import Part
 from tracker.compare.periods import OTHER_ITEMS, SAME_ITEMS, PeriodItems
 from tracker.compare.result import Because, Compared
 from tracker.core import clock

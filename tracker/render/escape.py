@@ -10,7 +10,11 @@ from typing import Final
 _ACTING: Final = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
+
+
 _LONGEST: Final = 1000  # characters of a line
+
+
 _HEAD: Final = 700  # of these, before the gap
 
 

@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from importlib import import_module
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -252,3 +253,39 @@ def _row_in_latex(cells: Iterable[str]) -> str:
 def _row_in_html(tag: str, cells: Iterable[str], ends: Iterable[str]) -> str:
     made = (f"<{tag} {end}>{escape(cell)}</{tag}>" for cell, end in zip(cells, ends, strict=True))
     return f"<tr>{''.join(made)}</tr>"
+
+
+JSON: Final[dict[str, str]] = {
+    "Audit": "tracker.render.audit:audit_dict",
+    "FlagPage": "tracker.render.flags:flag_page_dict",
+    "OwnReport": "tracker.render.annotator:own_report_dict",
+    "RecordedFlag": "tracker.render.flags:flag_dict",
+}
+"""For results whose JSON holds a sentence: the function that makes it."""
+
+VIEWS: Final[dict[str, str]] = {
+    "Assessment": "tracker.render.agreement:agreement_view",
+    "Audit": "tracker.render.audit:audit_view",
+    "GateResult": "tracker.render.gate:gate_view",
+    "History": "tracker.render.history:recorded_view",
+    "StateComparison": "tracker.render.compare:compare_view",
+    "Status": "tracker.render.snapshots:one_status_view",
+}
+"""The function that yields the texts and tables that a person sees."""
+
+
+def as_json(result: object, **options: Any) -> dict[str, Any]:
+    """Return the JSON of a result."""
+    made: dict[str, Any] = _function(JSON, result)(result, **options)
+    return made
+
+
+def as_html(result: object) -> str:
+    """Return a short piece of HTML for a notebook: long tables are cut."""
+    return notebook_html(_function(VIEWS, result)(result))
+
+
+def _function(known: dict[str, str], result: object) -> Callable[..., Any]:
+    module, _, name = known[type(result).__name__].partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePath
+from typing import Any, Final
+from urllib.parse import quote
+from xml.etree import ElementTree as ET
 
 from rich.console import Console, RenderableType
 
+from tracker.core.version import VERSION
 from tracker.gate import CheckResult, GateResult
 from tracker.render.cells import Text, count, figure, table, width_for
-from tracker.render.filter import selection_line
+from tracker.render.escape import visible
+from tracker.render.words import selection_line
 
 _WIDTH = 140  # of a text in a file
 
@@ -70,3 +78,150 @@ def gate_text(found: GateResult) -> str:
         console.width = width_for(part, _WIDTH)
         console.print(part, crop=False)
     return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
+
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# An underscore inside a word is one; elsewhere it may begin to emphasise.
+_MARKDOWN = re.compile(r"([\\`*\[\]<>|~&#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
+
+_RULES: Final = {
+    "at_least": "A figure, or the lower bound of its interval, is at least the threshold.",
+    "max_drop": "A figure has not fallen by more than the threshold since a snapshot.",
+    "flags": "An audit finds nobody, findings aside that were dismissed or resolved.",
+    "items_at_least": "There are at least so many items with two answers or more.",
+    "overlap_at_least": "At least this share of the items has two answers or more.",
+}
+
+
+# -- JUnit ---------------------------------------------------------------------------------
+
+
+def junit(found: GateResult) -> str:
+    """A test suite: a check is a test; one that cannot be computed is an error in it."""
+    numbers = {
+        "name": _xml(f"tracker gate {found.project}"),
+        "tests": str(len(found.checks)),
+        "failures": str(len(found.failed)),
+        "errors": str(len(found.unknown)),
+    }
+    suites = ET.Element("testsuites", numbers)
+    suite = ET.SubElement(suites, "testsuite", numbers | {"skipped": "0"})
+    for check in found.checks:
+        named = {"classname": _xml(found.project), "name": _xml(check.check)}
+        place = {"file": _xml(found.config), "line": str(check.line)}
+        test = ET.SubElement(suite, "testcase", named | place)
+        if not check.passed:
+            what = "error" if check.passed is None else "failure"
+            about = {"message": _xml(check.why), "type": check.undefined or check.kind}
+            ET.SubElement(test, what, about).text = _xml(check.why)
+    ET.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, "unicode")}\n'
+
+
+def _xml(text: str) -> str:
+    """A text with its control characters visible, without what no XML may hold."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", visible(text))
+
+
+# -- SARIF ---------------------------------------------------------------------------------
+
+
+def sarif(found: GateResult) -> str:
+    """A run of SARIF 2.1.0: a result for each check that does not pass, in the gate's file."""
+    kinds = list(dict.fromkeys(check.kind for check in found.checks))
+    rules = [{"id": kind, "shortDescription": {"text": _RULES[kind]}} for kind in kinds]
+    driver = {"name": "tracker", "version": VERSION, "rules": rules}
+    results = [
+        _sarif_result(found, check, kinds.index(check.kind))
+        for check in found.checks
+        if not check.passed
+    ]
+    run = {"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    told = {"$schema": schema, "version": "2.1.0", "runs": [run]}
+    return json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+
+
+def _sarif_result(found: GateResult, check: CheckResult, rule: int) -> Mapping[str, Any]:
+    place = {"uri": _uri(found.config)}
+    text = visible(f"{found.project}: {check.check}: {outcome(check)}. {check.why}")
+    return {
+        "ruleId": check.kind,
+        "ruleIndex": rule,
+        "level": "warning" if check.passed is None else "error",
+        "message": {"text": text},
+        "locations": [
+            {"physicalLocation": {"artifactLocation": place, "region": {"startLine": check.line}}}
+        ],
+        # Two categories of one check stand on one line, and are two results.
+        "partialFingerprints": {"check/v1": visible(f"{found.project}: {check.check}")},
+    }
+
+
+def _uri(path: str) -> str:
+    pure = PurePath(path)
+    return pure.as_uri() if pure.is_absolute() else quote(pure.as_posix())
+
+
+# -- Markdown ------------------------------------------------------------------------------
+
+
+def markdown(found: GateResult) -> str:
+    """A heading and a table, as a job's summary or a comment has them."""
+    mark = "✅" if found.passed else "❌"
+    lines = [
+        f"### {mark} {_plain(found.project)}: {summed(found)}",
+        "",
+        "| | check | threshold | value | why |",
+        "|---|---|---:|---:|---|",
+    ]
+    for check in found.checks:
+        bold = outcome(check) if check.passed else f"**{outcome(check)}**"
+        numbers = [_short(check, check.threshold), _short(check, check.value)]
+        cells = [bold, _plain(check.check), *numbers, _plain(check.why)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _short(check: CheckResult, value: float | None) -> str:
+    counted = check.kind in {"flags", "items_at_least"} and value is not None
+    return f"{value:,.0f}" if counted else figure(value)
+
+
+def _plain(text: str) -> str:
+    """A text on one line whose every character means itself."""
+    return _MARKDOWN.sub(r"\\\1", visible(" ".join(text.split())))
+
+
+# -- GitHub --------------------------------------------------------------------------------
+
+
+def github(found: GateResult) -> str:
+    """Workflow commands: an error at its line for each check that does not pass, else a notice."""
+    if found.passed:
+        title = _property(f"tracker gate {found.project}")
+        return f"::notice title={title}::{_message(summed(found))}\n"
+    return "".join(
+        f"::error file={_property(found.config)},line={check.line},"
+        f"title={_property(f'{found.project}: {check.check}: {outcome(check)}')}"
+        f"::{_message(check.why)}\n"
+        for check in (*found.failed, *found.unknown)
+    )
+
+
+def _message(text: str) -> str:
+    return visible(text).replace("%", "%25").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")
+
+
+FORMATS: Final[Mapping[str, Callable[[GateResult], str]]] = {
+    "text": gate_text,
+    "junit": junit,
+    "sarif": sarif,
+    "markdown": markdown,
+    "github": github,
+}
+"""A gate as a text in each form, but for JSON, which all commands print in one way."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 
 from tracker.agreement import Assessment
 from tracker.core import clock
 from tracker.measures import MEASURES
 from tracker.projects.notes import NoteInfo
-from tracker.render.cells import Text, count, figure, many, table
-from tracker.render.filter import selection_line, selection_words
-from tracker.render.plot import Plot, day_of, note_text
+from tracker.render.cells import Text, count, figure, many, sparkline, table
+from tracker.render.words import selection_line, selection_words
 from tracker.snapshots import History, SnapshotRecord
 from tracker.snapshots.curve import Curve
 from tracker.snapshots.listing import Overview
@@ -173,3 +174,79 @@ def _snapshot(one: SnapshotRecord, measures: Sequence[str], chosen: bool) -> Row
     cells = figure_cells(one.assessment, measures)
     words = [_chosen(one)] if chosen else []
     return (str(one.id), minute(one.moment), one.name or "", *cells, *words)
+
+
+MARK = "▲"
+_MOST_POINTS, _FEWEST_POINTS = 120, 20
+_MOST_NOTES = 10
+
+
+def day_of(moment: int) -> str:
+    """The date of a moment, in UTC."""
+    return clock.iso(moment)[:10]
+
+
+def note_text(note: NoteInfo) -> str:
+    """A note on one line, with its mark."""
+    return f"{MARK} {' '.join(note.text.split())}"
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Curves by their titles over moments in their order, and the notes of the time.
+
+    It fits the terminal: of more points than there is room for, the last of as many stretches
+    are drawn. Numbers beside a curve are of all its points.
+    """
+
+    moments: Sequence[int]
+    curves: Mapping[str, Sequence[float | None]]
+    notes: Sequence[NoteInfo]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """The lines, for a console of some width."""
+        known = {
+            title: [value for value in values if value is not None]
+            for title, values in self.curves.items()
+        }
+        told = {title: _told(values) for title, values in known.items() if len(values) > 1}
+        if not told:
+            return
+        left = max(map(len, told)) + 2
+        room = options.max_width - left - max(map(len, told.values())) - 2
+        columns = min(len(self.moments), _MOST_POINTS, max(room, _FEWEST_POINTS))
+        for title, words in told.items():
+            drawn = sparkline(_last_of_stretches(self.curves[title], columns))
+            yield Text(f"{title:<{left}}{drawn}  {words}")
+        if self.notes:
+            yield Text(" " * left + self._marks(columns))
+            yield from self._legend(left)
+
+    def _marks(self, columns: int) -> str:
+        """A mark under the first point that each note lies before; behind the last for none."""
+        total = len(self.moments)
+        marks = [" "] * (columns + 1)
+        for note in self.notes:
+            place = bisect_left(self.moments, note.at)
+            marks[columns if place == total else place * columns // total] = MARK
+        return "".join(marks).rstrip()
+
+    def _legend(self, left: int) -> Iterator[Text]:
+        hidden = len(self.notes) - _MOST_NOTES
+        if hidden > 0:
+            yield Text(f"{'':<{left}}{hidden:,} notes before these:", style="dim")
+        for note in self.notes[-_MOST_NOTES:]:
+            yield Text(f"{'':<{left}}{day_of(note.at)} {note_text(note)}", style="dim")
+
+
+def _told(values: Sequence[float]) -> str:
+    return (
+        f"{figure(values[0])} → {figure(values[-1])} "
+        f"(from {figure(min(values))} to {figure(max(values))})"
+    )
+
+
+def _last_of_stretches(values: Sequence[float | None], columns: int) -> list[float | None]:
+    """As many stretches of the values as there are columns, by the last value of each."""
+    total = len(values)
+    return [values[-(-(column + 1) * total // columns) - 1] for column in range(columns)]

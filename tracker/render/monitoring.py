@@ -9,7 +9,7 @@ from tracker.measures import MEASURES
 from tracker.monitoring import FEW_PERIODS, Alarm, Autocorrelation, Change, Slope
 from tracker.projects.notes import NoteInfo
 from tracker.render.cells import Text, figure, interval, level, many
-from tracker.render.plot import day_of
+from tracker.render.history import day_of
 from tracker.snapshots.monitor import Watched
 
 _FEWEST: Final = {"trend": 3, "change of level": 4, "alarm": 4}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from rich.console import RenderableType
 
-from tracker.agreement import PairAgreement, SpanPair
-from tracker.render.cells import count, figure, interval, table
-from tracker.render.words import reading_of
+from tracker.agreement import Assessment, GroupedAgreement, PairAgreement, SpanPair
+from tracker.measures import MEASURES
+from tracker.projects.items import ItemRecord
+from tracker.render.cells import Text, count, figure, interval, table
+from tracker.render.words import reading_of, selection_line
 
 _MOST_ROWS: Final = 200  # pairs that a person may read through
 _F1: Final = ("F1 exact", "unlabelled", "overlap", "token F1", "unlabelled")
@@ -101,3 +103,134 @@ def show_span_pairs(pairs: Sequence[SpanPair]) -> RenderableType:
     ]
     columns = ("reference", "response", "documents", "precision", "recall", *_F1)
     return table(columns, rows, left=2)
+
+
+def group_rows(found: GroupedAgreement) -> list[dict[str, Any]]:
+    """Groups as flat rows, for CSV: a column of each count and each measure."""
+    rows = []
+    for value, group in found.groups:
+        lowest = group.summary.lowest
+        rows.append(
+            {"value": value}
+            | group.counts.to_dict()
+            | {
+                "lowest_category": None if lowest is None else group.categories[lowest.category],
+                "lowest_rate": None if lowest is None else lowest.rate,
+            }
+            | {coefficient.measure: coefficient.value for coefficient in group.measures}
+        )
+    return rows
+
+
+def groups_view(found: GroupedAgreement) -> Iterator[RenderableType]:
+    """The parts of the page, in order; the group with the weakest category first."""
+    yield Text.assemble(
+        (found.project, "bold"),
+        f"  {count(len(found.groups))} groups of items by {found.attribute}",
+    )
+    yield from selection_line(found.selection)
+    # Percent agreement apart; and no column for a measure that no group has a figure of.
+    measures = [
+        name
+        for name in MEASURES
+        if name != "percent_agreement"
+        and any(
+            c.measure == name and c.value is not None for _, g in found.groups for c in g.measures
+        )
+    ]
+    ordered = sorted(found.groups, key=lambda group: _lowest_rate(group[1]))
+    yield table(
+        (
+            found.attribute,
+            "items",
+            "answers",
+            "weakest ",
+            "rate",
+            *(MEASURES[name].title for name in measures),
+        ),
+        [
+            (
+                Text("without", style="dim") if value is None else value,
+                count(group.counts.items),
+                count(group.counts.answers),
+                _weakest(group),
+                figure(group.summary.lowest.rate if group.summary.lowest else None),
+                *(_with_interval(group, name) for name in measures),
+            )
+            for value, group in ordered
+        ],
+    )
+
+
+def _lowest_rate(group: Assessment) -> float:
+    lowest = group.summary.lowest
+    return 2.0 if lowest is None or lowest.rate is None else lowest.rate
+
+
+def _weakest(group: Assessment) -> str:
+    lowest = group.summary.lowest
+    return "-" if lowest is None else group.categories[lowest.category]
+
+
+def _with_interval(group: Assessment, measure: str) -> str:
+    """The figure above its interval: side by side few measures would fit on a screen."""
+    one = group.measure(measure)
+    if one.ci_low is None:
+        return figure(one.value)
+    return f"{figure(one.value)}\n{interval(one.ci_low, one.ci_high)}"
+
+
+def item_view(record: ItemRecord) -> Iterator[RenderableType]:
+    """The item, its text and attributes, then a row per label, past ones dimmed."""
+    yield Text(record.name, style="bold")
+    if record.text:
+        yield Text(record.text)
+    for name, value in record.attributes.items():
+        yield Text(f"{name}: {value}", style="dim")
+    rows = []
+    for label in record.labels:
+        style = "" if label["state"] == "stands" else "dim"
+        span = "" if label["start"] is None else f" [{label['start']}, {label['end']})"
+        answer = f"{label['category'] or '(' + label['answer'] + ')'}{span}"
+        cells = (
+            label["annotator"],
+            str(label["pass"]),
+            answer,
+            (label["labeled_at"] or "-")[:19],
+            str(label["import"] or "-"),
+            label["state"],
+        )
+        rows.append([Text(cell, style=style) for cell in cells])
+    yield table(("annotator", "pass", "answer ", "labelled at ", "import", "state "), rows)
+
+
+def item_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Items as flat rows, for CSV: a column of votes per category."""
+    names = sorted({name for item in items for name in item["votes"]})
+    return [
+        {"item": item["item"]}
+        | {f"votes for {name}": item["votes"].get(name, 0) for name in names}
+        | {key: item[key] for key in ("vote_score", "entropy", "gold")}
+        for item in items
+    ]
+
+
+def most_disputed(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Items, the most disputed first."""
+    return sorted(items, key=lambda item: -(item["entropy"] or 0))
+
+
+def show_items(items: Sequence[dict[str, Any]]) -> RenderableType:
+    """The items, the most disputed first."""
+    ordered = most_disputed(items)
+    rows = [
+        (
+            item["item"],
+            ", ".join(f"{name} {votes}" for name, votes in item["votes"].items()),
+            figure(item["vote_score"]),
+            figure(item["entropy"]),
+            item["gold"] or "-",
+        )
+        for item in ordered
+    ]
+    return table(("item", "votes ", "vote score", "entropy (bits)", "gold "), rows)

@@ -5,10 +5,8 @@ number of items takes the same memory. The same arguments give the same rows on 
 only ``random.Random.random`` is drawn from, the one sequence that Python promises to keep.
 """
 
-from tracker.simulate.crowds import crowd
-from tracker.simulate.experiments import Experiment, experiment
-from tracker.simulate.roster import DEFAULT_ROSTER, Group, parse_roster
-from tracker.simulate.rows import Row, source_of, write_rows
+from tracker.simulate.crowds import Experiment, crowd, experiment
+from tracker.simulate.roster import DEFAULT_ROSTER, Group, Row, parse_roster, source_of, write_rows
 
 __all__ = [
     "DEFAULT_ROSTER",

@@ -23,7 +23,7 @@ from tracker.snapshots.incremental import (
     whole_tallies,
 )
 from tracker.snapshots.read import find_snapshot
-from tracker.snapshots.settings import settings_text, touches_items_alone
+from tracker.snapshots.snapshot import settings_text, touches_items_alone
 from tracker.snapshots.tallies import Tallied, count_all, recorded_assessment
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement import Assessment, Query
-from tracker.agreement.from_patterns import assess_patterns, measures_of_patterns
+from tracker.agreement.overall import assess_patterns, measures_of_patterns
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.projects.categories import category_names

@@ -23,7 +23,7 @@ from tracker.snapshots.rows import (
     read_parts,
     standing_in,
 )
-from tracker.snapshots.settings import alike
+from tracker.snapshots.snapshot import alike
 from tracker.snapshots.tallies import Tallied, answers_by_annotator, patterns_in
 from tracker.storage.as_of import NOW, Moment, erased_since, only_items, some_items
 from tracker.storage.schema import Item, Snapshot, SnapshotAnnotator, Tombstone, Touched

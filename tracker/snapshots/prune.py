@@ -20,7 +20,7 @@ from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
 from tracker.snapshots.digests import digest_of_parts
 from tracker.snapshots.rows import PARTS, each_with_parts
-from tracker.snapshots.settings import alike
+from tracker.snapshots.snapshot import alike
 from tracker.storage.schema import Snapshot, SnapshotAnnotator, Tombstone
 
 _snapshots = cast("Table", Snapshot.__table__)

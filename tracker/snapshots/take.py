@@ -13,9 +13,8 @@ from tracker import queries
 from tracker.agreement import Assessment, Query
 from tracker.core.errors import InvalidOption
 from tracker.core.version import VERSION
-from tracker.projects.annotators import annotator_names, with_people
+from tracker.projects.annotators import annotator_names, settling_changes, with_people
 from tracker.projects.change_log import lock_project
-from tracker.projects.flag_states import settling_changes
 from tracker.projects.lookup import check_name, check_text
 from tracker.projects.project import ProjectInfo
 from tracker.projects.settings import project_then

@@ -25,7 +25,7 @@ from tracker.snapshots.rows import (
     item_patterns_in,
     pattern_texts,
 )
-from tracker.snapshots.settings import chosen_by_attributes, recorded_query, selection_of
+from tracker.snapshots.snapshot import chosen_by_attributes, recorded_query, selection_of
 from tracker.snapshots.tallies import Tallied, count_all, recorded_assessment
 from tracker.storage.as_of import Moment, as_it_was, erased_since
 from tracker.storage.schema import Snapshot, Tombstone

@@ -221,7 +221,7 @@ class Database:
 
         Raises DatabaseUnusable if there is no ledger to check.
         """
-        from tracker.storage.integrity import broken_rules
+        from tracker.storage.database_errors import broken_rules
 
         with self._ledger() as connection:
             problems = dialect.integrity_errors(connection) + _misfits(connection)

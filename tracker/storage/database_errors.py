@@ -5,13 +5,25 @@ What a driver says may hold statements, parameters and rows, so none of it is qu
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, cast
 
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, literal, select
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
 from tracker.core.errors import DatabaseUnusable, InvalidOption, TrackerError
 from tracker.storage import dialect
+from tracker.storage.schema import (
+    Alias,
+    Annotator,
+    Category,
+    FlagChange,
+    FlagRow,
+    FlagSighting,
+    Label,
+    PastLabel,
+    Project,
+)
 
 _LOCKED = (
     "the database is locked by another program",
@@ -170,3 +182,112 @@ def not_utf8(error: UnicodeEncodeError) -> InvalidOption | None:
         return None
     shown = found.encode("utf-8", "surrogateescape").hex(" ")
     return InvalidOption(f"a name or text holds bytes that are not UTF-8: {shown}", "use UTF-8")
+
+
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+_ANSWER = ("project_id", "item_id", "annotator_id", "pass")
+
+
+def broken_rules(connection: Connection) -> list[str]:
+    """Return the rules that rows break, a sentence each."""
+    counted = ((_count(connection, statement), sentence) for sentence, statement in _rules())
+    return [f"{number:,} {sentence}" for number, sentence in counted if number]
+
+
+def _count(connection: Connection, statement: Select[Any]) -> int:
+    return connection.scalar(select(func.count()).select_from(statement.subquery())) or 0
+
+
+def _rules() -> list[tuple[str, Select[Any]]]:
+    found = literal(1).label("found")
+    answer = [_labels.c[column] for column in _ANSWER]
+    of_project = Project.id == _labels.c.project_id
+    one = select(found).join_from(_labels, Project, of_project)
+    return [
+        (
+            "answers hold several categories in projects of one",
+            one.where(Project.answers == "one").group_by(*answer).having(func.count() > 1),
+        ),
+        (
+            "answers hold 'none applies' or 'skipped' beside a label",
+            select(found)
+            .select_from(_labels)
+            .group_by(*answer)
+            .having((func.min(_labels.c.category_id) < 1) & (func.max(_labels.c.category_id) > 0)),
+        ),
+        (
+            "answers mix labels of several records",
+            select(found)
+            .select_from(_labels)
+            .group_by(*answer)
+            .having(
+                (func.min(_labels.c.change_id) < func.max(_labels.c.change_id))
+                | (func.min(_labels.c.labelled_at) < func.max(_labels.c.labelled_at))
+            ),
+        ),
+        ("spans stand in projects without spans", _misplaced_spans(found)),
+        ("labels stand although a later record of the answer is kept", _overtaken(found)),
+        (
+            "aliases stand for two annotators at once",
+            select(found)
+            .where(Alias.to_change.is_(None))
+            .group_by(Alias.project_id, Alias.alias_id)
+            .having(func.count() > 1),
+        ),
+        (
+            "answers were given under a name the project does not have",
+            select(found)
+            .where(
+                ~select(Annotator.id)
+                .where(
+                    Annotator.project_id == _labels.c.project_id,
+                    Annotator.id == _labels.c.given_as,
+                )
+                .exists()
+            )
+            .select_from(_labels),
+        ),
+        (
+            "projects lack a reserved category",
+            select(found)
+            .select_from(Category)
+            .where(Category.id < 1)
+            .group_by(Category.project_id)
+            .having(func.count() < 2),
+        ),
+        ("flags were recorded without a sighting or a change", _unseen(found)),
+    ]
+
+
+def _misplaced_spans(found: ColumnElement[int]) -> Select[Any]:
+    return (
+        select(found)
+        .join_from(_labels, Project, Project.id == _labels.c.project_id)
+        .where(Project.answers != "spans", _labels.c.span_start >= 0)
+    )
+
+
+def _unseen(found: ColumnElement[int]) -> Select[Any]:
+    has_both = [
+        select(table.number)
+        .where(table.project_id == FlagRow.project_id, table.flag_id == FlagRow.id)
+        .exists()
+        for table in (FlagSighting, FlagChange)
+    ]
+    return select(found).select_from(FlagRow).where(~and_(*has_both))
+
+
+def _overtaken(found: ColumnElement[int]) -> Select[Any]:
+    return (
+        select(found)
+        .join_from(
+            _labels,
+            _past,
+            (_labels.c.project_id == _past.c.project_id)
+            & (_labels.c.item_id == _past.c.item_id)
+            & (_labels.c.annotator_id == _past.c.annotator_id)
+            & (_labels.c["pass"] == _past.c["pass"]),
+        )
+        .where(_past.c.taken_back_by.is_(None), _past.c.labelled_at > _labels.c.labelled_at)
+    )

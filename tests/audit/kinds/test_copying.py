@@ -9,13 +9,11 @@ from scipy import stats
 from tests.audit.crowds import one, seeded
 from tests.audit.records import Asked, Person, pair_patterns, recorded
 from tracker.audit.findings import Evidence
-from tracker.audit.kinds.copying import COPYING, of_minority
+from tracker.audit.kinds.copying import COPYING, habits, joint_chance, of_minority
 from tracker.audit.statistics.fdr import benjamini_hochberg
 from tracker.audit.statistics.poisson_binomial import exact_tails
-from tracker.audit.statistics.response_bias import habits, joint_chance
-from tracker.core.minority import all_answers, chance_of_sharing, minority_answers
-from tracker.core.shared_items import kinds_of
-from tracker.core.tallies import make_pattern
+from tracker.core.audit_tallies import kinds_of
+from tracker.core.tallies import all_answers, chance_of_sharing, make_pattern, minority_answers
 
 
 def copier(asked: Asked) -> int:

@@ -14,7 +14,8 @@ other or both from somewhere else, the answers do not say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,20 @@ from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
 from tracker.audit.opinions import of_pair
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.fdr import benjamini_hochberg
+from tracker.audit.statistics.majority import majority_of_others
 from tracker.audit.statistics.pair_dependence import BoolArray
 from tracker.audit.statistics.poisson_binomial import binomial, probability
-from tracker.audit.statistics.response_bias import Habits, habits, joint_chance
-from tracker.core.minority import all_answers, chance_of_sharing, minority_answers
-from tracker.core.shared_items import DIFFERENT, MINORITY, SharedItems
-from tracker.core.tallies import Answer, Pattern
-from tracker.core.tally_columns import FloatArray, IntArray
+from tracker.core.audit_tallies import DIFFERENT, MINORITY, SharedItems
+from tracker.core.tallies import (
+    Answer,
+    FloatArray,
+    IntArray,
+    Pattern,
+    all_answers,
+    answers_in,
+    chance_of_sharing,
+    minority_answers,
+)
 
 NAME = "copying"
 
@@ -200,3 +208,78 @@ def confirm(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
 
 
 COPYING = Kind(NAME, frozenset({"pairs"}), find, confirm=confirm)
+
+
+_FEWEST = 0.5  # added to either side of an odds ratio: it stays finite, and near 1 of few items
+
+
+@dataclass(frozen=True)
+class Habits:
+    """One annotator's odds relative to the co-annotators of the same items.
+
+    Attributes:
+        leaning: of each category.
+        right: of giving what most of the others gave.
+    """
+
+    leaning: Mapping[int, float]
+    right: float
+
+    def weight(self, answer: Answer, truth: Answer) -> float:
+        """Odds of an answer against another annotator's, where ``truth`` is right."""
+        product = self.right if answer == truth else 1.0
+        for category in answer:
+            product *= self.leaning.get(category, 1.0)
+        return product
+
+
+def habits(evidence: Evidence) -> dict[int, Habits]:
+    """The habits of every annotator in the tallies."""
+    leanings: dict[int, dict[int, float]] = {}
+    for usage in evidence.usages:
+        ratio = (usage.odds_more + _FEWEST) / (usage.odds_less + _FEWEST)
+        leanings.setdefault(usage.annotator, {})[usage.category] = ratio
+    entries = evidence.entries
+    met, place = entries.met
+    more, less = np.zeros(len(met)), np.zeros(len(met))
+    for row, (own, pattern) in enumerate(met):
+        size = answers_in(pattern)
+        for truth, share in majority_of_others(own, pattern).items():
+            held = dict(pattern)[truth]
+            if own == truth:
+                more[row] += share * (size - held) / size
+            else:
+                less[row] += share * held / size
+    right = (entries.total(more[place]) + _FEWEST) / (entries.total(less[place]) + _FEWEST)
+    return {
+        annotator: Habits(leanings.get(annotator, {}), odds)
+        for annotator, odds in zip(entries.annotators.tolist(), right.tolist(), strict=True)
+    }
+
+
+def joint_chance(
+    first: Habits, second: Habits, pattern: Pattern, answers: Collection[Answer]
+) -> float:
+    """Probability that these two, among an item's annotators, share one of some answers.
+
+    Given the item's answers, who gave which is weighted by both annotators' odds, the others'
+    being 1. Which answer is right is not known: each is taken to be with a probability that
+    grows with the number who gave it, threefold for each.
+    """
+    if not answers:
+        return 0.0
+    most = max(count for _, count in pattern)
+    chance = weight = 0.0
+    for truth, number in pattern:
+        likely = 3.0 ** (number - most)
+        together = every = 0.0
+        for answer, count in pattern:
+            one = first.weight(answer, truth)
+            for other, times in pattern:
+                ways = count * (times - (answer == other))
+                term = one * second.weight(other, truth) * ways
+                every += term
+                together += term if answer == other and answer in answers else 0.0
+        chance += likely * together / every
+        weight += likely
+    return chance / weight

@@ -20,8 +20,7 @@ from tracker.audit.statistics.cochran_armitage import Fall, fall_over
 from tracker.audit.statistics.peer_agreement import agreement_draws
 from tracker.core.audit_tallies import Blocks
 from tracker.core.clock import iso, parse_labelled_at
-from tracker.core.tallies import Pattern, answers_in
-from tracker.core.tally_columns import FloatArray
+from tracker.core.tallies import FloatArray, Pattern, answers_in
 
 NAME = "drift"
 

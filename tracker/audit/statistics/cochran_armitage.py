@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracker.core.tally_columns import FloatArray
+from tracker.core.tallies import FloatArray
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracker.core.tallies import Answer, JointPattern
-from tracker.core.tally_columns import FloatArray, IntArray
+from tracker.core.tallies import Answer, FloatArray, IntArray, JointPattern
 
 _STEPS = 1000
 _TOLERANCE = 1e-9  # of a probability, from one step to the next

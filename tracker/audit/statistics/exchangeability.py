@@ -16,8 +16,7 @@ from functools import cached_property, reduce
 import numpy as np
 
 from tracker.audit.statistics.poisson_binomial import EXACT_ITEMS, Tails, probability
-from tracker.core.tallies import Pattern, answers_in
-from tracker.core.tally_columns import FloatArray, IntArray
+from tracker.core.tallies import FloatArray, IntArray, Pattern, answers_in
 
 _FINEST = 840  # steps of less than 1/840 are as good as none
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracker.audit.statistics.entries import Entries
-from tracker.core.tallies import Answer, Pattern
-from tracker.core.tally_columns import FloatArray
+from tracker.core.tallies import Answer, FloatArray, Pattern
 
 
 def majority_of_others(own: Answer, pattern: Pattern) -> dict[Answer, float]:

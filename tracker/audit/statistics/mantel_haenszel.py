@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.audit.statistics.category_rows import Rows, rows_of
-from tracker.audit.statistics.entries import Entries
+from tracker.audit.statistics.entries import Entries, Rows, rows_of
 from tracker.audit.statistics.poisson_binomial import (
     EXACT_ITEMS,
     Z_95,
@@ -25,7 +24,7 @@ from tracker.audit.statistics.poisson_binomial import (
     exact_tails,
     normal_tails,
 )
-from tracker.core.tally_columns import FloatArray, IntArray
+from tracker.core.tallies import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.audit.statistics.dawid_skene import Fit
-from tracker.core.answer_sample import JointAnswers
-from tracker.core.tally_columns import FloatArray, IntArray
+from tracker.core.audit_tallies import JointAnswers
+from tracker.core.tallies import FloatArray, IntArray
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 

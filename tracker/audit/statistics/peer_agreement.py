@@ -13,8 +13,7 @@ import numpy as np
 from tracker.audit.statistics.entries import Entries
 from tracker.audit.statistics.exchangeability import Draws, draws_of, sum_tails
 from tracker.audit.statistics.poisson_binomial import Z_95, Tails
-from tracker.core.tallies import Answer, Pattern, answers_in
-from tracker.core.tally_columns import FloatArray, IntArray
+from tracker.core.tallies import Answer, FloatArray, IntArray, Pattern, answers_in
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tracker.audit.statistics.poisson_binomial import EXACT_ITEMS, Tails, normal_tails, probability
-from tracker.core.tally_columns import FloatArray
+from tracker.core.tallies import FloatArray
 
 _Z_TAIL = 0.025
 

@@ -85,3 +85,57 @@ def _left_out(found: Assessment, figure: Coefficient) -> str:
     if figure.items == found.counts.items_compared:
         return f"{items} with a single answer did not enter."
     return f"{items} with a single answer entered the chance term only."
+
+
+def with_numbers(figure: Coefficient) -> str:
+    """Return how the numbers give the value, or why there is none."""
+    if figure.value is None:
+        return f"undefined: {MEASURES[figure.measure].undefined.get(figure.undefined or '', '')}"
+    value = f"{figure.value:.6g}"
+    if "expected_disagreement" in figure.details:
+        within, overall = (
+            figure.details[f"{part}_disagreement"] for part in ("observed", "expected")
+        )
+        return f"1 - {within:.6g} / {overall:.6g} = {value}"
+    mean_of = {"percent_agreement": f"{figure.items:,} items", "light_kappa": "the pairs' kappas"}
+    if figure.measure in mean_of:
+        return f"mean of {mean_of[figure.measure]} = {value}"
+    if "precision" in figure.details:
+        return _harmonic_mean(figure)
+    if figure.expected is None:
+        return value
+    chance = f"{figure.expected:.6g}"
+    return f"({figure.observed:.6g} - {chance}) / (1 - {chance}) = {value}"
+
+
+def _harmonic_mean(figure: Coefficient) -> str:
+    """Return how an F1 follows from precision and recall."""
+    precision, recall = figure.details["precision"], figure.details["recall"]
+    if not figure.value:
+        return "no true positive: 0"
+    return (
+        f"precision {precision:.6g}, recall {recall:.6g}: 2 x {precision:.6g} x {recall:.6g} "
+        f"/ ({precision:.6g} + {recall:.6g}) = {figure.value:.6g}"
+    )
+
+
+def no_influence() -> str:
+    """Return why pairs of annotators are not tested on items that both sides share."""
+    return "No test for pairs of annotators on shared items: what one item changes is not counted."
+
+
+def no_error() -> str:
+    """Return why Light's kappa is not tested.
+
+    It is the mean of the pairs' kappas: of 12 annotators on 300 items of three answers a pair
+    shares 14 items.
+    """
+    return "No test for Light's kappa: if pairs share few items, its error is too small for one."
+
+
+def no_sample() -> str:
+    """Return why the annotators are not tested."""
+    return (
+        "No test for the annotators: each is compared with the others on the same items, so they "
+        "are no independent sample. The items are."
+    )

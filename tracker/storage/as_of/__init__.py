@@ -5,9 +5,17 @@ every statement reads the past, itself unchanged: temporary tables hide the stor
 same names, on either database, for this connection alone.
 """
 
-from tracker.storage.as_of.annotators import ERASURE, MERGE, SPLIT
+from tracker.storage.as_of.annotators import (
+    ERASURE,
+    MERGE,
+    SPLIT,
+    Merge,
+    keep_merged,
+    live_merges,
+    merge_labels,
+    split_labels,
+)
 from tracker.storage.as_of.facts import best_facts
-from tracker.storage.as_of.merges import Merge, keep_merged, live_merges, merge_labels, split_labels
 from tracker.storage.as_of.moment import (
     NOW,
     Moment,

@@ -10,10 +10,15 @@ from typing import Any
 from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, insert, select
 
 from tracker.storage import dialect
-from tracker.storage.as_of.annotators import flags_then, people_then
-from tracker.storage.as_of.facts import facts_then
-from tracker.storage.as_of.labels import LABELS, labels_then
-from tracker.storage.as_of.merges import Merge, merge_labels, merges_then, split_labels
+from tracker.storage.as_of.annotators import (
+    Merge,
+    flags_then,
+    merge_labels,
+    merges_then,
+    people_then,
+    split_labels,
+)
+from tracker.storage.as_of.facts import LABELS, facts_then, labels_then
 from tracker.storage.as_of.moment import NOW, Moment
 
 

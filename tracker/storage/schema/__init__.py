@@ -21,16 +21,18 @@ from tracker.storage.schema.base import (
     SCALES,
     SKIPPED,
     Base,
+    PseudonymKey,
 )
-from tracker.storage.schema.facts import (
+from tracker.storage.schema.flags import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
+from tracker.storage.schema.labels import (
     AnnotatorFact,
     CategoryFact,
     CategoryMerge,
     ItemFact,
+    Label,
     MergedLabel,
+    PastLabel,
 )
-from tracker.storage.schema.flags import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
-from tracker.storage.schema.labels import Label, PastLabel
 from tracker.storage.schema.projects import (
     Alias,
     Annotator,
@@ -44,7 +46,6 @@ from tracker.storage.schema.projects import (
     Source,
     Touched,
 )
-from tracker.storage.schema.secrets import PseudonymKey
 from tracker.storage.schema.snapshots import (
     KnownPattern,
     Note,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import Column, FromClause, MetaData, Table
+from sqlalchemy import CheckConstraint, Column, FromClause, Integer, MetaData, Table, Text
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Mapped
+
 
 ANSWERS = ("one", "several", "spans")
 SCALES = ("nominal", "ordinal", "interval", "ratio")
@@ -81,3 +85,12 @@ class Base(metaclass=_AsTable):
             comment=" ".join((cls.__doc__ or "").replace("`", "").split()),
             **(options[0] if options else {}),
         )
+
+
+class PseudonymKey(Base):
+    """The key that pseudonyms of annotators are made with: one row, made with the tables."""
+
+    __tablename__ = "pseudonym_keys"
+    __table_args__ = (CheckConstraint("id = 1", "one"),)
+    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    key: Mapped[str] = column(Text, comment="32 random bytes, hexadecimal")

@@ -11,9 +11,10 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Integer,
     SmallInteger,
+    Text,
 )
 
-from tracker.storage.schema.base import MOMENT, Base, column, optional
+from tracker.storage.schema.base import MOMENT, Base, column, one_of, optional
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
@@ -102,3 +103,128 @@ class PastLabel(Base):
     timed: Mapped[bool] = column(Boolean)
     spent_ms: Mapped[int | None] = optional(Integer, comment="milliseconds")
     taken_back_by: Mapped[int | None] = optional(Integer)
+
+
+ITEM_ROLES = ("item", "text", "length", "attribute")
+ANNOTATOR_ROLES = ("annotator", "kind")
+CATEGORY_ROLES = ("category", "position")
+
+
+def _of_change() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"])
+
+
+class ItemFact(Base):
+    """What a change said of an item: that there is one, its text, length or an attribute.
+
+    ``name`` is the attribute's, else empty. A value that an earlier change had given is not
+    stored again: ``same_as`` is that change.
+    """
+
+    __tablename__ = "item_facts"
+    __table_args__ = (
+        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
+        _of_change(),
+        CheckConstraint(one_of("role", ITEM_ROLES), "role"),
+        CheckConstraint("same_as < change_id", "same_as"),
+        {"info": {"clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    item_id: Mapped[int] = column(Integer, primary_key=True)
+    role: Mapped[str] = column(Text, primary_key=True)
+    name: Mapped[str] = column(Text, primary_key=True)
+    change_id: Mapped[int] = column(Integer, primary_key=True)
+    value: Mapped[str | None] = optional(Text)
+    same_as: Mapped[int | None] = optional(Integer)
+
+
+class AnnotatorFact(Base):
+    """What a change said of an annotator: that there is one, or its kind (``value``)."""
+
+    __tablename__ = "annotator_facts"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
+        ),
+        _of_change(),
+        CheckConstraint(one_of("role", ANNOTATOR_ROLES), "role"),
+        {"info": {"clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    annotator_id: Mapped[int] = column(Integer, primary_key=True)
+    role: Mapped[str] = column(Text, primary_key=True)
+    change_id: Mapped[int] = column(Integer, primary_key=True)
+    value: Mapped[str] = column(Text)
+
+
+class CategoryFact(Base):
+    """What a change said of a category: that there is one, or its place (``value``) in the order.
+
+    The last change that gave places gave them to all categories that have an order.
+    """
+
+    __tablename__ = "category_facts"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "category_id"], ["categories.project_id", "categories.id"]
+        ),
+        _of_change(),
+        CheckConstraint(one_of("role", CATEGORY_ROLES), "role"),
+        {"info": {"clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    category_id: Mapped[int] = column(Integer, primary_key=True)
+    role: Mapped[str] = column(Text, primary_key=True)
+    change_id: Mapped[int] = column(Integer, primary_key=True)
+    value: Mapped[int] = column(Integer)
+
+
+class CategoryMerge(Base):
+    """From one change to another, answers of one category were answers of another."""
+
+    __tablename__ = "category_merges"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "category_id"], ["categories.project_id", "categories.id"]
+        ),
+        ForeignKeyConstraint(["project_id", "into_id"], ["categories.project_id", "categories.id"]),
+        ForeignKeyConstraint(["project_id", "from_change"], ["changes.project_id", "changes.id"]),
+        ForeignKeyConstraint(["project_id", "to_change"], ["changes.project_id", "changes.id"]),
+        CheckConstraint("category_id <> into_id", "another"),
+        CheckConstraint("to_change > from_change", "order"),
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    from_change: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    category_id: Mapped[int] = column(Integer)
+    into_id: Mapped[int] = column(Integer)
+    to_change: Mapped[int | None] = optional(Integer)
+
+
+class MergedLabel(Base):
+    """A label that was given as a category that ``merge`` made another.
+
+    The rest of the key is the record's, in ``labels`` or ``past_labels``. ``beside`` says that
+    the record held the other category, too: without the merge it has both labels.
+    """
+
+    __tablename__ = "merged_labels"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "merge_id"],
+            ["category_merges.project_id", "category_merges.from_change"],
+        ),
+        {"info": {"clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    merge_id: Mapped[int] = column(Integer, primary_key=True)
+    item_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
+    change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    labelled_at: Mapped[int] = column(
+        BigInteger, primary_key=True, autoincrement=False, comment=MOMENT
+    )
+    span_start: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    span_end: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    beside: Mapped[bool] = column(Boolean)

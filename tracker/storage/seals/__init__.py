@@ -13,16 +13,16 @@ anew cannot make that digest again.
 """
 
 from tracker.storage.seals.digests import held_sums, staged_sums
-from tracker.storage.seals.pending import (
+from tracker.storage.seals.seal import (
     begin,
     changed,
+    finish,
     forget,
     moved_labels,
     new_items,
     new_labels,
     start,
 )
-from tracker.storage.seals.seal import finish
 
 __all__ = [
     "begin",

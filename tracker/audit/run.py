@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -11,17 +12,17 @@ from tracker import queries
 from tracker.agreement import Query
 from tracker.agreement.overall import count_spans
 from tracker.agreement.spans import AnnotatorSpans
-from tracker.audit.copy_direction import in_order
+from tracker.audit.evidence import Evidence
 from tracker.audit.examples import show_items
-from tracker.audit.figures_json import figure_rows
-from tracker.audit.finding import Flag
-from tracker.audit.findings import audit, not_applicable
+from tracker.audit.findings import annotator_figures, audit, not_applicable
 from tracker.audit.gather import AuditQuery, gather, second_opinion
+from tracker.audit.kind import Flag
 from tracker.audit.result import Audit, AuditedAnnotator
+from tracker.core import clock
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, AnswerFilter
+from tracker.queries import EVERYTHING, AnswerFilter, Selection
 
 _FIGURES = ("gold", "repeats", "times")
 
@@ -113,3 +114,91 @@ def _span_row(annotator: AnnotatorSpans, categories: Sequence[str]) -> dict[str,
         "peer_shares": {},
         "spans": annotator.spans,
     }
+
+
+def figure_rows(
+    connection: Connection,
+    selection: Selection,
+    evidence: Evidence,
+    categories: Mapping[int, str],
+    *,
+    timed: bool,
+) -> dict[int, dict[str, Any]]:
+    """One row per annotator with an answer, by id.
+
+    ``answers``; ``items_shared`` with others; ``agreement_with_peers`` with its interval and the
+    peers' own, ``agreement_of_peers``; ``kappa_with_majority`` of the others; ``self_agreement``
+    over ``repeats``; ``gold_accuracy`` over ``gold_answers``; ``median_seconds``; ``days_active``
+    between ``first_answer`` and ``last_answer``; ``category_shares``, and ``peer_shares`` of the
+    others on the same items. None where there is no such figure; days are looked up of answers
+    that are ``timed``.
+    """
+    active = queries.days_active(connection, selection) if timed else {}
+    rows = {}
+    for annotator, figures in annotator_figures(evidence).items():
+        days, first, last = active.get(annotator, (None, None, None))
+        right, judged = _same((evidence.gold or {}).get(annotator, {}))
+        again, repeats = _same((evidence.repeats or {}).get(annotator, {}))
+        time = (evidence.times or {}).get(annotator)
+        low, high = figures.agreement_interval or (None, None)
+        rows[annotator] = {
+            "answers": figures.answers,
+            "items_shared": figures.items_shared,
+            "agreement_with_peers": figures.agreement_with_peers,
+            "agreement_low": low,
+            "agreement_high": high,
+            "agreement_of_peers": figures.agreement_of_peers,
+            "kappa_with_majority": figures.kappa_with_majority,
+            "self_agreement": again / repeats if repeats else None,
+            "repeats": repeats,
+            "gold_accuracy": right / judged if judged else None,
+            "gold_answers": judged,
+            "median_seconds": time.median if time else None,
+            "days_active": days,
+            "first_answer": None if first is None else clock.iso(first),
+            "last_answer": None if last is None else clock.iso(last),
+            "category_shares": _by_name(figures.category_shares, categories),
+            "peer_shares": _by_name(figures.peer_shares, categories)
+            if figures.items_shared
+            else {},
+        }
+    return rows
+
+
+def _same(counts: Mapping[Any, int]) -> tuple[int, int]:
+    """How many of the times the first two parts of a key are the same, and all times."""
+    same = sum(items for (one, other, _), items in counts.items() if one == other)
+    return same, sum(counts.values())
+
+
+def _by_name(shares: Mapping[int, float], categories: Mapping[int, str]) -> dict[str, float]:
+    return {name: shares.get(category, 0.0) for category, name in categories.items()}
+
+
+def in_order(connection: Connection, selection: Selection, found: Sequence[Flag]) -> list[Flag]:
+    """Return the flags; those of copying with how often each one's answers came later.
+
+    Counted are the items that both answered alike; on some of them the times may not be known.
+    """
+    pairs = {
+        (flag.annotator, flag.other): flag
+        for flag in found
+        if flag.state == "flagged" and flag.other is not None
+    }
+    orders = queries.pair_order(connection, selection, list(pairs)) if pairs else {}
+    return [
+        _with_order(flag, orders[flag.annotator, flag.other])
+        if flag.other is not None and (flag.annotator, flag.other) in orders
+        else flag
+        for flag in found
+    ]
+
+
+def _with_order(flag: Flag, order: tuple[int, int, int]) -> Flag:
+    first, second, _ = order
+    details = dict(flag.details) | {
+        "answered_alike": sum(order),
+        "first_later": second,
+        "second_later": first,
+    }
+    return replace(flag, details=details)

@@ -9,7 +9,7 @@ from tests.gate.conftest import Gate, load
 from tracker.flags import act
 from tracker.gate import parse_config
 from tracker.gate.context import Present
-from tracker.gate.finding_checks import Found, found_now, not_looked_for
+from tracker.gate.figure_checks import Found, found_now, not_looked_for
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names

@@ -9,7 +9,7 @@ import pytest
 
 from tracker.core.shown import Shown
 from tracker.ledger import Ledger
-from tracker.render import registry
+from tracker.render import formats
 from tracker.simulate import Group, crowd
 
 
@@ -35,7 +35,7 @@ def results(
 
 
 def test_a_notebook_shows_a_few_kilobytes_and_text_is_one_line(results: dict[str, Any]) -> None:
-    assert results.keys() == registry.VIEWS.keys()
+    assert results.keys() == formats.VIEWS.keys()
     for name, result in results.items():
         html = result._repr_html_()
         assert "<table>" in html, name
@@ -51,7 +51,7 @@ class Toy(Shown):
 
 
 def test_a_new_result_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry.VIEWS, "Toy", f"{__name__}:toy_view")
+    monkeypatch.setitem(formats.VIEWS, "Toy", f"{__name__}:toy_view")
     assert Toy()._repr_html_() == "<p>3 &lt; 4 toys</p>"
 
 

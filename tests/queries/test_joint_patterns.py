@@ -51,7 +51,7 @@ def test_own_answers_and_joint_patterns(ledger: Ledger, kind: str) -> None:
 def test_own_answers_that_do_not_fit_into_one_integer(
     ledger: Ledger, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tracker.queries.joint.BITS", 1)
+    monkeypatch.setattr("tracker.queries.annotator_patterns.BITS", 1)
     check_each(ledger, kind, check_named, examples=3)
 
 

@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 
 from tests.audit.crowds import leaning, mostly_right, seeded, simulate
 from tracker.audit.findings import Evidence
-from tracker.audit.statistics.response_bias import Habits, habits, joint_chance
-from tracker.core.minority import chance_of_sharing, is_minority, minority_answers
-from tracker.core.tallies import answers_in, make_pattern
+from tracker.audit.kinds.copying import Habits, habits, joint_chance
+from tracker.core.tallies import (
+    answers_in,
+    chance_of_sharing,
+    is_minority,
+    make_pattern,
+    minority_answers,
+)
 
 NEUTRAL = Habits({}, 1.0)
 answers = st.lists(st.sampled_from([(), (1,), (2,), (3,), (1, 2)]), min_size=2, max_size=7)

@@ -13,8 +13,7 @@ from tests.agreement.crowd import KINDS, Kind, answers, assessed, each_kind, fra
 from tests.helpers import SPANS
 from tests.measures.span_oracles import rows as span_rows
 from tracker.agreement import Metric
-from tracker.agreement.assessment import Assessment
-from tracker.agreement.methods_paragraph import methods
+from tracker.agreement.assessment import Assessment, methods
 from tracker.core.errors import InvalidOption
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger

@@ -7,10 +7,9 @@ from collections import Counter
 import pytest
 
 from tests.audit.crowds import always, mostly_right, seeded, simulate
-from tracker.audit.finding import Flag
+from tracker.audit.examples import best_answers, telling
 from tracker.audit.findings import Evidence, audit
-from tracker.audit.kind import Effect
-from tracker.audit.telling_answers import best_answers, telling
+from tracker.audit.kind import Effect, Flag
 from tracker.core.tallies import AnnotatorTallies, make_pattern
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracker.compare.kitagawa import Group, contributions
+from tracker.compare.decomposition import Group, contributions
 
 Groups = dict[str, Group]
 

@@ -1,0 +1,188 @@
+"""A difference shared out among those who answered, or the answers given.
+
+A coefficient is a mean: of the agreement of every answer with the others of its item, corrected
+for chance. A group's share of a difference is what its own mean changed, and what it changed to
+weigh more or less than a group of another mean (Kitagawa 1955, J. Am. Stat. Assoc. 50, 1168).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise, permutations
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, answers_in
+from tracker.measures.krippendorff import disagreement
+from tracker.measures.sample import Sample
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group's part in a figure.
+
+    Attributes:
+        weight: its share of all answers that are compared, in [0, 1].
+        value: the figure of its answers alone, in the figure's unit.
+        answers: how many there are.
+    """
+
+    weight: float
+    value: float
+    answers: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a group contributed to a difference, and its own figures; None where not there."""
+
+    contribution: float
+    before: Group | None
+    after: Group | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The part as JSON."""
+        return {
+            "contribution": self.contribution,
+            "a": None if self.before is None else self.before.value,
+            "b": None if self.after is None else self.after.value,
+            "answers_a": 0 if self.before is None else self.before.answers,
+            "answers_b": 0 if self.after is None else self.after.answers,
+        }
+
+
+def contributions(before: Mapping[Key, Group], after: Mapping[Key, Group]) -> dict[Key, Part]:
+    """Each group's part in the difference of two figures, the greatest first.
+
+    The parts add up to the second figure less the first, each of which is the sum over its
+    groups of weight times value. A group that is new or gone counts by how far its value lies
+    from the mean of both figures.
+    """
+    level = (_mean(before) + _mean(after)) / 2
+    parts = {}
+    for key in dict.fromkeys([*before, *after]):
+        one, other = before.get(key), after.get(key)
+        first, second = one or other, other or one
+        assert first is not None
+        assert second is not None
+        weights = (0.0 if one is None else one.weight, 0.0 if other is None else other.weight)
+        changed = (second.value - first.value) * sum(weights) / 2
+        moved = ((first.value + second.value) / 2 - level) * (weights[1] - weights[0])
+        parts[key] = Part(changed + moved, one, other)
+    return dict(sorted(parts.items(), key=lambda part: -abs(part[1].contribution)))
+
+
+def _mean(groups: Mapping[Key, Group]) -> float:
+    return sum(group.weight * group.value for group in groups.values())
+
+
+def shares(
+    kinds: Sequence[str], value: Callable[[frozenset[str]], float | None]
+) -> dict[str, float] | None:
+    """Each kind's share of ``value(all kinds) - value(no kind)``.
+
+    Args:
+        kinds: what changed; a handful.
+        value: the figure where just these kinds of change had happened; None where undefined.
+
+    Returns:
+        A number per kind, or None where the figure is undefined on the way of every order.
+    """
+    known = cache(value)
+    found: list[dict[str, float]] = []
+    for order in permutations(kinds):
+        figures = [known(frozenset(order[:place])) for place in range(len(order) + 1)]
+        defined = [figure for figure in figures if figure is not None]
+        if len(defined) == len(figures):
+            steps = (after - before for before, after in pairwise(defined))
+            found.append(dict(zip(order, steps, strict=True)))
+    if not found:
+        return None
+    return {kind: math.fsum(one[kind] for one in found) / len(found) for kind in kinds}
+
+
+DIVISIBLE = ("krippendorff_alpha", "percent_agreement")
+"""The measures that are a mean over answers, in the order in which one is chosen."""
+
+
+def groups_of(
+    measure: str,
+    of: Sample,
+    tallies: AnnotatorTallies,
+    name: Callable[[int, Answer], str],
+) -> dict[str, Group]:
+    """The parts of a figure, by what ``name`` calls an annotator's answer.
+
+    The value of a group is the measure with the group's answers in the place of all: alpha with
+    their mean distance from the other answers of their items, agreement with their mean
+    agreement. Weighted by their share of the answers these add up to the figure.
+
+    Args:
+        measure: one of `DIVISIBLE`.
+        of: the item patterns, for which the measure is defined.
+        tallies: the same answers, by annotator.
+        name: of the group of an annotator's id and own answer.
+    """
+    scored = _distance_from_others(of) if measure == DIVISIBLE[0] else _agreement_with_others(of)
+    chance = disagreement(of).expected if measure == DIVISIBLE[0] else None
+    weights: dict[str, float] = defaultdict(float)
+    sums: dict[str, float] = defaultdict(float)
+    answers: dict[str, int] = defaultdict(int)
+    for annotator, met in tallies.counts.items():
+        for (own, pattern), items in met.items():
+            size = answers_in(pattern)
+            if size < 2:
+                continue
+            # Alpha counts every answer alike, agreement every item.
+            weight = items if chance is not None else items / size
+            group = name(annotator, own)
+            weights[group] += weight
+            sums[group] += weight * scored(own, pattern)
+            answers[group] += items
+    total = sum(weights.values())
+
+    def value(mean: float) -> float:
+        return mean if chance is None else 1 - mean / chance
+
+    return {
+        group: Group(weight / total, value(sums[group] / weight), answers[group])
+        for group, weight in sorted(weights.items())
+    }
+
+
+_Scored = Callable[[Answer, Pattern], float]
+
+
+def _distance_from_others(of: Sample) -> _Scored:
+    between = disagreement(of).between
+    return _mean_with_others(of, lambda one, other: float(between.between(one, other)), 0.0)
+
+
+def _agreement_with_others(of: Sample) -> _Scored:
+    weighting = of.weighting
+    return _mean_with_others(of, lambda one, other: float(weighting.between(one, other)), 1.0)
+
+
+def _mean_with_others(of: Sample, between: Callable[..., float], with_itself: float) -> _Scored:
+    """The mean over the other answers of an item of what two answers are to each other."""
+    codes: Mapping[Answer, int] = {answer: code for code, answer in enumerate(of.table.answers)}
+
+    @cache
+    def of_two(one: Answer, other: Answer) -> float:
+        if one == other:
+            return with_itself
+        return between(np.array(codes[one]), np.array(codes[other]))
+
+    @cache
+    def mean(own: Answer, pattern: Pattern) -> float:
+        total = sum(count * of_two(own, answer) for answer, count in pattern) - of_two(own, own)
+        return total / (answers_in(pattern) - 1)
+
+    return mean

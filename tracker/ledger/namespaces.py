@@ -1,0 +1,391 @@
+"""What the namespaces of a ledger share: the ledger that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tracker.ledger.transactions import Transactions
+from tracker.projects.annotators import AnnotatorInfo
+from tracker.projects.items import ItemAnnotators, ItemRecord, find_item, list_items
+from tracker.projects.notes import NoteInfo, add_note, list_notes, remove_note
+
+if TYPE_CHECKING:
+    from tracker.flags import Acted, FlagPage, RecordedFlag
+    from tracker.flags.actions import Action
+    from tracker.imports.undo import ImportInfo
+    from tracker.ledger.projects import Projects
+    from tracker.ledger.transactions import Transactions
+    from tracker.projects.annotators import Mention
+
+
+class Namespace:
+    """Methods about one kind of record; each is one transaction."""
+
+    def __init__(self, ledger: Transactions) -> None:
+        self._ledger = ledger
+
+
+class Imports(Namespace):
+    """The imports of a database by number; `Ledger.import_file` makes one."""
+
+    def list(self, project: str | None = None) -> Sequence[ImportInfo]:
+        """Return the imports of a project, or of all (None), oldest first."""
+        from tracker.imports.undo import list_imports
+        from tracker.projects.project import find_project
+
+        with self._ledger.database.read() as connection:
+            number = None if project is None else find_project(connection, project).id
+            return list_imports(connection, number)
+
+    def show(self, number: int) -> ImportInfo:
+        """Return an import: its files with their digests, and the outcome of its rows."""
+        from tracker.imports.undo import find_import
+
+        with self._ledger.database.read() as connection:
+            return find_import(connection, number)
+
+    def undo(self, number: int) -> ImportInfo:
+        """Undo an import as if it had never happened, and return it.
+
+        The answers it replaced stand again. Raises NotFound for an unknown number, InvalidOption
+        for an import that was undone before.
+        """
+        from tracker.imports.undo import undo_import
+
+        with self._ledger.database.write() as connection:
+            return undo_import(connection, number)
+
+
+class Items(Namespace):
+    """The items of projects; `Ledger.import_items` registers some."""
+
+    def list(self, project: str, limit: int | None = None) -> Sequence[ItemAnnotators]:
+        """Return a project's items in import order, with the number of their annotators."""
+        with self._ledger.reading(project) as (connection, found):
+            return list_items(connection, found, limit)
+
+    def show(self, project: str, item: str) -> ItemRecord:
+        """Return an item with every label it ever had; raises NotFound."""
+        with self._ledger.reading(project) as (connection, found):
+            return find_item(connection, found, item)
+
+
+class Notes(Namespace):
+    """The notes on the time lines of projects."""
+
+    def add(self, project: str, text: str, at: date | str | None = None) -> NoteInfo:
+        """Note an event; a date means the end of that day, None now.
+
+        Raises InvalidOption for a text that cannot be stored, and for a time in the future.
+        """
+        moment = None if at is None else _past_moment(at)
+        with self._ledger.writing(project) as (connection, found):
+            return add_note(connection, found, text, moment)
+
+    def list(self, project: str) -> Sequence[NoteInfo]:
+        """Return a project's notes in the order of their events."""
+        with self._ledger.reading(project) as (connection, found):
+            return list_notes(connection, found)
+
+    def remove(self, project: str, number: int, *, erase: bool = False) -> NoteInfo:
+        """Remove a note from the time line, and return it; with ``erase`` its text goes for good.
+
+        Raises NotFound for an unknown number.
+        """
+        with self._ledger.writing(project) as (connection, found):
+            return remove_note(connection, found, number, erase=erase)
+
+
+def _past_moment(at: date | str) -> int | None:
+    from tracker.core import clock
+    from tracker.queries.filter import past_moment
+
+    return past_moment("--at", at, clock.now())
+
+
+class CategoryLabels(NamedTuple):
+    """A project's categories in order, with the number of labels that stand: ``{name: labels}``.
+
+    If the list is ``closed``, others are refused.
+    """
+
+    project: str
+    closed: bool
+    labels: dict[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the categories as JSON."""
+        rows = [{"category": name, "labels": number} for name, number in self.labels.items()]
+        return {"project": self.project, "closed": self.closed, "categories": rows}
+
+
+class Categories(Namespace):
+    """The categories of projects, each known by its name.
+
+    All methods raise NotFound for a category that the project does not have.
+    """
+
+    def list(self, project: str) -> CategoryLabels:
+        """Return a project's categories in order, with the number of their labels."""
+        from tracker.projects.categories import labels_by_category
+
+        with self._ledger.reading(project) as (connection, found):
+            labels = labels_by_category(connection, found)
+            return CategoryLabels(found.name, found.closed, labels)
+
+    def order(self, project: str, names: Sequence[str]) -> Sequence[str]:
+        """Set the order of all categories, by which ordinal scales rank them, and return it.
+
+        Raises InvalidOption if one is left out.
+        """
+        from tracker.projects.settings import order_categories
+
+        with self._ledger.writing(project) as (connection, found):
+            return order_categories(connection, found, names)
+
+    def merge(self, project: str, name: str, into: str, *, dry_run: bool = False) -> int:
+        """Merge a category into another, and return how many labels that concerns.
+
+        Its answers, past and to come, count as the other's.
+        """
+        from tracker.projects.category_merge import merge_categories
+        from tracker.projects.project import find_project
+
+        with self._ledger.database.write(keep=not dry_run) as connection:
+            return merge_categories(connection, find_project(connection, project), name, into)
+
+    def split(self, project: str, name: str) -> str:
+        """Take a merge back: the category has its own answers again; return whose they were."""
+        from tracker.projects.category_merge import split_category
+
+        with self._ledger.writing(project) as (connection, found):
+            return split_category(connection, found, name)
+
+    def rename(self, project: str, name: str, new: str) -> None:
+        """Rename a category; raises InvalidOption for a name that is taken."""
+        from tracker.projects.categories import rename_category
+
+        with self._ledger.writing(project) as (connection, found):
+            rename_category(connection, found, name, new)
+
+
+class AnnotatorLabels(NamedTuple):
+    """An annotator with the number of labels that stand."""
+
+    annotator: AnnotatorInfo
+    labels: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the annotator as JSON."""
+        return self.annotator.to_dict() | {"labels": self.labels}
+
+
+class Erased(NamedTuple):
+    """How many labels were erased by project, and where the name may still be."""
+
+    labels: dict[str, int]
+    mentions: Sequence[Mention]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as JSON."""
+        return {"labels": self.labels, "mentions": [one.to_dict() for one in self.mentions]}
+
+
+class Annotators(Namespace):
+    """The annotators of projects, each known by any of their names.
+
+    All methods raise NotFound for a name that the project does not know.
+    """
+
+    def list(self, project: str) -> Sequence[AnnotatorLabels]:
+        """Return a project's annotators by name, with the number of their labels."""
+        from tracker.projects.annotators import labels_by_annotator, list_annotators
+
+        with self._ledger.reading(project) as (connection, found):
+            labels = labels_by_annotator(connection, found)
+            return [
+                AnnotatorLabels(one, labels.get(one.id, 0))
+                for one in list_annotators(connection, found)
+            ]
+
+    def rename(self, project: str, name: str, new: str) -> AnnotatorInfo:
+        """Rename an annotator; the old name becomes an alias.
+
+        Raises InvalidOption for a name that is taken.
+        """
+        from tracker.projects.annotators import rename_annotator
+
+        with self._ledger.writing(project) as (connection, found):
+            return rename_annotator(connection, found, name, new)
+
+    def kind(self, project: str, name: str, kind: str) -> AnnotatorInfo:
+        """Set what an annotator is: human, model or reference; raises InvalidOption."""
+        from tracker.projects.annotators import set_kind
+
+        with self._ledger.writing(project) as (connection, found):
+            return set_kind(connection, found, name, kind)
+
+    def alias(self, project: str, name: str, alias: str) -> AnnotatorInfo:
+        """Add another name under which an annotator's answers arrive.
+
+        Raises InvalidOption for a name that is in use.
+        """
+        from tracker.projects.annotators import add_alias
+
+        with self._ledger.writing(project) as (connection, found):
+            return add_alias(connection, found, name, alias)
+
+    def merge(self, project: str, name: str, into: str) -> AnnotatorInfo:
+        """Merge an annotator into another, who is the same person, and return the other.
+
+        Raises InvalidOption for two kinds of annotators.
+        """
+        from tracker.projects.annotator_merge import merge_annotators
+
+        with self._ledger.writing(project) as (connection, found):
+            return merge_annotators(connection, found, name, into)
+
+    def split(self, project: str, alias: str) -> AnnotatorInfo:
+        """Separate an alias: its answers are those of an annotator of that name again."""
+        from tracker.projects.annotator_merge import split_annotator
+
+        with self._ledger.writing(project) as (connection, found):
+            return split_annotator(connection, found, alias)
+
+    def erase(self, project: str, name: str) -> Erased:
+        """Delete an annotator's answers and names in a project, for good."""
+        from tracker.projects.annotator_merge import erase_annotator
+        from tracker.projects.annotators import find_annotator, mentions
+
+        with self._ledger.writing(project) as (connection, found):
+            annotator = find_annotator(connection, found, name)
+            labels = {found.name: erase_annotator(connection, found, name)}
+            return Erased(labels, mentions(connection, [annotator.name, *annotator.aliases]))
+
+    def erase_everywhere(self, name: str) -> Erased:
+        """Delete an annotator's answers and names in all projects of the database, for good."""
+        from tracker.projects.annotator_merge import erase_everywhere
+        from tracker.projects.annotators import mentions
+
+        with self._ledger.database.write() as connection:
+            labels = erase_everywhere(connection, name)
+            return Erased(labels, mentions(connection, [name.strip()]))
+
+
+class Flags(Namespace):
+    """The recorded findings of projects, each known by its number.
+
+    All methods raise NotFound for an unknown number.
+    """
+
+    def list(
+        self,
+        project: str,
+        *,
+        states: Sequence[str] | None = None,
+        annotator: str | None = None,
+        kind: str | None = None,
+    ) -> Sequence[RecordedFlag]:
+        """Return a project's flags by number.
+
+        Args:
+            project: the project's name.
+            states: open, acknowledged, dismissed, resolved or all; None for the first two.
+            annotator: only flags of this annotator, alone or in a pair.
+            kind: only flags of this kind.
+        """
+        from tracker.flags import list_flags
+        from tracker.storage.schema import STANDING
+
+        with self._ledger.reading(project) as (connection, found):
+            return list_flags(
+                connection, found, states=states or STANDING, annotator=annotator, kind=kind
+            )
+
+    def show(self, project: str, number: int) -> FlagPage:
+        """Return a flag with the latest evidence, all changes and sightings."""
+        from tracker.flags import show_flag
+
+        with self._ledger.reading(project) as (connection, found):
+            return show_flag(connection, found, number)
+
+    def history(self, project: str, number: int | None = None) -> Sequence[dict[str, Any]]:
+        """Return what was done about a flag, or about all (None), in order, as plain values."""
+        from tracker.flags import flag_changes
+
+        with self._ledger.reading(project) as (connection, found):
+            return flag_changes(connection, found, number)
+
+    def acknowledge(
+        self, project: str, numbers: Sequence[int], *, by: str, note: str | None = None
+    ) -> Sequence[Acted]:
+        """Mark open flags as being dealt with, all or none."""
+        return self._act(project, numbers, "acknowledge", by, note)
+
+    def dismiss(
+        self, project: str, numbers: Sequence[int], *, by: str, note: str | None = None
+    ) -> Sequence[Acted]:
+        """Mark flags as harmless, all or none; they reopen if the evidence grows by half."""
+        return self._act(project, numbers, "dismiss", by, note)
+
+    def resolve(
+        self, project: str, numbers: Sequence[int], *, by: str, note: str | None = None
+    ) -> Sequence[Acted]:
+        """Mark flags as dealt with, all or none; they reopen if an audit finds them again."""
+        return self._act(project, numbers, "resolve", by, note)
+
+    def appeal(self, project: str, number: int, *, by: str, note: str) -> Acted:
+        """Record an annotator's objection to a flag; its state does not change."""
+        (outcome,) = self._act(project, [number], "appeal", by, note)
+        return outcome
+
+    def _act(
+        self, project: str, numbers: Sequence[int], action: Action, by: str, note: str | None
+    ) -> Sequence[Acted]:
+        from tracker.flags import act
+
+        with self._ledger.writing(project) as (connection, found):
+            return act(connection, found, numbers, action, by=by, note=note)
+
+
+class Records(Transactions):
+    """The namespaces of a ledger; one is imported when it is asked for."""
+
+    @property
+    def projects(self) -> Projects:
+        """Create, list, show, set, rename, archive and delete projects."""
+        from tracker.ledger.projects import Projects
+
+        return Projects(self)
+
+    @property
+    def notes(self) -> Notes:
+        """Add, list and remove the notes on a project's time line."""
+        return Notes(self)
+
+    @property
+    def annotators(self) -> Annotators:
+        """List, rename, merge, split and erase annotators; set their kinds and aliases."""
+        return Annotators(self)
+
+    @property
+    def categories(self) -> Categories:
+        """List, order, merge, split and rename categories."""
+        return Categories(self)
+
+    @property
+    def items(self) -> Items:
+        """List and show items."""
+        return Items(self)
+
+    @property
+    def imports(self) -> Imports:
+        """List, show and undo imports."""
+        return Imports(self)
+
+    @property
+    def flags(self) -> Flags:
+        """List, show, acknowledge, dismiss, resolve and appeal against recorded findings."""
+        return Flags(self)
