@@ -29,9 +29,10 @@ from crowds import (
     tires,
 )
 
-from tracker.audit.findings import KINDS, Flag, audit
+from tracker.audit.findings import Flag, audit
+from tracker.audit.kinds import KINDS
 
-KIND_NAMES = [kind.name for kind in KINDS]
+KIND_NAMES = list(KINDS)
 
 
 def flagged(crowd: Crowd) -> list[Flag]:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from tracker.audit.gather import all_thresholds
 from tracker.audit.thresholds import read_floors
 from tracker.core.errors import TrackerError
 from tracker.gate.config import parse_config
@@ -106,7 +107,7 @@ def _gate(data: bytes, _folder: Path) -> None:
 
 
 def _floors(data: bytes, _folder: Path) -> None:
-    read_floors(data.decode("utf-8", "replace"), "audit.toml")
+    read_floors(data.decode("utf-8", "replace"), "audit.toml", all_thresholds())
 
 
 FORMATS: dict[str, tuple[bytes, Reader]] = {

@@ -8,7 +8,8 @@ import pytest
 
 from tests.audit.crowds import one
 from tests.audit.records import recorded
-from tracker.audit.findings import KINDS, Evidence, audit, not_applicable
+from tracker.audit.findings import Evidence, audit, not_applicable
+from tracker.audit.kinds import KINDS
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies
 from tracker.render.messages.findings import LACKING, SENTENCES, lacking
@@ -44,12 +45,12 @@ def test_of_shared_answers_only_those_that_need_more_cannot():
 def test_of_everything_all_can_and_all_are_found():
     evidence = recorded(1, ordinal=True, categories=4).evidence()
     assert not_applicable(evidence) == {}
-    assert {flag.kind for flag in audit(evidence)} == {kind.name for kind in KINDS}
+    assert {flag.kind for flag in audit(evidence)} == KINDS.keys()
 
 
 def test_each_need_is_a_field_and_has_words_and_each_kind_a_sentence():
     evidence = Evidence(AnnotatorTallies())
-    for kind in KINDS:
+    for kind in KINDS.values():
         for need in kind.needs:
             assert hasattr(evidence, need)
             assert lacking(need) == f"there are no {LACKING[need]}"
@@ -57,7 +58,7 @@ def test_each_need_is_a_field_and_has_words_and_each_kind_a_sentence():
 
 
 def test_kinds_not_asked_for_are_not_named():
-    drift = [kind for kind in KINDS if kind.name == "drift"]
+    drift = [KINDS["drift"]]
     assert not_applicable(Evidence(AnnotatorTallies()), drift) == {"drift": MISSING["drift"]}
 
 

@@ -7,9 +7,10 @@ from collections import Counter
 import pytest
 
 from tests.audit.crowds import always, mostly_right, seeded, simulate
-from tracker.audit.examples import best_answers, telling
+from tracker.audit.examples import best_answers
 from tracker.audit.findings import Evidence, audit
 from tracker.audit.kind import Effect, Flag
+from tracker.audit.kinds import KINDS
 from tracker.core.tallies import AnnotatorTallies, make_pattern
 
 
@@ -20,7 +21,9 @@ def flag(kind, category=None, observed=0.9, expected=0.3, effect=None):
 
 
 def score(flagged, own, others, points=None):
-    return telling(flagged, own, make_pattern([own, *others]), points or {})
+    counts = {1: {(own, make_pattern([own, *others])): 1}}
+    evidence = Evidence(AnnotatorTallies(counts), points=points)
+    return next((score for score, _, _ in KINDS[flagged.kind].examples(flagged, evidence)), 0.0)
 
 
 def test_over_use_shows_where_few_others_gave_the_category():

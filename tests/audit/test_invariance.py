@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.audit.crowds import sentence
 from tests.audit.records import Asked, Person, Record, recorded
-from tracker.audit.findings import KINDS, audit
+from tracker.audit.findings import audit
+from tracker.audit.kinds import KINDS
 
 SMALL = {"people": 6, "answers": 40, "per_item": 4}
 seeds = st.integers(0, 10_000)
@@ -29,7 +30,7 @@ def findings(record):
     evidence = record.evidence()
     made = [
         finding
-        for kind in KINDS
+        for kind in KINDS.values()
         if not evidence.lacks(kind.needs)
         for finding in kind.find(evidence)
         if not isinstance(finding, float)

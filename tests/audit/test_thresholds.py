@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
-
 import pytest
 
-from tracker.audit.thresholds import DEFAULT_FLOORS, Floors, read_floors
-from tracker.core.errors import Refused
+from tracker.audit.gather import all_thresholds, audit_query
+from tracker.audit.thresholds import read_floors
+from tracker.core.errors import InvalidOption, Refused
+
+THRESHOLDS = {threshold.name: threshold for threshold in all_thresholds()}
+
+
+def read(text):
+    return read_floors(text, "f", THRESHOLDS.values())
 
 
 def test_what_is_named_is_changed_and_all_else_stays():
     text = "# ours\n[audit]\nbias_odds_ratio = 3\ndrift_fall = 0.2\n"
-    assert read_floors(text, "audit.toml") == Floors(bias_odds_ratio=3.0, drift_fall=0.2)
-    assert read_floors("", "audit.toml") == read_floors("[audit]", "") == DEFAULT_FLOORS
+    assert read(text) == {"bias_odds_ratio": 3.0, "drift_fall": 0.2}
+    assert read("") == read("[audit]") == {}
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Floors)])
+@pytest.mark.parametrize("name", THRESHOLDS)
 def test_every_default_is_in_its_own_range_and_has_two_ends(name):
-    value = asdict(DEFAULT_FLOORS)[name]
-    assert read_floors(f"[audit]\n{name} = {value}", "f") == DEFAULT_FLOORS
+    value = THRESHOLDS[name].default
+    assert read(f"[audit]\n{name} = {value}") == {}
     for outside in ("-0.1", "1e7", "nan", "inf", "-inf"):
         with pytest.raises(Refused, match=rf"f:2: {name} is "):
-            read_floors(f"[audit]\n{name} = {outside}", "f")
+            read(f"[audit]\n{name} = {outside}")
 
 
 @pytest.mark.parametrize(
     ("text", "message", "mend"),
     [
         ("[audit]\ndrift_fal = 0.2", "f:2: there is no threshold 'drift_fal'", "'drift_fall'?"),
-        ("[audit]\n\nzzz = 1", "f:3: there is no threshold 'zzz'", "one of: constant_share, bias"),
+        ("[audit]\n\nzzz = 1", "f:3: there is no threshold 'zzz'", "one of: constant_share, info"),
         ("[audit]\ncopied_ratio = 0.5", "f:2: copied_ratio is 0.5", "give 1 to 1e+06"),
         ("[audit]\ntime_ratio = 2", "f:2: time_ratio is 2", "give 0 to 1"),
         ("[audit]\nseverity_points = 11", "f:2: severity_points is 11", "give 0 to 10"),
@@ -44,6 +49,12 @@ def test_every_default_is_in_its_own_range_and_has_two_ends(name):
 )
 def test_what_is_wrong_and_where(text, message, mend):
     with pytest.raises(Refused) as caught:
-        read_floors(text, "f")
+        read(text)
     assert caught.value.message.startswith(message)
     assert mend is None or mend in str(caught.value)
+
+
+def test_from_python_they_are_named_likewise():
+    assert audit_query(floors={"drift_fall": 0.2}).floors == {"drift_fall": 0.2}
+    with pytest.raises(InvalidOption, match="there is no threshold 'drift_fal'"):
+        audit_query(floors={"drift_fal": 0.2})

@@ -1,4 +1,4 @@
-"""A new measure or output format is one entry in its registry: toys are added here and used."""
+"""A new measure, finding or format is one entry in its registry: toys are added and used."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import Effect, Finding, Kind
+from tracker.audit.kinds import KINDS
+from tracker.audit.thresholds import Threshold
 from tracker.measures import MEASURES, Measure
 from tracker.measures.estimate import Estimate
 from tracker.measures.sample import Sample
 from tracker.render.formats import FORMATS, Result
+from tracker.render.messages.findings import SENTENCES
 
 ANSWERS = "item,annotator,category\n1,a,x\n1,b,x\n2,a,x\n2,b,y\n3,a,y\n3,b,y\n4,a,x\n4,b,y\n"
 
@@ -25,6 +30,19 @@ def without_chance(sample: Sample) -> Estimate:
     assert found.value is not None
     assert found.influence is not None
     return replace(found, measure="toy", value=2 * found.value - 1, influence=2 * found.influence)
+
+
+ANSWERED = Threshold("toy_answers", 3, 0, 100)
+
+
+def busy(evidence: Evidence) -> Iterator[Finding]:
+    """One finding per annotator, of whom it is notable to have answered as much as that."""
+    for annotator, counts in evidence.tallies.counts.items():
+        number = sum(counts.values())
+        yield Finding("toy", annotator, None, number, 2.0, 2.0, number, number,
+                      Effect("ratio", number / 2), p_value=0.001,
+                      notable=number >= evidence.floor(ANSWERED), suspicious=False,
+                      severity="low")  # fmt: skip
 
 
 def shouted(result: Result) -> Iterator[str]:
@@ -48,6 +66,28 @@ def test_a_measure_is_one_entry(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     assert "Toy" in run("agreement", "p").out
     assert "2 Po - 1" in run("agreement", "p", "--explain", "toy").out
     assert run("snapshot", "p", "--json").json()["measures"]
+
+
+@pytest.mark.usefixtures("answered")
+def test_a_finding_is_one_entry(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy = Kind("toy", frozenset({"shared"}), busy, ANSWERED, explains=frozenset({"low_agreement"}))
+    monkeypatch.setitem(KINDS, "toy", toy)
+    [first, _] = run("audit", "p", "--kind", "toy", "--evidence", "1", "--json").json()[
+        "annotators"
+    ]
+    [flag] = first["flags"]
+    assert (flag["kind"], flag["state"], flag["observed"]) == ("toy", "flagged", 4)
+    assert [row["item"] for row in flag["evidence"]] == ["2"]
+    assert "4 over 4 answers, and 2 is expected" in flag["why"]
+    Path("audit.toml").write_text("[audit]\ntoy_answers = 5\n", "utf-8")
+    strict = run("audit", "p", "--kind", "toy", "--config", "audit.toml", "--json").json()
+    assert [one["flags"] for one in strict["annotators"]] == [[], []]
+    monkeypatch.setitem(SENTENCES, "toy", lambda _, names: f"{names.annotator} is busy")
+    assert "a is busy" in run("audit", "p", "--kind", "toy", "--record").out
+    listed = run("flags", "list", "p", "--kind", "toy", "--json").json()["flags"]
+    assert [one["annotator"] for one in listed] == ["a", "b"]
+    Path("gate.toml").write_text('[[check]]\nflags = ["toy"]\n', "utf-8")
+    assert "toy" in run("gate", "p", "--config", "gate.toml", code=1).out
 
 
 @pytest.mark.usefixtures("answered")

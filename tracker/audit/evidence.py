@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from tracker.audit.statistics.entries import Entries, entries_of
 from tracker.audit.statistics.majority import tables
 from tracker.audit.statistics.mantel_haenszel import Usage, usages
 from tracker.audit.statistics.peer_agreement import Alignment, alignments
-from tracker.audit.thresholds import DEFAULT_FLOORS, Floors
+from tracker.audit.thresholds import Floors, Threshold
 from tracker.core.audit_tallies import (
     AnswerTimes,
     Blocks,
@@ -35,7 +35,7 @@ class Evidence:
         tallies: annotator x own answer x pattern.
         several: whether an answer may hold any number of categories.
         alpha: the false discovery rate to hold.
-        floors: the least effects of a flag.
+        floors: the least effects of a flag that differ from their defaults.
         points: on an ordered scale, each category's place or number.
         gold: answers to items that have a truth.
         repeats: answers given again.
@@ -49,7 +49,7 @@ class Evidence:
     tallies: AnnotatorTallies
     several: bool = False
     alpha: float = DEFAULT_ALPHA
-    floors: Floors = DEFAULT_FLOORS
+    floors: Floors = field(default_factory=dict)
     points: Mapping[int, float] | None = None
     gold: GoldTallies | None = None
     repeats: RepeatTallies | None = None
@@ -65,6 +65,10 @@ class Evidence:
             raise InvalidOption(
                 f"alpha is {self.alpha}.", "Give a number between 0 and 1, such as 0.05."
             )
+
+    def floor(self, threshold: Threshold) -> float:
+        """Return a threshold of this audit."""
+        return self.floors.get(threshold.name, threshold.default)
 
     @cached_property
     def columns(self) -> TallyColumns:

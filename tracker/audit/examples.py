@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,19 +11,14 @@ from sqlalchemy import Connection
 from tracker import queries
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Flag, Key
-from tracker.audit.kinds.category_bias import CATEGORY_BIAS
-from tracker.audit.kinds.constant_category import CONSTANT_CATEGORY
-from tracker.audit.kinds.copying import COPYING
-from tracker.audit.kinds.low_gold_accuracy import LOW_GOLD_ACCURACY
-from tracker.audit.kinds.severity_bias import SEVERITY_BIAS
-from tracker.core.tallies import Answer, Pattern, answers_in, is_minority, without
+from tracker.audit.kinds import KINDS
+from tracker.core.tallies import Answer, Pattern, without
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names_of
 from tracker.queries import Selection
 
 Row = dict[str, Any]
 
-_FAST, _AGAIN = "too_fast", "low_self_agreement"
 _PAIR_DEPTH = 20  # times as many items of each of a pair, to find those that both answered alike
 
 
@@ -34,18 +29,24 @@ def show_items(
     flags: Collection[Flag],
     most: int,
 ) -> dict[Key, list[Row]]:
-    """Up to ``most`` items for each finding, the most telling first.
+    """Return up to ``most`` items for each finding, the most telling first.
 
     A row has ``item``, ``answer`` and ``others`` (how many gave each answer); of answers given
     again ``answer`` and ``again``; of fast answers ``seconds`` and ``others_seconds``.
     """
-    of_kind = {kind: {f.annotator for f in flags if f.kind == kind} for kind in (_FAST, _AGAIN)}
+    rows_of = {flag.key: KINDS[flag.kind].rows for flag in flags}
+    who = {
+        rows: {flag.annotator for flag in flags if rows_of[flag.key] == rows}
+        for rows in ("fastest", "changed")
+    }
     wanted = {
-        flag.key: best_answers(flag, evidence, most) for flag in flags if flag.kind not in of_kind
+        flag.key: best_answers(flag, evidence, most)
+        for flag in flags
+        if rows_of[flag.key] == "answers"
     }
     found = _items(connection, selection, wanted, most)
-    fast = queries.fastest_items(connection, selection, of_kind[_FAST], most)
-    changed = queries.changed_items(connection, selection, of_kind[_AGAIN], most)
+    fast = queries.fastest_items(connection, selection, who["fastest"], most)
+    changed = queries.changed_items(connection, selection, who["changed"], most)
 
     listed: list[Sequence[tuple[Any, ...]]] = [*found.values(), *fast.values(), *changed.values()]
     words = _Words(
@@ -56,9 +57,9 @@ def show_items(
     )
     rows = {key: [words.answer(*one) for one in shown] for key, shown in found.items()}
     for flag in flags:
-        if flag.kind == _FAST:
+        if rows_of[flag.key] == "fastest":
             rows[flag.key] = [words.timed(*one) for one in fast.get(flag.annotator, ())]
-        elif flag.kind == _AGAIN:
+        elif rows_of[flag.key] == "changed":
             rows[flag.key] = [words.again(*one) for one in changed.get(flag.annotator, ())]
     return rows
 
@@ -111,45 +112,10 @@ class _Words:
         return "+".join(self.categories[category] for category in answer)
 
 
-_OF_A_CATEGORY = (CONSTANT_CATEGORY.name, CATEGORY_BIAS.name)
-
-
-def telling(flag: Flag, own: Answer, pattern: Pattern, points: Mapping[int, float]) -> float:
-    """How well an answer shows the finding, from 0 (not at all) to 1.
-
-    A category's over-use by answers that hold it where few others do, its under-use the other way
-    round; severity by answers on that side of the others' mean; copying by shared minority
-    answers; everything else by disagreement.
-    """
-    others = answers_in(pattern) - 1
-    if others < 1:
-        return 0.0
-    if flag.kind in _OF_A_CATEGORY and flag.category is not None:
-        held = sum(count for answer, count in pattern if flag.category in answer)
-        mine = flag.category in own
-        share = (held - mine) / others
-        over = (flag.observed or 0.0) > (flag.expected or 0.0)
-        if mine != over:
-            return 0.0
-        return 1.0 - share if over else share
-    if flag.kind == COPYING.name and not is_minority(own, pattern):
-        return 0.0
-    if flag.kind == SEVERITY_BIAS.name:
-        place = points[own[0]]
-        total = sum(points[answer[0]] * count for answer, count in pattern)
-        off = place - (total - place) / others
-        widest = max(points.values()) - min(points.values())
-        way = 1.0 if (flag.effect.value or 0.0) > 0 else -1.0
-        return max(way * off / widest, 0.0)
-    return 1.0 - (dict(pattern)[own] - 1) / others
-
-
 def best_answers(flag: Flag, evidence: Evidence, most: int) -> list[tuple[Answer, Pattern]]:
-    """The own answers and patterns that show a finding best, enough of them for ``most`` items.
-
-    Of ``low_gold_accuracy`` only answers that are wrong, the ones that most others had right.
-    """
-    ranked = sorted(_ranked(flag, evidence), key=lambda row: (-row[0], row[1]))
+    """Return the answers and patterns that show a finding best, enough for ``most`` items."""
+    examples = KINDS[flag.kind].examples(flag, evidence)
+    ranked = sorted(examples, key=lambda row: (-row[0], row[1]))
     found: list[tuple[Answer, Pattern]] = []
     items = 0
     for score, key, number in ranked:
@@ -158,19 +124,3 @@ def best_answers(flag: Flag, evidence: Evidence, most: int) -> list[tuple[Answer
         found.append(key)
         items += number
     return found
-
-
-def _ranked(flag: Flag, evidence: Evidence) -> Iterator[tuple[float, tuple[Answer, Pattern], int]]:
-    if flag.kind == LOW_GOLD_ACCURACY.name:
-        wrong: dict[tuple[Answer, Pattern], tuple[float, int]] = {}
-        for (truth, own, pattern), items in (evidence.gold or {}).get(flag.annotator, {}).items():
-            if own != truth:
-                share = dict(pattern).get(truth, 0) / answers_in(pattern)
-                score, number = wrong.get((own, pattern), (0.0, 0))
-                wrong[own, pattern] = (max(score, share + 1e-9), number + items)
-        for key, (score, number) in wrong.items():
-            yield score, key, number
-        return
-    points = evidence.points or {}
-    for (own, pattern), items in evidence.tallies.counts.get(flag.annotator, {}).items():
-        yield telling(flag, own, pattern, points), (own, pattern), items

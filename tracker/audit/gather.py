@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Unpack
 
@@ -11,10 +11,10 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.audit.evidence import DEFAULT_ALPHA, Evidence
-from tracker.audit.findings import KINDS
 from tracker.audit.kind import Finding, Kind
+from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.drift import falls_since
-from tracker.audit.thresholds import DEFAULT_FLOORS, Floors, floors_of
+from tracker.audit.thresholds import Floors, Threshold, floors_of
 from tracker.core.audit_tallies import JointAnswers
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in
@@ -34,15 +34,15 @@ class AuditQuery:
 
     Attributes:
         alpha: the false discovery rate to hold over all tests.
-        floors: the least effects of a flag.
+        floors: the least effects of a flag that differ from their defaults.
         kinds: what to look for.
         filter: which answers.
         evidence: how many items to show for each finding that stands up.
     """
 
     alpha: float = DEFAULT_ALPHA
-    floors: Floors = DEFAULT_FLOORS
-    kinds: tuple[Kind, ...] = KINDS
+    floors: Floors = field(default_factory=dict)
+    kinds: tuple[Kind, ...] = field(default_factory=lambda: tuple(KINDS.values()))
     filter: AnswerFilter = EVERYTHING
     evidence: int = 0
 
@@ -63,7 +63,7 @@ class Looking(Selecting, total=False):
         kinds: only these are looked for, by name.
         exclude_kinds: all but these.
         evidence: how many items to show for each finding that stands up.
-        floors: the least effects of a flag.
+        floors: the least effects of a flag, by the names of thresholds.
         config: a TOML file whose table [audit] has them.
     """
 
@@ -89,9 +89,14 @@ def audit_query(
 
     Raises InvalidOption for an unknown kind, or none left, and Refused for an unfit file.
     """
-    floors = (floors or DEFAULT_FLOORS) if config is None else floors_of(Path(config))
+    floors = floors or {}
+    known = [threshold.name for threshold in all_thresholds()]
+    for name in floors.keys() - known:
+        raise InvalidOption(f"there is no threshold {name!r}", near(name, known))
+    if config is not None:
+        floors = floors_of(Path(config), all_thresholds())
     wanted, unwanted = kinds_of(kinds), kinds_of(exclude_kinds)
-    left = tuple(kind for kind in wanted or KINDS if kind not in unwanted)
+    left = tuple(kind for kind in wanted or KINDS.values() if kind not in unwanted)
     if not left:
         raise InvalidOption("no kind of finding is left to look for")
     if evidence < 0:
@@ -101,14 +106,18 @@ def audit_query(
 
 def kinds_of(names: Sequence[str]) -> tuple[Kind, ...]:
     """The kinds of these names, in the order of `KINDS`; raises InvalidOption, with near names."""
-    known = {kind.name: kind for kind in KINDS}
     for name in names:
-        if name not in known:
+        if name not in KINDS:
             raise InvalidOption(
                 f"there is no kind of finding {name!r}",
-                near(name, known) or f"the kinds are: {', '.join(known)}",
+                near(name, KINDS) or f"the kinds are: {', '.join(KINDS)}",
             )
-    return tuple(kind for kind in KINDS if kind.name in names)
+    return tuple(kind for kind in KINDS.values() if kind.name in names)
+
+
+def all_thresholds() -> list[Threshold]:
+    """Return the thresholds of all kinds of findings, which users can set."""
+    return [kind.threshold for kind in KINDS.values() if kind.threshold is not None]
 
 
 def gather(

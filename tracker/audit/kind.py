@@ -7,13 +7,15 @@ a p-value. Whether a finding becomes a flag is decided over all findings togethe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Usage
+from tracker.audit.thresholds import Threshold
+from tracker.core.tallies import Answer, Pattern, answers_in
 
 MINIMUM_INFORMATIVE = 10
 """Informative items that a test needs; with fewer, none is made."""
@@ -98,28 +100,6 @@ class Finding:
     def over(self) -> bool:
         """Whether the annotator's figure is above the expected one."""
         return (self.observed or 0.0) > (self.expected or 0.0)
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of finding.
-
-    Attributes:
-        name: as in the contract.
-        needs: fields of ``Evidence`` without which the kind is not asked.
-        find: all findings in the evidence, tested or not; of very many, a p-value alone where
-            it is above alpha: a test that counts, and a finding that nobody would ask for.
-        spoils: whether such answers shift what is expected of the co-annotators, so that a refit
-            leaves them out.
-        confirm: a second opinion on a finding that stands out; None for kinds that do not
-            compare annotators with each other.
-    """
-
-    name: str
-    needs: frozenset[str]
-    find: Callable[[Evidence], Iterable[Finding | float]]
-    spoils: bool = False
-    confirm: Callable[[Finding, Consensus, Evidence], Opinion] | None = None
 
 
 def severity_of_odds(odds_ratio: float | None) -> Severity:
@@ -268,3 +248,76 @@ class Flag:
 
 def _finite(value: Figure) -> Figure:
     return None if value is not None and math.isinf(value) else value
+
+
+Points: TypeAlias = Mapping[int, float]
+Example: TypeAlias = tuple[float, tuple[Answer, Pattern], int]
+"""How well an answer shows a finding, the answer with its item's pattern, and its items."""
+Examples: TypeAlias = Callable[[Flag, Evidence], Iterable[Example]]
+
+
+def shown_by(
+    telling: Callable[[Flag, Answer, Pattern, Points], float],
+) -> Examples:
+    """Return examples that are any of the annotator's answers, by how telling each is.
+
+    ``telling`` goes from 0 (not at all) to 1; it is asked about items that others answered too.
+    """
+
+    def examples(flag: Flag, evidence: Evidence) -> Iterator[Example]:
+        points = evidence.points or {}
+        for (own, pattern), items in evidence.tallies.counts.get(flag.annotator, {}).items():
+            if answers_in(pattern) > 1:
+                yield telling(flag, own, pattern, points), (own, pattern), items
+
+    return examples
+
+
+def disagreement(_flag: Flag, own: Answer, pattern: Pattern, _points: Points) -> float:
+    """Return the share of the others who gave another answer."""
+    return 1.0 - (dict(pattern)[own] - 1) / (answers_in(pattern) - 1)
+
+
+BY_DISAGREEMENT = shown_by(disagreement)
+
+
+def use_of_category(flag: Flag, own: Answer, pattern: Pattern, _points: Points) -> float:
+    """Return how few others gave the category that was given, or how many if it was not."""
+    held = sum(count for answer, count in pattern if flag.category in answer)
+    given = flag.category in own
+    share = (held - given) / (answers_in(pattern) - 1)
+    over = (flag.observed or 0.0) > (flag.expected or 0.0)
+    if given != over:
+        return 0.0
+    return 1.0 - share if over else share
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of finding.
+
+    Attributes:
+        name: as in the contract.
+        needs: fields of ``Evidence`` without which the kind is not asked.
+        find: all findings in the evidence, tested or not; of very many, a p-value alone if it
+            is above alpha: a test that counts, and a finding that nobody would ask for.
+        threshold: the least effect of a flag; `Evidence.floor` knows what the user made of it.
+        spoils: whether such answers shift what is expected of the co-annotators, so that a refit
+            leaves them out.
+        confirm: a second opinion on a finding that stands out; None for kinds that do not
+            compare annotators with each other.
+        explains: kinds of findings that follow from this one, which is told alone.
+        examples: the answers that show a finding.
+        rows: what is looked up of the examples: the answers of the others, or instead of
+            ``examples`` the fastest answers, or those that changed.
+    """
+
+    name: str
+    needs: frozenset[str]
+    find: Callable[[Evidence], Iterable[Finding | float]]
+    threshold: Threshold | None = None
+    spoils: bool = False
+    confirm: Callable[[Finding, Consensus, Evidence], Opinion] | None = None
+    explains: frozenset[str] = frozenset()
+    examples: Examples = BY_DISAGREEMENT
+    rows: Literal["answers", "fastest", "changed"] = "answers"

@@ -24,12 +24,10 @@ from collections.abc import Mapping
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Finding, Key, State
+from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS, bias_finding
 from tracker.audit.kinds.constant_category import CONSTANT_CATEGORY
 from tracker.audit.kinds.copying import COPYING
-from tracker.audit.kinds.low_agreement import LOW_AGREEMENT
-from tracker.audit.kinds.random_answers import RANDOM_ANSWERS
-from tracker.audit.kinds.severity_bias import SEVERITY_BIAS
 from tracker.audit.statistics.entries import entries_of
 from tracker.audit.statistics.mantel_haenszel import usages
 from tracker.core.tallies import AnnotatorTallies, Pattern
@@ -65,23 +63,27 @@ def redundant(
 def _explained(
     states: Mapping[Key, State], *, several: bool
 ) -> tuple[set[Key], dict[Key, tuple[str, ...]]]:
-    """What follows from answers that are all alike, or that say nothing (rule 3)."""
+    """Return what follows from answers that are all alike, or that say nothing (rule 3)."""
     flagged: dict[int, dict[str, list[Key]]] = {}
     for key, state in states.items():
         if state == "flagged":
             flagged.setdefault(key[0], {}).setdefault(key[1], []).append(key)
-    constant, random = CONSTANT_CATEGORY.name, RANDOM_ANSWERS.name
-    follows = {LOW_AGREEMENT.name, SEVERITY_BIAS.name}
     dropped: set[Key] = set()
     also: dict[Key, tuple[str, ...]] = {}
     blind: set[int] = set()
     for annotator, kinds in flagged.items():
-        cause = constant if constant in kinds and not several else random
-        if cause not in kinds:
+        # Of several categories an answer, a finding about one says nothing of the others.
+        causes = (
+            kind.name
+            for kind in KINDS.values()
+            if kind.explains
+            and any(not several or key[2] is None for key in kinds.get(kind.name, ()))
+        )
+        cause = next(causes, None)
+        if cause is None:
             continue
         blind.add(annotator)
-        explained = follows | {random} if cause == constant else follows
-        told = tuple(sorted(explained & kinds.keys()))
+        told = tuple(sorted(KINDS[cause].explains & kinds.keys()))
         dropped |= {key for kind in told for key in kinds[kind]}
         also |= dict.fromkeys(kinds[cause], told)
     return dropped | {

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from tracker.audit.findings import KINDS
 from tracker.audit.gather import kinds_of
 from tracker.audit.kind import Flag, Key
+from tracker.audit.kinds import KINDS
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import Shown, as_json
 
@@ -70,7 +70,7 @@ class Audit(Shown):
         They have a flag of their own of a kind that says so. Above `MOST_LOST` the others are
         held against little else.
         """
-        spoiling = {kind.name for kind in KINDS if kind.spoils}
+        spoiling = {name for name, kind in KINDS.items() if kind.spoils}
         off = {one.id for one, flag in self.flagged() if flag.kind in spoiling}
         answers = {one.id: int(one.figures["answers"] or 0) for one in self.annotators}
         total = sum(answers.values())

@@ -70,9 +70,9 @@ def list_flags(
     states = (ALL,) if states is None else states
     _check("state", states, (*FLAG_STATES, ALL))
     if kind is not None:
-        from tracker.audit.findings import KINDS
+        from tracker.audit.kinds import KINDS
 
-        _check("kind", (kind,), [known.name for known in KINDS])
+        _check("kind", (kind,), tuple(KINDS))
     statement, state = _rows(project)
     if ALL not in states:
         statement = statement.where(state.in_(states))

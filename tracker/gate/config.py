@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tracker.agreement.metric import Metric
-from tracker.audit.findings import KINDS
+from tracker.audit.kinds import KINDS
 from tracker.core.errors import Refused
 from tracker.gate.checks import (
     AtLeast,
@@ -198,7 +198,7 @@ def _since(table: Table) -> str | None:
 
 
 def _kinds(table: Table) -> tuple[str, ...]:
-    known = (*(kind.name for kind in KINDS), ANY)
+    known = (*KINDS, ANY)
     value = table.told["flags"]
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value) or not value:
         raise table.refused(

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from tracker.audit.findings import KINDS
 from tracker.audit.kind import Flag
+from tracker.audit.kinds import KINDS
 from tracker.core.shown import Message
 from tracker.flags.actions import FlagState, Key
 from tracker.flags.recording import GROWTH

@@ -9,7 +9,6 @@ from tests.audit.crowds import leaning, mostly_right, one, seeded, sentence, sim
 from tracker.audit.findings import Evidence
 from tracker.audit.kinds.random_answers import RANDOM_ANSWERS
 from tracker.audit.statistics.majority import spammer_scores, tables
-from tracker.audit.thresholds import Floors
 
 
 def score_of(table):
@@ -70,7 +69,7 @@ def test_figures_are_the_scores_and_their_bound():
 def test_the_bound_must_lie_under_the_floor():
     blind = crowd(3, blindly)
     bound = found_in(blind)[0].effect.high
-    over, under = Floors(information_share=bound + 0.01), Floors(information_share=bound - 0.01)
+    over, under = {"information_share": bound + 0.01}, {"information_share": bound - 0.01}
     assert found_in(blind, floors=over)[0].notable
     assert not found_in(blind, floors=under)[0].notable
 

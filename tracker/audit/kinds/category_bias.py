@@ -17,14 +17,20 @@ from tracker.audit.kind import (
     Finding,
     Kind,
     severity_of_odds,
+    shown_by,
     usage_finding,
+    use_of_category,
 )
 from tracker.audit.opinions import of_use
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Usage
 from tracker.audit.statistics.marginal_homogeneity import Margins, margins
+from tracker.audit.thresholds import Threshold
 
 NAME = "category_bias"
+
+ODDS_RATIO = Threshold("bias_odds_ratio", 2.0, 1.0, 1e6)
+"""Odds against the co-annotators', either way, at least, for a flag."""
 
 LOOK_INFORMATIVE = 3
 """Informative items below which a bias is not even called insufficient."""
@@ -54,7 +60,7 @@ def bias_finding(usage: Usage, evidence: Evidence, gold: Margins | None = None) 
     or less, taken alone: so at most that share of sound short records is mentioned.
     """
     tested = usage.informative >= MINIMUM_INFORMATIVE
-    notable = _beyond(usage.odds_ratio, evidence.floors.bias_odds_ratio)
+    notable = _beyond(usage.odds_ratio, evidence.floor(ODDS_RATIO))
     return usage_finding(
         usage,
         NAME,
@@ -79,7 +85,7 @@ def _on_gold(annotator: int, category: int, margin: Margins, evidence: Evidence)
         informative=margin.over + margin.under,
         effect=Effect("odds ratio", ratio, low, high),
         p_value=margin.p_value,
-        notable=_beyond(ratio, evidence.floors.bias_odds_ratio),
+        notable=_beyond(ratio, evidence.floor(ODDS_RATIO)),
         suspicious=False,
         severity=severity_of_odds(ratio),
         details={"against": "gold", **_told(margin)},
@@ -119,7 +125,15 @@ def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opini
     if finding.details.get("against") == "gold":
         figures = finding.observed, finding.expected, finding.effect.value, finding.p_value
         return Opinion(*figures, holds=True)
-    return of_use(finding, consensus, evidence.floors.bias_odds_ratio)
+    return of_use(finding, consensus, evidence.floor(ODDS_RATIO))
 
 
-CATEGORY_BIAS = Kind(NAME, frozenset({"yardstick"}), find, spoils=True, confirm=confirm)
+CATEGORY_BIAS = Kind(
+    NAME,
+    frozenset({"yardstick"}),
+    find,
+    ODDS_RATIO,
+    spoils=True,
+    confirm=confirm,
+    examples=shown_by(use_of_category),
+)

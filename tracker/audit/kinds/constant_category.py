@@ -10,12 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import MINIMUM_ANSWERS, MINIMUM_INFORMATIVE, Finding, Kind, usage_finding
+from tracker.audit.kind import (
+    MINIMUM_ANSWERS,
+    MINIMUM_INFORMATIVE,
+    Finding,
+    Kind,
+    shown_by,
+    usage_finding,
+    use_of_category,
+)
 from tracker.audit.opinions import of_use
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Usage
+from tracker.audit.thresholds import Threshold
 
 NAME = "constant_category"
+
+SHARE = Threshold("constant_share", 0.95)
+"""The share of an annotator's answers in one category, at least, for a flag."""
 
 MINIMUM_ODDS_RATIO = 2.0
 """The effect that a flag needs besides the share: 96 % against 94 % is no finding."""
@@ -27,7 +39,7 @@ been expected to hold at least so many of another category."""
 
 def find(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator and category on their shared items."""
-    share = evidence.floors.constant_share
+    share = evidence.floor(SHARE)
     for usage in evidence.usages:
         tested = usage.informative >= MINIMUM_INFORMATIVE
         constant = usage.own >= share * usage.n and usage.peer_share < share
@@ -49,4 +61,13 @@ def confirm(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
     return of_use(finding, consensus, MINIMUM_ODDS_RATIO)
 
 
-CONSTANT_CATEGORY = Kind(NAME, frozenset({"shared"}), find, spoils=True, confirm=confirm)
+CONSTANT_CATEGORY = Kind(
+    NAME,
+    frozenset({"shared"}),
+    find,
+    SHARE,
+    spoils=True,
+    confirm=confirm,
+    explains=frozenset({"low_agreement", "random_answers", "severity_bias"}),
+    examples=shown_by(use_of_category),
+)

@@ -22,13 +22,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
+from tracker.audit.kind import (
+    Effect,
+    Finding,
+    Flag,
+    Kind,
+    Points,
+    disagreement,
+    severity_of_size,
+    shown_by,
+)
 from tracker.audit.opinions import of_pair
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.fdr import benjamini_hochberg
 from tracker.audit.statistics.majority import majority_of_others
 from tracker.audit.statistics.pair_dependence import BoolArray
 from tracker.audit.statistics.poisson_binomial import binomial, probability
+from tracker.audit.thresholds import Threshold
 from tracker.core.audit_tallies import DIFFERENT, MINORITY, SharedItems
 from tracker.core.tallies import (
     Answer,
@@ -38,10 +48,14 @@ from tracker.core.tallies import (
     all_answers,
     answers_in,
     chance_of_sharing,
+    is_minority,
     minority_answers,
 )
 
 NAME = "copying"
+
+RATIO = Threshold("copied_ratio", 2.0, 1.0, 1e6)
+"""Shared minority answers against the expected number, at least, for a flag."""
 
 MINIMUM_SHARED = 20
 """Items that two annotators must share."""
@@ -194,7 +208,7 @@ def _finding(
         informative=int(sums.telling[place]),
         effect=Effect("ratio", ratio, low, high),
         p_value=p_value,
-        notable=surely and seen >= LEAST_COPIED and (ratio or 0.0) >= evidence.floors.copied_ratio,
+        notable=surely and seen >= LEAST_COPIED and (ratio or 0.0) >= evidence.floor(RATIO),
         suspicious=False,
         severity=severity_of_size(ratio or 0.0, MEDIUM_RATIO, HIGH_RATIO),
         other=second,
@@ -207,7 +221,19 @@ def confirm(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
     return of_pair(finding, consensus)
 
 
-COPYING = Kind(NAME, frozenset({"pairs"}), find, confirm=confirm)
+def against_most(flag: Flag, own: Answer, pattern: Pattern, points: Points) -> float:
+    """Return the disagreement of an answer that fewer than half of the others gave."""
+    return disagreement(flag, own, pattern, points) if is_minority(own, pattern) else 0.0
+
+
+COPYING = Kind(
+    NAME,
+    frozenset({"pairs"}),
+    find,
+    RATIO,
+    confirm=confirm,
+    examples=shown_by(against_most),
+)
 
 
 _FEWEST = 0.5  # added to either side of an odds ratio: it stays finite, and near 1 of few items

@@ -18,11 +18,15 @@ from tracker.audit.opinions import of_fall
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.cochran_armitage import Fall, fall_over
 from tracker.audit.statistics.peer_agreement import agreement_draws
+from tracker.audit.thresholds import Threshold
 from tracker.core.audit_tallies import Blocks
 from tracker.core.clock import iso, parse_labelled_at
 from tracker.core.tallies import FloatArray, Pattern, answers_in
 
 NAME = "drift"
+
+FALL = Threshold("drift_fall", 0.15)
+"""By how much the share fell, at least, for a flag."""
 
 MINIMUM_IN_TIME = 30
 """Answers that can tell below which no trend is looked for."""
@@ -55,7 +59,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         course = accuracy if accuracy.informative > agreement.informative else agreement
         fall = fall_over(course.answers, course.total, course.squares)
         if fall is not None:
-            yield _finding(annotator, course, fall, blocks, evidence.floors.drift_fall)
+            yield _finding(annotator, course, fall, blocks, evidence.floor(FALL))
 
 
 def _finding(annotator: int, course: _Course, fall: Fall, blocks: Blocks, floor: float) -> Finding:
@@ -134,7 +138,7 @@ def falls_since(findings: Iterable[Finding]) -> dict[int, int]:
 
 def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask for the same fall of right answers since then."""
-    return of_fall(finding, consensus, evidence.floors.drift_fall)
+    return of_fall(finding, consensus, evidence.floor(FALL))
 
 
-DRIFT = Kind(NAME, frozenset({"blocks"}), find, confirm=confirm)
+DRIFT = Kind(NAME, frozenset({"blocks"}), find, FALL, confirm=confirm)

@@ -11,8 +11,12 @@ from dataclasses import replace
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Finding, Kind, usage_finding
 from tracker.audit.statistics.mantel_haenszel import usage_of_chances
+from tracker.audit.thresholds import Threshold
 
 NAME = "empty_answers"
+
+ODDS_RATIO = Threshold("empty_odds_ratio", 2.0, 1.0, 1e6)
+"""Odds against the co-annotators', at least, for a flag."""
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -31,10 +35,10 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             usage,
             NAME,
             p_value=usage.tails.upper if tested else None,
-            notable=ratio >= evidence.floors.empty_odds_ratio,
+            notable=ratio >= evidence.floor(ODDS_RATIO),
             suspicious=False,
         )
         yield replace(found, category=None)
 
 
-EMPTY_ANSWERS = Kind(NAME, frozenset({"skips"}), find)
+EMPTY_ANSWERS = Kind(NAME, frozenset({"skips"}), find, ODDS_RATIO)

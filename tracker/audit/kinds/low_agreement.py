@@ -13,8 +13,12 @@ from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, sever
 from tracker.audit.opinions import of_accuracy
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.peer_agreement import Alignment
+from tracker.audit.thresholds import Threshold
 
 NAME = "low_agreement"
+
+GAP = Threshold("agreement_gap", 0.1)
+"""By how much less the co-annotators are agreed with, at least, for a flag."""
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -22,7 +26,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     for alignment in evidence.alignments.values():
         gap = -(alignment.gap or 0.0)
         tested = alignment.informative >= MINIMUM_INFORMATIVE
-        yield _finding(alignment, tested, gap >= evidence.floors.agreement_gap, gap)
+        yield _finding(alignment, tested, gap >= evidence.floor(GAP), gap)
 
 
 def _finding(alignment: Alignment, tested: bool, notable: bool, gap: float) -> Finding:
@@ -46,7 +50,7 @@ def _finding(alignment: Alignment, tested: bool, notable: bool, gap: float) -> F
 
 def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask whether the annotator is right less often than a typical one, by as much."""
-    return of_accuracy(finding, consensus, evidence.floors.agreement_gap)
+    return of_accuracy(finding, consensus, evidence.floor(GAP))
 
 
-LOW_AGREEMENT = Kind(NAME, frozenset({"shared"}), find, spoils=True, confirm=confirm)
+LOW_AGREEMENT = Kind(NAME, frozenset({"shared"}), find, GAP, spoils=True, confirm=confirm)

@@ -12,13 +12,25 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_gap
+from tracker.audit.kind import (
+    MINIMUM_INFORMATIVE,
+    Effect,
+    Example,
+    Finding,
+    Flag,
+    Kind,
+    severity_of_gap,
+)
 from tracker.audit.statistics.mantel_haenszel import usage_of_chances
 from tracker.audit.statistics.stratified import Pool, Stratum, clopper_pearson, pooled
+from tracker.audit.thresholds import Threshold
 from tracker.core.audit_tallies import GoldTallies
-from tracker.core.tallies import Answer, answers_in
+from tracker.core.tallies import Answer, Pattern, answers_in
 
 NAME = "low_gold_accuracy"
+
+GAP = Threshold("accuracy_gap", 0.1)
+"""By how much the share of right answers is below the others', at least, for a flag."""
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -60,7 +72,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             informative=informative,
             effect=Effect("difference", gap, low + shift, high + shift),
             p_value=p_value,
-            notable=-gap >= evidence.floors.accuracy_gap,
+            notable=-gap >= evidence.floor(GAP),
             suspicious=False,
             severity=severity_of_gap(-gap),
             details={"right": right, "accuracy_low": low, "accuracy_high": high},
@@ -90,4 +102,16 @@ def _of_all(
     return pooled(strata)
 
 
-LOW_GOLD_ACCURACY = Kind(NAME, frozenset({"gold"}), find)
+def wrong(flag: Flag, evidence: Evidence) -> Iterator[Example]:
+    """Yield the wrong answers, the more telling the more of the others were right."""
+    best: dict[tuple[Answer, Pattern], tuple[float, int]] = {}
+    for (truth, own, pattern), items in (evidence.gold or {}).get(flag.annotator, {}).items():
+        if own != truth:
+            share = dict(pattern).get(truth, 0) / answers_in(pattern)
+            score, number = best.get((own, pattern), (0.0, 0))
+            best[own, pattern] = (max(score, share + 1e-9), number + items)
+    for key, (score, number) in best.items():
+        yield score, key, number
+
+
+LOW_GOLD_ACCURACY = Kind(NAME, frozenset({"gold"}), find, GAP, examples=wrong)

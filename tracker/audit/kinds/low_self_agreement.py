@@ -13,9 +13,13 @@ from collections.abc import Iterator
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_gap
 from tracker.audit.statistics.stratified import Stratum, clopper_pearson, pooled
+from tracker.audit.thresholds import Threshold
 from tracker.core.tallies import Pattern, answers_in
 
 NAME = "low_self_agreement"
+
+GAP = Threshold("repeat_gap", 0.1)
+"""By how much the share of answers repeated is below the others', at least, for a flag."""
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -47,7 +51,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             informative=pool.trials if pool else 0,
             effect=Effect("difference", gap, low + gap - same / n, high + gap - same / n),
             p_value=pool.tails.lower if pool and tested else None,
-            notable=-gap >= evidence.floors.repeat_gap,
+            notable=-gap >= evidence.floor(GAP),
             suspicious=False,
             severity=severity_of_gap(-gap),
             details={"same": same},
@@ -62,4 +66,4 @@ def _contested(pattern: Pattern) -> str:
     return "all" if most == size else "most" if 2 * most > size else "few"
 
 
-LOW_SELF_AGREEMENT = Kind(NAME, frozenset({"repeats"}), find)
+LOW_SELF_AGREEMENT = Kind(NAME, frozenset({"repeats"}), find, GAP, rows="changed")

@@ -13,11 +13,16 @@ from collections.abc import Iterator
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_ANSWERS, MINIMUM_INFORMATIVE, Effect, Finding, Kind
+from tracker.audit.kinds.low_agreement import GAP
 from tracker.audit.opinions import of_accuracy
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.majority import spammer_scores
+from tracker.audit.thresholds import Threshold
 
 NAME = "random_answers"
+
+INFORMATION = Threshold("information_share", 0.4)
+"""The spammer score's upper bound as a part of the co-annotators' score, at most, for a flag."""
 
 _Z = 1.6448536269514722  # of a one-sided bound of 95 %
 _HIGH = 0.25  # of the others' score; a bound below it is nobody's who is right half of the time
@@ -35,7 +40,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         if alignment is None or own is None or others is None or others.value <= 0:
             continue
         bound = max(own.value, 0.0) + _Z * own.error
-        low = bound < evidence.floors.information_share * others.value
+        low = bound < evidence.floor(INFORMATION) * others.value
         nothing = low and own.value < _SURE * own.blind_error
         tested = alignment.informative >= MINIMUM_INFORMATIVE
         score, peers = min(max(own.value, 0.0), 1.0), min(others.value, 1.0)
@@ -58,7 +63,15 @@ def find(evidence: Evidence) -> Iterator[Finding]:
 
 def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask whether the annotator is right less often than a typical one, by as much."""
-    return of_accuracy(finding, consensus, evidence.floors.agreement_gap)
+    return of_accuracy(finding, consensus, evidence.floor(GAP))
 
 
-RANDOM_ANSWERS = Kind(NAME, frozenset({"shared"}), find, spoils=True, confirm=confirm)
+RANDOM_ANSWERS = Kind(
+    NAME,
+    frozenset({"shared"}),
+    find,
+    INFORMATION,
+    spoils=True,
+    confirm=confirm,
+    explains=frozenset({"low_agreement", "severity_bias"}),
+)

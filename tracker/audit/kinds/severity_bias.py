@@ -18,16 +18,23 @@ from tracker.audit.kind import (
     MINIMUM_INFORMATIVE,
     Effect,
     Finding,
+    Flag,
     Kind,
+    Points,
     severity_of_size,
+    shown_by,
 )
 from tracker.audit.opinions import of_points
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.exchangeability import Draws, draws_of, sum_tails
 from tracker.audit.statistics.poisson_binomial import Z_95
-from tracker.core.tallies import Pattern, answers_in
+from tracker.audit.thresholds import Threshold
+from tracker.core.tallies import Answer, Pattern, answers_in
 
 NAME = "severity_bias"
+
+POINTS = Threshold("severity_points", 0.5, 0.0, 10.0)
+"""Standard deviations of answers to an item, at least, for a flag."""
 
 MEDIUM_POINTS, HIGH_POINTS = 0.8, 1.2
 _LOOK_INFORMATIVE = 3
@@ -65,7 +72,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         points_off, deviation = gap / n, math.sqrt(within / n)
         error = math.sqrt(max(square - n * points_off**2, 0.0) / max(n - 1, 1) / n)
         size_of_it = abs(points_off) / deviation if deviation > 0 else 0.0
-        notable = size_of_it >= evidence.floors.severity_points
+        notable = size_of_it >= evidence.floor(POINTS)
         yield Finding(
             kind=NAME,
             annotator=annotator,
@@ -107,7 +114,25 @@ def _step(values: Sequence[float]) -> Fraction:
 
 def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask for the same shift against the consensus."""
-    return of_points(finding, consensus, evidence, evidence.floors.severity_points)
+    return of_points(finding, consensus, evidence, evidence.floor(POINTS))
 
 
-SEVERITY_BIAS = Kind(NAME, frozenset({"shared", "points"}), find, spoils=True, confirm=confirm)
+def on_its_side(flag: Flag, own: Answer, pattern: Pattern, points: Points) -> float:
+    """Return how far the answer is on the finding's side of the others' mean."""
+    place = points[own[0]]
+    total = sum(points[answer[0]] * count for answer, count in pattern)
+    off = place - (total - place) / (answers_in(pattern) - 1)
+    widest = max(points.values()) - min(points.values())
+    way = 1.0 if (flag.effect.value or 0.0) > 0 else -1.0
+    return max(way * off / widest, 0.0)
+
+
+SEVERITY_BIAS = Kind(
+    NAME,
+    frozenset({"shared", "points"}),
+    find,
+    POINTS,
+    spoils=True,
+    confirm=confirm,
+    examples=shown_by(on_its_side),
+)

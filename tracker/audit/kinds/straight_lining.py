@@ -16,9 +16,13 @@ from collections.abc import Iterator, Mapping
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
+from tracker.audit.thresholds import Threshold
 from tracker.core.tallies import Answer, Pattern, answers_in
 
 NAME = "straight_lining"
+
+EXCESS = Threshold("same_again", 0.15)
+"""Share of answers equal to the one before, above what the items explain, at least, for a flag."""
 
 MINIMUM_IN_ORDER = 20
 """Contested items, each with an answer before it, that a test needs."""
@@ -66,10 +70,10 @@ def _finding(annotator: int, counts: Counts, n: int, answers: int, evidence: Evi
         informative=n,
         effect=Effect("difference", more),
         p_value=0.5 * math.erfc(excess / math.sqrt(2.0 * variance)) if tested else None,
-        notable=more >= evidence.floors.same_again and agreement < 0,
+        notable=more >= evidence.floor(EXCESS) and agreement < 0,
         suspicious=False,
         severity=severity_of_size(more, MEDIUM_EXCESS, HIGH_EXCESS),
     )
 
 
-STRAIGHT_LINING = Kind(NAME, frozenset({"sequences"}), find)
+STRAIGHT_LINING = Kind(NAME, frozenset({"sequences"}), find, EXCESS)

@@ -16,8 +16,12 @@ from itertools import combinations
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_size
+from tracker.audit.thresholds import Threshold
 
 NAME = "too_fast"
+
+TIME_RATIO = Threshold("time_ratio", 0.5)
+"""Time an answer against the others' for the same items, at most, for a flag."""
 
 MINIMUM_OTHERS = 3
 """Other annotators with known times below which there is no yardstick."""
@@ -54,7 +58,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             informative=mine.compared,
             effect=Effect("ratio", ratio),
             p_value=_p_value(logs[annotator], others) if known and annotator in enough else None,
-            notable=ratio <= evidence.floors.time_ratio,
+            notable=ratio <= evidence.floor(TIME_RATIO),
             suspicious=False,
             # Fast is not careless: never alone grounds for "high".
             severity=severity_of_size(1.0 / ratio, 4.0, math.inf),
@@ -84,4 +88,4 @@ def _spread(values: list[float]) -> float:
     return factor * _NORMAL * apart[half * (half - 1) // 2 - 1]
 
 
-TOO_FAST = Kind(NAME, frozenset({"times"}), find)
+TOO_FAST = Kind(NAME, frozenset({"times"}), find, TIME_RATIO, rows="fastest")
