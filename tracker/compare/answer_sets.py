@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from tracker import queries
 from tracker.agreement.study import Study
 from tracker.audit.evidence import Evidence
-from tracker.core.shown import Message
+from tracker.core.shown import Message, as_json
 from tracker.core.tallies import Pattern
 from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
 from tracker.measures.estimate import Estimate, Floats
@@ -44,11 +42,11 @@ class AgainstOther:
             "against": self.second,
             "shared_items": self.shared,
             "measures": [
-                {"measure": one.measure, "a": one.value, "b": other.value} | found.to_dict()
+                {"measure": one.measure, "a": one.value, "b": other.value} | as_json(found)
                 for one, other, found in self.measures
             ],
-            "items": self.by_item.to_dict(),
-            "annotators": self.by_annotator.to_dict(),
+            "items": as_json(self.by_item),
+            "annotators": as_json(self.by_annotator),
         }
 
 
@@ -95,12 +93,12 @@ def _compared(
     if one.value is None or other.value is None:
         return independent(one, other, confidence)
     if one.measure == "light_kappa":
-        return _untested(one.value - other.value, "no_error", confidence)
+        return _untested(one.value - other.value, Message("comparisons.no_error"), confidence)
     if not joint:
         return independent(one, other, confidence)
     mine, theirs = _influences(first, one.measure), _influences(second, other.measure)
     if mine is None or theirs is None:
-        return _untested(one.value - other.value, "no_influence", confidence)
+        return _untested(one.value - other.value, Message("comparisons.no_influence"), confidence)
     rows = [(mine[a], theirs[b], items) for a, b, items in joint]
     rows += [(mine[a], 0.0, items) for a, items in _rest(first, [(a, n) for a, _, n in joint])]
     rows += [(0.0, theirs[b], items) for b, items in _rest(second, [(b, n) for _, b, n in joint])]
@@ -108,8 +106,7 @@ def _compared(
     return dependent(a, b, items, one.value - other.value, confidence)
 
 
-def _untested(difference: float, reason: str, confidence: float) -> Comparison:
-    why = str(Message(f"methods.{reason}"))
+def _untested(difference: float, why: Message, confidence: float) -> Comparison:
     return Comparison(difference, confidence=confidence, why=why, undefined=NOT_APPLICABLE)
 
 
@@ -134,21 +131,19 @@ def _by_item(first: Study, second: Study, joint: Joint, confidence: float) -> Co
     mine, theirs = _agreements(first), _agreements(second)
     both = [(mine[a], theirs[b], n) for a, b, n in joint if a in mine and b in theirs]
     if both:
-        a, b, items = (np.array(column) for column in zip(*both, strict=True))
-        return two_columns(
-            np.repeat(a, items).tolist(),
-            np.repeat(b, items).tolist(),
-            paired=True,
-            confidence=confidence,
-        )
-    columns = [
-        np.repeat(list(values.values()), [counts[pattern] for pattern in values]).tolist()
-        for values, counts in (
-            (mine, dict(first.patterns)),
-            (theirs, dict(second.patterns)),
-        )
+        a, b, items = zip(*both, strict=True)
+        return two_columns(a, b, paired=True, counts=(items, items), confidence=confidence)
+    counts = [
+        [items for pattern, items in side.patterns if pattern in values]
+        for side, values in ((first, mine), (second, theirs))
     ]
-    return two_columns(columns[0], columns[1], paired=False, confidence=confidence)
+    return two_columns(
+        [*mine.values()],
+        [*theirs.values()],
+        paired=False,
+        counts=(counts[0], counts[1]),
+        confidence=confidence,
+    )
 
 
 def _agreements(counted: Study) -> dict[Pattern, float]:
@@ -177,7 +172,7 @@ def _by_annotator(first: Study, second: Study, confidence: float) -> Comparison:
     return Comparison(
         fmean(mine.values()) - fmean(theirs.values()) if known else None,
         confidence=confidence,
-        why=str(Message("methods.no_sample")),
+        why=Message("comparisons.no_sample"),
         n_first=len(mine),
         n_second=len(theirs),
         undefined=NOT_APPLICABLE if known else TOO_FEW_ANNOTATORS,

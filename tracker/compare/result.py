@@ -10,7 +10,7 @@ from tracker.compare.decomposition import Part
 from tracker.compare.item_changes import KINDS
 from tracker.compare.periods import PERIOD_KINDS, PeriodItems
 from tracker.compare.states import State
-from tracker.core.shown import Shown
+from tracker.core.shown import Shown, as_json
 from tracker.measures.significance import Comparison
 from tracker.projects.notes import NoteInfo
 
@@ -73,7 +73,7 @@ class Compared:
 
     def to_dict(self, key: str) -> dict[str, Any]:
         """One element of ``measures``, or of ``categories``; ``key`` says of which."""
-        told = self.comparison.to_dict()
+        told = as_json(self.comparison)
         found: dict[str, Any] = {key: self.name, "a": self.before, "b": self.after} | {
             name: told[name]
             for name in (

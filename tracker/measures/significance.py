@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
+from tracker.core.shown import Message
 from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ITEMS, Coefficient
 from tracker.measures.intervals import check_confidence
 from tracker.measures.numeric.two_annotators import WITHOUT_SPREAD
@@ -64,7 +65,7 @@ def dependent(
             None,
             confidence=confidence,
             test="dependent_t",
-            why="Paired t on the items' influences, because both results rest on the same items.",
+            why=Message("comparisons.dependent_t"),
             n_first=items,
             n_second=items,
         ),
@@ -97,7 +98,7 @@ def independent(first: Coefficient, second: Coefficient, confidence: float = 0.9
         None,
         confidence=confidence,
         test="independent_t",
-        why="Welch's t on the standard errors, because the two results rest on different items.",
+        why=Message("comparisons.independent_t"),
         n_first=first.items,
         n_second=second.items,
     )
@@ -154,7 +155,7 @@ class Comparison:
         p_value: two-sided, in [0, 1]; 1 if the two are the same throughout.
         test: "dependent_t", "independent_t", "student_t", "welch_t", "paired_t",
             "mann_whitney" or "wilcoxon".
-        why: in one sentence, why this test.
+        why: why this test, or why none.
         effect: the effect size, positive where the first is greater, or None.
         effect_name: "hedges_g" (Cohen's d over the pooled deviation, corrected),
             "hedges_g_average" (over the root of the mean of both variances), "d_z" (over the
@@ -174,16 +175,12 @@ class Comparison:
     freedom: float | None = None
     p_value: float | None = None
     test: str = ""
-    why: str = ""
+    why: Message | None = None
     effect: float | None = None
     effect_name: str | None = None
     n_first: int = 0
     n_second: int = 0
     undefined: str | None = None
-
-    def to_dict(self) -> dict[str, str | float | int | None]:
-        """Return the comparison as JSON has it, key order included."""
-        return asdict(self)
 
     def by_t(self, difference: float, error: float, freedom: float) -> Comparison:
         """Return the same with a difference against its error.

@@ -1,14 +1,14 @@
-"""Two columns of figures, per item or per annotator: the test that fits, and its result."""
+"""Two columns of figures, one figure per item: the test that their design asks for."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import fmean, variance
-from typing import Final
+from typing import Final, NamedTuple
 
 from tracker.core.errors import InvalidOption
+from tracker.core.shown import Message
 from tracker.measures.coefficient import TOO_FEW_ITEMS
 from tracker.measures.hodges_lehmann import shift_of_pairs, shift_of_two
 from tracker.measures.intervals import check_confidence
@@ -17,14 +17,9 @@ from tracker.measures.significance import Comparison
 
 UNPAIRED_TESTS: Final = ("welch_t", "mann_whitney", "student_t")
 PAIRED_TESTS: Final = ("paired_t", "wilcoxon")
+ENOUGH: Final = 30
+"""So many values have a mean that is nearly normal, whatever their distribution."""
 
-_TITLES: Final = {
-    "welch_t": "Welch's t test",
-    "mann_whitney": "The Mann-Whitney test",
-    "student_t": "Student's t test",
-    "paired_t": "The paired t test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-}
 _EFFECTS: Final = {
     "welch_t": "hedges_g_average",
     "mann_whitney": "rank_biserial",
@@ -32,144 +27,152 @@ _EFFECTS: Final = {
     "paired_t": "d_z",
     "wilcoxon": "rank_biserial",
 }
-_LARGE: Final = 5000  # beyond, Shapiro and Wilk's p is not to be trusted, and a mean is normal
 _ORDERS: Final = 9999  # up to so many, the orders of two columns are listed
 _DIGITS: Final = 12  # significant ones; what differs less is equal but for rounding
 
-Column = Sequence[float]
+
+class _Column(NamedTuple):
+    """Figures, and how many items have each."""
+
+    values: list[float]
+    counts: Sequence[int]
+
+    @property
+    def n(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def mean(self) -> float:
+        return math.fsum(map(math.prod, zip(self.values, self.counts, strict=True))) / self.n
+
+    @property
+    def spread(self) -> float:
+        """The variance, exactly 0 if the column does not vary."""
+        if min(self.values) == max(self.values):
+            return 0.0
+        mean = self.mean
+        rows = zip(self.values, self.counts, strict=True)
+        return math.fsum(items * (value - mean) ** 2 for value, items in rows) / (self.n - 1)
+
+    @property
+    def every(self) -> list[float]:
+        """The figure of each item, as the rank tests need them."""
+        rows = zip(self.values, self.counts, strict=True)
+        return [value for value, items in rows for _ in range(items)]
 
 
 def two_columns(
-    first: Column,
-    second: Column,
+    first: Sequence[float],
+    second: Sequence[float],
     *,
     paired: bool,
+    counts: tuple[Sequence[int], Sequence[int]] | None = None,
     test: str | None = None,
     confidence: float = 0.95,
-    alpha: float = 0.05,
 ) -> Comparison:
-    """Return the comparison of two columns by the test that fits, or by the given one.
+    """Return the comparison of two columns by the test of their design, or by the given one.
 
-    Without ``test`` the t test is taken (paired, or Welch's: equal variances are neither tested
-    nor assumed) where the differences, or both columns, pass for normal by Shapiro and Wilk, or
-    have more than 5000 values, whose mean is normal anyway; else the rank test. Student's is
-    taken only on request. Values equal to twelve significant digits are equal.
+    Without ``test`` the design decides, never the figures: the t test (paired, or Welch's) if
+    each column has 30 values or more, else the rank test. The figures are not first tested for
+    normality or equal variances: a test chosen by another test does not keep its level (Zimmerman
+    2004; Rochon et al. 2012). Student's is taken only on request. Values equal to twelve
+    significant digits are equal.
 
     Args:
         first: finite figures; leave out what is undefined.
-        second: likewise; where paired, of the same items or annotators in the same order.
+        second: likewise; if paired, of the same items in the same order.
         paired: whether the two are.
+        counts: how many items have each figure of the first and of the second; None for one each.
         test: one of `PAIRED_TESTS` or of `UNPAIRED_TESTS`.
         confidence: the level of the bounds, in (0, 1).
-        alpha: the level of the test for normality, in (0, 1).
 
     Returns:
         The comparison. Undefined: too_few_items (a column of fewer than two values), no_spread
-        (a t test of columns, or differences, that do not vary). Where no value, or no pair,
-        differs: p = 1, a difference and an effect of 0, and no statistic. Wilcoxon's p and
-        effect leave out pairs without a difference, as he did; the shift and its bounds do not.
+        (a t test of columns, or differences, that do not vary). If no value, or no pair, differs:
+        p = 1, a difference and an effect of 0, and no statistic. Wilcoxon's p and effect leave out
+        pairs without a difference, as he did; the shift and its bounds do not.
 
     Raises:
-        InvalidOption: there is no such test, or a level is not in (0, 1).
+        InvalidOption: there is no such test, or the confidence level is not in (0, 1).
         ValueError: paired columns differ in length, or a figure is not finite.
 
     Source:
         Welch (1947), Biometrika 34, 28; Mann and Whitney (1947), Ann. Math. Stat. 18, 50;
-        Wilcoxon (1945), Biometrics Bull. 1, 80; Shapiro and Wilk (1965), Biometrika 52, 591.
+        Wilcoxon (1945), Biometrics Bull. 1, 80. The choice: Zimmerman (2004), Br. J. Math. Stat.
+        Psychol. 57, 173; Rochon, Gondan and Kieser (2012), BMC Med. Res. Methodol. 12, 81.
         Effects: Hedges (1981), J. Educ. Stat. 6, 107; for Welch's Delacre et al. (2021),
         doi:10.31234/osf.io/tu6mp; d_z: Cohen (1988); rank-biserial: Kerby (2014), Compr.
         Psychol. 3, 11.IT.3.1.
     """
     check_confidence(confidence)
-    if not 0 < alpha < 1:
-        raise InvalidOption(f"a level of {alpha} is not between 0 and 1", "use 0.05, for example")
-    allowed = PAIRED_TESTS if paired else UNPAIRED_TESTS
-    if test is not None and test not in allowed:
-        kind = "paired" if paired else "unpaired"
-        raise InvalidOption(
-            f"{test!r} is no test of {kind} columns", f"one of {', '.join(allowed)}"
-        )
+    check_test(test, paired=paired)
     if paired and len(first) != len(second):
         raise ValueError("paired columns have the same length")
-    blank = Comparison(None, confidence=confidence, n_first=len(first), n_second=len(second))
-    if min(len(first), len(second)) < 2:
-        why = "There are fewer than two values."
-        return replace(blank, test=test or allowed[0], why=why, undefined=TOO_FEW_ITEMS)
     digits = _digits([*first, *second])
-    columns = [[round(float(value), digits) for value in column] for column in (first, second)]
+    items = counts or ([1] * len(first), [1] * len(second))
+    columns = [
+        _Column([round(float(value), digits) for value in column], number)
+        for column, number in zip((first, second), items, strict=True)
+    ]
+    sizes = columns[0].n, columns[1].n
+    blank = Comparison(None, confidence=confidence, n_first=sizes[0], n_second=sizes[1])
+    design = PAIRED_TESTS if paired else UNPAIRED_TESTS
+    chosen = test or design[0 if min(sizes) >= ENOUGH else 1]
+    if min(sizes) < 2:
+        why = Message("comparisons.too_few_values")
+        return replace(blank, test=test or design[0], why=why, undefined=TOO_FEW_ITEMS)
     if paired:
-        columns = [[round(one - other, digits) for one, other in zip(*columns, strict=True)]]
-    chosen, why = (test, "as it was asked for") if test else _choice(columns, allowed, alpha)
-    blank = replace(
-        blank, test=chosen, why=f"{_TITLES[chosen]}, {why}.", effect_name=_EFFECTS[chosen]
+        pairs = zip(columns[0].values, columns[1].values, strict=True)
+        columns = [_Column([round(one - other, digits) for one, other in pairs], items[0])]
+    values = {value for column in columns for value in column.values}
+    equal = values == {0.0} or (len(values) == 1 and not paired)
+    why = Message(
+        "comparisons.of_columns", test=chosen, sizes=sizes, requested=test is not None, equal=equal
     )
-    values = {value for column in columns for value in column}
-    if values == {0.0} or (len(values) == 1 and not paired):
-        blank = replace(blank, why=f"{blank.why[:-1]}; no value differs.")
+    blank = replace(blank, test=chosen, why=why, effect_name=_EFFECTS[chosen])
+    if equal:
         return replace(blank, difference=0.0, p_value=1.0, effect=0.0)
     if chosen.endswith("_t"):
         return _paired_means(blank, columns[0]) if paired else _means(blank, *columns)
-    return _signed_ranks(blank, columns[0]) if paired else _ranks(blank, *columns)
+    every = [column.every for column in columns]
+    return _signed_ranks(blank, every[0]) if paired else _ranks(blank, *every)
 
 
-def _digits(values: Column) -> int:
+def check_test(test: str | None, *, paired: bool) -> None:
+    """Raise InvalidOption for a test that is not one of paired, or of unpaired, columns."""
+    allowed = PAIRED_TESTS if paired else UNPAIRED_TESTS
+    if test is not None and test not in allowed:
+        sides = "have the same items" if paired else "have no item in common"
+        raise InvalidOption(
+            f"{test!r} is no test of two sides that {sides}", f"one of {', '.join(allowed)}"
+        )
+
+
+def _digits(values: Sequence[float]) -> int:
     """Return the decimal places that leave the greatest value twelve significant digits."""
-    greatest = max(abs(value) for value in values)
     if not all(math.isfinite(value) for value in values):
         raise ValueError("a column holds a figure that is not finite")
+    greatest = max(map(abs, values), default=0.0)
     return _DIGITS - math.ceil(math.log10(greatest)) if greatest else _DIGITS
 
 
-def _choice(columns: Sequence[Column], allowed: Sequence[str], alpha: float) -> tuple[str, str]:
-    """Return the test for means if all columns pass for normal, else that for ranks; and why."""
-    normality = [_normal(column, alpha) for column in columns]
-    one_only = len(columns) == 1
-    names = ["the column of differences"] if one_only else ["the first column", "the second column"]
-    reasons = " and ".join(
-        f"{name} {said}" for name, (_, said) in zip(names, normality, strict=True)
-    )
-    normal = all(passed for passed, _ in normality)
-    return allowed[0 if normal else 1], f"because {reasons}"
-
-
-def _normal(column: Column, alpha: float) -> tuple[bool, str]:
-    """Return whether a mean of the column may be taken for normal, and why."""
-    n = len(column)
-    if min(column) == max(column):
-        return False, "does not vary"
-    if n > _LARGE:
-        return True, f"has a normal mean, having {n} values"
-    if n < 3:
-        return False, "has too few values to pass for normal"
-    from scipy.stats import shapiro
-
-    p = float(shapiro(column).pvalue)
-    said = "passes for normal" if p >= alpha else "does not pass for normal"
-    return p >= alpha, f"{said} (Shapiro-Wilk p = {p:.2g}, level {alpha:g})"
-
-
-def _spread(column: Column) -> float:
-    """Return the variance, exactly 0 where the column does not vary."""
-    return 0.0 if min(column) == max(column) else variance(column)
-
-
-def _paired_means(blank: Comparison, differences: Column) -> Comparison:
-    mean, spread, n = fmean(differences), _spread(differences), len(differences)
+def _paired_means(blank: Comparison, differences: _Column) -> Comparison:
+    mean, spread, n = differences.mean, differences.spread, differences.n
     if not spread:
-        fixed = differences[0]
+        fixed = differences.values[0]
         return replace(blank, difference=fixed, standard_error=0.0, undefined=WITHOUT_SPREAD)
     blank = replace(blank, effect=mean / math.sqrt(spread))
     return blank.by_t(mean, math.sqrt(spread / n), n - 1)
 
 
-def _means(blank: Comparison, first: Column, second: Column) -> Comparison:
+def _means(blank: Comparison, first: _Column, second: _Column) -> Comparison:
     """Return Student's and Welch's t; what each takes for the common variance scales the effect."""
-    n, m = len(first), len(second)
-    one, other = _spread(first), _spread(second)
+    n, m = first.n, second.n
+    one, other = first.spread, second.spread
     if not one and not other:
-        fixed = first[0] - second[0]
+        fixed = first.values[0] - second.values[0]
         return replace(blank, difference=fixed, standard_error=0.0, undefined=WITHOUT_SPREAD)
-    difference = fmean(first) - fmean(second)
+    difference = first.mean - second.mean
     if blank.test == "student_t":
         freedom = of_effect = float(n + m - 2)
         common = ((n - 1) * one + (m - 1) * other) / freedom
@@ -198,7 +201,7 @@ def _hedges(freedom: float) -> float | None:
     return math.exp(math.lgamma(half) - math.lgamma(half - 0.5)) / math.sqrt(half)
 
 
-def _ranks(blank: Comparison, first: Column, second: Column) -> Comparison:
+def _ranks(blank: Comparison, first: Sequence[float], second: Sequence[float]) -> Comparison:
     """Return Mann and Whitney's test; p is exact if all orders can be listed, ties or not."""
     from scipy.stats import PermutationMethod, mannwhitneyu
 
@@ -216,7 +219,7 @@ def _ranks(blank: Comparison, first: Column, second: Column) -> Comparison:
     )
 
 
-def _signed_ranks(blank: Comparison, differences: Column) -> Comparison:
+def _signed_ranks(blank: Comparison, differences: Sequence[float]) -> Comparison:
     from scipy.stats import rankdata, wilcoxon
 
     moved = [value for value in differences if value]

@@ -122,7 +122,7 @@ def against_view(found: AgainstOther) -> Iterator[RenderableType]:
     columns = ("measure", "this", "other", "difference", "interval", "p", "test ")
     yield table(columns, rows)
     for why in dict.fromkeys(
-        compared.why
+        str(compared.why)
         for compared in (*(c for *_, c in found.measures), found.by_item, found.by_annotator)
         if compared.difference is not None and (compared.p_value is not None or not compared.test)
     ):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
 
 from rich.console import RenderableType
 
@@ -11,6 +13,7 @@ from tracker.compare.decomposition import Part
 from tracker.compare.periods import OTHER_ITEMS, SAME_ITEMS, PeriodItems
 from tracker.compare.result import Because, Compared
 from tracker.core import clock
+from tracker.measures.significance import Comparison
 from tracker.render.cells import Text, count, figure, many, table
 from tracker.render.words import reason
 
@@ -21,6 +24,11 @@ _KINDS = {
     "revised_answers": ("revised answers", "answers"),
     "removed_answers": ("answers taken away", "answers"),
 }
+
+
+def test_dict(found: Comparison) -> dict[str, Any]:
+    """Return a difference and its test as JSON has them, key order included."""
+    return asdict(found) | {"why": "" if found.why is None else str(found.why)}
 
 
 def compare_view(found: StateComparison) -> Iterator[RenderableType]:

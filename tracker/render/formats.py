@@ -257,6 +257,7 @@ def _row_in_html(tag: str, cells: Iterable[str], ends: Iterable[str]) -> str:
 
 JSON: Final[dict[str, str]] = {
     "Audit": "tracker.render.audit:audit_dict",
+    "Comparison": "tracker.render.compare:test_dict",
     "FlagPage": "tracker.render.flags:flag_page_dict",
     "OwnReport": "tracker.render.annotator:own_report_dict",
     "RecordedFlag": "tracker.render.flags:flag_dict",

@@ -1,0 +1,69 @@
+"""Why a difference was tested as it was, or not at all."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tracker.measures.two_sample import ENOUGH
+
+_TITLES: Final = {
+    "welch_t": "Welch's t test",
+    "mann_whitney": "The Mann-Whitney test",
+    "student_t": "Student's t test",
+    "paired_t": "The paired t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+}
+_PAIRED: Final = {"paired_t", "wilcoxon"}
+
+
+def dependent_t() -> str:
+    """Return why items are compared with themselves."""
+    return "Paired t on the items' influences, because both results rest on the same items."
+
+
+def independent_t() -> str:
+    """Return why two results are independent."""
+    return "Welch's t on the standard errors, because the two results rest on different items."
+
+
+def of_columns(test: str, sizes: tuple[int, int], *, requested: bool, equal: bool) -> str:
+    """Return why this test of the items' own figures: the design, or a request."""
+    if requested:
+        reason = "as requested"
+    else:
+        same = "both sides have the same items" if test in _PAIRED else "the sides share no item"
+        number = f"{sizes[0]:,}" if test in _PAIRED else f"{sizes[0]:,} and {sizes[1]:,}"
+        enough = (
+            f"are enough for a test of means ({ENOUGH} or more)"
+            if test.endswith("_t")
+            else f"are too few for a test of means (fewer than {ENOUGH})"
+        )
+        reason = f"because {same}, and {number} {enough}"
+    return f"{_TITLES[test]}, {reason}{'; no value differs' if equal else ''}."
+
+
+def too_few_values() -> str:
+    """Return why there is no test of the items."""
+    return "There are fewer than two values."
+
+
+def no_influence() -> str:
+    """Return why pairs of annotators are not tested on items that both sides share."""
+    return "No test for pairs of annotators on shared items: what one item changes is not counted."
+
+
+def no_error() -> str:
+    """Return why Light's kappa is not tested.
+
+    It is the mean of the pairs' kappas: of 12 annotators on 300 items of three answers a pair
+    shares 14 items.
+    """
+    return "No test for Light's kappa: if pairs share few items, its error is too small for one."
+
+
+def no_sample() -> str:
+    """Return why the annotators are not tested."""
+    return (
+        "No test for the annotators: each is compared with the others on the same items, so they "
+        "are no independent sample. The items are."
+    )
