@@ -7,9 +7,6 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracker.ledger.transactions import Transactions
-from tracker.projects.annotators import AnnotatorInfo
-from tracker.projects.items import ItemAnnotators, ItemRecord, find_item, list_items
-from tracker.projects.notes import NoteInfo, add_note, list_notes, remove_note
 
 if TYPE_CHECKING:
     from tracker.flags import Acted, FlagPage, RecordedFlag
@@ -17,7 +14,9 @@ if TYPE_CHECKING:
     from tracker.imports.undo import ImportInfo
     from tracker.ledger.projects import Projects
     from tracker.ledger.transactions import Transactions
-    from tracker.projects.annotators import Mention
+    from tracker.projects.annotators import AnnotatorInfo, Mention
+    from tracker.projects.items import ItemAnnotators, ItemRecord
+    from tracker.projects.notes import NoteInfo
 
 
 class Namespace:
@@ -63,11 +62,15 @@ class Items(Namespace):
 
     def list(self, project: str, limit: int | None = None) -> Sequence[ItemAnnotators]:
         """Return a project's items in import order, with the number of their annotators."""
+        from tracker.projects.items import list_items
+
         with self._ledger.reading(project) as (connection, found):
             return list_items(connection, found, limit)
 
     def show(self, project: str, item: str) -> ItemRecord:
         """Return an item with every label it ever had; raises NotFound."""
+        from tracker.projects.items import find_item
+
         with self._ledger.reading(project) as (connection, found):
             return find_item(connection, found, item)
 
@@ -80,12 +83,16 @@ class Notes(Namespace):
 
         Raises InvalidOption for a text that cannot be stored, and for a time in the future.
         """
+        from tracker.projects.notes import add_note
+
         moment = None if at is None else _past_moment(at)
         with self._ledger.writing(project) as (connection, found):
             return add_note(connection, found, text, moment)
 
     def list(self, project: str) -> Sequence[NoteInfo]:
         """Return a project's notes in the order of their events."""
+        from tracker.projects.notes import list_notes
+
         with self._ledger.reading(project) as (connection, found):
             return list_notes(connection, found)
 
@@ -94,6 +101,8 @@ class Notes(Namespace):
 
         Raises NotFound for an unknown number.
         """
+        from tracker.projects.notes import remove_note
+
         with self._ledger.writing(project) as (connection, found):
             return remove_note(connection, found, number, erase=erase)
 
