@@ -28,7 +28,7 @@ def played(ledger: Ledger, now: Clock, kind: str) -> list[SnapshotRecord]:
         run = Run(connection, kind, now)
         for number, step in enumerate(EVERYTHING[::2] if kind == "several" else EVERYTHING):
             run.take(step)
-            how: dict[str, Any] = {"pairs": number % 2 == 0, "name": f"after {number}"}
+            how: dict[str, Any] = {"name": f"after {number}"}
             asked = Query(confidence=0.9 if number % 4 == 3 else 0.95)
             taken.append(take_snapshot(connection, run.project, asked, **how).snapshot)
     return taken
@@ -58,7 +58,7 @@ def test_a_large_project_has_one_digest(
     found = []
     for ledger in (sqlite_ledger, emptied_postgres_ledger):
         ledger.import_rows(experiment("mixed", 300, 4), "p")
-        taken = ledger.record_snapshot("p", pairs=True).snapshot
+        taken = ledger.record_snapshot("p").snapshot
         found.append((taken.digest, rounded(taken.assessment.figures())))
     assert found[0] == found[1]
 
@@ -103,7 +103,6 @@ def test_whatever_was_counted_makes_the_digest(sqlite_ledger: Ledger, write: Wri
         way(project)
         found.append(sqlite_ledger.record_snapshot(project).snapshot.digest)
     digests(sqlite_ledger, write, "p")
-    found.append(sqlite_ledger.record_snapshot("p", pairs=True).snapshot.digest)
     record(sqlite_ledger, Seen(1))
     found.append(sqlite_ledger.record_snapshot("p").snapshot.digest)
     acted(sqlite_ledger, "acknowledge", 1)

@@ -18,6 +18,9 @@ from tracker.snapshots.prune import prune
 from tracker.storage.database import Database
 from tracker.storage.schema import Base
 
+# Tables of pairs are in old records only.
+PAIR = "INSERT INTO snapshot_pairs VALUES (1, 2, 1, 2, '[]')"
+
 
 @pytest.fixture
 def recorded(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
@@ -26,8 +29,9 @@ def recorded(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
     ledger.import_file(file, "p")
     record(ledger, Seen(1))
     for _ in range(2):
-        ledger.record_snapshot("p", pairs=True, full=True)
+        ledger.record_snapshot("p", full=True)
     with ledger.writing("p") as (connection, project):
+        connection.execute(text(PAIR))
         prune(connection, project, [])
     return ledger
 
@@ -72,8 +76,9 @@ def test_other_programs_cannot_replace_append_only_rows(
     ledger.import_file(write("item,annotator,category\n i,A,x\n i,B,y"), "p")
     record(ledger, Seen(1))
     for _ in range(2):
-        ledger.record_snapshot("p", pairs=True, full=True)
+        ledger.record_snapshot("p", full=True)
     with ledger.writing("p") as (connection, project):
+        connection.execute(text(PAIR))
         prune(connection, project, [])
     plain = sqlite3.connect(sqlite_file)  # with none of our pragmas
     try:

@@ -43,9 +43,6 @@ def snapshot(
             help="Skip if nothing has changed since the last snapshot with these settings.",
         ),
     ] = False,
-    pairs: Annotated[
-        bool, typer.Option("--pairs", help="Also keep the cross-table of each pair of annotators.")
-    ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Read all labels, not only those of changed items.")
     ] = False,
@@ -70,7 +67,6 @@ def snapshot(
         project,
         name=name,
         note=note,
-        pairs=pairs,
         full=full,
         check=check,
         if_changed=if_changed,

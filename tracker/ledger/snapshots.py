@@ -35,7 +35,6 @@ class Snapshots(Transactions):
         *,
         name: str | None = None,
         note: str | None = None,
-        pairs: bool = False,
         full: bool = False,
         check: bool = False,
         if_changed: bool = False,
@@ -47,7 +46,6 @@ class Snapshots(Transactions):
             project: the project's name.
             name: to find the snapshot by.
             note: why it is taken.
-            pairs: keep the cross-table of each pair of annotators, too.
             full: read all labels, not only those of changed items.
             check: count both ways, and raise CheckFailed if they differ.
             if_changed: record nothing if nothing has changed since the last one of these settings.
@@ -65,7 +63,6 @@ class Snapshots(Transactions):
                 query,
                 name=name,
                 note=note,
-                pairs=pairs,
                 full=full,
                 check=check,
                 if_changed=if_changed,

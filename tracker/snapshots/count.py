@@ -33,7 +33,6 @@ class Taking(TypedDict, total=False):
     Attributes:
         name: to find the snapshot by.
         note: why it is taken.
-        pairs: store the pairs' cross-tables, too.
         full: read all items.
         check: count both ways, and raise CheckFailed if they differ; nothing is stored then.
         if_changed: take none if the last one of these settings says the same.
@@ -41,7 +40,6 @@ class Taking(TypedDict, total=False):
 
     name: str | None
     note: str | None
-    pairs: bool
     full: bool
     check: bool
     if_changed: bool

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 from sqlalchemy import Connection, Double, Table, insert, select
 
 from tracker.agreement import Assessment
-from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, PairTallies, Pattern
+from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, Pattern
 from tracker.snapshots.tallies import Tallied
 from tracker.storage import dialect
 from tracker.storage.schema import (
@@ -36,7 +36,7 @@ PARTS = tuple(
         SnapshotFlag,
     )
 )
-_MEASURES, _CATEGORIES, _PATTERNS, _ANNOTATORS, _PAIRS, _FLAGS = PARTS
+_MEASURES, _CATEGORIES, _PATTERNS, _ANNOTATORS, _, _FLAGS = PARTS
 _KEY = ("project_id", "snapshot_id")
 _AT_ONCE = 100  # snapshots whose rows are read together
 _compact = json.JSONEncoder(separators=(",", ":")).encode  # made once: there are thousands
@@ -129,20 +129,6 @@ def _tallies_text(
         return None
     met = tallies.counts.get(annotator, {})
     return _compact(sorted((own, numbers[pattern], items) for (own, pattern), items in met.items()))
-
-
-def pair_rows(tallies: PairTallies) -> Parts:
-    """Return the rows of the pairs' cross-tables."""
-    return {
-        _PAIRS: [
-            {
-                "first_id": first,
-                "second_id": second,
-                "cells": _compact(sorted((a, b, items) for (a, b), items in cells.items())),
-            }
-            for (first, second), cells in sorted(tallies.counts.items())
-        ]
-    }
 
 
 def flag_rows(standing: Sequence[tuple[int, str]]) -> Parts:

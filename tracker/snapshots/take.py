@@ -9,7 +9,6 @@ from typing import Unpack
 
 from sqlalchemy import Connection, select
 
-from tracker import queries
 from tracker.agreement import Assessment, Query
 from tracker.core.errors import InvalidOption
 from tracker.core.version import VERSION
@@ -20,7 +19,7 @@ from tracker.projects.project import ProjectInfo
 from tracker.projects.settings import project_then
 from tracker.snapshots.count import Taking, count
 from tracker.snapshots.read import find_snapshot, record_of
-from tracker.snapshots.rows import figure_rows, flag_rows, pair_rows, pattern_texts, tally_rows
+from tracker.snapshots.rows import figure_rows, flag_rows, pattern_texts, tally_rows
 from tracker.snapshots.snapshot import SnapshotRecord
 from tracker.snapshots.store import framed, last_link, moment_taken, numbers, store
 from tracker.storage.as_of import as_it_was, last_change, moment_of
@@ -71,9 +70,6 @@ def take_snapshot(
     texts = pattern_texts(connection, project.id)
     with as_it_was(connection, project.id, moment):
         counted = count(connection, project, query, how, texts)
-        pair_tallies = None
-        if how.get("pairs") and project.answers != "spans":
-            pair_tallies = queries.pair_tallies(connection, counted.selection)
         standing = _standing(connection, project)
     base = counted.base
     asked = how.get("if_changed", False)
@@ -82,8 +78,6 @@ def take_snapshot(
         return Taken(found, False, counted.read, found.id)
     through = last_change(connection, project.id) if moment.through is None else moment.through
     parts = figure_rows(counted.assessment) | flag_rows(standing)
-    if pair_tallies is not None:
-        parts |= pair_rows(pair_tallies)
     last = last_link(connection, project)
     number = last.id + 1
     frame = None

@@ -174,7 +174,7 @@ class SnapshotAnnotator(Base):
 
 
 class SnapshotPair(Base):
-    """The cross-table of a pair of annotators, where it was asked for."""
+    """The cross-table of a pair of annotators; only old records have one."""
 
     __tablename__ = "snapshot_pairs"
     __table_args__ = (
