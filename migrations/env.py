@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from tracker.storage import dialect
+from tracker.storage import backends
 from tracker.storage.database import HEAD
 from tracker.storage.schema import Base
 from tracker.storage.views import write_comments
@@ -11,9 +11,10 @@ from tracker.storage.views import write_comments
 def migrate(opened):
     # Two programs may find an empty database at once: the second waits, and finds it migrated.
     # SQLite drops a table that others refer to, to make it anew, only if it need not look.
-    connection = dialect.writing(opened, bulk=True)
-    dialect.hold_migrations(connection)
-    dialect.make_schema(connection)
+    backend = backends.of(opened)
+    connection = backend.writing(opened, bulk=True)
+    backend.hold_migrations(connection)
+    backend.make_schema(connection)
     context.configure(
         connection=connection,
         target_metadata=Base.metadata,
@@ -32,6 +33,6 @@ given = context.config.attributes.get("connection")
 if given is not None:
     migrate(given)
 else:
-    url = dialect.parse_url(context.config.get_main_option("sqlalchemy.url"))
-    with dialect.engine(url).connect() as made:
+    url = backends.parse_url(context.config.get_main_option("sqlalchemy.url"))
+    with backends.of_url(url).engine(url).connect() as made:
         migrate(made)

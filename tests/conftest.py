@@ -20,6 +20,7 @@ from sqlalchemy import URL, Engine, create_engine, event
 from tests import postgres
 from tests.helpers import write_file
 from tracker.ledger import Ledger
+from tracker.storage.backends import BACKENDS
 from tracker.storage.database import Database
 from tracker.storage.schema import Base
 
@@ -68,7 +69,8 @@ def compiled_once() -> Iterator[None]:
         return made
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tracker.storage.dialect.create_engine", create)
+        for backend in BACKENDS:
+            patch.setattr(f"{type(backend).__module__}.create_engine", create)
         yield
 
 

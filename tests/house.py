@@ -42,8 +42,8 @@ ORDER = (
 WITHIN = {
     "core": ("version", "errors", "clock", "tallies", "tally_columns", "audit_tallies",
              "answer_sample"),
-    "storage": ("schema", "answer_keys", "bulk_rows", "dialect", "triggers", "database_errors",
-                "seals", "integrity", "database", "facts", "as_of"),
+    "storage": ("schema", "answer_keys", "views", "backends", "seals", "check", "new_file",
+                "database", "facts", "as_of"),
 }  # fmt: skip
 # `import tracker` leads to the ledger, `python -m tracker` to the commands.
 DOORS = {"__init__": "ledger", "__main__": "cli"}
@@ -82,7 +82,6 @@ LIBRARIES = {
 COMMANDS = {"core", "simulate", "ledger", "conformance", "render", "cli"}
 # What commands take from below the ledger all the same: words, and no answers.
 BELOW_THE_LEDGER = {
-    "tracker.storage.database_errors.not_utf8",
     "tracker.measures.citations.full_name",
     "tracker.projects.lookup.near",
     "tracker.imports.loader.Rejected",
@@ -96,11 +95,12 @@ LAZY_IN = {
 }
 
 DATABASES = re.compile("sqlite|postgres|psycopg|pg_", re.IGNORECASE)
+# The file of each kind of database, and the line that lists them.
+BACKENDS = tuple(f"storage/backends/{name}.py" for name in ("sqlite", "postgres", "__init__"))
 # Rooms and files where a text, not code, may name a database, and why.
 NAMED_TO_PEOPLE = {
     "cli": "help tells people which URLs there are; the default is a file",
     "ledger/transactions.py": "the default is a file",
-    "storage/database_errors.py": "an error says which kind of file was expected",
 }
 ENVIRONMENT = {"environ", "environb", "getenv", "putenv"}
 READS_ENVIRONMENT = "ledger/transactions.py"  # which database, if no URL is given
@@ -253,8 +253,8 @@ def _loaded(tree: ast.Module) -> ast.Module:
 
 
 def _names(module: Module) -> Iterator[Fault]:
-    """Databases named anywhere but in one room; docstrings and comments may."""
-    if module.path.endswith(("storage/dialect.py", "storage/triggers.py")):
+    """Databases named anywhere but in their own files; docstrings and comments may."""
+    if module.path.endswith(BACKENDS):
         return
     told = any(module.room == place or module.path.endswith(place) for place in NAMED_TO_PEOPLE)
     docstrings = _docstrings(module.tree)

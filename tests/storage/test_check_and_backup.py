@@ -16,15 +16,15 @@ from tests.helpers import standing, stored
 from tests.storage.rows import APPEND_ONLY, fill
 from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.ledger import Ledger
-from tracker.storage import dialect
+from tracker.storage.backends.postgres import Postgres
+from tracker.storage.backends.sqlite import Sqlite
 from tracker.storage.database import Database
-from tracker.storage.triggers import triggers
 
 
 def test_check_finds_a_dropped_trigger(url: str) -> None:
     database = Database(url)
     dropped: list[str] = []
-    for name in triggers(database.url.get_backend_name()):
+    for name in database.backend.triggers():
         with database.write() as connection:
             table = name.partition("_no_")[0]
             on = "" if url.startswith("sqlite") else f" ON {table}"
@@ -53,7 +53,7 @@ def test_check_finds_a_trigger_that_was_emptied(url: str) -> None:
             "CREATE OR REPLACE FUNCTION refuse_on_append_only() RETURNS trigger "
             f"LANGUAGE plpgsql AS $$ {body} $$"
         ]
-        made = triggers("postgresql")
+        made = Postgres().triggers()
         emptied = {name for name, text in made.items() if " refuse_on_append_only()" in text}
     with database.write() as connection:
         for statement in statements:
@@ -145,14 +145,14 @@ def test_a_backup_has_its_name_when_it_is_whole(
     folder.mkdir()
     sqlite_file.chmod(0o640)
     seen: list[list[str]] = []
-    copy = dialect.backup
+    copy = Sqlite.backup
 
-    def watched(connection: Connection, path: Path) -> None:
-        copy(connection, path)
+    def watched(backend: Sqlite, connection: Connection, path: Path) -> None:
+        copy(backend, connection, path)
         seen.append([one.name for one in folder.iterdir()])
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
-    monkeypatch.setattr(dialect, "backup", watched)
+    monkeypatch.setattr(Sqlite, "backup", watched)
     Database(str(sqlite_file)).backup(folder / "copy.db")
     assert [name.startswith(".tracker-backup-") for name in seen[0]] == [True]
     assert [path.name for path in folder.iterdir()] == ["copy.db"]

@@ -14,10 +14,8 @@ from sqlalchemy import CheckConstraint, Column, Connection, Integer, Table, insp
 from tests.helpers import stored
 from tests.storage.rows import sample
 from tracker.ledger import Ledger
-from tracker.storage import dialect
 from tracker.storage.database import HEAD, REVISIONS, Database, migrations_folder
 from tracker.storage.schema import Base
-from tracker.storage.triggers import stored_triggers, triggers
 
 
 def squeezed(statement: object) -> str:
@@ -90,11 +88,11 @@ def test_a_revision_makes_what_it_made_whatever_the_models_are_now(empty_url: st
         database.upgrade()
         with database.engine.connect() as connection:
             assert "later" not in inspect(connection).get_table_names()
-            stored = stored_triggers(connection)
+            stored = database.backend.stored_triggers(connection)
         database.downgrade("base")
     finally:
         Base.metadata.remove(later)
-    assert stored == triggers(database.url.get_backend_name())
+    assert stored == database.backend.triggers()
 
 
 def test_no_revision_reads_the_package() -> None:
@@ -135,7 +133,7 @@ def test_upgrade_and_downgrade_keep_the_rows(empty_url: str, revision: str) -> N
         (database.upgrade if target == "head" else database.downgrade)(target)
         with database.engine.connect() as connection:
             assert rows_of(connection, rows) == before
-            assert dialect.integrity_errors(connection) == []
+            assert database.backend.integrity_errors(connection) == []
         if target == "head":
             assert database.check() == []
 
@@ -145,7 +143,7 @@ def test_downgrade_to_base_leaves_nothing_and_can_be_taken_back(url: str) -> Non
     database.downgrade("base")
     with database.engine.connect() as connection:
         assert set(inspect(connection).get_table_names()) == {"alembic_version"}
-        assert stored_triggers(connection) == {}
+        assert database.backend.stored_triggers(connection) == {}
     assert database.revision() is None
     assert stored(Ledger(url)) == {}
     database.upgrade()

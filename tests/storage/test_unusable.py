@@ -16,8 +16,8 @@ from tests.helpers import standing, stored
 from tests.storage.rows import fill, sample
 from tracker.core.errors import DatabaseUnusable, NotFound
 from tracker.ledger import Ledger
+from tracker.storage import backends
 from tracker.storage import database as database_module
-from tracker.storage import database_errors
 from tracker.storage.database import HEAD, REVISIONS, Database
 from tracker.storage.schema import Base
 
@@ -183,9 +183,7 @@ def test_a_server_without_that_database_or_user(admin_url: str) -> None:
 def test_a_password_that_is_refused_is_not_told() -> None:
     url = make_url("postgresql+psycopg://someone:s3cret@db.example/ledger")
     said = 'connection failed: FATAL:  password authentication failed for user "someone"'
-    explained = database_errors.explain(
-        OperationalError("", {}, psycopg.OperationalError(said)), url
-    )
+    explained = backends.explain(OperationalError("", {}, psycopg.OperationalError(said)), url)
     assert explained is not None
     assert "refused the user or password" in explained.message
     assert "someone:***@db.example/ledger" in explained.message

@@ -32,7 +32,7 @@ def failure_of(error: Exception) -> Failure:
     if isinstance(error, TrackerError):
         return Failure(error.message, error.mend, error.exit_code)
     if isinstance(error, UnicodeEncodeError):
-        from tracker.storage.database_errors import not_utf8
+        from tracker.core.errors import not_utf8
 
         known = not_utf8(error)
         if known is not None:

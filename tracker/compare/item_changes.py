@@ -29,7 +29,7 @@ from sqlalchemy import cast as sql_cast
 from tracker.core.tallies import Answer, ItemPatterns, Pattern, make_pattern
 from tracker.queries import Selection
 from tracker.queries.selection import answers_of, read_answer, stream
-from tracker.storage import dialect
+from tracker.storage import backends
 
 NEW_ITEMS, NEW, REVISED, REMOVED = KINDS = (
     "new_items",
@@ -94,11 +94,11 @@ Change = TypeVar("Change", bound=Changed)
 def gathered(connection: Connection, name: str, selection: Selection) -> Iterator[Table]:
     """A temporary table of the answers that count: item_id, annotator_id, answer."""
     single = selection.project.answers == "one"
-    table = _answers_table(name, dialect.temporary_schema(connection), single)
+    table = _answers_table(name, backends.of(connection).temporary_schema, single)
     table.create(connection)
     rows = select(*answers_of(selection, alone=True).c)
     connection.execute(insert(table).from_select([c.name for c in table.columns], rows))
-    dialect.refresh_statistics(connection, table)
+    backends.of(connection).refresh_statistics(connection, table)
     yield table
     table.drop(connection)
 
@@ -111,7 +111,7 @@ def _answers_table(name: str, schema: str, single: bool) -> Table:
         Column("item_id", Integer, primary_key=True, autoincrement=False),
         Column("annotator_id", Integer, primary_key=True, autoincrement=False),
         Column("answer", Integer if single else Text, nullable=False),
-        **dialect.CLUSTERED,
+        info={"clustered": True},
     )
 
 

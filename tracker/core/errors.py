@@ -48,3 +48,12 @@ class DatabaseUnusable(TrackerError):
     """The database is unreachable, locked, at the wrong revision or not ours."""
 
     exit_code = 5
+
+
+def not_utf8(error: UnicodeEncodeError) -> InvalidOption | None:
+    """Return what to say of bytes of the command line that are no text; None for other causes."""
+    found = error.object[error.start : error.end]
+    if not any("\udc80" <= character <= "\udcff" for character in found):
+        return None
+    shown = found.encode("utf-8", "surrogateescape").hex(" ")
+    return InvalidOption(f"a name or text holds bytes that are not UTF-8: {shown}", "use UTF-8")

@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
-from tracker.storage import dialect
+from tracker.storage import backends
 from tracker.storage.as_of import best_facts
 from tracker.storage.facts import ATTRIBUTE, LENGTH, TEXT, survives
 from tracker.storage.schema import Item, ItemAttribute, ItemFact
@@ -45,7 +45,7 @@ _told = Table(
     Column("number", Integer, primary_key=True),
     Column("value", Text),
     prefixes=["TEMPORARY"],
-    **dialect.CLUSTERED,
+    info={"clustered": True},
 )
 _THING = ("item_id", "role", "name")
 
@@ -74,23 +74,25 @@ class Told:
         attributes = [fact for fact in facts if fact.role == ATTRIBUTE]
         key = {"project_id": self.project_id, "change_id": self.change}
         if facts:
-            dialect.bulk_insert(self.connection, _facts, key | _columns(facts))
+            backends.of(self.connection).bulk_insert(self.connection, _facts, key | _columns(facts))
         if attributes:
             columns = {"project_id": self.project_id} | _columns(attributes)
             del columns["role"]
-            dialect.bulk_insert(self.connection, _attributes, columns)
+            backends.of(self.connection).bulk_insert(self.connection, _attributes, columns)
 
     def of_known(self, facts: Sequence[Fact]) -> None:
         """Take the facts of items that existed before; the first statement in a file holds."""
         numbers = list(range(self._waiting, self._waiting + len(facts)))
         self._waiting += len(facts)
         if facts:
-            dialect.bulk_insert(self.connection, _told, _columns(facts) | {"number": numbers})
+            backends.of(self.connection).bulk_insert(
+                self.connection, _told, _columns(facts) | {"number": numbers}
+            )
 
     def settle(self) -> None:
         """Record the waiting facts, and apply them."""
         if self._waiting:
-            dialect.refresh_statistics(self.connection, _told)
+            backends.of(self.connection).refresh_statistics(self.connection, _told)
             self._drop_said_before()
             self._record()
             _apply(self.connection, self.project_id)
@@ -169,7 +171,7 @@ def take_back_facts(connection: Connection, project_id: int, change: int) -> Non
             ),
         )
     )
-    dialect.refresh_statistics(connection, _told)
+    backends.of(connection).refresh_statistics(connection, _told)
     _apply(connection, project_id)
     _told.drop(connection)
 

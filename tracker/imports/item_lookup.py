@@ -22,7 +22,7 @@ from tracker.imports.item_facts import Fact, Told
 from tracker.imports.lookup import BAD, Ids
 from tracker.projects.lookup import LONGEST_NAME
 from tracker.projects.project import ProjectInfo
-from tracker.storage import dialect, seals
+from tracker.storage import backends, seals
 from tracker.storage.facts import ATTRIBUTE, ITEM, LENGTH, TEXT
 from tracker.storage.schema import Item
 
@@ -121,7 +121,7 @@ class ItemIds(Ids):
         return numbers
 
     def _stored(self, names: Any) -> dict[str, int]:
-        dialect.bulk_insert(self.connection, _wanted, {"name": names})
+        backends.of(self.connection).bulk_insert(self.connection, _wanted, {"name": names})
         found = self.connection.execute(
             select(Item.name, Item.id)
             .join(_wanted, _wanted.c.name == Item.name)
@@ -147,7 +147,7 @@ class ItemIds(Ids):
                 for role, cells in said.items()
                 if role in _DETAILS
             }
-            dialect.bulk_insert(self.connection, _items, made)
+            backends.of(self.connection).bulk_insert(self.connection, _items, made)
             first, number = int(numbers[is_new][0]), int(is_new.sum())
             noted = _with_nul_between(made["name"])
             seals.new_items(self.connection, self.project.id, first, number, noted)

@@ -31,9 +31,9 @@ from tracker.projects.change_log import lock_project, record_change, touch, touc
 from tracker.projects.items import count_items
 from tracker.projects.lookup import look_alikes
 from tracker.projects.project import ProjectInfo
-from tracker.storage import dialect, seals
+from tracker.storage import backends, seals
+from tracker.storage.answer_keys import given_as
 from tracker.storage.as_of import live_merges
-from tracker.storage.bulk_rows import given_as
 from tracker.storage.schema import (
     Annotator,
     Category,
@@ -158,7 +158,9 @@ def load(
         if mapped.keep:
             seals.changed(connection, project.id)
         filled = (Item, ItemAttribute, Annotator, Category, Label)
-        dialect.rows_added(connection, rows, [cast("Table", one.__table__) for one in filled])
+        backends.of(connection).rows_added(
+            connection, rows, [cast("Table", one.__table__) for one in filled]
+        )
     # What is not staged any more only repeated another row of its file.
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count
     number = record_import(connection, project, change, rows, fates, rejections.count, sources)

@@ -32,8 +32,8 @@ from sqlalchemy.sql.selectable import FromClause
 
 from tracker.imports.staging import CHANGED, FATES, INSERTED, OLDER, UNCHANGED, with_missing
 from tracker.projects.supersede import retire
-from tracker.storage import dialect
-from tracker.storage.bulk_rows import ANSWER, ASSERTION, LABEL, OWN_NAME, RECORD, given_as, same
+from tracker.storage import backends
+from tracker.storage.answer_keys import ANSWER, ASSERTION, LABEL, OWN_NAME, RECORD, given_as, same
 from tracker.storage.schema import Change, Import, Label, PastLabel, Source
 
 _labels = cast("Table", Label.__table__)
@@ -87,7 +87,9 @@ class Settlement:
         columns = {name: rows[name] for name in (*ASSERTION, *LABEL, "timed", "spent_ms")}
         columns["given_as"] = rows["annotator_id"] if isinstance(given, int) else given
         keys = {"project_id": self.project_id, "change_id": self.change_id}
-        dialect.bulk_insert(self.connection, _labels, keys | with_missing(columns))
+        backends.of(self.connection).bulk_insert(
+            self.connection, _labels, keys | with_missing(columns)
+        )
 
     def run(self, *, repeats: bool, empty_before: bool) -> None:
         """Resolve every staged row, and drop rows that only repeat another of their file.

@@ -20,8 +20,8 @@ from sqlalchemy import (
 )
 
 from tracker.imports.batch import Flags, Numbers
-from tracker.storage import dialect
-from tracker.storage.bulk_rows import ANSWER, OWN_NAME
+from tracker.storage import backends
+from tracker.storage.answer_keys import ANSWER, OWN_NAME
 from tracker.storage.schema import NO_SPAN
 
 NOT_TIMED = -1
@@ -211,11 +211,13 @@ class Staging:
     def store(self) -> None:
         """Move all rows into the table."""
         self._spill()
-        dialect.refresh_statistics(self.connection, self.table)
+        backends.of(self.connection).refresh_statistics(self.connection, self.table)
 
     def _spill(self) -> None:
         if self._held.rows:
-            dialect.bulk_insert(self.connection, self.table, with_missing(self._held.sorted()))
+            backends.of(self.connection).bulk_insert(
+                self.connection, self.table, with_missing(self._held.sorted())
+            )
             self._held.clear()
             self._spilled = True
 
@@ -241,7 +243,7 @@ def _table(recorded_at: int) -> Table:
         Column("wave", Integer, nullable=False, server_default=text("1")),
         Column("fate", SmallInteger, nullable=False, server_default=text(str(INSERTED))),
         prefixes=["TEMPORARY"],
-        **dialect.CLUSTERED,
+        info={"clustered": True},
     )
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Table, and_, case, delete, func, literal, select
 
-from tracker.storage.bulk_rows import ASSERTION, given_as, same
+from tracker.storage.answer_keys import ASSERTION, given_as, same
 from tracker.storage.schema import Annotator, Category, Item
 
 _REFERS_TO: Mapping[str, type[Item | Annotator | Category]] = {

@@ -24,8 +24,8 @@ from tracker.projects.lookup import near
 from tracker.projects.project import ProjectInfo
 from tracker.projects.settings import MERGE_CATEGORIES, SPLIT_CATEGORY
 from tracker.storage import seals
+from tracker.storage.answer_keys import LABEL, RECORD, given_as, same
 from tracker.storage.as_of import Merge, keep_merged, live_merges, merge_labels, split_labels
-from tracker.storage.bulk_rows import LABEL, RECORD, given_as, same
 from tracker.storage.schema import CategoryMerge, Label, MergedLabel, PastLabel
 
 _labels = cast("Table", Label.__table__)

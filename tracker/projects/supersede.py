@@ -17,7 +17,7 @@ from sqlalchemy import (
     select,
 )
 
-from tracker.storage.bulk_rows import ANSWER, ORDER
+from tracker.storage.answer_keys import ANSWER, ORDER
 from tracker.storage.schema import Label, PastLabel
 
 _labels = cast("Table", Label.__table__)

@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.queries.selection import Selection, chosen, labels
-from tracker.storage.bulk_rows import ORDER
+from tracker.storage.answer_keys import ORDER
 from tracker.storage.schema import SKIPPED, PastLabel
 
 DAY = 86_400_000_000  # microseconds

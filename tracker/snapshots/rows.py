@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Double, Table, insert, select
 from tracker.agreement import Assessment
 from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, Pattern
 from tracker.snapshots.tallies import Tallied
-from tracker.storage import dialect
+from tracker.storage import backends
 from tracker.storage.schema import (
     KnownPattern,
     SnapshotAnnotator,
@@ -182,7 +182,7 @@ def store_parts(connection: Connection, project_id: int, snapshot_id: int, parts
         if rows:
             key = dict(zip(_KEY, (project_id, snapshot_id), strict=True))
             columns = {name: [row[name] for row in rows] for name in rows[0]}
-            dialect.bulk_insert(connection, table, key | columns)
+            backends.of(connection).bulk_insert(connection, table, key | columns)
 
 
 def read_parts(connection: Connection, project_id: int, first: int, last: int) -> dict[int, Parts]:

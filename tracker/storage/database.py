@@ -1,11 +1,8 @@
-"""Opening a database: transactions, the revision of its schema, upgrade, check and backup."""
+"""Opening a database: its transactions, and the revision of its schema."""
 
 from __future__ import annotations
 
-import errno
-import os
 import signal
-import stat
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,15 +11,13 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine, Inspector, inspect, text
-from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from tracker.core.errors import DatabaseUnusable, InvalidOption
-from tracker.storage import dialect, seals
-from tracker.storage.database_errors import NO_SCHEMA, explain, is_missing_table
-from tracker.storage.schema import Base
-from tracker.storage.triggers import stored_triggers, triggers
-from tracker.storage.views import VIEWS
+from tracker.core.errors import DatabaseUnusable
+from tracker.storage import backends, seals
+from tracker.storage.backends import Backend
+from tracker.storage.backends.backend import MISSING_TABLE, NO_SCHEMA
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -59,7 +54,7 @@ class Database:
     """The revision of the schema that this program needs."""
 
     def __init__(self, url: str) -> None:
-        self.url = dialect.parse_url(url)
+        self.url = backends.parse_url(url)
         self.stored = False
         """Whether a `write` was committed."""
         self.wait: float | None = None
@@ -67,29 +62,38 @@ class Database:
 
     def use_schema(self, name: str) -> None:
         """Find the ledger in a schema of the database; raises InvalidOption if it has none."""
-        self.url = dialect.in_schema(self.url, name)
+        self.url = self.backend.in_schema(self.url, name)
 
     def __str__(self) -> str:
         """The URL without its password and without the driver's name."""
-        return dialect.shown(self.url)
+        return backends.shown(self.url)
+
+    @property
+    def backend(self) -> Backend:
+        """What its kind of database does in its own way."""
+        return backends.of_url(self.url)
+
+    @property
+    def file(self) -> Path | None:
+        """The file that it is; None for a server or a database in memory."""
+        return self.backend.file_of(self.url)
 
     @property
     def in_memory(self) -> bool:
         """Whether it is gone with this process."""
-        return dialect.is_in_memory(self.url)
+        return self.backend.is_in_memory(self.url)
 
     @cached_property
     def engine(self) -> Engine:
         """The engine; raises DatabaseUnusable where a path cannot be that of a database."""
-        file = dialect.file_of(self.url)
-        if file is not None:
+        if self.file is not None:
             try:
-                _check_path(file)
+                _check_path(self.file)
             except OSError as error:  # a name that is too long
                 raise DatabaseUnusable(
                     f"the database's path cannot be used: {error.strerror}", "name another"
                 ) from None
-        return dialect.engine(self.url, self.wait)
+        return self.backend.engine(self.url, self.wait)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -110,7 +114,7 @@ class Database:
         """A connection in one transaction, committed at the end, rolled back on any error.
 
         What it changed is sealed (see `seals`). Without ``keep`` it is rolled back in any case;
-        ``bulk`` is the loader's (see `dialect.writing`). A database without tables is given them
+        ``bulk`` is the loader's (see `Backend.writing`). A database without tables is given them
         first. Raises DatabaseUnusable as `read` does.
         """
         with self._explained(), ExitStack() as stack:
@@ -119,7 +123,7 @@ class Database:
                 if keep:
                     self.upgrade()
                 opened = stack.enter_context((self.engine if keep else _empty()).connect())
-            connection = dialect.writing(opened, bulk=bulk)
+            connection = backends.of(opened).writing(opened, bulk=bulk)
             with connection.begin() as transaction:
                 seals.start(connection)
                 yield connection
@@ -162,8 +166,8 @@ class Database:
     @contextmanager
     def _there(self) -> Iterator[Connection | None]:
         """A connection; None where there is no file, which connecting would make."""
-        engine, file = self.engine, dialect.file_of(self.url)
-        if file is not None and not file.exists():
+        engine = self.engine
+        if self.file is not None and not self.file.exists():
             yield None
             return
         try:
@@ -180,11 +184,11 @@ class Database:
         try:
             told: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
         except (OperationalError, ProgrammingError) as error:
-            if not is_missing_table(error):
+            if self.backend.fix_of(error.orig) is not MISSING_TABLE:
                 raise
             connection.rollback()
-            if not dialect.has_schema(connection):
-                raise DatabaseUnusable(f"{self}: {NO_SCHEMA[0]}", NO_SCHEMA[1]) from None
+            if not self.backend.has_schema(connection):
+                raise DatabaseUnusable(f"{self}: {NO_SCHEMA.message}", NO_SCHEMA.mend) from None
             if inspect(connection).get_table_names():
                 raise DatabaseUnusable(
                     f"{self} holds the tables of another program",
@@ -221,19 +225,10 @@ class Database:
 
         Raises DatabaseUnusable if there is no ledger to check.
         """
-        from tracker.storage.database_errors import broken_rules
+        from tracker.storage.check import problems_of
 
         with self._ledger() as connection:
-            problems = dialect.integrity_errors(connection) + _misfits(connection)
-            try:
-                return problems + broken_rules(connection)
-            except DBAPIError:
-                if not problems:
-                    raise
-                return [
-                    *problems,
-                    "the ledger's own rules cannot be checked before this is repaired",
-                ]
+            return problems_of(connection)
 
     def backup(self, target: Path) -> None:
         """Copy the database to a new file while it is in use.
@@ -242,8 +237,10 @@ class Database:
         Raises InvalidOption where the target exists or cannot be made, DatabaseUnusable where
         there is no ledger, the database is not a file, or the copy fails.
         """
-        with _new_file(target, dialect.file_of(self.url)) as path, self._ledger() as connection:
-            dialect.backup(connection, path)
+        from tracker.storage.new_file import new_file
+
+        with new_file(target, self.file) as path, self._ledger() as connection:
+            self.backend.backup(connection, path)
 
     @contextmanager
     def _ledger(self) -> Iterator[Connection]:
@@ -261,96 +258,10 @@ class Database:
         try:
             yield
         except Exception as error:
-            explained = explain(error, self.url)
+            explained = backends.explain(error, self.url)
             if explained is None:
                 raise
             raise explained from None
-
-
-def _misfits(connection: Connection) -> list[str]:
-    """How the tables, views and triggers differ from the program's, a sentence each."""
-    found, inspector = [], inspect(connection)
-    there = set(inspector.get_table_names())
-    for table in sorted(Base.metadata.tables.values(), key=lambda table: table.name):
-        if table.name not in there:
-            found.append(f"the table {table.name} is missing")
-            continue
-        columns = {column["name"] for column in inspector.get_columns(table.name)}
-        missing = [column.name for column in table.columns if column.name not in columns]
-        found += [f"the column {table.name}.{name} is missing" for name in missing]
-        # SQLite forgets the name of a key that it counts up by itself; its column is there.
-        constraints = {str(one.name) for one in table.constraints} - {str(table.primary_key.name)}
-        missing = sorted(constraints - _constraints(inspector, table.name))
-        found += [f"the constraint {name} of {table.name} is missing" for name in missing]
-        indexes = {index["name"] for index in inspector.get_indexes(table.name)}
-        missing = sorted({str(index.name) for index in table.indexes} - indexes)
-        found += [f"the index {name} is missing" for name in missing]
-    views = inspector.get_view_names()
-    found += [f"the view {name} is missing" for name in VIEWS if name not in views]
-    stored = stored_triggers(connection)
-    for name, made in sorted(triggers(connection.dialect.name).items()):
-        if name not in stored:
-            found.append(f"the trigger {name} is missing")
-        elif stored[name] != made:
-            found.append(f"the trigger {name} is not as this program made it")
-    return found
-
-
-def _constraints(inspector: Inspector, table: str) -> set[str | None]:
-    """The names of a table's keys, other than its primary one, and of its checks."""
-    found = [*inspector.get_foreign_keys(table), *inspector.get_unique_constraints(table)]
-    return {one["name"] for one in (*found, *inspector.get_check_constraints(table))}
-
-
-@contextmanager
-def _new_file(target: Path, like: Path | None) -> Iterator[Path]:
-    """A file beside ``target``, for its owner alone, that gets its name if the block ends well.
-
-    It then has the mode of the file ``like`` and is on the disk; else nothing is left. Raises
-    InvalidOption where the target exists or cannot be made.
-    """
-    import tempfile  # it draws random numbers, which is slow to start
-
-    path = None
-    try:
-        if os.path.lexists(target):
-            raise FileExistsError(errno.EEXIST, "it already exists")
-        handle, name = tempfile.mkstemp(prefix=".tracker-backup-", dir=target.parent)
-        path = Path(name)
-        os.close(handle)
-        yield path
-        if like is not None:
-            path.chmod(stat.S_IMODE(like.stat().st_mode))
-        _sync(path)
-        _give_name(path, target)
-        _sync(target.parent)
-    except (OSError, ValueError) as error:  # a name may hold what no name can
-        why = getattr(error, "strerror", None) or str(error)
-        raise InvalidOption(f"{target} cannot be made: {why}", "name another file") from None
-    finally:
-        if path is not None:
-            path.unlink(missing_ok=True)
-
-
-def _give_name(path: Path, target: Path) -> None:
-    """Give a file its final name, other than over a file that has come there since."""
-    try:
-        target.hardlink_to(path)
-    except FileExistsError:
-        raise
-    except OSError:  # not all file systems know links
-        path.rename(target)
-
-
-def _sync(path: Path) -> None:
-    """Wait until a file, or what a folder lists, is on the disk."""
-    if path.is_dir() and os.name != "posix":
-        return  # other systems open no folders
-    handle = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _alembic(connection: Connection) -> Config:
@@ -393,6 +304,6 @@ def _uninterrupted() -> Iterator[None]:
 
 def _empty() -> Engine:
     """A migrated database in memory that holds nothing."""
-    database = Database(dialect.IN_MEMORY)
+    database = Database(backends.IN_MEMORY)
     database.upgrade()
     return database.engine

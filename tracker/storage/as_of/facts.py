@@ -19,9 +19,9 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
+from tracker.storage.answer_keys import ANSWER, ORDER
 from tracker.storage.as_of.annotators import Rows, owners_then
 from tracker.storage.as_of.moment import Moment
-from tracker.storage.bulk_rows import ANSWER, ORDER
 from tracker.storage.facts import ATTRIBUTE, LENGTH
 from tracker.storage.schema import (
     AnnotatorFact,

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, insert, select
 
-from tracker.storage import dialect
+from tracker.storage import backends
 from tracker.storage.as_of.annotators import (
     Merge,
     flags_then,
@@ -53,10 +53,10 @@ def _merges(
 @contextmanager
 def some_items(connection: Connection, items: Iterable[int]) -> Iterator[Select[Any]]:
     """Yield a statement for the ids of these items, for `only_items`."""
-    wanted = _wanted_items(dialect.temporary_schema(connection))
+    wanted = _wanted_items(backends.of(connection).temporary_schema)
     wanted.create(connection)
-    dialect.bulk_insert(connection, wanted, {"item_id": list(items)})
-    dialect.refresh_statistics(connection, wanted)
+    backends.of(connection).bulk_insert(connection, wanted, {"item_id": list(items)})
+    backends.of(connection).refresh_statistics(connection, wanted)
     yield select(wanted.c.item_id)
     wanted.drop(connection)
 
@@ -98,7 +98,7 @@ def _hidden(
     made: Sequence[Merge] = (),
 ) -> Iterator[None]:
     """Hide stored tables behind these rows; an aborted transaction shows them again."""
-    schema = dialect.temporary_schema(connection)
+    schema = backends.of(connection).temporary_schema
     prepared = connection.dialect.identifier_preparer
     copies = []
     labels: list[Table] = []
@@ -108,7 +108,7 @@ def _hidden(
         for statement in statements:
             names = [column.name for column in table.columns]
             connection.execute(insert(copy).from_select(names, statement))
-        dialect.refresh_statistics(connection, copy)
+        backends.of(connection).refresh_statistics(connection, copy)
         if "category_id" in table.c and "given_as" in table.c:
             labels.append(copy)
         copies.append((copy, prepared.quote(table.name)))

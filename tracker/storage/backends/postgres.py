@@ -1,0 +1,271 @@
+"""Postgres: a ledger is a database of a server, or a schema of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sqlalchemy import Connection, Engine, Table, create_engine, event, text
+from sqlalchemy.engine import URL
+from sqlalchemy.pool import NullPool
+from sqlalchemy.schema import CreateSchema
+
+from tracker.core.errors import DatabaseUnusable
+from tracker.storage.backends.backend import (
+    AGAIN,
+    LOCKED,
+    MISSING_COLUMN,
+    MISSING_TABLE,
+    NO_CHARACTER,
+    NO_SCHEMA,
+    OF_PURGED,
+    OF_THINNED,
+    TOO_LARGE,
+    Backend,
+    Cells,
+    Fix,
+    is_column,
+)
+from tracker.storage.schema import ERASED
+
+_SCHEMA = "schema"  # an option of a URL, and where a connection keeps it
+# What the driver takes beside a server's options, and would not take as text.
+_NOT_OPTIONS = frozenset({"autocommit", "context", "cursor_factory", "prepare_threshold"})
+_MIGRATION_LOCK = 0x7472_6163_6B65  # any number that no other program is likely to choose
+_MANY = 500  # rows that it matters to plan for: what joins them takes their number squared
+_FEW = 10  # times fewer than there are: the planner need not be told of so many more
+
+_REFUSED = Fix("the server refused the user or password", "check the URL")
+_NOT_THERE = Fix("the server has no such database or role", "check the URL")
+_TOO_MANY = Fix("the server has too many connections", "try again when some are closed")
+_FAILED = Fix("the server failed", "look into its log")
+_BAD_OPTION = Fix(
+    "the URL has an option that the server's client does not know, or not with that value",
+    "check what stands after the question mark",
+)
+_UNREACHED = Fix("the server cannot be reached, or the connection was lost", "check the URL")
+_OF_CONNECTING = {"OperationalError", "InterfaceError", "ConnectionTimeout"}
+
+
+class Postgres(Backend):
+    """A database of a server."""
+
+    name = "postgresql"
+    schemes = frozenset({"postgresql", "postgres"})
+    prefix = "postgresql://"
+    example = "USER:PASSWORD@HOST/NAME"
+    temporary_schema = "pg_temp"
+    fixes: ClassVar = {
+        "08": Fix("the connection to the server was lost", AGAIN),
+        "22003": TOO_LARGE,
+        "22021": NO_CHARACTER,
+        "22P05": NO_CHARACTER,
+        "25006": Fix(
+            "the server or this session may only be read",
+            "use the primary server; --as-of, --known-at, compare and verify need it, too,"
+            " for temporary tables",
+        ),
+        "25": Fix("the server ended the transaction", AGAIN),
+        "28": _REFUSED,
+        "3D": _NOT_THERE,
+        "3F": NO_SCHEMA,
+        "40": Fix("another program's change came first", AGAIN),
+        "42501": Fix(
+            "the role lacks a right that this needs",
+            "grant it the rights on the tables, and TEMPORARY on the database, or use another role",
+        ),
+        "42P01": MISSING_TABLE,
+        "42703": MISSING_COLUMN,
+        "53100": Fix("the server's disk is full", "free some space; nothing was stored"),
+        "53200": Fix("the server is out of memory", "try again when it has less to do"),
+        "53300": _TOO_MANY,
+        "53": Fix("the server lacks resources", "look into its log"),
+        "54": Fix("the server's limits are too narrow for this", "look into its log"),
+        "55P03": LOCKED,
+        "55": Fix("the database is in use by another program", "try again when it is done"),
+        "57014": Fix("the server cancelled the statement", "its limit of time may be too narrow"),
+        "57": Fix("the server is shutting down or starting", "try again when it is up"),
+        "58": _FAILED,
+        "XX": _FAILED,
+    }
+    # Of an error without a code: of connecting, or of the driver itself.
+    signs = (
+        ("contain NUL", NO_CHARACTER),
+        ("invalid connection option", _BAD_OPTION),
+        ("connection is bad: invalid", _BAD_OPTION),
+        ("bad value for", _BAD_OPTION),
+        ("password authentication failed", _REFUSED),
+        (
+            "no password supplied",
+            Fix("the server wants a password", "put it in the URL or in PGPASSWORD"),
+        ),
+        ("Connection refused", Fix("no server answers there", "check the URL's host and port")),
+        (
+            "could not translate host",
+            Fix("the server's name is unknown", "check the URL's host"),
+        ),
+        ("failed to resolve host", Fix("the server's name is unknown", "check the URL's host")),
+        ("too many clients", _TOO_MANY),
+        ("FATAL:  database", _NOT_THERE),
+        ("FATAL:  role", _NOT_THERE),
+        ("timeout expired", Fix("the server does not answer", "check the URL's host and port")),
+        (
+            "No such file or directory",
+            Fix("no server answers there", "check the URL's host and port"),
+        ),
+        ("connection failed", Fix("the server cannot be reached", "check the URL")),
+    )
+
+    def checked(self, url: URL) -> URL | None:
+        if url.port is not None and not 0 < url.port < 65536:
+            raise DatabaseUnusable(f"the URL's port {url.port} is none", "use one up to 65535")
+        if not _NOT_OPTIONS.isdisjoint(url.query) or not isinstance(_schema_of(url), str | None):
+            return None
+        return url.set(drivername="postgresql+psycopg")
+
+    def in_schema(self, url: URL, name: str) -> URL:
+        return url.update_query_dict({_SCHEMA: name})
+
+    def engine(self, url: URL, wait: float | None = None) -> Engine:
+        """Return an engine; a lock is usually waited for as long as it takes."""
+        server = url.difference_update_query([_SCHEMA])
+        made = create_engine(server, isolation_level="REPEATABLE READ", poolclass=NullPool)
+        if (schema := _schema_of(url)) is not None:
+            # First of all: SQLAlchemy asks a new connection which schema is the usual one.
+            event.listen(made, "connect", partial(_enter_schema, schema), insert=True)
+        if wait is not None:
+            event.listen(made, "connect", partial(_limit_waiting, wait))
+        return made
+
+    def writing(self, connection: Connection, *, bulk: bool) -> Connection:
+        """Return the connection, set to see others' commits."""
+        return connection.execution_options(isolation_level="READ COMMITTED")
+
+    def hold_migrations(self, connection: Connection) -> None:
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+
+    def make_schema(self, connection: Connection) -> None:
+        name = connection.info.get(_SCHEMA)
+        if name is not None and not _schema_exists(connection, name):
+            connection.execute(CreateSchema(name))
+
+    def has_schema(self, connection: Connection) -> bool:
+        if connection.scalar(text("SELECT current_schema()")) is not None:
+            return True
+        name = connection.info.get(_SCHEMA)
+        return name is not None and not _schema_exists(connection, name)
+
+    def insert(self, cursor: Any, into: str, cells: Cells) -> None:
+        with cursor.copy(f"COPY {into} FROM STDIN WITH (FORMAT csv)") as copy:
+            copy.write(_as_csv(cells))
+
+    def refresh_statistics(self, connection: Connection, *tables: Table) -> None:
+        quote = connection.dialect.identifier_preparer.quote
+        connection.exec_driver_sql(f"ANALYZE {', '.join(quote(table.name) for table in tables)}")
+
+    def rows_added(self, connection: Connection, rows: int, tables: Sequence[Table]) -> None:
+        """Let the planner know of more rows of the last table, and of what they refer to.
+
+        Else it takes the tables for small ones until the server looks by itself, minutes later.
+        Few rows do not matter, and of few beside what it knows to tell takes longer than it
+        saves.
+        """
+        if rows > _MANY:
+            known = text("SELECT reltuples FROM pg_class WHERE oid = to_regclass(:name)")
+            if rows * _FEW >= connection.execute(known, {"name": tables[-1].name}).scalar_one():
+                self.refresh_statistics(connection, *tables)
+
+    def triggers_of(self, table: Table) -> dict[str, str]:
+        name = table.name
+        function, let_go = "refuse_on_append_only", OF_PURGED
+        if table.info.get("thinned"):
+            function, let_go = "refuse_unless_thinned", f"{let_go} OR {OF_THINNED}"
+        erasable, erased = table.info.get("erasable", ()), ""
+        if erasable:
+            function, less = "refuse_unless_erased", "".join(f" - '{one}'" for one in erasable)
+            kept = f"to_jsonb(NEW){less} = to_jsonb(OLD){less} AND to_jsonb(NEW) <> to_jsonb(OLD)"
+            kept += "".join(
+                f" AND (NEW.{one} IS NOT DISTINCT FROM OLD.{one} OR NEW.{one} = '{ERASED}')"
+                for one in erasable
+            )
+            erased = f"IF TG_OP = 'UPDATE' THEN IF {kept} THEN RETURN NEW; END IF; END IF; "
+        events = {
+            "no_change": f"BEFORE DELETE OR UPDATE ON {name} FOR EACH ROW",
+            "no_truncate": f"BEFORE TRUNCATE ON {name} FOR EACH STATEMENT",
+        }
+        body = (
+            f"BEGIN IF TG_OP = 'DELETE' THEN IF {let_go} THEN RETURN OLD; END IF; END IF; "
+            f"{erased}RAISE EXCEPTION '% are append-only', TG_TABLE_NAME; END"
+        )
+        return {
+            f"{name}_{short}": f"CREATE TRIGGER {name}_{short} {event} "
+            f"EXECUTE FUNCTION {function}() {body}"
+            for short, event in events.items()
+        }
+
+    def stored_triggers(self, connection: Connection) -> dict[str, str]:
+        rows = connection.exec_driver_sql(
+            "SELECT tgname, pg_get_triggerdef(t.oid, true) || ' ' || prosrc FROM pg_trigger t "
+            "JOIN pg_proc p ON p.oid = tgfoid WHERE NOT tgisinternal AND tgenabled IN ('O', 'A') "
+            "AND pg_table_is_visible(tgrelid)"
+        )
+        return {name: " ".join(text.split()) for name, text in rows}
+
+    def backup(self, connection: Connection, target: Path) -> None:
+        raise DatabaseUnusable(
+            "tracker backs up SQLite files only", "for Postgres use: pg_dump --format=custom"
+        )
+
+    def code_of(self, error: BaseException | None) -> str | None:
+        """Return the SQLSTATE of an error."""
+        if type(error).__module__.partition(".")[0] == "psycopg":
+            return getattr(error, "sqlstate", None) or ""
+        return None
+
+    def fix_of(self, error: BaseException | None) -> Fix | None:
+        known = super().fix_of(error)
+        if known is None and self.code_of(error) == "" and type(error).__name__ in _OF_CONNECTING:
+            return _UNREACHED
+        return known
+
+
+def _schema_of(url: URL) -> Any:
+    return url.query.get(_SCHEMA) or None
+
+
+def _enter_schema(name: str, dbapi_connection: Any, record: Any) -> None:
+    record.info[_SCHEMA] = name
+    quoted = name.replace('"', '""')
+    dbapi_connection.execute(f'SET search_path TO "{quoted}"')
+    dbapi_connection.commit()
+
+
+def _limit_waiting(wait: float, dbapi_connection: Any, _record: object) -> None:
+    # No time at all would mean no limit.
+    dbapi_connection.execute(f"SET lock_timeout = {max(1, round(wait * 1000))}")
+    dbapi_connection.commit()
+
+
+def _schema_exists(connection: Connection, name: str) -> bool:
+    found = text("SELECT 1 FROM pg_namespace WHERE nspname = :name")
+    return connection.scalar(found, {"name": name}) is not None
+
+
+def _as_csv(cells: Cells) -> Any:
+    """Return rows as CSV; what is missing is empty, and an empty text is quoted."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    rows = len(next(column for column in cells if is_column(column)))
+    arrays = [
+        (one if isinstance(one, pa.Array) else pa.array(one))
+        if is_column(one)
+        else pa.repeat(pa.scalar(one), rows)
+        for one in cells
+    ]
+    table = pa.table(arrays, names=[str(n) for n in range(len(arrays))])
+    written = pa.BufferOutputStream()
+    csv.write_csv(table, written, csv.WriteOptions(include_header=False))
+    return written.getvalue().to_pybytes()

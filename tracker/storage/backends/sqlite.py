@@ -1,0 +1,266 @@
+"""SQLite: a ledger is a file."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy.engine import URL
+from sqlalchemy.pool import NullPool, StaticPool
+
+from tracker.core.errors import DatabaseUnusable, InvalidOption
+from tracker.storage.backends.backend import (
+    AGAIN,
+    LOCKED,
+    MISSING_COLUMN,
+    MISSING_TABLE,
+    OF_PURGED,
+    OF_THINNED,
+    TOO_LARGE,
+    Backend,
+    Cells,
+    Fix,
+    is_column,
+)
+from tracker.storage.schema import ERASED
+
+IN_MEMORY = "sqlite://"
+"""The URL of a database that is gone when its engine is."""
+
+# Of a path: words of a server's address that was not written as a URL.
+_NOT_A_PATH = re.compile(
+    r"(?i)(^|\s)(host|hostaddr|port|dbname|user|password|service)\s*=|^/*[^/\\]+:[^/\\]*@|"
+    r"^postgres(ql)?:"
+)
+_WRITE_OPTION = "tracker_write"
+_BULK_OPTION = "tracker_bulk"
+# Kibibytes of the page cache. What is grouped is sorted in parts of that size, too: parts that
+# fit into a processor's own cache are sorted in two thirds of the time. A writer keeps changed
+# pages in it; what is loaded in bulk comes in the order of keys, and its memory is the loader's.
+_READERS_CACHE, _WRITERS_CACHE, _LOADERS_CACHE = 1024, 65536, 32768
+_PATIENCE = 10.0  # seconds
+_ROWS_AT_ONCE = 100  # in one INSERT; times the columns, far below the limit of parameters
+
+_NOT_OPENED = Fix("the database cannot be opened", "check the path and permissions")
+_NOT_WRITABLE = Fix("the database cannot be written to", "check the file's permissions")
+_NO_LEDGER = Fix("the file is not a SQLite database", "name another with --database")
+_FULL = Fix("the disk is full", "free some space; nothing was stored")
+_FAILED = Fix("the disk failed", "check the disk; nothing was stored")
+_DAMAGED = Fix("the database file is damaged", "restore a backup; see: tracker database check")
+_OVERFLOW = "OVERFLOW"  # of a number, seen by the driver
+
+
+class Sqlite(Backend):
+    """A database that is a file, or in memory."""
+
+    name = "sqlite"
+    schemes = frozenset({"sqlite"})
+    prefix = "sqlite:///"
+    example = "FILE"
+    temporary_schema = "temp"
+    fixes: ClassVar = {
+        _OVERFLOW: TOO_LARGE,
+        "BUSY": LOCKED,
+        "LOCKED": LOCKED,
+        "PROTOCOL": LOCKED,
+        "NOTADB": _NO_LEDGER,
+        "READONLY": _NOT_WRITABLE,
+        "CANTOPEN": _NOT_OPENED,
+        "PERM": _NOT_OPENED,
+        "AUTH": _NOT_OPENED,
+        "FULL": _FULL,
+        "IOERR": _FAILED,
+        "CORRUPT": _DAMAGED,
+        "NOMEM": Fix("there is not enough memory", "close other programs"),
+        "INTERRUPT": Fix("the statement was interrupted", AGAIN),
+        "SCHEMA": Fix("the schema was changed by another program", AGAIN),
+    }
+    # Of an error whose code is a general one, or of an older library, which gives none.
+    signs = (
+        ("no such table", MISSING_TABLE),
+        ("no such column", MISSING_COLUMN),
+        ("database is locked", LOCKED),
+        ("file is not a database", _NO_LEDGER),
+        ("readonly database", _NOT_WRITABLE),
+        ("unable to open database", _NOT_OPENED),
+        ("disk is full", _FULL),
+        ("disk I/O error", _FAILED),
+        ("malformed", _DAMAGED),
+    )
+
+    def checked(self, url: URL) -> URL | None:
+        if url.host or url.username or url.query or _NOT_A_PATH.search(url.database or ""):
+            return None
+        return url.set(drivername="sqlite")
+
+    def in_schema(self, url: URL, name: str) -> URL:
+        raise InvalidOption("only Postgres has schemas", "leave --schema out")
+
+    def file_of(self, url: URL) -> Path | None:
+        return None if self.is_in_memory(url) else Path(str(url.database))
+
+    def is_in_memory(self, url: URL) -> bool:
+        return url.database in {None, "", ":memory:"}
+
+    def engine(self, url: URL, wait: float | None = None) -> Engine:
+        """Return an engine; the usual time to wait for a lock is 10 seconds."""
+        pool = StaticPool if self.is_in_memory(url) else NullPool
+        waiting = {"timeout": _PATIENCE if wait is None else wait}
+        made = create_engine(url, connect_args=waiting, poolclass=pool)
+        event.listen(made, "connect", _prepare)
+        event.listen(made, "begin", _begin)
+        return made
+
+    def writing(self, connection: Connection, *, bulk: bool) -> Connection:
+        """Return the connection, set to take the write lock from the start.
+
+        To look up every row's references would take as long as storing it.
+        """
+        return connection.execution_options(**{_WRITE_OPTION: True, _BULK_OPTION: bulk})
+
+    def hold_migrations(self, connection: Connection) -> None:
+        """Do nothing: who may write is alone."""
+
+    def make_schema(self, connection: Connection) -> None:
+        """Do nothing: there are no schemas."""
+
+    def insert(self, cursor: Any, into: str, cells: Cells) -> None:
+        """Insert with many rows a statement, which takes half the time of one a row.
+
+        What every row has is part of the statement, and a column that stands in two places is
+        one parameter: each parameter of a row takes time.
+        """
+        columns = list({id(one): one for one in cells if is_column(one)}.values())
+        width, rows = len(columns), len(columns[0])
+        values: list[Any] = [None] * (width * rows)
+        for place, column in enumerate(columns):
+            values[place::width] = column if isinstance(column, list) else column.tolist()
+        place_of = {id(column): place for place, column in enumerate(columns, 1)}
+        row = [place_of[id(one)] if is_column(one) else _literal(one) for one in cells]
+        whole = _many_rows(into, row, width, _ROWS_AT_ONCE)
+        for start in range(0, len(values), _ROWS_AT_ONCE * width):
+            some = values[start : start + _ROWS_AT_ONCE * width]
+            left = len(some) // width
+            statement = whole if left == _ROWS_AT_ONCE else _many_rows(into, row, width, left)
+            cursor.execute(statement, some)
+
+    def refresh_statistics(self, connection: Connection, *tables: Table) -> None:
+        """Do nothing: statements are written in the order in which it should join."""
+
+    def rows_added(self, connection: Connection, rows: int, tables: Sequence[Table]) -> None:
+        """Do nothing, as `refresh_statistics`."""
+
+    def triggers_of(self, table: Table) -> dict[str, str]:
+        name = table.name
+        key = " AND ".join(f"{c.name} = NEW.{c.name}" for c in table.primary_key.columns)
+        thinned = f" AND NOT {OF_THINNED}" if table.info.get("thinned") else ""
+        erasable = table.info.get("erasable", ())
+        kept = [
+            f"NEW.{c.name} IS OLD.{c.name}"
+            if c.name not in erasable
+            else f"(NEW.{c.name} IS OLD.{c.name} OR NEW.{c.name} IS '{ERASED}')"
+            for c in table.columns
+        ]
+        erased = " OR ".join(f"NEW.{one} IS NOT OLD.{one}" for one in erasable)
+        events = {
+            "no_update": f"BEFORE UPDATE ON {name}"
+            + (f" WHEN NOT ({' AND '.join(kept)} AND ({erased}))" if erasable else ""),
+            "no_delete": f"BEFORE DELETE ON {name} WHEN NOT {OF_PURGED}{thinned}",
+            "no_replace": f"BEFORE INSERT ON {name} WHEN EXISTS (SELECT 1 FROM {name} WHERE {key})",  # noqa: S608
+        }
+        return {
+            f"{name}_{short}": f"CREATE TRIGGER {name}_{short} {event} "
+            f"BEGIN SELECT RAISE(ABORT, '{name} are append-only'); END"
+            for short, event in events.items()
+        }
+
+    def stored_triggers(self, connection: Connection) -> dict[str, str]:
+        rows = connection.exec_driver_sql(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        )
+        return {name: " ".join(text.split()) for name, text in rows}
+
+    def integrity_errors(self, connection: Connection) -> list[str]:
+        found = connection.exec_driver_sql("PRAGMA integrity_check(20)").scalars()
+        errors = [line for line in found if line != "ok"]
+        for table, row, parent, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+            errors.append(f"{table} row {row} refers to no row of {parent}")
+        return errors
+
+    def backup(self, connection: Connection, target: Path) -> None:
+        source = cast("sqlite3.Connection", connection.connection.driver_connection)
+        copy = sqlite3.connect(target)
+        try:
+            source.backup(copy)
+            (found,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
+        except sqlite3.Error as error:
+            raise DatabaseUnusable(
+                f"{target.parent}: the backup failed: {error}", "check the disk; no file was left"
+            ) from None
+        finally:
+            copy.close()
+        if found != "ok":
+            raise DatabaseUnusable(
+                f"the database is damaged: {found}", "restore a backup; see: tracker database check"
+            )
+
+    def code_of(self, error: BaseException | None) -> str | None:
+        """Return the library's word for an error, such as FULL."""
+        if isinstance(error, sqlite3.Error):
+            name = getattr(error, "sqlite_errorname", "")
+            return str(name).removeprefix("SQLITE_").split("_")[0]
+        if isinstance(error, OverflowError) and "INTEGER" in str(error):
+            return _OVERFLOW
+        return None
+
+
+def _prepare(dbapi_connection: sqlite3.Connection, _record: object) -> None:
+    # The driver's own transactions start too late and stop at DDL; `_begin` does it.
+    dbapi_connection.isolation_level = None
+    for pragma in (
+        "main.secure_delete = ON",  # or what was erased stays in the file
+        "recursive_triggers = ON",  # or INSERT OR REPLACE goes round the delete triggers
+        f"temp.cache_size = -{_WRITERS_CACHE}",
+        "threads = 2",  # to sort what is grouped by anything but the stored order
+    ):
+        dbapi_connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    bulk, write = options.get(_BULK_OPTION), options.get(_WRITE_OPTION)
+    connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if bulk else 'ON'}")
+    cache = _LOADERS_CACHE if bulk else _WRITERS_CACHE if write else _READERS_CACHE
+    connection.exec_driver_sql(f"PRAGMA cache_size = -{cache}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _literal(value: int | None) -> str:
+    return "NULL" if value is None else str(int(value))
+
+
+def _many_rows(into: str, row: Sequence[Any], width: int, rows: int) -> str:
+    """Return the statement; a row holds texts as they are, and of parameters the place in it.
+
+    With OR FAIL the library need not be able to take back half a statement, which takes as long
+    again; the transaction is taken back as a whole.
+    """
+    marks = (
+        ", ".join(one if isinstance(one, str) else f"?{start + one}" for one in row)
+        for start in range(0, rows * width, width)
+    )
+    return f"INSERT OR FAIL INTO {into} VALUES ({'), ('.join(marks)})"  # noqa: S608
+
+
+@event.listens_for(Table, "before_create")
+def _heed_info(table: Table, connection: Connection, **_: Any) -> None:
+    """Do what a table that is being made says in its ``info``."""
+    options = table.dialect_options["sqlite"]
+    if table.info.get("clustered"):
+        options["with_rowid"] = False
+    if table.info.get("never_renumbered"):
+        options["autoincrement"] = True

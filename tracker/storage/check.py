@@ -1,0 +1,189 @@
+"""What is wrong with a ledger: damage, missing parts, rows against the rules."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Inspector,
+    Select,
+    Table,
+    and_,
+    func,
+    inspect,
+    literal,
+    select,
+)
+from sqlalchemy.exc import DBAPIError
+
+from tracker.storage import backends
+from tracker.storage.schema import (
+    Alias,
+    Annotator,
+    Base,
+    Category,
+    FlagChange,
+    FlagRow,
+    FlagSighting,
+    Label,
+    PastLabel,
+    Project,
+)
+from tracker.storage.views import VIEWS
+
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+_ANSWER = ("project_id", "item_id", "annotator_id", "pass")
+
+
+def problems_of(connection: Connection) -> list[str]:
+    """Return what is wrong, a sentence each."""
+    problems = backends.of(connection).integrity_errors(connection) + _misfits(connection)
+    try:
+        return problems + _broken_rules(connection)
+    except DBAPIError:
+        if not problems:
+            raise
+        return [*problems, "the ledger's own rules cannot be checked before this is repaired"]
+
+
+def _misfits(connection: Connection) -> list[str]:
+    """Return how tables, views and triggers differ from the program's, a sentence each."""
+    found, inspector = [], inspect(connection)
+    there = set(inspector.get_table_names())
+    for table in sorted(Base.metadata.tables.values(), key=lambda table: table.name):
+        if table.name not in there:
+            found.append(f"the table {table.name} is missing")
+            continue
+        columns = {column["name"] for column in inspector.get_columns(table.name)}
+        missing = [column.name for column in table.columns if column.name not in columns]
+        found += [f"the column {table.name}.{name} is missing" for name in missing]
+        # SQLite forgets the name of a key that it counts up by itself; its column is there.
+        constraints = {str(one.name) for one in table.constraints} - {str(table.primary_key.name)}
+        missing = sorted(constraints - _constraints(inspector, table.name))
+        found += [f"the constraint {name} of {table.name} is missing" for name in missing]
+        indexes = {index["name"] for index in inspector.get_indexes(table.name)}
+        missing = sorted({str(index.name) for index in table.indexes} - indexes)
+        found += [f"the index {name} is missing" for name in missing]
+    views = inspector.get_view_names()
+    found += [f"the view {name} is missing" for name in VIEWS if name not in views]
+    backend = backends.of(connection)
+    stored = backend.stored_triggers(connection)
+    for name, made in sorted(backend.triggers().items()):
+        if name not in stored:
+            found.append(f"the trigger {name} is missing")
+        elif stored[name] != made:
+            found.append(f"the trigger {name} is not as this program made it")
+    return found
+
+
+def _constraints(inspector: Inspector, table: str) -> set[str | None]:
+    """Return the names of a table's keys, other than its primary one, and of its checks."""
+    found = [*inspector.get_foreign_keys(table), *inspector.get_unique_constraints(table)]
+    return {one["name"] for one in (*found, *inspector.get_check_constraints(table))}
+
+
+def _broken_rules(connection: Connection) -> list[str]:
+    """Return the rules that rows break, a sentence each."""
+    counted = ((_count(connection, statement), sentence) for sentence, statement in _rules())
+    return [f"{number:,} {sentence}" for number, sentence in counted if number]
+
+
+def _count(connection: Connection, statement: Select[Any]) -> int:
+    return connection.scalar(select(func.count()).select_from(statement.subquery())) or 0
+
+
+def _rules() -> list[tuple[str, Select[Any]]]:
+    found = literal(1).label("found")
+    answer = [_labels.c[column] for column in _ANSWER]
+    of_project = Project.id == _labels.c.project_id
+    one = select(found).join_from(_labels, Project, of_project)
+    return [
+        (
+            "answers hold several categories in projects of one",
+            one.where(Project.answers == "one").group_by(*answer).having(func.count() > 1),
+        ),
+        (
+            "answers hold 'none applies' or 'skipped' beside a label",
+            select(found)
+            .select_from(_labels)
+            .group_by(*answer)
+            .having((func.min(_labels.c.category_id) < 1) & (func.max(_labels.c.category_id) > 0)),
+        ),
+        (
+            "answers mix labels of several records",
+            select(found)
+            .select_from(_labels)
+            .group_by(*answer)
+            .having(
+                (func.min(_labels.c.change_id) < func.max(_labels.c.change_id))
+                | (func.min(_labels.c.labelled_at) < func.max(_labels.c.labelled_at))
+            ),
+        ),
+        ("spans stand in projects without spans", _misplaced_spans(found)),
+        ("labels stand although a later record of the answer is kept", _overtaken(found)),
+        (
+            "aliases stand for two annotators at once",
+            select(found)
+            .where(Alias.to_change.is_(None))
+            .group_by(Alias.project_id, Alias.alias_id)
+            .having(func.count() > 1),
+        ),
+        (
+            "answers were given under a name the project does not have",
+            select(found)
+            .where(
+                ~select(Annotator.id)
+                .where(
+                    Annotator.project_id == _labels.c.project_id,
+                    Annotator.id == _labels.c.given_as,
+                )
+                .exists()
+            )
+            .select_from(_labels),
+        ),
+        (
+            "projects lack a reserved category",
+            select(found)
+            .select_from(Category)
+            .where(Category.id < 1)
+            .group_by(Category.project_id)
+            .having(func.count() < 2),
+        ),
+        ("flags were recorded without a sighting or a change", _unseen(found)),
+    ]
+
+
+def _misplaced_spans(found: ColumnElement[int]) -> Select[Any]:
+    return (
+        select(found)
+        .join_from(_labels, Project, Project.id == _labels.c.project_id)
+        .where(Project.answers != "spans", _labels.c.span_start >= 0)
+    )
+
+
+def _unseen(found: ColumnElement[int]) -> Select[Any]:
+    has_both = [
+        select(table.number)
+        .where(table.project_id == FlagRow.project_id, table.flag_id == FlagRow.id)
+        .exists()
+        for table in (FlagSighting, FlagChange)
+    ]
+    return select(found).select_from(FlagRow).where(~and_(*has_both))
+
+
+def _overtaken(found: ColumnElement[int]) -> Select[Any]:
+    return (
+        select(found)
+        .join_from(
+            _labels,
+            _past,
+            (_labels.c.project_id == _past.c.project_id)
+            & (_labels.c.item_id == _past.c.item_id)
+            & (_labels.c.annotator_id == _past.c.annotator_id)
+            & (_labels.c["pass"] == _past.c["pass"]),
+        )
+        .where(_past.c.taken_back_by.is_(None), _past.c.labelled_at > _labels.c.labelled_at)
+    )
