@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Run
 
 HEADER = "item,annotator,category\n"
@@ -109,6 +111,12 @@ def test_standard_input(run: Run, answers: Path) -> None:
     failed = run("import", "-", "-p", "p", stdin=HEADER + ",A,x\n", code=3)
     assert "standard input, line 2" in failed.err
     assert "once" in run("import", "-", "-", "-p", "p", code=2).err
+
+
+@pytest.mark.parametrize("command", [("import",), ("item", "import")])
+def test_standard_input_is_named_once(run: Run, folder: Path, command: tuple[str, ...]) -> None:
+    failed = run(*command, "-", "-", "-p", "p", stdin=HEADER + "1,A,x\n", code=2)
+    assert failed.err.splitlines()[0] == "tracker: standard input can be read only once"
 
 
 def test_compressed(run: Run, answers: Path) -> None:

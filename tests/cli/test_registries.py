@@ -1,11 +1,13 @@
-"""A new measure, finding or format is one entry in its registry: toys are added and used."""
+"""A new reader, measure, finding or format is one entry in its registry: toys are used here."""
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.conftest import Run
@@ -13,6 +15,9 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Effect, Finding, Kind
 from tracker.audit.kinds import KINDS
 from tracker.audit.thresholds import Threshold
+from tracker.imports.batch import Batch, Cells
+from tracker.imports.readers import READERS, Reader, Reading
+from tracker.imports.readers.source import SourceFile
 from tracker.measures import MEASURES, Measure
 from tracker.measures.estimate import Estimate
 from tracker.measures.sample import Sample
@@ -20,6 +25,17 @@ from tracker.render.formats import FORMATS, Result
 from tracker.render.messages.findings import SENTENCES
 
 ANSWERS = "item,annotator,category\n1,a,x\n1,b,x\n2,a,x\n2,b,y\n3,a,y\n3,b,y\n4,a,x\n4,b,y\n"
+
+
+def read_pipes(source: SourceFile, _: Reading) -> Iterator[Batch]:
+    """Lines such as ``!1: a=x, b=y``: an item, and its answers."""
+    rows = []
+    for n, line in enumerate(b"".join(source.blocks()).decode().splitlines(), 1):
+        item, answers = line.removeprefix("!").split(": ")
+        rows += [(n, item, *answer.split("=")) for answer in answers.split(", ")]
+    lines, *cells = zip(*rows, strict=True)
+    columns = zip(("item", "annotator", "category"), cells, strict=True)
+    yield Batch(np.array(lines), {role: Cells.of_texts(texts) for role, texts in columns})
 
 
 def without_chance(sample: Sample) -> Estimate:
@@ -53,6 +69,22 @@ def shouted(result: Result) -> Iterator[str]:
 def answered(folder: Path, run: Run) -> None:
     Path("a.csv").write_text(ANSWERS, "utf-8")
     run("import", "a.csv", "-p", "p")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_reader_is_one_entry(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy = Reader("toy", lambda source: source.head[:1] == b"!", read_pipes)
+    monkeypatch.setitem(READERS, "toy", toy)
+    Path("a.txt").write_text("!1: a=x, b=x\n!2: a=x, b=y\n", "utf-8")
+    Path("a.csv").write_text(ANSWERS, "utf-8")
+    both = run("import", "a.txt", "a.csv", "-p", "p", "--json").json()
+    assert (both["rows"], both["inserted"]) == (12, 8)
+    Path("a.txt.gz").write_bytes(gzip.compress(Path("a.txt").read_bytes()))
+    assert run("import", "a.txt.gz", "-p", "p", "--json").json()["unchanged"] == 4
+    assert run("item", "import", "a.txt", "-p", "q", "--json").json()["inserted"] == 2
+    assert "no column" in run("import", "a.txt", "-p", "r", "--format", "csv", code=3).err
+    assert "no format 'tou'" in run("import", "a.txt", "-p", "r", "--format", "tou", code=2).err
+    assert not run("project", "list", "--json").json()["projects"][2:]
 
 
 @pytest.mark.usefixtures("answered")

@@ -22,6 +22,7 @@ from tracker.render.formats import csv_lines
 
 if TYPE_CHECKING:
     from tracker.imports.loader import ImportResult
+    from tracker.ledger.importing import Reading
 
 
 Files = Annotated[
@@ -36,6 +37,12 @@ IntoProject = Annotated[
 class ImportOptions:
     """The options that say how files are imported."""
 
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help="Format of the files: csv (default: recognized)."
+        ),
+    ] = None
     keep: Annotated[
         list[str] | None,
         typer.Option(
@@ -54,6 +61,17 @@ class ImportOptions:
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would happen; store nothing.")
     ] = False
+
+    @property
+    def reading(self) -> Reading:
+        """The keywords of an import."""
+        return {
+            "format": self.form,
+            "keep": self.keep or (),
+            "create": self.create,
+            "skip_invalid": self.skip_invalid,
+            "dry_run": self.dry_run,
+        }
 
 
 def show_import(result: ImportResult, *, dry_run: bool, as_json: bool) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tracker.imports.loader import Progress
+    from tracker.ledger.importing import Reading
 
 
 imports = typer.Typer(help="List, show and undo imports.", no_args_is_help=True)
@@ -61,19 +62,14 @@ def import_files(
     Examples: `tracker import answers.csv -p reviews`,
     `tracker import wide.csv -p reviews --wide --map item=document`
     """
-    with rejections_shown(as_json=as_json), _progress_bar() as progress:
-        result = opened(context).import_file(
-            files,
-            project,
-            options=settings.options,
-            columns=columns or (),
-            wide=wide,
-            keep=given.keep or (),
-            create=given.create,
-            skip_invalid=given.skip_invalid,
-            dry_run=given.dry_run,
-            progress=progress,
-        )
+    how: Reading = {
+        "options": settings.options,
+        "columns": columns or (),
+        "wide": wide,
+        **given.reading,
+    }
+    with rejections_shown(as_json=as_json), _progress_bar() as how["progress"]:
+        result = opened(context).import_file(files, project, **how)
     show_import(result, dry_run=given.dry_run, as_json=as_json)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,9 @@ from tracker.cli.import_options import (
 from tracker.cli.output import AsJson, Output, grouped, show
 from tracker.cli.project_argument import LARGEST, ProjectArgument, about_project
 from tracker.cli.terminal import warn
+
+if TYPE_CHECKING:
+    from tracker.ledger.importing import Reading
 
 items = typer.Typer(help="List and register items; show the answers to one.", no_args_is_help=True)
 
@@ -70,16 +73,9 @@ def import_(
 
     Examples: `tracker item import items.csv -p reviews --keep source`
     """
+    how: Reading = {"columns": columns or (), **given.reading}
     with rejections_shown(as_json=as_json):
-        result = opened(context).import_items(
-            files,
-            project,
-            columns=columns or (),
-            keep=given.keep or (),
-            create=given.create,
-            skip_invalid=given.skip_invalid,
-            dry_run=given.dry_run,
-        )
+        result = opened(context).import_items(files, project, **how)
     show_import(result, dry_run=given.dry_run, as_json=as_json)
 
 

@@ -94,7 +94,7 @@ def parse_map(
                 f"--map {pair!r}: {role!r} is no role of a column",
                 near(role, ROLES) or f"one of: {', '.join(ROLES)}, annotators",
             )
-    if items and (answered := [*(roles.keys() - _OF_ITEMS), *annotators]):
+    if items and (answered := [*(roles.keys() - _OF_ITEMS), *annotators, *(["answer"] * wide)]):
         raise InvalidOption(
             f"a list of items has no {answered[0]}", "answers are read by: tracker import"
         )

@@ -13,15 +13,13 @@ import numpy as np
 from sqlalchemy import Connection, Table, func, insert, select
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Rejection, Rejections
+from tracker.imports.batch import Batch, Rejection, Rejections
 from tracker.imports.column_roles import Mapped
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD
 from tracker.imports.normalize import Intake, refuse_nul
+from tracker.imports.readers import Reading, read
 from tracker.imports.readers import Source as Reader
-from tracker.imports.readers import read
-from tracker.imports.readers.delimited import read_delimited
-from tracker.imports.readers.source import SourceFile
 from tracker.imports.resolve import Settlement
 from tracker.imports.staging import FATES, all_inserted, staging
 from tracker.imports.validate import Contradiction, check_references, contradictions, past_the_end
@@ -103,8 +101,9 @@ def load(
     *,
     skip_invalid: bool = False,
     progress: Progress | None = None,
+    form: str | None = None,
 ) -> ImportResult:
-    """Read the sources into the project as one import.
+    """Read the sources into the project as one import; ``form`` is the format of its files.
 
     Raises Refused (`Rejected` for single rows) if something cannot be imported; the caller's
     transaction is then rolled back completely.
@@ -118,7 +117,12 @@ def load(
     rejections = Rejections()
     with staging(connection, recorded_at) as staged, _no_cycles():
         intake = Intake(connection, project, staged, rejections, (change, recorded_at))
-        rows = _read_all(sources, mapped, intake, rejections, progress)
+        rows = 0
+        reading = Reading(mapped, rejections, project.answers)
+        for number, name, batch in _batches(sources, reading, progress, form):
+            rows += intake.take(batch, number, name)
+            del batch  # before the next is read: they are large
+        rows += rejections.ragged
         intake.close()
         check_references(connection, staged.extremes, project.id)
         settlement = Settlement(connection, staged.table, project.id, change)
@@ -181,28 +185,24 @@ def _alike(project: ProjectInfo, names: Mapping[int, str], met: Collection[int])
             )
 
 
-def _read_all(
-    sources: Sequence[Reader],
-    mapped: Mapped,
-    intake: Intake,
-    rejections: Rejections,
-    progress: Progress | None,
-) -> int:
+def _batches(
+    sources: Sequence[Reader], reading: Reading, progress: Progress | None, form: str | None
+) -> Iterator[tuple[int, str, Batch]]:
+    """Yield all batches, each with its source's number and name."""
     import pyarrow as pa
 
     sizes = [source.size for source in sources]
     total = None if None in sizes else sum(size or 0 for size in sizes)
-    rows = before = 0
+    before = 0
     for number, source in enumerate(sources, 1):
         if progress is not None:
             source.watch(lambda read, before=before: progress(before + read, total))  # type: ignore[misc]
-        for batch in read(source, mapped, rejections, intake.project.answers):
-            rows += intake.take(batch, number, source.name)
-            del batch  # before the next is read: they are large
+        for batch in read(source, reading, form):
+            yield number, source.name, batch
+            del batch
             pa.default_memory_pool().release_unused()
         source.drain()
         before += source.bytes_read
-    return rows + rejections.ragged
 
 
 def _examine(
@@ -295,10 +295,12 @@ _facts = cast("Table", ItemFact.__table__)
 def load_items(
     connection: Connection,
     project: ProjectInfo,
-    sources: Sequence[SourceFile],
+    sources: Sequence[Reader],
     mapped: Mapped,
     *,
     skip_invalid: bool = False,
+    progress: Progress | None = None,
+    form: str | None = None,
 ) -> ImportResult:
     """Register the items of files, with their texts and the attributes to keep.
 
@@ -313,15 +315,14 @@ def load_items(
     rejections = Rejections()
     ids = ItemIds(connection, project, change, listed=True)
     first_new, rows = ids.next, 0
-    for source in sources:
-        for batch in read_delimited(source, mapped, rejections):
-            refuse_nul(batch, source.name)
-            column = batch.columns["item"]
-            numbers = ids.of(column, batch)[column.codes]
-            for n in np.flatnonzero(numbers == BAD).tolist():
-                rejections.add(source.name, int(batch.lines[n]), ids.reason(column[n]))
-            rows += len(batch.lines)
-        source.drain()
+    reading = Reading(mapped, rejections, project.answers)
+    for _, name, batch in _batches(sources, reading, progress, form):
+        refuse_nul(batch, name)
+        column = batch.columns["item"]
+        numbers = ids.of(column, batch)[column.codes]
+        for n in np.flatnonzero(numbers == BAD).tolist():
+            rejections.add(name, int(batch.lines[n]), ids.reason(column[n]))
+        rows += len(batch.lines)
     ids.close()
     seals.changed(connection, project.id)
     rows += rejections.ragged

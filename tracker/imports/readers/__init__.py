@@ -1,33 +1,46 @@
-"""Every kind of source, with its reader."""
+"""Every format of files, with its reader; other sources yield their batches themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tracker.core.errors import Refused
-from tracker.imports.batch import Batch, Rejections
-from tracker.imports.column_roles import Mapped
-from tracker.imports.readers.delimited import read_delimited
-from tracker.imports.readers.frames import FrameSource, RowsSource, read_frame, read_rows
+from tracker.core.errors import InvalidOption, Refused
+from tracker.imports.batch import Batch
+from tracker.imports.readers.delimited import DELIMITED
+from tracker.imports.readers.frames import FrameSource, RowsSource
+from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.source import SourceFile
+from tracker.projects.lookup import near
 
-__all__ = ["Source", "read"]
+__all__ = ["READERS", "Reader", "Reading", "Source", "check_format", "read"]
 
 Source = SourceFile | FrameSource | RowsSource
 
+READERS: dict[str, Reader] = {reader.name: reader for reader in (DELIMITED,)}
+"""Every reader by the name of its format; the first that recognizes a file reads it."""
 
-def read(source: Source, mapped: Mapped, rejections: Rejections, answers: str) -> Iterator[Batch]:
-    """Yield the records of a source in batches, for a project with these ``answers``.
 
-    Raises Refused if the source cannot be read.
+def check_format(name: str | None) -> None:
+    """Raise InvalidOption if there is no format of this name; None is for files of any."""
+    if name is not None and name not in READERS:
+        raise InvalidOption(
+            f"there is no format {name!r}", near(name, READERS) or f"one of: {', '.join(READERS)}"
+        )
+
+
+def read(source: Source, reading: Reading, form: str | None = None) -> Iterator[Batch]:
+    """Yield the records of a source in batches.
+
+    A file is read in the format ``form``, or in that which a reader recognizes; any other is taken
+    for delimited text. Raises Refused if the source cannot be read.
     """
     try:
         if isinstance(source, SourceFile):
-            yield from read_delimited(source, mapped, rejections)
-        elif isinstance(source, FrameSource):
-            yield from read_frame(source, mapped, rejections, several=answers == "several")
+            known = (reader for reader in READERS.values() if reader.recognizes(source))
+            reader = next(known, DELIMITED) if form is None else READERS[form]
+            yield from reader.read(source, reading)
         else:
-            yield from read_rows(source)
+            yield from source.batches(reading)
     except UnicodeEncodeError as error:
         raise Refused(
             f"{source.name}: {error.object[error.start]!r} is half a character", "fix the text"

@@ -15,7 +15,8 @@ import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells, Numbers, Rejections
-from tracker.imports.column_roles import Layout, Mapped, find_columns
+from tracker.imports.column_roles import Layout, find_columns
+from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.source import SourceFile
 
 if TYPE_CHECKING:
@@ -33,11 +34,12 @@ Table = tuple[Numbers, dict[int, Cells]]
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
-def read_delimited(source: SourceFile, mapped: Mapped, rejections: Rejections) -> Iterator[Batch]:
+def read_delimited(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     """Yield the records of a delimited file in batches; ragged rows are rejected.
 
     Raises Refused if the file cannot be read as delimited text.
     """
+    mapped, rejections, _ = reading
     blocks = source.blocks()
     first, blanks, head, body = _head(blocks, source)
     delimiter = _delimiter(first, source)
@@ -61,6 +63,10 @@ def read_delimited(source: SourceFile, mapped: Mapped, rejections: Rejections) -
         del batch
     if empty and rejections.count == rejected_before:
         raise Refused(f"{source.name} has a header and no row below it")
+
+
+DELIMITED = Reader("csv", recognizes=lambda _: False, read=read_delimited)
+"""Any text may be delimited, so that it is what is left if no other reader recognizes a file."""
 
 
 def _head(blocks: Iterator[bytes], source: SourceFile) -> tuple[str, int, bytes, bytes]:

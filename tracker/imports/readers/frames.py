@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Batch, Cells, Numbers, Rejections
-from tracker.imports.column_roles import Mapped, find_columns
+from tracker.imports.batch import Batch, Cells, Numbers
+from tracker.imports.column_roles import find_columns
+from tracker.imports.readers.reader import Reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,7 @@ class _InMemory:
         """SHA-256 of the columns that were read; known once everything was read."""
         return self._sha256.hexdigest()
 
-    def watch(self, _told: Callable[[int], None]) -> None:
+    def watch(self, _report: Callable[[int], None]) -> None:
         """Do nothing: there are no bytes to count."""
 
     def drain(self) -> None:
@@ -53,14 +54,6 @@ class _InMemory:
         return batch
 
 
-class FrameSource(_InMemory):
-    """A data frame; its rows are counted as if it were a file with a header."""
-
-    def __init__(self, frame: pd.DataFrame) -> None:
-        super().__init__("frame")
-        self.frame = frame
-
-
 class RowsSource(_InMemory):
     """Named tuples whose fields are roles, without fields that have no value in the first row."""
 
@@ -68,52 +61,55 @@ class RowsSource(_InMemory):
         super().__init__(name)
         self.rows = rows
 
-
-def read_rows(source: RowsSource) -> Iterator[Batch]:
-    """Yield the rows in batches. Raises Refused if there are none."""
-    rows, line = iter(source.rows), _FIRST_LINE
-    fields: dict[str, int] = {}
-    while some := list(islice(rows, _AT_ONCE)):
+    def batches(self, _reading: Reading) -> Iterator[Batch]:
+        """Yield the rows in batches. Raises Refused if there are none."""
+        rows, line = iter(self.rows), _FIRST_LINE
+        fields: dict[str, int] = {}
+        while some := list(islice(rows, _AT_ONCE)):
+            if not fields:
+                first = zip(some[0]._fields, some[0], strict=True)
+                fields = {name: n for n, (name, value) in enumerate(first) if value is not None}
+            cells = list(zip(*some, strict=True))
+            columns = {name: Cells.of_texts(cells[n]) for name, n in fields.items()}
+            yield self.digested(Batch(np.arange(line, line + len(some)), columns))
+            line += len(some)
         if not fields:
-            told = zip(some[0]._fields, some[0], strict=True)
-            fields = {name: n for n, (name, value) in enumerate(told) if value is not None}
-        cells = list(zip(*some, strict=True))
-        columns = {name: Cells.of_texts(cells[n]) for name, n in fields.items()}
-        yield source.digested(Batch(np.arange(line, line + len(some)), columns))
-        line += len(some)
-    if not fields:
-        raise Refused(f"{source.name} holds no row")
+            raise Refused(f"{self.name} holds no row")
 
 
-def read_frame(
-    source: FrameSource, mapped: Mapped, rejections: Rejections, *, several: bool
-) -> Iterator[Batch]:
-    """Yield the rows of a frame in batches, missing values as empty cells.
+class FrameSource(_InMemory):
+    """A data frame; its rows are counted as if it were a file with a header."""
 
-    A whole number is written without a point, even if a gap made its column one of floats. With
-    ``several`` a list of categories is an answer with several categories; any other list is
-    rejected. Raises Refused as for a file.
-    """
-    frame = source.frame
-    names = [str(name) for name in frame.columns]
-    layout = find_columns(names, mapped, source.name)
-    if not len(frame):
-        raise Refused(f"{source.name} holds no row")
-    whole = {
-        n: _whole(frame.iloc[:, n]) for n in {*layout.roles.values(), *layout.annotators.values()}
-    }
-    for start in range(0, len(frame), _AT_ONCE):
-        part = frame.iloc[start : start + _AT_ONCE]
-        lines = np.arange(start, start + len(part)) + _FIRST_LINE
-        cells = {n: _texts(part.iloc[:, n], whole[n]) for n in whole}
+    def __init__(self, frame: pd.DataFrame) -> None:
+        super().__init__("frame")
+        self.frame = frame
+
+    def batches(self, reading: Reading) -> Iterator[Batch]:
+        """Yield the rows in batches, missing values as empty cells.
+
+        A whole number is written without a point, even if a gap made its column one of floats. In
+        a project of several categories an answer, a list of categories is an answer; any other
+        list is rejected. Raises Refused as for a file.
+        """
+        frame = self.frame
+        layout = find_columns([str(name) for name in frame.columns], reading.mapped, self.name)
+        if not len(frame):
+            raise Refused(f"{self.name} holds no row")
+        used = {*layout.roles.values(), *layout.annotators.values()}
+        whole = {n: _whole(frame.iloc[:, n]) for n in used}
         answers = list(layout.annotators.items()) or [("", layout.roles.get("category", -1))]
-        told = _Told(source.name, lines, rejections, several=several)
-        for role, n in layout.roles.items():
-            if role != "category":
-                told.refuse_lists(role, cells[n])
-        records = told.records([cells[n] for _, n in answers if n >= 0], wide=layout.wide)
-        yield source.digested(_batch(lines, layout.roles, cells, records, [a for a, _ in answers]))
-        del part
+        for start in range(0, len(frame), _AT_ONCE):
+            part = frame.iloc[start : start + _AT_ONCE]
+            lines = np.arange(start, start + len(part)) + _FIRST_LINE
+            cells = {n: _texts(part.iloc[:, n], whole[n]) for n in whole}
+            rows = _Rows(self.name, lines, reading)
+            for role, n in layout.roles.items():
+                if role != "category":
+                    rows.refuse_lists(role, cells[n])
+            records = rows.records([cells[n] for _, n in answers if n >= 0], wide=layout.wide)
+            names = [name for name, _ in answers]
+            yield self.digested(_batch(lines, layout.roles, cells, records, names))
+            del part
 
 
 Texts = Sequence[Any]
@@ -126,14 +122,14 @@ class _Records(NamedTuple):
     category: list[str] | None
 
 
-class _Told:
+class _Rows:
     """The records of a part of a frame, and its rejections."""
 
-    def __init__(self, name: str, lines: Numbers, rejections: Rejections, *, several: bool) -> None:
+    def __init__(self, name: str, lines: Numbers, reading: Reading) -> None:
         self.name = name
         self.lines = lines
-        self.rejections = rejections
-        self.several = several
+        self.rejections = reading.rejections
+        self.several = reading.answers == "several"
         self.bad: set[int] = set()
 
     def refuse_lists(self, role: str, cells: Texts) -> None:

@@ -8,12 +8,14 @@ import hashlib
 import io
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from tracker.core.errors import Refused
+from tracker.core.errors import InvalidOption, Refused
 
 STDIN = "-"
 LONGEST_LINE = 16 * 1024 * 1024
@@ -100,19 +102,30 @@ class SourceFile:
         if self.path != STDIN:
             self._opened.close()
 
+    @cached_property
+    def _unpacked(self) -> io.BufferedReader[Any]:
+        if self._stream.peek(2)[:2] == b"\x1f\x8b":
+            return io.BufferedReader(gzip.GzipFile(fileobj=self._stream))
+        return self._stream
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes of the content, unpacked; none if it is empty or was read."""
+        try:
+            return self._unpacked.peek(_PEEK)[:_PEEK]
+        except (EOFError, OSError, zlib.error):
+            raise self._damaged() from None
+
     def blocks(self) -> Iterator[bytes]:
         """Yield the text as UTF-8, many whole lines at a time; the last may lack its end.
 
         Raises Refused for a file that is empty, binary or damaged, or that has a line longer
         than `LONGEST_LINE`. UTF-8 is not decoded here: see `decoded`.
         """
-        stream = self._stream
-        if stream.peek(2)[:2] == b"\x1f\x8b":
-            stream = io.BufferedReader(gzip.GzipFile(fileobj=stream))
+        head, stream = self.head, self._unpacked
+        if not head:
+            raise Refused(f"{self.name} is empty")
         try:
-            head = stream.peek(_PEEK)[:_PEEK]
-            if not head:
-                raise Refused(f"{self.name} is empty")
             if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
                 yield from self._whole_lines(self._transcoded(_pieces(stream)))
                 return
@@ -126,7 +139,10 @@ class SourceFile:
                 stream.read(3)
             yield from self._whole_lines(_pieces(stream))
         except (EOFError, OSError, zlib.error):
-            raise Refused(f"{self.name} is damaged: it does not unpack") from None
+            raise self._damaged() from None
+
+    def _damaged(self) -> Refused:
+        return Refused(f"{self.name} is damaged: it does not unpack")
 
     def _whole_lines(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         lines, rest = 0, b""
@@ -173,6 +189,16 @@ class SourceFile:
             f"the byte 0x{byte:02x} is not {error.encoding.upper()}",
             "save the file as UTF-8",
         )
+
+
+@contextmanager
+def opened(paths: Iterable[str | Path]) -> Iterator[list[SourceFile]]:
+    """Open the files of an import; raises InvalidOption if two of them are standard input."""
+    names = [str(path) for path in paths]
+    if names.count(STDIN) > 1:
+        raise InvalidOption("standard input can be read only once")
+    with ExitStack() as files:
+        yield [files.enter_context(closing(SourceFile(name))) for name in names]
 
 
 def line_ends(block: bytes) -> int:
