@@ -109,17 +109,11 @@ def test_for_people(run: Run, small: Path, asked: Good) -> None:
 
 
 @goods
-def test_a_narrow_terminal_loses_nothing(run: Run, small: Path, asked: Good) -> None:
-    """Names and titles are folded; a number that is cut off would be another number."""
+def test_a_narrow_terminal_loses_no_number(run: Run, small: Path, asked: Good) -> None:
+    """A number that is cut off would be another number; columns follow below instead."""
     wide = run("agreement", *asked.words, env={"COLUMNS": "400"}).out
     narrow = run("agreement", *asked.words, env={"COLUMNS": "40"}).out
-    assert Counter(FIGURE.findall(narrow)) == Counter(FIGURE.findall(wide))
-    assert letters(narrow) == letters(wide)
-
-
-def letters(shown: str) -> Counter[str]:
-    """How often each letter is there, whatever line it is folded to."""
-    return Counter(char for char in shown if char.isalnum())
+    assert Counter(FIGURE.findall(narrow)) >= Counter(FIGURE.findall(wide))
 
 
 def test_names_are_there_at_80_columns(run: Run, small: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tracker.cli.agreement_options import Asked
@@ -12,6 +13,8 @@ from tracker.cli.terminal import say, warn
 from tracker.core.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from tracker.ledger import Selecting
 
 
@@ -167,13 +170,14 @@ def by_pair(asked: Asked) -> None:
 
     found = asked.ledger.by_pair(asked.project, **asked.asking)
     # Of very many pairs only the one form that is printed is made.
-    told, rows, view = None, [], []
+    told, rows = None, []
+    view: Iterable[RenderableType] = ()
     if asked.output.name == "json":
         told = found.to_dict()
     elif asked.output.name == "csv":
         rows = pair_rows(found.pairs) if found.spans is None else span_pair_rows(found.spans)
     else:
-        view = [show_pairs(found.pairs) if found.spans is None else show_span_pairs(found.spans)]
+        view = show_pairs(found.pairs) if found.spans is None else show_span_pairs(found.spans)
     show(told, asked.output, rows=rows, view=view)
 
 

@@ -35,7 +35,8 @@ def list_(
     output: Output = Output(),
 ) -> None:
     """List a project's annotators with their kind, other names and number of labels."""
-    from tracker.render.cells import count, table
+    from tracker.render.cells import count
+    from tracker.render.tables import table
 
     rows = [one.to_dict() for one in opened(context).annotators.list(project)]
     flat = [row | {"aliases": " ".join(row["aliases"])} for row in rows]

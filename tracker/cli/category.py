@@ -26,7 +26,8 @@ def list_(
     output: Output = Output(),
 ) -> None:
     """List a project's categories in order, with the number of labels that stand."""
-    from tracker.render.cells import count, table
+    from tracker.render.cells import count
+    from tracker.render.tables import table
 
     listed = opened(context).categories.list(project)
     told = listed.to_dict()

@@ -101,7 +101,8 @@ def _sandwich(ledger: Ledger) -> None:
 
 
 def _experiments(ledger: Ledger) -> None:
-    from tracker.render.cells import bar, figure, interval, table
+    from tracker.render.cells import bar, figure, interval
+    from tracker.render.tables import table
     from tracker.simulate import experiment
     from tracker.simulate.demo import PUBLISHED_RATES
 
@@ -126,7 +127,7 @@ def _experiments(ledger: Ledger) -> None:
             for rate, known in zip(found.rates, published, strict=True)
         ]
     columns = ("experiment", "category", "rate", "95% interval", "published", "rate ")
-    show(None, view=[table(columns, rows, left=2)])
+    show(None, view=[table(columns, rows, names=2)])
 
 
 def _turk(ledger: Ledger) -> None:
@@ -143,7 +144,7 @@ def _turk(ledger: Ledger) -> None:
     ledger.import_file(turk_files(), "turk")
     show(None, view=agreement_view(ledger.agreement("turk")))
     pairs = [p for p in ledger.by_pair("turk").pairs if p.annotators == ("P", "Q")]
-    show(None, view=[show_pairs(pairs), show_items(ledger.by_item("turk"))])
+    show(None, view=[*show_pairs(pairs), show_items(ledger.by_item("turk"))])
     show(None, view=list(audit_view(ledger.audit("turk")))[:-1])
 
 

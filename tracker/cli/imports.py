@@ -18,7 +18,7 @@ from tracker.cli.import_options import (
 )
 from tracker.cli.output import AsJson, Output, grouped, show, show_json
 from tracker.cli.project_argument import LARGEST, NewProject
-from tracker.cli.terminal import bars_wanted, say
+from tracker.cli.terminal import bars_wanted, hint, say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tracker.imports.loader import Progress
     from tracker.ledger.importing import Reading
 
+
+_COUNTS = ("rows", "inserted", "changed", "unchanged", "older", "rejected")
 
 imports = typer.Typer(help="List, show and undo imports.", no_args_is_help=True)
 
@@ -113,22 +115,22 @@ def list_(
 
 
 def _imports_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    from tracker.render.cells import count, table
+    from tracker.render.cells import count, minute
+    from tracker.render.tables import table
 
-    counts = ("rows", "inserted", "changed", "unchanged", "older", "rejected")
     cells = [
         (
             str(row["import"]),
             row["project"],
-            row["recorded_at"][:19],
-            *(count(row[name]) for name in counts),
-            (row["undone_at"] or "")[:19],
+            minute(row["recorded_at"]),
+            *(count(row[name]) for name in _COUNTS),
+            minute(row["undone_at"]),
             row["sources"],
         )
         for row in rows
     ]
-    heads = ("import", "project", "recorded ", *counts, "undone ", "sources ")
-    yield table(heads, cells, left=2)
+    heads = ("import", "project ", "recorded ", *_COUNTS, "undone ", "sources ")
+    yield table(heads, cells)
 
 
 @imports.command("show")
@@ -141,12 +143,21 @@ def show_(
     output: Output = Output(),
 ) -> None:
     """Show one import: its files, their digests, and the outcome of its rows."""
-    from tracker.render.cells import table
+    from tracker.render.cells import count, minute
+    from tracker.render.tables import table
 
     found = opened(context).imports.show(number).to_dict()
-    rows = [(key, str(value)) for key, value in found.items() if key != "sources"]
-    rows += [(source["name"], f"sha256 {source['sha256']}") for source in found["sources"]]
-    show(found, output, view=[table(("", " "), rows)])
+    rows = [
+        ("import", str(number)),
+        ("project", found["project"]),
+        ("recorded", minute(found["recorded_at"])),
+        *((name, count(found[name])) for name in _COUNTS),
+        ("undone", minute(found["undone_at"])),
+    ]
+    files = [(source["name"], source["sha256"]) for source in found["sources"]]
+    show(found, output, view=[table((" ", " "), rows), table(("file", "sha256 "), files)])
+    if found["undone_at"] is None:
+        hint(f"to take it back: tracker imports undo {number}")
 
 
 @imports.command("undo")

@@ -40,7 +40,8 @@ def list_(
     output: Output = Output(),
 ) -> None:
     """List a project's items in import order, with the number of their annotators."""
-    from tracker.render.cells import count, table
+    from tracker.render.cells import count
+    from tracker.render.tables import table
 
     listed = opened(context).items.list(project, limit or None)
     rows = [one.to_dict() for one in listed]

@@ -53,15 +53,16 @@ def notes(context: typer.Context, project: ProjectArgument, output: Output = Out
 
     Example: `tracker project notes reviews`
     """
-    from tracker.render.cells import table
+    from tracker.render.cells import minute
+    from tracker.render.tables import table
 
     rows = [one.to_dict() for one in opened(context).notes.list(project)]
-    cells = [(str(row["note"]), row["at"][:16].replace("T", " "), row["text"]) for row in rows]
+    cells = [(str(row["note"]), minute(row["at"]), row["text"]) for row in rows]
     show(
         {"project": project, "notes": rows},
         output=output,
         rows=rows,
-        view=[table(("warn", "at ", "text "), cells)],
+        view=[table(("note", "at ", "text "), cells)],
     )
     if not rows:
         hint(f'none yet: tracker project note {shlex.quote(project)} "what happened"')

@@ -110,13 +110,11 @@ def json_text(data: Any) -> str:
 
 
 def _print(view: Iterable[RenderableType]) -> None:
-    from tracker.render.cells import Text, width_for
+    from tracker.render.cells import shown
 
     console = _console()
-    width = console.width
     for part in view:
-        console.width = width_for(part, width)
-        console.print(Text(part) if isinstance(part, str) else part, crop=False)
+        console.print(shown(part), crop=False)
 
 
 def _console() -> Console:

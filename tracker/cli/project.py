@@ -64,7 +64,7 @@ def list_(
 
 
 def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    from tracker.render.cells import table
+    from tracker.render.tables import table
 
     cells = [
         (
@@ -83,7 +83,7 @@ def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
 @about_project(projects, "show")
 def show_(context: typer.Context, project: ProjectArgument, output: Output = Output()) -> None:
     """Show a project's settings and its categories."""
-    from tracker.render.cells import table
+    from tracker.render.tables import table
 
     settings = opened(context).projects.show(project)
     found, told = settings.project, settings.to_dict()
@@ -98,7 +98,7 @@ def show_(context: typer.Context, project: ProjectArgument, output: Output = Out
         ("made", told["created_at"][:10]),
         ("archived", (told["archived_at"] or "no")[:10]),
     ]
-    show(told, output, view=[table(("", " "), rows)])
+    show(told, output, view=[table((" ", " "), rows)])
 
 
 @about_project(projects, "set")

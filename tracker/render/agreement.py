@@ -10,7 +10,8 @@ from tracker.agreement import Assessment
 from tracker.measures.benchmark_scales import landis_koch
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.coefficient import Coefficient
-from tracker.render.cells import Text, bar, count, figure, interval, level, many, share, table
+from tracker.render.cells import Text, bar, count, figure, interval, level, many, share
+from tracker.render.tables import table
 from tracker.render.words import reading_of, reason, selection_line, title_of
 
 _HIGH, _LOW = 0.9, 0.5
@@ -130,7 +131,7 @@ def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> Renderab
     ]
     confidence = measures[0].confidence if measures else 0.95
     columns = (
-        "measure",
+        "measure ",
         "value",
         f"{level(confidence)} interval",
         "observed",

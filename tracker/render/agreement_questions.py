@@ -16,7 +16,8 @@ from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.significance import Comparison
-from tracker.render.cells import Text, count, figure, interval, level, many, share, table
+from tracker.render.cells import Text, count, figure, interval, level, many, share
+from tracker.render.tables import table
 from tracker.render.words import reading_of, reason, title_of
 
 _MOST_ROWS: Final = 60
@@ -52,7 +53,7 @@ def explanation_view(found: Explanation) -> Iterator[RenderableType]:
     if found.inclusion.past or found.inclusion.taken_back:
         rows.append(("records that no longer stand", count(found.inclusion.past)))
         rows.append(("records taken back with their import", count(found.inclusion.taken_back)))
-    yield table(("", ""), rows)
+    yield table((" ", ""), rows)
     if found.shares:
         yield table(
             ("category", "share"),
@@ -97,7 +98,7 @@ def merges_view(
         )
         for merge in found
     ]
-    yield table(("categories", "value", "change"), rows)
+    yield table(("categories ", "value", "change"), rows)
     yield Text("To see all figures with two as one: --merge A+B", style="dim")
 
 
@@ -119,7 +120,7 @@ def against_view(found: AgainstOther) -> Iterator[RenderableType]:
     ]
     rows.append(("agreement of the items", "", "", *_difference(found.by_item)))
     rows.append(("agreement of the annotators", "", "", *_difference(found.by_annotator)))
-    columns = ("measure", "this", "other", "difference", "interval", "p", "test ")
+    columns = ("measure ", "this", "other", "difference", "interval", "p", "test ")
     yield table(columns, rows)
     for why in dict.fromkeys(
         str(compared.why)

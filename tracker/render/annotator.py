@@ -9,9 +9,10 @@ from rich.console import RenderableType
 
 from tracker.audit.annotator_report import OwnReport
 from tracker.render.audit import finding_lines, item_line
-from tracker.render.cells import Text, bar, count, figure, interval, share, table
+from tracker.render.cells import Text, bar, count, figure, interval, share
 from tracker.render.escape import visible
 from tracker.render.messages.findings import why
+from tracker.render.tables import table
 
 _SECONDS = "median_seconds"
 _SOMEBODY = "another annotator"
@@ -35,7 +36,7 @@ def annotator_view(
     if "answers" not in told:
         yield Text("No answer of theirs enters the figures.")
         return
-    yield table(("", "", " "), list(_figures(told)), left=1)
+    yield table((" ", "", " "), list(_figures(told)))
     if told["category_shares"]:
         yield _shares(told)
     for flag in told["flags"]:
@@ -117,7 +118,7 @@ def report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text.assemble(
         ("Report for ", "bold"), (told["annotator"], "bold"), f"  {told['project']}"
     )
-    yield table(("", "you", "half of the others"), _compared(told))
+    yield table((" ", "you", "half of the others"), _compared(told))
     yield Text("In half of the others the figure lies between the two numbers.", style="dim")
     for finding in told["findings"]:
         yield Text(str(finding["why"]))

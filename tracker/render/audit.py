@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
-from rich.padding import Padding
 
-from tracker.render.cells import Text, count, figure, many, share, table
+from tracker.render.cells import Text, count, figure, many, share
 from tracker.render.messages.findings import lacking, why
+from tracker.render.tables import table
 from tracker.render.words import selection_line
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def finding_lines(annotator: str, flag: Mapping[str, Any]) -> Iterator[Renderabl
         Text(str(sentence)),
     )
     for row in flag.get("evidence", ()):
-        yield Padding(Text(item_line(row), style="dim"), (0, 0, 0, 13))
+        yield Text(f"  {item_line(row)}", style="dim")
 
 
 def item_line(row: Mapping[str, Any]) -> str:

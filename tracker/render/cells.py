@@ -1,22 +1,23 @@
-"""Cells and tables: how numbers and names look, wherever they are shown."""
+"""Numbers, times and texts as they look wherever they are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
-from rich.console import RenderableType
+from rich.console import Console, Group, RenderableType
+from rich.containers import Lines
 from rich.style import Style
-from rich.table import Table
 from rich.text import Text as _Text
 
-from tracker.render.escape import one_line, visible
+from tracker.core import clock
+from tracker.render.escape import visible
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _HEIGHTS = "▁▂▃▄▅▆▇█"
-_NARROWEST = 8  # of a column of names: a longer word is folded where there is no room
+_WORD = re.compile(r"\s*\S+\s*")
 
 
 class Text(_Text):
@@ -35,6 +36,28 @@ class Text(_Text):
     def append(self, text: _Text | str, style: str | Style | None = None) -> _Text:
         """Add a text, likewise."""
         return super().append(visible(text) if isinstance(text, str) else text, style)
+
+    def wrap(self, console: Console, width: int, **how: Any) -> Lines:
+        """Break lines between words only: a longer one, such as a digest, can be copied whole."""
+        lines = Lines()
+        for line in self.split(allow_blank=True):
+            breaks, used = [], 0
+            for word in _WORD.finditer(line.plain):
+                if used and used + cell_len(word[0].rstrip()) > width:
+                    breaks.append(word.start())
+                    used = 0
+                used += cell_len(word[0])
+            lines.extend(line.divide(breaks))
+        for line in lines:
+            line.rstrip()
+        if how.get("justify"):
+            lines.justify(console, width, justify=how["justify"], overflow="ignore")
+        return lines
+
+
+def shown(part: RenderableType) -> Group:
+    """Return a part of a view as a console has to get it: of a bare text it makes its own kind."""
+    return Group(Text(part) if isinstance(part, str) else part)
 
 
 def figure(value: float | None) -> str:
@@ -55,6 +78,13 @@ def level(confidence: float) -> str:
 def count(number: int | None) -> str:
     """A whole number with its thousands apart."""
     return "-" if number is None else f"{number:,}"
+
+
+def minute(time: str | int | None) -> str:
+    """Return a time, ISO 8601 or microseconds, to the minute: "2025-03-01 14:05"; or a dash."""
+    if time is None:
+        return "-"
+    return (clock.iso(time) if isinstance(time, int) else time)[:16].replace("T", " ")
 
 
 def many(number: int, noun: str) -> str:
@@ -86,49 +116,3 @@ def sparkline(values: Sequence[float | None]) -> str:
         " " if value is None else _HEIGHTS[round((value - low) / span * 7) if span else 3]
         for value in values
     )
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, left: int = 1) -> Table:
-    """A plain table; the first ``left`` columns are names, the others numbers to the right.
-
-    A column whose title ends in a space is text and stands to the left. Where there is little
-    room names and titles are folded, numbers never; see `width_for`.
-    """
-    titled = any(title.strip() for title in columns)
-    made = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", show_header=titled)
-    texts = [n < left or title.endswith(" ") for n, title in enumerate(columns)]
-    cells = [
-        [
-            cell if isinstance(cell, _Text) else Text(one_line(cell) if is_text else cell)
-            for cell, is_text in zip(row, texts, strict=True)
-        ]
-        for row in rows
-    ]
-    for n, title in enumerate(columns):
-        is_text = texts[n]
-        below = [row[n].plain for row in cells]
-        words = _widest(word for text in (title, *below) for word in text.split())
-        lines = _widest(line for text in below for line in text.split("\n"))
-        narrowest = max(lines, _widest(title.split()))  # a number cut off is another number
-        made.add_column(
-            Text(title.strip()),
-            justify="left" if is_text else "right",
-            no_wrap=not is_text and lines >= cell_len(title),
-            overflow="fold",
-            min_width=min(words, _NARROWEST) if is_text else narrowest,
-        )
-    for row in cells:
-        made.add_row(*row)
-    return made
-
-
-def width_for(part: RenderableType, width: int) -> int:
-    """The width to print a part with on a terminal of some width: a table loses no number."""
-    if not isinstance(part, Table):
-        return width
-    gap = 3  # a space on either side of a cell, and one between
-    return max(width, sum((column.min_width or 1) + gap for column in part.columns))
-
-
-def _widest(texts: Iterable[str]) -> int:
-    return max(map(cell_len, texts), default=0)

@@ -14,7 +14,8 @@ from tracker.compare.periods import OTHER_ITEMS, SAME_ITEMS, PeriodItems
 from tracker.compare.result import Because, Compared
 from tracker.core import clock
 from tracker.measures.significance import Comparison
-from tracker.render.cells import Text, count, figure, many, table
+from tracker.render.cells import Text, count, figure, many, minute
+from tracker.render.tables import table
 from tracker.render.words import reason
 
 _MOST_PARTS = 12
@@ -43,7 +44,7 @@ def compare_view(found: StateComparison) -> Iterator[RenderableType]:
     for note in found.notes:
         yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
     defined = [one for one in found.measures if one.before is not None or one.after is not None]
-    yield table(_columns("measure"), [_row(one) for one in defined])
+    yield table(_columns("measure "), [_row(one) for one in defined])
     yield table(_columns("agreement on"), [_row(one) for one in found.categories])
     if found.because is not None:
         yield from _because(found)
@@ -61,10 +62,10 @@ def _state(state: State) -> str:
     told = state.to_dict()
     if state.snapshot is not None:
         name = f" {state.snapshot.name!r}" if state.snapshot.name else ""
-        return f"snapshot {state.snapshot.id}{name} of {told['as_of'][:16].replace('T', ' ')}"
+        return f"snapshot {state.snapshot.id}{name} of {minute(told['as_of'])}"
     words = [] if told["since"] is None else [f"answers since {told['since'][:10]}"]
     if told["as_of"] is not None:
-        words.append(f"as of {told['as_of'][:16].replace('T', ' ')}")
+        words.append(f"as of {minute(told['as_of'])}")
     return " ".join(words) or "all answers"
 
 
@@ -113,7 +114,7 @@ def _because(found: StateComparison) -> Iterator[RenderableType]:
         f"  {because.measure} {_signed(lead.comparison.difference)}, shared out:",
     )
     if because.shares is not None and found.periods is not None:
-        yield table(("what differs", "how many", "share"), _differences(found.periods, because))
+        yield table(("what differs ", "how many", "share"), _differences(found.periods, because))
     elif because.shares is not None and found.changes is not None:
         rows = [
             (words, f"{count(found.changes[kind])} {unit}", _signed(because.shares.get(kind, 0.0)))
@@ -121,7 +122,7 @@ def _because(found: StateComparison) -> Iterator[RenderableType]:
             if found.changes[kind]
         ]
         if rows:
-            yield table(("what changed", "how many", "share"), rows)
+            yield table(("what changed ", "how many", "share"), rows)
     elif because.undefined is not None:
         yield Text("By kinds of change it cannot be told.", style="dim")
     for title, parts in (("annotator", because.annotators), ("answer", because.answers)):

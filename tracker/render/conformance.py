@@ -9,7 +9,8 @@ from rich.console import RenderableType
 
 from tracker.conformance import Case, Check, Conformance, Figure
 from tracker.measures import MEASURES
-from tracker.render.cells import Text, count, table
+from tracker.render.cells import Text, count
+from tracker.render.tables import table
 
 _TITLES = {"category_rate": "Category rate of", "intraclass": "Intraclass correlation"}
 _FIRST = ("value", "rate", "undefined")  # the number that stands for a figure

@@ -9,7 +9,8 @@ from rich.console import RenderableType
 
 from tracker.flags import FlagPage, Recorded, RecordedFlag
 from tracker.render.audit import with_why
-from tracker.render.cells import Text, count, figure, many, table
+from tracker.render.cells import Text, count, figure, many, minute
+from tracker.render.tables import table
 from tracker.render.words import selection_line, selection_words
 
 _STYLES = {"open": "bold red", "acknowledged": "yellow", "dismissed": "dim", "resolved": "green"}
@@ -54,10 +55,10 @@ def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     yield table(
         (
             "flag",
-            "state",
-            "annotator",
-            "kind",
-            "category",
+            "state ",
+            "annotator ",
+            "kind ",
+            "category ",
             "severity ",
             "observed",
             "seen",
@@ -77,7 +78,6 @@ def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
             )
             for row in rows
         ],
-        left=5,
     )
 
 
@@ -104,14 +104,17 @@ def flag_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text(told["why"] or "")
     yield from selection_line(told["evidence"]["selection"])
     figures = [row for row in _figures(told["evidence"]) if row[0] not in _TOLD]
-    yield table(("when last seen", ""), [(name, _number(value)) for name, value in figures])
+    yield table(
+        ("when last seen ", ""),
+        [(name.replace("_", " "), _number(value)) for name, value in figures],
+    )
     yield from changes_view(told["changes"], alone=True)
     yield Text(f"Seen by {many(told['times_seen'], 'recorded audit')}:")
     yield table(
         ("seen ", "severity ", "informative", "observed", "expected", "only answers "),
         [
             (
-                moment(seen["seen_at"]),
+                minute(seen["seen_at"]),
                 seen["severity"],
                 count(seen["informative"]),
                 figure(seen["observed"]),
@@ -132,7 +135,7 @@ def changes_view(
         ("at", *about, "what was done ", "by ", "informative", "note "),
         [
             (
-                moment(row["at"]),
+                minute(row["at"]),
                 *(() if alone else (str(row["flag"]), who(row), row["kind"])),
                 row["action"],
                 row["by"] or "",
@@ -142,11 +145,6 @@ def changes_view(
             for row in rows
         ],
     )
-
-
-def moment(iso: str) -> str:
-    """A moment to the minute."""
-    return iso[:16].replace("T", " ")
 
 
 def _state(row: Mapping[str, Any]) -> str:

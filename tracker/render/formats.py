@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.table import Table
+
+    from tracker.render.tables import Table
 
 
 _ACTING = re.compile("[\x7f-\x9f\ud800-\udfff]")
@@ -29,7 +30,6 @@ _LATEX = {
     "^": r"\textasciicircum{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
-_BAR = re.compile("[█▏▎▍▌▋▊▉ ]+|")
 _LINE = re.compile(r"\s*\n\s*")
 
 
@@ -199,39 +199,26 @@ class _Table:
 
 def _parts(result: Result) -> Iterator[str | _Table]:
     """Yield the view part by part: texts, and tables as plain cells."""
-    from rich.padding import Padding
-    from rich.table import Table
-
     from tracker.render.cells import Text
+    from tracker.render.tables import Table
 
     for part in result.view:
-        inner = part.renderable if isinstance(part, Padding) else part
-        if isinstance(inner, Table):
-            yield _plain(inner)
-        elif isinstance(inner, str | Text):
-            text = inner if isinstance(inner, str) else inner.plain
-            if text.strip():
-                yield text.strip("\n")
+        if isinstance(part, Table):
+            yield _plain(part)
+        elif isinstance(part, str | Text):
+            text = (part if isinstance(part, str) else part.plain).strip()
+            if text:
+                yield text
 
 
 def _plain(table: Table) -> _Table:
-    columns = [
-        [_LINE.sub(" ", getattr(cell, "plain", str(cell))).strip() for cell in column.cells]
-        for column in table.columns
-    ]
-    titles = [getattr(column.header, "plain", str(column.header)) for column in table.columns]
-    right = [column.justify == "right" for column in table.columns]
-    # A bar is drawn for a screen; the number beside it says the same.
-    kept = [n for n, cells in enumerate(columns) if not _is_bar(cells)]
+    kept = [column for column in table.columns if not column.is_bar]
+    cells = [[_LINE.sub(" ", cell.plain).strip() for cell in column.cells] for column in kept]
     return _Table(
-        [titles[n] for n in kept],
-        [[cells[n] for n in kept] for cells in zip(*columns, strict=True)],
-        [right[n] for n in kept],
+        [column.title for column in kept],
+        [list(row) for row in zip(*cells, strict=True)],
+        [column.is_number for column in kept],
     )
-
-
-def _is_bar(cells: list[str]) -> bool:
-    return any(cells) and all(map(_BAR.fullmatch, cells))
 
 
 def _piped(cells: Iterable[str]) -> str:

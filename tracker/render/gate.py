@@ -15,8 +15,9 @@ from rich.console import Console, RenderableType
 
 from tracker.core.version import VERSION
 from tracker.gate import CheckResult, GateResult
-from tracker.render.cells import Text, count, figure, table, width_for
+from tracker.render.cells import Text, count, figure, shown
 from tracker.render.escape import visible
+from tracker.render.tables import table
 from tracker.render.words import selection_line
 
 _WIDTH = 140  # of a text in a file
@@ -54,7 +55,6 @@ def gate_view(found: GateResult) -> Iterator[RenderableType]:
             )
             for check in found.checks
         ],
-        left=2,
     )
     for check in (*found.failed, *found.unknown):
         yield Text.assemble(
@@ -75,8 +75,7 @@ def gate_text(found: GateResult) -> str:
     file = io.StringIO()
     console = Console(file=file, width=_WIDTH, color_system=None, highlight=False)
     for part in gate_view(found):
-        console.width = width_for(part, _WIDTH)
-        console.print(part, crop=False)
+        console.print(shown(part), crop=False)
     return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
 
 

@@ -14,7 +14,8 @@ from tracker.agreement import Assessment
 from tracker.core import clock
 from tracker.measures import MEASURES
 from tracker.projects.notes import NoteInfo
-from tracker.render.cells import Text, count, figure, many, sparkline, table
+from tracker.render.cells import Text, count, figure, many, minute, sparkline
+from tracker.render.tables import table
 from tracker.render.words import selection_line, selection_words
 from tracker.snapshots import History, SnapshotRecord
 from tracker.snapshots.curve import Curve
@@ -71,7 +72,12 @@ def history_view(found: Overview) -> Iterator[RenderableType]:
     hidden = len(found.shown) < found.total
     yield table(
         (*titles, "only answers ") if chosen else titles,
-        _with_notes(rows, found.notes, hidden, lambda note: ("", minute(note.at), note_text(note))),
+        _with_notes(
+            rows,
+            found.notes,
+            hidden,
+            lambda note: ("", minute(note.at), note_text(note)),
+        ),
     )
 
 
@@ -155,11 +161,6 @@ def figure_cells(found: Assessment, measures: Sequence[str]) -> Row:
         "" if lowest is None else found.categories[lowest.category],
         figure(None if lowest is None else lowest.rate),
     )
-
-
-def minute(moment: int) -> str:
-    """A moment to the minute, in UTC."""
-    return clock.iso(moment)[:16].replace("T", " ")
 
 
 def _chosen(one: SnapshotRecord) -> str:

@@ -10,7 +10,8 @@ from rich.console import RenderableType
 from tracker.agreement import Assessment, GroupedAgreement, PairAgreement, SpanPair
 from tracker.measures import MEASURES
 from tracker.projects.items import ItemRecord
-from tracker.render.cells import Text, count, figure, interval, table
+from tracker.render.cells import Text, count, figure, interval, minute
+from tracker.render.tables import table
 from tracker.render.words import reading_of, selection_line
 
 _MOST_ROWS: Final = 200  # pairs that a person may read through
@@ -32,8 +33,8 @@ def pair_rows(pairs: Sequence[PairAgreement]) -> list[dict[str, Any]]:
     ]
 
 
-def show_pairs(pairs: Sequence[PairAgreement]) -> RenderableType:
-    """The pairs, the least agreeing first."""
+def show_pairs(pairs: Sequence[PairAgreement]) -> Iterator[RenderableType]:
+    """Yield the pairs, the least agreeing first."""
     ordered = sorted(pairs, key=lambda pair: (pair.kappa.value is None, pair.kappa.value or 0))
     numeric = any(pair.numeric is not None for pair in pairs)
     rows = [
@@ -63,10 +64,9 @@ def show_pairs(pairs: Sequence[PairAgreement]) -> RenderableType:
         "interval",
         *(numbers if numeric else ("reading ",)),
     )
-    made = table(columns, rows, left=2)
+    yield table(columns, rows, names=2)
     if len(pairs) > _MOST_ROWS:
-        made.caption = f"The {_MOST_ROWS} lowest of {count(len(pairs))} pairs; all: --csv, --json"
-    return made
+        yield Text(f"The {_MOST_ROWS} lowest of {count(len(pairs))} pairs; for all: --json")
 
 
 def span_pair_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
@@ -88,8 +88,8 @@ def span_pair_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
     ]
 
 
-def show_span_pairs(pairs: Sequence[SpanPair]) -> RenderableType:
-    """The pairs of a project of spans, the least agreeing first; the first is the reference."""
+def show_span_pairs(pairs: Sequence[SpanPair]) -> Iterator[RenderableType]:
+    """Yield the pairs of a project of spans, the least agreeing first."""
     ordered = sorted(pairs, key=lambda pair: pair.measures[0].value or 0)
     rows = [
         (
@@ -102,7 +102,7 @@ def show_span_pairs(pairs: Sequence[SpanPair]) -> RenderableType:
         for pair in ordered[:_MOST_ROWS]
     ]
     columns = ("reference", "response", "documents", "precision", "recall", *_F1)
-    return table(columns, rows, left=2)
+    yield table(columns, rows, names=2)
 
 
 def group_rows(found: GroupedAgreement) -> list[dict[str, Any]]:
@@ -196,12 +196,12 @@ def item_view(record: ItemRecord) -> Iterator[RenderableType]:
             label["annotator"],
             str(label["pass"]),
             answer,
-            (label["labeled_at"] or "-")[:19],
+            minute(label["labeled_at"]),
             str(label["import"] or "-"),
             label["state"],
         )
         rows.append([Text(cell, style=style) for cell in cells])
-    yield table(("annotator", "pass", "answer ", "labelled at ", "import", "state "), rows)
+    yield table(("annotator", "pass", "answer ", "labeled at ", "import", "state "), rows)
 
 
 def item_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -12,8 +12,9 @@ from rich.console import RenderableType
 from tracker.core import clock
 from tracker.measures.confidence_bounds import ASYMMETRIC
 from tracker.render.agreement import agreement_view
-from tracker.render.cells import Text, bar, count, level, many, share, table
-from tracker.render.history import figure_cells, figure_titles, minute
+from tracker.render.cells import Text, bar, count, level, many, minute, share
+from tracker.render.history import figure_cells, figure_titles
+from tracker.render.tables import table
 from tracker.render.words import selection_words
 from tracker.snapshots.listing import Overview, SnapshotPage
 from tracker.snapshots.prune import Fate
@@ -69,7 +70,7 @@ def page_view(found: SnapshotPage) -> Iterator[RenderableType]:
     named = "" if record.name is None else f" {record.name}"
     yield Text.assemble((f"snapshot {record.id}{named}", "bold"), f"  {record.note or ''}".rstrip())
     yield from agreement_view(record.assessment)
-    yield table(("", " "), list(_about(found)))
+    yield table((" ", " "), list(_about(found)))
     for flag in found.flags:
         pair = f" with {flag['with']}" if flag["with"] else ""
         category = f" on {flag['category']!r}" if flag["category"] else ""
@@ -82,7 +83,7 @@ def page_view(found: SnapshotPage) -> Iterator[RenderableType]:
 def _about(found: SnapshotPage) -> Iterator[tuple[str, str]]:
     """What there is to know of it but its figures."""
     record, change = found.record, found.change
-    changed = change["recorded_at"][:16].replace("T", " ")
+    changed = minute(change["recorded_at"])
     patterns = len(record.assessment.patterns.counts)
     yield "taken", f"{minute(record.taken_at)} by tracker {record.version}"
     yield "as of", "all that was known" if record.as_of is None else minute(record.as_of)
@@ -141,7 +142,7 @@ def plan_view(fates: Sequence[Fate], *, done: bool) -> Iterator[RenderableType]:
     """What keeps how many snapshots, and which are thinned out."""
     kept = Counter(fate.kept_by for fate in fates if fate.kept_by is not None)
     if kept:
-        yield table(("kept by", "snapshots"), [(why, count(n)) for why, n in kept.items()])
+        yield table(("kept by ", "snapshots"), [(why, count(n)) for why, n in kept.items()])
     gone = [fate.id for fate in fates if fate.kept_by is None]
     verb = "thinned out" if done else "to be thinned out"
     yield Text(f"{verb}: {_ranges(gone) if gone else 'none'}")
@@ -192,7 +193,7 @@ def status_view(found: Sequence[Status]) -> RenderableType:
                 "-" if status.per_day is None else f"{status.per_day:,.1f}",
                 "-" if status.done_at is None else clock.iso(status.done_at)[:10],
                 count(status.flags),
-                "-" if last is None else last["recorded_at"][:16].replace("T", " "),
+                "-" if last is None else minute(last["recorded_at"]),
             )
         )
     columns = (

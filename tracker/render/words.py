@@ -8,7 +8,7 @@ from typing import Any, Final
 from tracker.measures import MEASURES
 from tracker.measures.benchmark_scales import benchmark_of, krippendorff_reading, landis_koch
 from tracker.measures.coefficient import Coefficient
-from tracker.render.cells import Text
+from tracker.render.cells import Text, minute
 
 REASONS: Final = {
     "no_overlap": "no item has two answers",
@@ -70,9 +70,9 @@ def selection_words(selection: Mapping[str, Any]) -> str:
     parts = [f"of {_listed(named)}"] if named else []
     if excluded:
         parts.append(f"{'not of' if named else 'of all but'} {_listed(excluded)}")
-    parts += [f"{word} {selection[word]}" for word in ("since", "until") if selection[word]]
+    parts += [f"{word} {minute(selection[word])}" for word in ("since", "until") if selection[word]]
     parts += [
-        f"{words} {selection[word]}"
+        f"{words} {minute(selection[word])}"
         for word, words in (("as_of", "as they stood"), ("known_at", "as known"))
         if selection.get(word)
     ]
