@@ -73,8 +73,8 @@ def test_what_an_answer_may_agree_with_is_every_annotator_of_the_item():
     pattern = make_pattern([(1,), (1,), (1,), (2,), ()])
     draws = agreement_draws([pattern])
     agreed = [0.5, 0.5, 0.5, 0.0, 0.0]
-    assert draws.mean()[0] == pytest.approx(np.mean(agreed))
-    assert draws.variance()[0] == pytest.approx(np.var(agreed))
+    assert draws.mean[0] == pytest.approx(np.mean(agreed))
+    assert draws.variance[0] == pytest.approx(np.var(agreed))
     assert draws.step([0]) == 0.5  # agreeing with two of the four others, or with none
 
 

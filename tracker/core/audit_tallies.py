@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from itertools import groupby
+from functools import cached_property
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
@@ -19,6 +19,7 @@ from tracker.core.tallies import (
     FloatArray,
     IntArray,
     Pattern,
+    TallyColumns,
     answers_in,
     is_minority,
     make_pattern,
@@ -183,25 +184,29 @@ class JointAnswers:
 
 def joint_answers(counted: Iterable[tuple[Joint, int]]) -> JointAnswers:
     """Return the columns of items answered alike, and their number; in any order."""
-    patterns: Counter[Joint] = Counter()
-    for joint, items in counted:
-        patterns[tuple(sorted(joint))] += items
-    met = sorted(joint for joint in patterns if joint[-1].annotator != TRUTH)
-    rows = [(n, *given) for n, joint in enumerate(met) for given in joint]
-    answers = tuple(sorted({answer for _, _, answer, _ in rows}))
+    listed = [*counted]
+    every = sorted({given for joint, _ in listed for given in joint})
+    rank = {given: n for n, given in enumerate(every)}  # compared and hashed in less time
+    first_own = sum(given.annotator == TRUTH for given in every)
+    patterns: Counter[tuple[int, ...]] = Counter()
+    for joint, items in listed:
+        patterns[tuple(sorted([rank[given] for given in joint]))] += items
+    met = sorted(ranks for ranks in patterns if ranks[-1] >= first_own)
+    of_item = np.repeat(np.arange(len(met)), [len(ranks) for ranks in met])
+    ranks_of = np.fromiter(chain.from_iterable(met), dtype=np.int64, count=len(of_item))
+    used, row = np.unique(ranks_of, return_inverse=True)
+    given = [every[n] for n in used.tolist()]
+    answers = tuple(sorted({one.answer for one in given}))
     place = {answer: n for n, answer in enumerate(answers)}
+    table = np.array([(one.annotator, place[one.answer], one.late) for one in given])
+    who, answer, late = table.astype(np.int64).reshape(-1, 3)[row].T
+    own, known = who != TRUTH, who == TRUTH
     truth = np.full(len(met), -1)
-    table = []
-    for n, annotator, answer, late in rows:
-        if annotator == TRUTH:
-            truth[n] = place[answer]
-        else:
-            table.append((n, annotator, place[answer], late))
-    item, who, answer_of, late_of = np.array(table, dtype=np.int64).reshape(-1, 4).T
-    annotators, annotator_of = np.unique(who, return_inverse=True)
-    items_of = np.array([patterns[joint] for joint in met], dtype=np.int64)
+    truth[of_item[known]] = answer[known]
+    annotators, annotator = np.unique(who[own], return_inverse=True)
+    items_of = np.array([patterns[ranks] for ranks in met], dtype=np.int64)
     return JointAnswers(
-        annotators, answers, items_of, truth, item, annotator_of, answer_of, late_of
+        annotators, answers, items_of, truth, of_item[own], annotator, answer[own], late[own]
     )
 
 
@@ -210,17 +215,47 @@ def tallies_without(joint: JointAnswers, excluded: Collection[int]) -> Annotator
 
     Only their own answer is in the pattern that such an annotator meets.
     """
-    met = cache(make_pattern)
-    counts: dict[int, Counter[tuple[Answer, Pattern]]] = {}
-    whose = joint.annotators[joint.annotator].tolist()
-    owns = [joint.answers[place] for place in joint.answer.tolist()]
-    for place, rows in groupby(zip(joint.item.tolist(), whose, owns, strict=True), itemgetter(0)):
-        given = [(who, own) for _, who, own in rows]
-        kept = tuple(sorted(own for who, own in given if who not in excluded))
-        for who, own in given:
-            pattern = met((*kept, own) if who in excluded else kept)
-            counts.setdefault(who, Counter())[own, pattern] += int(joint.items[place])
-    return AnnotatorTallies(counts)
+    left_out = np.isin(joint.annotators[joint.annotator], [*excluded])
+    numbers: dict[tuple[int, ...], int] = {}
+
+    def number(given: list[int]) -> int:
+        return numbers.setdefault(tuple(sorted(given)), len(numbers))
+
+    listed: list[int] = []
+    rows = zip(joint.item.tolist(), joint.answer.tolist(), left_out.tolist(), strict=True)
+    for _, of_item in groupby(rows, itemgetter(0)):
+        given = [(own, out) for _, own, out in of_item]
+        kept = [own for own, out in given if not out]
+        shared = number(kept)
+        listed += [number([*kept, own]) if out else shared for own, out in given]
+    annotators, owner = _as_met(joint.annotator)
+    width, answers = len(numbers), len(joint.answers)
+    cells = (owner * width + np.array(listed, dtype=np.int64)) * answers + joint.answer
+    cells, cell = _as_met(cells)
+    items = np.bincount(cell, joint.weight, len(cells)).astype(np.int64)
+    order = np.argsort(cells // (width * answers), kind="stable")
+    owner, rest = np.divmod(cells[order], width * answers)
+    patterns, pattern = _as_met(rest // answers)
+    owns, own = _as_met(rest % answers)
+    made = [make_pattern(joint.answers[n] for n in given) for given in numbers]
+    return AnnotatorTallies(
+        TallyColumns(
+            joint.annotators[annotators],
+            tuple(joint.answers[n] for n in owns.tolist()),
+            tuple(made[n] for n in patterns.tolist()),
+            owner,
+            own,
+            pattern,
+            items[order],
+        )
+    )
+
+
+def _as_met(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct values in the order of their first rows, and each row's place in it."""
+    distinct, first, place = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return distinct[order], np.argsort(order)[place]
 
 
 DIFFERENT, SAME, MINORITY = 0, 1, 2

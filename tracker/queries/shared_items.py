@@ -86,8 +86,8 @@ def _by_kind(selection: Selection, code: Code, of_annotator: int, digits: int) -
     given = case((first.c.answer == second.c.answer, shared), else_=DIFFERENT)
     columns = [first.c.annotator_id, second.c.annotator_id, of_item.c.kind, given]
     key = packed(columns, [of_annotator, of_annotator, 5 * digits, _OF_GIVEN]).label("key")
-    joined = _joined(of_item, first, second)
-    statement = select(key, func.count().label("items")).select_from(joined)
+    statement = select(key, func.count().label("items"))
+    statement = statement.select_from(_joined(of_item, first, second)).where(_is_pair(second))
     return statement.group_by(key.name)  # by name: it holds bound values
 
 
@@ -129,6 +129,15 @@ def _joined(of_item: Subquery, first: Subquery, second: Subquery) -> Any:
         second,
         (first.c.item_id == second.c.item_id) & (first.c.annotator_id < second.c.annotator_id),
     )
+
+
+def _is_pair(second: Subquery) -> ColumnElement[bool]:
+    """Return whether a row has a second annotator, so that no other row is sorted.
+
+    The condition is one that SQLite cannot see to rule out NULL: if it could, it would make the
+    outer joins inner ones, and choose their order itself.
+    """
+    return func.coalesce(second.c.annotator_id, -1) >= 0
 
 
 def _numbered(values: Integers, bits: int) -> tuple[Integers, Integers]:

@@ -25,7 +25,7 @@ def sums(draws, items):
     for place, number in enumerate(items):
         one = np.zeros(1 + round(60 * draws.values[place].max()))
         np.add.at(one, np.rint(60 * draws.values[place]).astype(int), draws.chances[place])
-        mean += number * draws.mean()[place]
+        mean += number * draws.mean[place]
         for _ in range(number):
             total = np.convolve(total, one)
     possible = np.flatnonzero(total)

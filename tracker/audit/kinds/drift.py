@@ -102,8 +102,8 @@ def _chances(evidence: Evidence) -> dict[Pattern, tuple[float, bool]]:
         )
     )
     draws = agreement_draws(patterns)
-    varies = (draws.variance() > 0).tolist() if patterns else []
-    mean = draws.mean().tolist() if patterns else []
+    varies = (draws.variance > 0).tolist() if patterns else []
+    mean = draws.mean.tolist() if patterns else []
     return {p: (m, bool(v)) for p, m, v in zip(patterns, mean, varies, strict=True)}
 
 

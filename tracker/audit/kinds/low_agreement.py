@@ -41,7 +41,7 @@ def _finding(alignment: Alignment, tested: bool, notable: bool, gap: float) -> F
         n=alignment.n,
         informative=alignment.informative,
         effect=Effect("difference", alignment.gap, low, high),
-        p_value=alignment.tails.lower if tested else None,
+        p_value=alignment.lower if tested else None,
         notable=notable,
         suspicious=False,
         severity=severity_of_gap(gap),

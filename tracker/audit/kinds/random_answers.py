@@ -54,7 +54,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             n=alignment.n,
             informative=alignment.informative,
             effect=Effect("ratio", score / peers, 0.0, bound / peers),
-            p_value=alignment.tails.lower if tested else None,
+            p_value=alignment.lower if tested else None,
             notable=nothing,
             suspicious=not tested and nothing and alignment.n >= MINIMUM_ANSWERS,
             severity="high" if bound < _HIGH * others.value else "medium",

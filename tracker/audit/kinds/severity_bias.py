@@ -48,7 +48,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     draws = _point_draws(entries.patterns, points)
     own = np.array([points[answer[0]] for answer in entries.answers])[entries.own]
     size = np.array([answers_in(pattern) for pattern in entries.patterns])[entries.pattern]
-    mean, variance = draws.mean()[entries.pattern], draws.variance()[entries.pattern]
+    mean, variance = draws.mean[entries.pattern], draws.variance[entries.pattern]
     # The mean of the others, one's own answer taken out, is further from it by n / (n - 1).
     difference = (own - mean) * size / (size - 1)
     columns = zip(

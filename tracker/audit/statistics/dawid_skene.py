@@ -107,17 +107,23 @@ def fit(
     truth[fixed] = certain
     cell = annotator * q + given
     for _ in range(_STEPS):
-        priors = (truth * many[:, None]).sum(axis=0) + strength / q
+        counted = truth * many[:, None]
+        priors = counted.sum(axis=0) + strength / q
         priors /= priors.sum()
-        counted = _by_cell(truth[item] * many[item, None], cell, (annotators, q))
-        errors = _normal(counted + strength * _normal(counted.sum(axis=0) + strength / q))
-        parts = np.log(np.clip(errors, _LEAST, None))[annotator, :, given] * weight[:, None]
-        scores = _by_item(parts, item, number) + np.log(np.clip(priors, _LEAST, None))
-        before, truth = truth, _normal(np.exp(scores - scores.max(axis=1, keepdims=True)))
+        # One truth after the other: rows are many, and of contiguous ones sums are quick.
+        columns = counted.T.copy()
+        given_by = [np.bincount(cell, true[item], annotators * q) for true in columns]
+        errors = np.stack([one.reshape(annotators, q) for one in given_by], axis=1)
+        errors = _normal(errors + strength * _normal(errors.sum(axis=0) + strength / q))
+        logs = np.log(np.clip(errors, _LEAST, None)).swapaxes(0, 1).reshape(q, annotators * q)
+        parts = [log[cell] * weight for log in logs]
+        of_items = np.stack([np.bincount(item, part, number) for part in parts])
+        scores = of_items + np.log(np.clip(priors, _LEAST, None))[:, None]
+        before, truth = truth, _normal(np.exp(scores - scores.max(axis=0)).T.copy())
         truth[fixed] = certain
         if np.abs(truth - before).max() < tolerance:
             break
-    return Fit(truth, errors, priors, scores, parts)
+    return Fit(truth, errors, priors, scores.T.copy(), np.stack(parts, axis=1))
 
 
 def _majorities(
@@ -127,18 +133,6 @@ def _majorities(
     votes = np.bincount(item * shape[1] + given, weight, shape[0] * shape[1]).reshape(shape)
     most = votes.max(axis=1, keepdims=True)
     return _normal((votes >= most - 1e-9).astype(np.float64))
-
-
-def _by_cell(values: FloatArray, cell: IntArray, shape: tuple[int, int]) -> FloatArray:
-    """Sums by annotator, truth and answer; shape (annotators, q, q)."""
-    annotators, q = shape
-    sums = [np.bincount(cell, values[:, t], annotators * q).reshape(shape) for t in range(q)]
-    return np.stack(sums, axis=1)
-
-
-def _by_item(parts: FloatArray, item: IntArray, number: int) -> FloatArray:
-    columns = [np.bincount(item, parts[:, t], number) for t in range(parts.shape[1])]
-    return np.stack(columns, axis=1)
 
 
 def _normal(values: FloatArray) -> FloatArray:

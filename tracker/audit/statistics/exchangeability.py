@@ -44,13 +44,15 @@ class Draws:
     chances: FloatArray
     steps: tuple[Fraction, ...]
 
+    @cached_property
     def mean(self) -> FloatArray:
         """Expected value by pattern."""
         return np.asarray((self.values * self.chances).sum(axis=1))
 
+    @cached_property
     def variance(self) -> FloatArray:
         """Variance by pattern, exactly 0 where all values are alike."""
-        centred = self.values - self.mean()[:, None]
+        centred = self.values - self.mean[:, None]
         spread = np.asarray((self.chances * centred**2).sum(axis=1))
         return np.where(self.alike(), 0.0, spread)
 
@@ -92,7 +94,7 @@ def draws_of(
 
 
 def sum_tails(draws: Draws, pattern: IntArray, items: IntArray, excess: float) -> Tails:
-    """Tails of a sum of draws, seen to be ``excess`` more than its expectation.
+    """Return both tails of a sum of draws that is ``excess`` above its expectation.
 
     By Lugannani and Rice's saddlepoint formula (1980) with Daniels' correction for a lattice
     (1987, equation 6.4); normal beyond ``EXACT_ITEMS`` items. Patterns that cannot tell add
@@ -104,23 +106,28 @@ def sum_tails(draws: Draws, pattern: IntArray, items: IntArray, excess: float) -
         items: how many items have them; shape (rows,).
         excess: the sum seen less its expectation.
     """
-    variance = draws.variance()[pattern]
+    return Tails(*(_upper_tail(draws, pattern, items, way * excess, way) for way in (-1, 1)))
+
+
+def lower_tail(draws: Draws, pattern: IntArray, items: IntArray, excess: float) -> float:
+    """Return the lower of both tails alone; see `sum_tails`."""
+    return _upper_tail(draws, pattern, items, -excess, -1)
+
+
+def _upper_tail(draws: Draws, pattern: IntArray, items: IntArray, excess: float, way: int) -> float:
+    """Return the upper tail of a sum of draws that are all multiplied by ``way``, 1 or -1."""
+    variance = draws.variance[pattern]
     telling = variance > 0
     if not telling.any():
-        return Tails(1.0, 1.0)
+        return 1.0
     pattern, items = pattern[telling], items[telling]
     deviation = math.sqrt(float((items * variance[telling]).sum()))
     step = draws.step(pattern)
     if items.sum() > EXACT_ITEMS:
         scale = deviation * math.sqrt(2.0)
-        return Tails(
-            probability(0.5 * math.erfc(-(excess + step / 2) / scale)),
-            probability(0.5 * math.erfc((excess - step / 2) / scale)),
-        )
-    centred = (draws.values - draws.mean()[:, None])[pattern]
-    curve = _Curve(centred, draws.chances[pattern], items, deviation, step)
-    mirrored = _Curve(-centred, draws.chances[pattern], items, deviation, step)
-    return Tails(mirrored.upper(-excess), curve.upper(excess))
+        return probability(0.5 * math.erfc((excess - step / 2) / scale))
+    centred = way * (draws.values - draws.mean[:, None])[pattern]
+    return _Curve(centred, draws.chances[pattern], items, deviation, step).upper(excess)
 
 
 @dataclass(frozen=True)

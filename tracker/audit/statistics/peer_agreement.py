@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 
 from tracker.audit.statistics.entries import Entries
-from tracker.audit.statistics.exchangeability import Draws, draws_of, sum_tails
-from tracker.audit.statistics.poisson_binomial import Z_95, Tails
+from tracker.audit.statistics.exchangeability import Draws, draws_of, lower_tail
+from tracker.audit.statistics.poisson_binomial import Z_95
 from tracker.core.tallies import Answer, FloatArray, IntArray, Pattern, answers_in
 
 
@@ -72,9 +72,9 @@ class Alignment:
         return max(self.observed - reach, 0.0), min(self.observed + reach, 1.0)
 
     @cached_property
-    def tails(self) -> Tails:
-        """Probability of as little and of as much agreement, if any of the items' annotators."""
-        return sum_tails(self.draws, self.pattern, self.items, self.excess)
+    def lower(self) -> float:
+        """Probability of as little agreement, if any of the items' annotators."""
+        return lower_tail(self.draws, self.pattern, self.items, self.excess)
 
 
 def alignments(entries: Entries) -> dict[int, Alignment]:
@@ -83,8 +83,8 @@ def alignments(entries: Entries) -> dict[int, Alignment]:
         return {}
     draws = agreement_draws(entries.patterns)
     peers_of, own_of = _of_rows(entries)
-    expected = draws.mean()[entries.pattern]
-    telling = (draws.variance() > 0)[entries.pattern]
+    expected = draws.mean[entries.pattern]
+    telling = (draws.variance > 0)[entries.pattern]
     more = ~np.isnan(peers_of)
     difference = np.where(more, own_of - peers_of, 0.0)
     items = entries.total(1.0)
