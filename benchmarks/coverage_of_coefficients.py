@@ -32,7 +32,7 @@ from tracker.core.tallies import ItemPatterns, make_pattern
 from tracker.measures.category_rates import category_rates
 from tracker.measures.chance_corrected import fleiss_kappa
 from tracker.measures.coefficient import Parts
-from tracker.measures.confidence_bounds import INTERVALS, WILSON, Spread, bounds
+from tracker.measures.confidence_bounds import INTERVALS, Spread, bounds
 from tracker.measures.estimate import Estimate
 from tracker.measures.krippendorff import krippendorff_alpha
 from tracker.measures.sample import Sample
@@ -47,6 +47,7 @@ SHARES = {
 }
 AGREEMENT = ("weak", "mild", "strong")
 CROWDS = ((2, False), (3, False), (5, False), (5, True))
+OF_PAIRS = ("percent_agreement", "gwet_ac1", "gwet_ac2", "brennan_prediger")
 BY_NAME = ("cohen_kappa", "conger_kappa", "light_kappa")
 OF_NUMBERS = ("alpha, ordinal", "alpha, interval")
 WANTED, MOST = 0.93, 0.97
@@ -102,7 +103,6 @@ def coefficient_bounds(
                 continue
             value = float(found.value[n])
             spread = Spread(
-                _named(measure),
                 value,
                 float(found.error[n]) if found.error[n] > NO_ERROR else 0.0,
                 _parts(found, n, measure),
@@ -110,6 +110,7 @@ def coefficient_bounds(
                 int(found.compared[n]),
                 float(found.freedom[n]),
                 _likely(measure, value, taken),
+                measure in OF_PAIRS,
             )
             for how, (low, high) in every[measure].items():
                 told = bounds(spread, CONFIDENCE, how)
@@ -120,10 +121,6 @@ def coefficient_bounds(
 
 def _no_bounds(samples: int) -> Bounds:
     return np.full(samples, np.nan), np.full(samples, np.nan)
-
-
-def _named(measure: str) -> str:
-    return "krippendorff_alpha" if measure.startswith(ALPHA) else measure
 
 
 def _sample(of: Population, row: Floats) -> Sample:
@@ -140,7 +137,7 @@ def _likely(
     measure: str, value: float, taken: Callable[[str], Sample]
 ) -> tuple[float, float] | None:
     """The bounds of the posterior; of a kappa of named annotators from Fleiss' kappa."""
-    if measure in WILSON:
+    if measure in OF_PAIRS:
         return None
     if measure.startswith(ALPHA):
         return krippendorff_alpha(taken(measure.removeprefix(ALPHA))).likely(CONFIDENCE)
@@ -228,7 +225,7 @@ def _of_coefficients(
     every = coefficient_bounds(of, rows, estimates)
     for measure in measures:
         true = float(ESTIMATES[measure](of, of.chances[None, :] * 1e9).value[0])
-        family = SHARE if measure in WILSON else NUMBERS if measure in OF_NUMBERS else KAPPA
+        family = SHARE if measure in OF_PAIRS else NUMBERS if measure in OF_NUMBERS else KAPPA
         value = estimates[measure].value
         yield _cell(measure, family, shares, of, drawn, every[measure], times, value, true)
 

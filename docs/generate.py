@@ -20,7 +20,6 @@ from tracker.cli.app import app
 from tracker.measures import MEASURES, Measure
 from tracker.measures.benchmark_scales import SCALES as READING_SCALES
 from tracker.measures.benchmark_scales import ReadingScale
-from tracker.measures.bootstrap import BOOTSTRAPPED
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS, Definition
 
 REFERENCE = Path(__file__).parent / "commands.md"
@@ -257,7 +256,7 @@ def measures() -> str:
             for one in MEASURES.values()
         ],
     )
-    resampled = ", ".join(f"`{name}`" for name in BOOTSTRAPPED)
+    resampled = ", ".join(f"`{name}`" for name, one in MEASURES.items() if one.redrawn)
     return "\n".join(
         [
             MEASURES_HEAD,

@@ -17,9 +17,9 @@ from tracker.agreement.assessment import Assessment
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.measures import MEASURES
-from tracker.measures.bootstrap import BOOTSTRAPPED
 from tracker.measures.coefficient import Coefficient
 
+BOOTSTRAPPED = {name: one.redrawn for name, one in MEASURES.items() if one.redrawn is not None}
 PEOPLE = ("ann", "bob", "cat", "dot")
 BY_NAME = {"cohen_kappa", "light_kappa", "conger_kappa"}  # they depend on who answered what
 

@@ -19,6 +19,7 @@ from tracker.imports.batch import Batch, Cells
 from tracker.imports.readers import READERS, Reader, Reading
 from tracker.imports.readers.source import SourceFile
 from tracker.measures import MEASURES, Measure
+from tracker.measures.citations import article
 from tracker.measures.estimate import Estimate
 from tracker.measures.sample import Sample
 from tracker.render.formats import FORMATS, Result
@@ -45,7 +46,8 @@ def without_chance(sample: Sample) -> Estimate:
     found = agreement(sample)
     assert found.value is not None
     assert found.influence is not None
-    return replace(found, measure="toy", value=2 * found.value - 1, influence=2 * found.influence)
+    value, influence = 2 * found.value - 1, 2 * found.influence
+    return replace(found, measure="toy", value=value, influence=influence, of_pairs=False)
 
 
 ANSWERED = Threshold("toy_answers", 3, 0, 100)
@@ -89,14 +91,19 @@ def test_a_reader_is_one_entry(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.usefixtures("answered")
 def test_a_measure_is_one_entry(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    toy = Measure("toy", "Toy", "patterns", "2 Po - 1", "Nobody (2026)", "nobody", {},
-                  function=without_chance)  # fmt: skip
+    toy = Measure("toy", "Toy", "patterns", "2 Po - 1", "Nobody (2026)",
+                  article("nobody2026", "Nobody", "On toys", "Toys", 2026, 1, "1-2"), {},
+                  function=without_chance,
+                  redrawn=lambda sample, items: 2 * sample.mean_agreement(items) - 1)  # fmt: skip
     monkeypatch.setitem(MEASURES, "toy", toy)
     [row] = run("agreement", "p", "--measure", "toy", "--json").json()["measures"]
     assert row["value"] == pytest.approx(2 * 2 / 4 - 1)
     assert row["ci_low"] < row["value"] < row["ci_high"]
     assert "Toy" in run("agreement", "p").out
     assert "2 Po - 1" in run("agreement", "p", "--explain", "toy").out
+    assert "@article{nobody2026," in run("agreement", "p", "--bibtex", "--measure", "toy").out
+    asked = ("agreement", "p", "--measure", "toy", "--bootstrap", "50", "--json")
+    assert run(*asked).json()["measures"][0]["method"] == "bootstrap"
     assert run("snapshot", "p", "--json").json()["measures"]
 
 

@@ -69,7 +69,7 @@ def test_a_share_has_wilsons_interval_on_the_items_that_its_error_amounts_to(mea
 
 def test_weights_can_let_a_coefficient_fall_below_minus_1() -> None:
     parts = Parts(0.5, 0.8)  # the least is -0.8 / 0.2 = -4
-    found = bounds(Spread("brennan_prediger", -1.5, 0.25, parts, 40, 40), 0.95)
+    found = bounds(Spread(-1.5, 0.25, parts, 40, 40, of_pairs=True), 0.95)
     low, high = wilson(0.5, 0.25 / 0.05**2, 0.95, 39)
     assert (found.low, found.high) == pytest.approx((-4 + 5 * low, -4 + 5 * high))
 

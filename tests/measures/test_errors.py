@@ -19,7 +19,7 @@ from tests.measures.strategies import answered, complete, crowd
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
-from tracker.measures.bootstrap import BOOTSTRAPPED, bootstrap, draws
+from tracker.measures.bootstrap import bootstrap, draws
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.confidence_bounds import INTERVALS
@@ -27,6 +27,7 @@ from tracker.measures.conger_light import conger_kappa
 from tracker.measures.jackknife import clustered, over_annotators
 from tracker.measures.sample import Sample, sample_of
 
+BOOTSTRAPPED = {name: one.redrawn for name, one in MEASURES.items() if one.redrawn is not None}
 Metric = dict[str, Any]
 Of = tuple[str, Metric]
 
@@ -221,7 +222,9 @@ def by_cluster(
         (pattern,) = Answered([given_]).patterns.counts
         sums[cluster] += found.influence[place[pattern]]
     powers = sum(total**2 for total in sums.values()), sum(total**4 for total in sums.values())
-    return clustered(found.coefficient(interval=how), powers, len(sums), "document", how)
+    return clustered(
+        found.coefficient(interval=how), powers, len(sums), "document", how, of_pairs=found.of_pairs
+    )
 
 
 @pytest.mark.parametrize("of", [*PLAIN, *ALPHAS, *WEIGHTED], ids=named)

@@ -21,12 +21,12 @@ from tests.measures.strategies import (
 )
 from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
-from tracker.measures.bootstrap import BOOTSTRAPPED
 from tracker.measures.chance_corrected import percent_agreement
 from tracker.measures.jackknife import leaving_out_each, strongest_patterns, without_one_item
 from tracker.measures.pattern_table import merge_answer, merge_patterns, without_category
 from tracker.measures.sample import sample_of
 
+BOOTSTRAPPED = {name: one.redrawn for name, one in MEASURES.items() if one.redrawn is not None}
 some = settings(max_examples=15)
 DECLARED: dict[str, Any] = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}}
 

@@ -66,7 +66,7 @@ def test_wilson_1927_interval_from_the_formula() -> None:
 def test_perfect_agreement_with_hardly_any_variation_supports_little() -> None:
     parts = Parts(observed=1.0, expected=0.98)
     for how in INTERVALS:
-        found = bounds(Spread("fleiss_kappa", 1.0, 0.0, parts, 50, 50), 0.95, how)
+        found = bounds(Spread(1.0, 0.0, parts, 50, 50), 0.95, how)
         assert (found.low, found.high, found.method) == (-1.0, 1.0, "one-sided exact")
 
 
@@ -79,7 +79,7 @@ def test_perfect_agreement_with_hardly_any_variation_supports_little() -> None:
 )
 def test_an_error_of_0_bounds_no_other_figure(value: float, parts: Parts) -> None:
     for how in INTERVALS:
-        found = bounds(Spread("krippendorff_alpha", value, 0.0, parts, 9, 9), 0.95, how)
+        found = bounds(Spread(value, 0.0, parts, 9, 9), 0.95, how)
         assert (found.low, found.high, found.method) == (None, None, None)
 
 
@@ -128,8 +128,8 @@ def test_registry_order_and_names() -> None:
 @pytest.mark.parametrize("name", MEASURES)
 def test_an_entry_says_what_its_function_does(name: str) -> None:
     measure = MEASURES[name]
-    assert measure.cite in SOURCES
-    assert str(SOURCES[measure.cite][1]["year"]) in measure.source
+    assert measure.publication is SOURCES[measure.cite]
+    assert measure.publication.fields["year"] in measure.source
     if measure.function is None:
         assert measure.needs in {"pair", "pairs", "documents"}
         return

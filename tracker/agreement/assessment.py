@@ -14,7 +14,7 @@ from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
 from tracker.measures.benchmark_scales import readings
 from tracker.measures.category_rates import CategoryRate, Summary, summary
-from tracker.measures.citations import SOURCES, bibtex
+from tracker.measures.citations import SOURCES, Publication, bibtex
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.numeric.icc import IntraclassCorrelation
 from tracker.measures.posterior import telling
@@ -191,7 +191,8 @@ class Methods:
     @property
     def bibtex(self) -> str:
         """The entries of what is cited."""
-        return bibtex(self.citations)
+        known = _publications()
+        return bibtex(known[key] for key in self.citations)
 
     def to_dict(self) -> dict[str, Any]:
         """The paragraph as JSON."""
@@ -222,5 +223,11 @@ def methods(found: Assessment, measure: str | None = None) -> Methods:
         )
     text = str(Message("methods.paragraph", found=found, figure=figure))
     cited = (piece.split("]")[0] for piece in text.split("[@")[1:])
-    keys = [key for key in cited if key in SOURCES]  # an attribute may be called anything
+    known = _publications()
+    keys = [key for key in cited if key in known]  # an attribute may be called anything
     return Methods(found.project, text, tuple(dict.fromkeys(keys)))
+
+
+def _publications() -> dict[str, Publication]:
+    """Return what can be cited: the methods' and the measures' publications."""
+    return SOURCES | {measure.cite: measure.publication for measure in MEASURES.values()}

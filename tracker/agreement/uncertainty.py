@@ -118,10 +118,13 @@ def by_cluster(
     powers = zip(squares.tolist(), fourths.tolist(), strict=True)
     told = list(zip(powers, clusters.tolist(), strict=True))
     of = dict(zip(wanted, told, strict=False))
+    of_pairs = {n: isinstance(e, Estimate) and e.of_pairs for n, e in counted.estimates.items()}
     how = counted.query.interval
     agreeable = clusters[len(wanted) + len(rates) :].tolist()
     return [
-        clustered(one, *of[one.measure], attribute, how) if one.measure in of else one
+        clustered(one, *of[one.measure], attribute, how, of_pairs=of_pairs[one.measure])
+        if one.measure in of
+        else one
         for one in found
     ], [
         clustered_rate(rate, one[0], number, could)

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from tracker.measures import chance_corrected
+from tracker.measures.citations import SOURCES, Publication
 from tracker.measures.conger_light import conger_kappa
 from tracker.measures.estimate import Estimate
-from tracker.measures.krippendorff import krippendorff_alpha
+from tracker.measures.krippendorff import alpha_again, krippendorff_alpha
+from tracker.measures.posterior import Redrawn
 from tracker.measures.sample import Sample
 from tracker.measures.spans.f1 import SPAN_MEASURES
 
@@ -40,18 +42,41 @@ _SPANS: Final = {
 
 @dataclass(frozen=True)
 class Measure:
-    """An entry of the registry of measures."""
+    """An entry of the registry of measures.
+
+    Attributes:
+        name: as ``--measure`` has it.
+        title: as people read it.
+        needs: the tallies that it is computed from.
+        formula: how, in a line.
+        source: where it comes from, in words.
+        publication: the same as BibTeX.
+        undefined: when it has no value, by reason.
+        answers: the kinds of projects that it fits.
+        weighted: whether it takes weights.
+        function: the measure of a sample; None if it follows from more than that.
+        redrawn: its values in samples drawn anew, for the bootstrap; None if it depends on who
+            answered what.
+        share: whether it is a share, from 0 to 1; others have chance at 0.
+    """
 
     name: str
     title: str
     needs: Needs
     formula: str
     source: str
-    cite: str
+    publication: Publication = field(hash=False)
     undefined: dict[str, str] = field(hash=False)
     answers: tuple[Answers, ...] = ("one", "several")
     weighted: bool = False
     function: Callable[[Sample], Estimate] | None = None
+    redrawn: Redrawn | None = None
+    share: bool = False
+
+    @property
+    def cite(self) -> str:
+        """The key of its publication."""
+        return self.publication.key
 
 
 _ALL = (
@@ -61,10 +86,12 @@ _ALL = (
         "patterns",
         "Po = mean over items of the share of pairs of annotators who gave the same answer",
         "Fleiss (1971), Psychological Bulletin 76, 378-382",
-        "fleiss1971",
+        SOURCES["fleiss1971"],
         _NONE,
         weighted=True,
         function=chance_corrected.percent_agreement,
+        redrawn=chance_corrected.observed_again,
+        share=True,
     ),
     Measure(
         "scott_pi",
@@ -72,10 +99,11 @@ _ALL = (
         "patterns",
         "(Po - Pe) / (1 - Pe), Pe = sum of the squared mean shares of the answers, two annotators",
         "Scott (1955), Public Opinion Quarterly 19, 321-325",
-        "scott1955",
+        SOURCES["scott1955"],
         _CHANCE | {"not_applicable": "there are more than two annotators"},
         weighted=True,
         function=chance_corrected.scott_pi,
+        redrawn=chance_corrected.corrected_again("fleiss"),
     ),
     Measure(
         "cohen_kappa",
@@ -83,7 +111,7 @@ _ALL = (
         "pair",
         "(Po - Pe) / (1 - Pe), Pe = sum of the products of the two annotators' own shares",
         "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
-        "cohen1960",
+        SOURCES["cohen1960"],
         _CHANCE | _TWO,
         weighted=True,
     ),
@@ -93,7 +121,7 @@ _ALL = (
         "pairs",
         "mean of Cohen's kappas of all pairs of annotators",
         "Light (1971), Psychological Bulletin 76, 365-377",
-        "light1971",
+        SOURCES["light1971"],
         _NONE
         | {
             "no_overlap": "two of the annotators share no item",
@@ -108,7 +136,7 @@ _ALL = (
         "(Po - Pe) / (1 - Pe), Pe = mean over pairs of annotators of the products of their own "
         "shares",
         f"Conger (1980), Psychological Bulletin 88, 322-328; missing answers: {_GWET}",
-        "conger1980",
+        SOURCES["conger1980"],
         _CHANCE,
         weighted=True,
         function=conger_kappa,
@@ -120,10 +148,11 @@ _ALL = (
         "(Po - Pe) / (1 - Pe), Pe = sum of the squared mean shares of the answers",
         "Fleiss (1971), Psychological Bulletin 76, 378-382; varying numbers of answers: "
         f"{_GWET}, chapter 2",
-        "fleiss1971",
+        SOURCES["fleiss1971"],
         _CHANCE,
         weighted=True,
         function=chance_corrected.fleiss_kappa,
+        redrawn=chance_corrected.corrected_again("fleiss"),
     ),
     Measure(
         "krippendorff_alpha",
@@ -132,9 +161,10 @@ _ALL = (
         "1 - Do / De, Do = mean distance of the answers to an item, De = of all answers that can "
         "be compared",
         "Krippendorff (2011), Computing Krippendorff's Alpha-Reliability",
-        "krippendorff2011",
+        SOURCES["krippendorff2011"],
         _CHANCE | {"not_applicable": "no order of the categories; see tracker category order"},
         function=krippendorff_alpha,
+        redrawn=alpha_again,
     ),
     Measure(
         "gwet_ac1",
@@ -142,11 +172,12 @@ _ALL = (
         "patterns",
         "(Po - Pe) / (1 - Pe), Pe = sum of p (1 - p) over the q categories / (q - 1)",
         "Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, 29-48",
-        "gwet2008",
+        SOURCES["gwet2008"],
         _ONE_POSSIBLE,
         answers=("one",),
         weighted=True,
         function=chance_corrected.gwet_ac1,
+        redrawn=chance_corrected.corrected_again("gwet"),
     ),
     Measure(
         "gwet_ac2",
@@ -154,11 +185,12 @@ _ALL = (
         "patterns",
         "AC1 with weights: Pe = (sum of all weights) / (q (q - 1)) times the sum of p (1 - p)",
         f"{_GWET}, chapter 5",
-        "gwet2014",
+        SOURCES["gwet2014"],
         _ONE_POSSIBLE,
         answers=("one",),
         weighted=True,
         function=chance_corrected.gwet_ac1,
+        redrawn=chance_corrected.corrected_again("gwet"),
     ),
     Measure(
         "brennan_prediger",
@@ -166,11 +198,12 @@ _ALL = (
         "patterns",
         "(Po - Pe) / (1 - Pe), Pe = 1 / q for q categories (with weights, their mean)",
         "Brennan and Prediger (1981), Educational and Psychological Measurement 41, 687-699",
-        "brennan1981",
+        SOURCES["brennan1981"],
         _ONE_POSSIBLE,
         answers=("one",),
         weighted=True,
         function=chance_corrected.brennan_prediger,
+        redrawn=chance_corrected.corrected_again("uniform"),
     ),
     *(
         Measure(
@@ -179,9 +212,10 @@ _ALL = (
             "documents",
             SPAN_MEASURES[name],
             "Hripcsak and Rothschild (2005), J. Am. Med. Inform. Assoc. 12, 296-298",
-            "hripcsak2005",
+            SOURCES["hripcsak2005"],
             _SPANS | {"too_few_annotators": "fewer than two annotators answered"},
             answers=("spans",),
+            share=True,
         )
         for name, title in (
             ("span_f1_exact", "Span F1, exact"),
@@ -198,7 +232,7 @@ _ALL = (
         "1 - Do / De over all stretches that were marked and between, each by the square of its "
         "length",
         "Krippendorff (1995), Sociological Methodology 25, 47-76",
-        "krippendorff1995",
+        SOURCES["krippendorff1995"],
         _SPANS
         | {
             "too_few_annotators": "fewer than two annotators answered",

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracker.core.errors import InvalidOption
-from tracker.measures.chance_corrected import corrected_again
+from tracker.measures import MEASURES
 from tracker.measures.coefficient import NO_SPREAD, Coefficient
-from tracker.measures.krippendorff import alpha_again
-from tracker.measures.posterior import Redrawn
 from tracker.measures.sample import Sample
 
 Floats = NDArray[np.float64]
@@ -46,21 +44,6 @@ def draws(sample: Sample, replicates: int, seed: int) -> Iterator[Floats]:
         yield drawn.astype(np.float64)  # products of matrices of integers are slow
 
 
-def _percent(sample: Sample, items: Floats) -> Floats:
-    return sample.mean_agreement(items)
-
-
-BOOTSTRAPPED: Mapping[str, Redrawn] = {
-    "percent_agreement": _percent,
-    "scott_pi": corrected_again("fleiss"),
-    "fleiss_kappa": corrected_again("fleiss"),
-    "gwet_ac1": corrected_again("gwet"),
-    "gwet_ac2": corrected_again("gwet"),
-    "brennan_prediger": corrected_again("uniform"),
-    "krippendorff_alpha": alpha_again,
-}
-
-
 def bootstrap(
     sample: Sample, coefficients: Sequence[Coefficient], *, replicates: int, seed: int
 ) -> list[Coefficient]:
@@ -79,11 +62,15 @@ def bootstrap(
     Raises:
         InvalidOption: fewer than 2 replicates.
     """
-    wanted = [c for c in coefficients if c.value is not None and c.measure in BOOTSTRAPPED]
-    values: dict[str, list[Floats]] = {c.measure: [] for c in wanted}
-    for items in draws(sample, replicates, seed) if wanted else ():
-        for name, parts in values.items():
-            parts.append(BOOTSTRAPPED[name](sample, items))
+    redrawn = {
+        c.measure: again
+        for c in coefficients
+        if c.value is not None and (again := MEASURES[c.measure].redrawn) is not None
+    }
+    values: dict[str, list[Floats]] = {name: [] for name in redrawn}
+    for items in draws(sample, replicates, seed) if redrawn else ():
+        for name, again in redrawn.items():
+            values[name].append(again(sample, items))
     return [
         _resampled(c, np.concatenate(values[c.measure])) if c.measure in values else c
         for c in coefficients

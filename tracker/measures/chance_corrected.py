@@ -82,7 +82,13 @@ def percent_agreement(sample: Sample) -> Estimate:
         compared=sample.compared,
         reading=sample.reading,
         more={"pair_weighted": _pair_weighted(sample)},
+        of_pairs=True,
     )
+
+
+def observed_again(sample: Sample, items: Floats) -> Floats:
+    """Return observed agreement of samples drawn anew."""
+    return sample.mean_agreement(items)
 
 
 def _pair_weighted(sample: Sample) -> float:
@@ -171,7 +177,7 @@ def gwet_ac1(sample: Sample) -> Estimate:
     name = "gwet_ac1" if sample.weighting.nominal else "gwet_ac2"
     if sample.why_not is None and _possible(sample) < 2:
         return single_category(name, sample.items, reading=sample.reading)
-    return corrected(name, sample, CHANCES["gwet"])
+    return replace(corrected(name, sample, CHANCES["gwet"]), of_pairs=True)
 
 
 def brennan_prediger(sample: Sample) -> Estimate:
@@ -186,7 +192,7 @@ def brennan_prediger(sample: Sample) -> Estimate:
     """
     if sample.why_not is None and _possible(sample) < 2:
         return single_category("brennan_prediger", sample.items, reading=sample.reading)
-    return corrected("brennan_prediger", sample, CHANCES["uniform"])
+    return replace(corrected("brennan_prediger", sample, CHANCES["uniform"]), of_pairs=True)
 
 
 def corrected(measure: str, sample: Sample, chance: Chance) -> Estimate:

@@ -1,16 +1,30 @@
-"""The publications that define the measures, as BibTeX."""
+"""Publications as BibTeX: those that define the measures, and those of methods."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
-
-_Entry = tuple[str, dict[str, str]]
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 
-def _article(
-    author: str, title: str, journal: str, year: int, volume: int, pages: str, doi: str = ""
-) -> _Entry:
+class Publication(NamedTuple):
+    """A publication, as BibTeX has it: its key, its kind, and its fields."""
+
+    key: str
+    kind: str
+    fields: Mapping[str, str]
+
+
+def article(
+    key: str,
+    author: str,
+    title: str,
+    journal: str,
+    year: int,
+    volume: int,
+    pages: str,
+    doi: str = "",
+) -> Publication:
+    """Return an article in a journal."""
     fields = {
         "author": author,
         "title": title,
@@ -19,53 +33,62 @@ def _article(
         "volume": str(volume),
         "pages": pages.replace("-", "--"),
     }
-    return "article", fields | ({"doi": doi} if doi else {})
+    return Publication(key, "article", fields | ({"doi": doi} if doi else {}))
 
 
-SOURCES: Final[dict[str, _Entry]] = {
-    "brennan1981": _article(
+_PUBLICATIONS = (
+    article(
+        "brennan1981",
         "Brennan, Robert L. and Prediger, Dale J.",
         "Coefficient kappa: Some uses, misuses, and alternatives",
         "Educational and Psychological Measurement", 1981, 41, "687-699",
         "10.1177/001316448104100307",
     ),
-    "cohen1960": _article(
+    article(
+        "cohen1960",
         "Cohen, Jacob",
         "A coefficient of agreement for nominal scales",
         "Educational and Psychological Measurement", 1960, 20, "37-46",
         "10.1177/001316446002000104",
     ),
-    "cohen1968": _article(
+    article(
+        "cohen1968",
         "Cohen, Jacob",
         "Weighted kappa: Nominal scale agreement with provision for scaled disagreement or "
         "partial credit",
         "Psychological Bulletin", 1968, 70, "213-220", "10.1037/h0026256",
     ),
-    "conger1980": _article(
+    article(
+        "conger1980",
         "Conger, Anthony J.",
         "Integration and generalization of kappas for multiple raters",
         "Psychological Bulletin", 1980, 88, "322-328", "10.1037/0033-2909.88.2.322",
     ),
-    "efron1979": _article(
+    article(
+        "efron1979",
         "Efron, Bradley", "Bootstrap methods: Another look at the jackknife",
         "The Annals of Statistics", 1979, 7, "1-26", "10.1214/aos/1176344552",
     ),
-    "fleiss1969": _article(
+    article(
+        "fleiss1969",
         "Fleiss, Joseph L. and Cohen, Jacob and Everitt, B. S.",
         "Large sample standard errors of kappa and weighted kappa",
         "Psychological Bulletin", 1969, 72, "323-327", "10.1037/h0028106",
     ),
-    "fleiss1971": _article(
+    article(
+        "fleiss1971",
         "Fleiss, Joseph L.", "Measuring nominal scale agreement among many raters",
         "Psychological Bulletin", 1971, 76, "378-382", "10.1037/h0031619",
     ),
-    "gwet2008": _article(
+    article(
+        "gwet2008",
         "Gwet, Kilem Li",
         "Computing inter-rater reliability and its variance in the presence of high agreement",
         "British Journal of Mathematical and Statistical Psychology", 2008, 61, "29-48",
         "10.1348/000711006X126600",
     ),
-    "gwet2014": (
+    Publication(
+        "gwet2014",
         "book",
         {
             "author": "Gwet, Kilem Li",
@@ -75,18 +98,21 @@ SOURCES: Final[dict[str, _Entry]] = {
             "year": "2014",
         },
     ),
-    "hripcsak2005": _article(
+    article(
+        "hripcsak2005",
         "Hripcsak, George and Rothschild, Adam S.",
         "Agreement, the F-measure, and reliability in information retrieval",
         "Journal of the American Medical Informatics Association", 2005, 12, "296-298",
         "10.1197/jamia.M1733",
     ),
-    "krippendorff1995": _article(
+    article(
+        "krippendorff1995",
         "Krippendorff, Klaus",
         "On the reliability of unitizing continuous data",
         "Sociological Methodology", 1995, 25, "47-76", "10.2307/271061",
     ),
-    "krippendorff2011": (
+    Publication(
+        "krippendorff2011",
         "techreport",
         {
             "author": "Krippendorff, Klaus",
@@ -95,18 +121,21 @@ SOURCES: Final[dict[str, _Entry]] = {
             "year": "2011",
         },
     ),
-    "landis1977": _article(
+    article(
+        "landis1977",
         "Landis, J. Richard and Koch, Gary G.",
         "The measurement of observer agreement for categorical data",
         "Biometrics", 1977, 33, "159-174", "10.2307/2529310",
     ),
-    "light1971": _article(
+    article(
+        "light1971",
         "Light, Richard J.",
         "Measures of response agreement for qualitative data: Some generalizations and "
         "alternatives",
         "Psychological Bulletin", 1971, 76, "365-377", "10.1037/h0031643",
     ),
-    "passonneau2006": (
+    Publication(
+        "passonneau2006",
         "inproceedings",
         {
             "author": "Passonneau, Rebecca J.",
@@ -116,33 +145,34 @@ SOURCES: Final[dict[str, _Entry]] = {
             "year": "2006",
         },
     ),
-    "rubin1981": _article(
+    article(
+        "rubin1981",
         "Rubin, Donald B.",
         "The Bayesian bootstrap",
         "The Annals of Statistics", 1981, 9, "130-134", "10.1214/aos/1176345338",
     ),
-    "scott1955": _article(
+    article(
+        "scott1955",
         "Scott, William A.",
         "Reliability of content analysis: The case of nominal scale coding",
         "Public Opinion Quarterly", 1955, 19, "321-325", "10.1086/266577",
     ),
-    "wilson1927": _article(
+    article(
+        "wilson1927",
         "Wilson, Edwin B.",
         "Probable inference, the law of succession, and statistical inference",
         "Journal of the American Statistical Association", 1927, 22, "209-212",
         "10.1080/01621459.1927.10502953",
     ),
-}  # fmt: skip
+)  # fmt: skip
+
+SOURCES: Final = {publication.key: publication for publication in _PUBLICATIONS}
 
 
-def bibtex(keys: Iterable[str]) -> str:
-    """Return the entries of these keys, in their order, each once.
-
-    Raises KeyError for an unknown one.
-    """
+def bibtex(publications: Iterable[Publication]) -> str:
+    """Return the entries of these publications, in their order, each once."""
     entries = []
-    for key in dict.fromkeys(keys):
-        kind, fields = SOURCES[key]
+    for key, kind, fields in {one.key: one for one in publications}.values():
         lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
         entries.append("\n".join([f"@{kind}{{{key},", *lines, "}"]))
     return "\n\n".join(entries) + "\n"

@@ -164,9 +164,7 @@ def cohen_kappas(
                 )  # fmt: skip
             else:
                 parts = Parts(observed, expected)
-                spread = Spread(
-                    "cohen_kappa", value, error, parts, int(items), int(items), None, drawn
-                )
+                spread = Spread(value, error, parts, int(items), int(items), None, drawn)
                 yield _coefficient(spread, details, confidence, interval)
 
 

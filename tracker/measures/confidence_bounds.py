@@ -21,9 +21,6 @@ from tracker.measures.intervals import bounds_without_spread, interval, log_inte
 ASYMMETRIC: Final = "asymmetric"
 INTERVALS: Final = (ASYMMETRIC, "t")
 
-WILSON: Final = frozenset({"percent_agreement", "gwet_ac1", "gwet_ac2", "brennan_prediger"})
-"""The measures that are a share of pairs but for a chance term that is known or nearly so."""
-
 
 def check_interval(name: str) -> None:
     """Raise InvalidOption for an unknown method."""
@@ -45,17 +42,17 @@ class Spread:
     """What is known about how far a coefficient may be from the truth.
 
     Attributes:
-        measure: the coefficient's name.
         value: the coefficient.
         error: its standard error.
         parts: its parts; without an expected agreement ``value`` is a share in [0, 1].
         items: items that entered the value.
         compared: those of them with two answers or more.
         freedom: degrees of freedom of the error; None for ``items - 1``.
-        likely: the bounds of the posterior, where there is one.
+        likely: the bounds of the posterior, if there is one.
+        of_pairs: whether the value is a share of pairs, but for a chance term that is known or
+            nearly so; Wilson's interval fits it.
     """
 
-    measure: str
     value: float
     error: float
     parts: Parts
@@ -63,6 +60,7 @@ class Spread:
     compared: int
     freedom: float | None = None
     likely: tuple[float, float] | None = None
+    of_pairs: bool = False
 
     @property
     def least(self) -> float:
@@ -71,7 +69,7 @@ class Spread:
         if expected is None:
             return 0.0 if self.parts.expected_disagreement is None else -1.0
         # With weights chance may agree so much that even full disagreement is rare.
-        return min(-1.0, -expected / (1 - expected)) if self.measure in WILSON else -1.0
+        return min(-1.0, -expected / (1 - expected)) if self.of_pairs else -1.0
 
 
 def bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Bounds:
@@ -100,7 +98,7 @@ def bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Bounds:
     if how != ASYMMETRIC:
         low = 0.0 if of.least == 0 else -1.0
         return Bounds(*interval(of.value, of.error, of.items, confidence, low=low), "t")
-    if of.measure in WILSON:
+    if of.of_pairs:
         return Bounds(*_wilson(of, confidence), "Wilson")
     freedom = of.items - 1.0 if of.freedom is None else of.freedom
     value, error, freed = np.array([[of.value], [of.error], [freedom]])

@@ -41,6 +41,7 @@ class Estimate:
         twin: Fleiss' kappa of the same items, for a kappa that tells annotators apart: its
             posterior needs nothing but patterns, and theirs is as far below and above on the
             scale of ``1 - value``.
+        of_pairs: whether it is a share of pairs of answers, but for a chance term; see `Spread`.
         items: items that enter the value, whose number less one are the degrees of freedom.
         compared: those of two answers or more.
         reading: what else names the figure: ``weights``, ``scale`` or ``distance``.
@@ -58,6 +59,7 @@ class Estimate:
     sample: Sample | None = field(default=None, repr=False)
     redrawn: Redrawn | None = None
     twin: Estimate | None = field(default=None, repr=False)
+    of_pairs: bool = False
     items: int = 0
     compared: int = 0
     reading: dict[str, str] = field(default_factory=dict)
@@ -135,7 +137,6 @@ class Estimate:
             return plain
         asymmetric = interval == ASYMMETRIC
         spread = Spread(
-            self.measure,
             self.value,
             error,
             self.parts,
@@ -143,6 +144,7 @@ class Estimate:
             self.compared,
             self.freedom if asymmetric else None,
             self.likely(confidence) if asymmetric else None,
+            self.of_pairs,
         )
         limits = bounds(spread, confidence, interval)
         return replace(

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, Pattern, without
-from tracker.measures.bootstrap import BOOTSTRAPPED
+from tracker.measures import MEASURES
 from tracker.measures.coefficient import NO_SPREAD, Coefficient, Parts
 from tracker.measures.confidence_bounds import ASYMMETRIC, Spread, bounds
 from tracker.measures.estimate import Floats
@@ -87,6 +87,8 @@ def clustered(
     clusters: int,
     name: str,
     how: str = ASYMMETRIC,
+    *,
+    of_pairs: bool = False,
 ) -> Coefficient:
     """Return a coefficient with the error for clusters of items, such as a document's sentences.
 
@@ -101,6 +103,7 @@ def clustered(
         clusters: how many there are.
         name: of the attribute that makes them.
         how: how the bounds are made, see `confidence_bounds`.
+        of_pairs: as the estimate says.
 
     Source:
         Liang and Zeger (1986), Biometrika 73, 13, with the correction C / (C - 1).
@@ -118,9 +121,7 @@ def clustered(
     # A coefficient without a chance term is a share; alpha has one, if in another unit.
     chance = 1.0 if "expected_disagreement" in coefficient.details else None
     parts = Parts(coefficient.observed, coefficient.expected, None, chance)
-    spread = Spread(
-        coefficient.measure, coefficient.value, error, parts, clusters, clusters, freedom
-    )
+    spread = Spread(coefficient.value, error, parts, clusters, clusters, freedom, of_pairs=of_pairs)
     both = bounds(spread, coefficient.confidence, how)
     return replace(
         coefficient,
@@ -148,5 +149,7 @@ def without_one_item(sample: Sample, measure: str, places: Sequence[int]) -> lis
     """
     rows = np.repeat(sample.table.items[None, :].astype(np.float64), len(places), axis=0)
     rows[np.arange(len(places)), list(places)] -= 1
-    values = BOOTSTRAPPED[measure](sample, rows)
+    redrawn = MEASURES[measure].redrawn
+    assert redrawn is not None
+    values = redrawn(sample, rows)
     return [None if np.isnan(value) else float(value) for value in values]

@@ -18,8 +18,6 @@ REASONS: Final = {
     "not_applicable": "does not apply to this project",
     "no_spread": "the figures do not vary",
 }
-_PLAIN: Final = {"percent_agreement"}
-"""Measures whose size alone has no customary reading."""
 _MOST_NAMES = 6
 
 
@@ -44,9 +42,10 @@ def reading_of(figure: Coefficient) -> str:
     In brackets the word that it deserves with 95 % probability, where that is a lesser one.
     """
     if figure.value is None:
-        about = MEASURES[figure.measure].undefined
-        return about.get(figure.undefined or "", reason(figure.undefined))
-    if figure.measure in _PLAIN or MEASURES[figure.measure].needs == "documents":
+        reasons = MEASURES[figure.measure].undefined
+        return reasons.get(figure.undefined or "", reason(figure.undefined))
+    about = MEASURES[figure.measure]
+    if about.share or about.needs == "documents":  # their size has no customary reading
         return ""
     plain = landis_koch(figure.value)
     sure = benchmark_of(figure).word

@@ -22,8 +22,6 @@ from tracker.snapshots.curve import Curve, rebuilt
 _DAYS: Final = {"day": 1, "week": 7}
 _SUNDAY: Final = 6
 
-_SHARES: Final = {"percent_agreement", *(name for name in MEASURES if "f1" in name)}
-"""Measures from 0 to 1; the others have chance at 0, and 1 as their greatest."""
 _SHARE: Final = (0.0, 1.0)
 _COEFFICIENT: Final = (-1.0, 1.0)
 
@@ -136,7 +134,7 @@ def watched(
         None
         if watch_for is None
         else monitoring.watch(
-            points, watch_for, bounds=_SHARE if measure in _SHARES else _COEFFICIENT
+            points, watch_for, bounds=_SHARE if MEASURES[measure].share else _COEFFICIENT
         ),
         curve.notes,
     )
