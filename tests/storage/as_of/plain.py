@@ -123,8 +123,11 @@ class PlainLedger:
 
     def known(self) -> set[str]:
         """The annotators with a record that was not taken back."""
-        left = (one for one in self.records if one.change not in self.taken_back)
-        return {self.owner(record.given_as) for record in left}
+        return {self.owner(name) for name in self.named()}
+
+    def named(self) -> set[str]:
+        """The names under which a record was given that was not taken back."""
+        return {one.given_as for one in self.records if one.change not in self.taken_back}
 
     def load(self, files: list[File]) -> list[File]:
         """Take an import; returns the files that are one."""
@@ -166,7 +169,7 @@ class Both:
         if isinstance(step, Merge):
             self._merge(*step)
         elif isinstance(step, Split):
-            if self.plain.owner(step.name) != step.name:
+            if self.plain.owner(step.name) != step.name and step.name in self.plain.named():
                 split_annotator(self.connection, self.project, step.name)
                 self.plain.give({step.name}, step.name)
         elif isinstance(step, Undo):
