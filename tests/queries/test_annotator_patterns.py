@@ -16,7 +16,8 @@ from tests.queries.selected import DAY, START, Selected, both_kinds, check_each,
 from tracker import queries
 from tracker.core.tallies import Answer
 from tracker.ledger import Ledger
-from tracker.queries import AnswerFilter, annotator_patterns
+from tracker.queries import AnswerFilter
+from tracker.queries.packing import Packing
 
 Counts = dict[int, Counter[Any]]
 
@@ -100,7 +101,7 @@ def test_evidence(ledger: Ledger, kind: str) -> None:
 def test_what_does_not_fit_into_one_integer(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(annotator_patterns, "BITS", 1)
+    monkeypatch.setattr(Packing, "fits", False)
     check_each(ledger, "one", check_evidence, examples=2)
 
 

@@ -17,6 +17,7 @@ from tracker.ledger import Ledger
 from tracker.projects.items import item_names
 from tracker.projects.project import rename_project
 from tracker.queries import AnswerFilter
+from tracker.queries.packing import Packing
 
 
 def own_answers(plain: Plain) -> dict[int, Counter[Answer]]:
@@ -51,7 +52,7 @@ def test_own_answers_and_joint_patterns(ledger: Ledger, kind: str) -> None:
 def test_own_answers_that_do_not_fit_into_one_integer(
     ledger: Ledger, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tracker.queries.annotator_patterns.BITS", 1)
+    monkeypatch.setattr(Packing, "fits", False)
     check_each(ledger, kind, check_named, examples=3)
 
 

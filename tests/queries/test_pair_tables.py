@@ -17,7 +17,7 @@ from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.ledger import Ledger
 from tracker.measures.cohen import Cells
 from tracker.projects.categories import category_names
-from tracker.queries import pair_tables as pairs_room
+from tracker.queries.packing import Packing
 
 numbers_room = import_module("tracker.queries.pair_tables")
 Tables = dict[tuple[int, int], dict[tuple[Answer, Answer], int]]
@@ -61,7 +61,7 @@ def test_cross_tables(ledger: Ledger, kind: str) -> None:
 def test_cross_tables_that_do_not_fit_into_one_integer(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pairs_room, "BITS", 1)
+    monkeypatch.setattr(Packing, "fits", False)
     check_each(ledger, "one", check_pairs, examples=3)
 
 

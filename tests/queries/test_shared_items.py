@@ -25,8 +25,8 @@ from tracker.core.tallies import (
     minority_answers,
 )
 from tracker.ledger import Ledger
+from tracker.queries.packing import Packing
 
-room = import_module("tracker.queries.shared_items")  # a function has the same name
 numbers_room = import_module("tracker.queries.pair_tables")
 Tables = dict[tuple[int, int], Counter[tuple[Pattern, Answer | None]]]
 Kinds = dict[tuple[int, int], Counter[tuple[int, ...]]]
@@ -106,7 +106,7 @@ def test_shared_items(ledger: Ledger, kind: str) -> None:
 def test_what_does_not_fit_into_one_integer(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "BITS", 1)
+    monkeypatch.setattr(Packing, "fits", False)
     check_each(ledger, "one", check_items, examples=2)
 
 

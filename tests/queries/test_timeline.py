@@ -22,7 +22,7 @@ from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
-from tracker.queries import DAY, AnswerFilter, Window, transitions
+from tracker.queries import DAY, AnswerFilter, Window
 from tracker.snapshots.curve import Curve, rebuilt
 from tracker.storage.as_of import as_it_was, moment_of
 
@@ -33,12 +33,12 @@ EVERY_DAY = range(FIRST - 1, FIRST + DAYS + 8)
 
 WAYS: dict[str, dict[str, int]] = {
     "one integer": {},
-    "too narrow at first": {"FIRST_DIGIT_BITS": 1},
-    "a column": {"BITS": 12},
-    "columns": {"BITS": 6},
-    "texts": {"MOST_CODE_COLUMNS": 0},
+    "too narrow at first": {"transitions.FIRST_DIGIT_BITS": 1},
+    "a column": {"packing.BITS": 12},
+    "columns": {"packing.BITS": 6},
+    "texts": {"transitions.MOST_CODE_COLUMNS": 0},
 }
-"""What to set in `transitions` for three categories to be coded in a way."""
+"""What to set for three categories to be coded in a way."""
 
 Counted = dict[str, dict[str, Labels]]
 """Labels by item and annotator."""
@@ -167,7 +167,7 @@ def follow(ledger: Ledger, patch: pytest.MonkeyPatch, kind: str, case: Case) -> 
             expected = plain_course(connection, project, plain, window)
             with patch.context() as inside:
                 for name, value in WAYS[ways[(look + n) % len(ways)]].items():
-                    inside.setattr(transitions, name, value)
+                    inside.setattr(f"tracker.queries.{name}", value)
                 assert course(connection, project, window) == expected, window
         asked = Query(("percent_agreement", "krippendorff_alpha"))
         curve = rebuilt(connection, project, "day", [*windows][look % 2], asked)
@@ -265,7 +265,7 @@ def test_each_way_is_taken(
     The code of the third category: its digit, and above the first column's the one for all.
     """
     for name, value in WAYS[way].items():
-        monkeypatch.setattr(transitions, name, value)
+        monkeypatch.setattr(f"tracker.queries.{name}", value)
     sent: list[str] = []
     engine = sqlite_ledger.database.engine
     with sqlite_ledger.database.write(keep=False) as connection:

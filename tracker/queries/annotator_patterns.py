@@ -7,18 +7,21 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from typing import cast as typing_cast
 
-from sqlalchemy import ColumnElement, Connection, Select, Subquery, Text, cast, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Label,
+    Select,
+    Subquery,
+    Text,
+    cast,
+    func,
+    select,
+)
 
 from tracker.core.tallies import Answer, JointPattern, Pattern
-from tracker.queries.pattern_codes import (
-    BITS,
-    Code,
-    id_widths,
-    make_code,
-    packed,
-    wide_code,
-    widened,
-)
+from tracker.queries.packing import AS_COLUMNS, Packing
+from tracker.queries.pattern_codes import Code, id_widths, make_code, wide_code, widened
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
 from tracker.storage.schema import Item
 
@@ -35,15 +38,12 @@ def marginals(connection: Connection, selection: Selection) -> dict[int, dict[An
     Annotators are in ascending order.
     """
     answers = answers_of(selection)
-    annotator, category = id_widths(connection, selection)
+    packing = Packing(id_widths(connection, selection))
+    key = packing.key([answers.c.annotator_id, answers.c.answer])
     counts: dict[int, dict[Answer, int]] = {}
-    if selection.project.answers == "one" and annotator + category <= BITS:
-        key = packed([answers.c.annotator_id, answers.c.answer], (annotator, category)).label("key")
-        for number, items in stream(connection, select(key, func.count()).group_by("key")):
-            counts.setdefault(number >> category, {})[(number & ((1 << category) - 1),)] = items
-        return dict(sorted(counts.items()))
-    columns = (answers.c.annotator_id, answers.c.answer)
-    for who, answer, items in stream(connection, select(*columns, func.count()).group_by(*columns)):
+    statement = select(*key, func.count()).group_by(*(column.name for column in key))
+    for *group, items in stream(connection, statement):
+        who, answer = packing.unpack(group)
         own_counts = counts.setdefault(who, {})
         what = read_answer(answer)
         own_counts[what] = own_counts.get(what, 0) + items
@@ -104,7 +104,7 @@ def joint_codes(
             .join(there, (there.c.project_id == second.project.id) & (there.c.name == here.c.name))
             .join(second_items, second_items.c.item_id == there.c.id)
         )
-    named = [column.label(f"key_{n}") for n, column in enumerate(columns)]
+    named = AS_COLUMNS.key(columns)
     statement = select(*named, func.count()).select_from(both).group_by(*(c.name for c in named))
     split = len(one.columns)
     counts: dict[tuple[Pattern, Pattern], int] = {}
@@ -175,14 +175,13 @@ def against_patterns(
 
 def _grouped(
     code: Code,
-    key: Sequence[ColumnElement[Any]],
+    key: Sequence[Label[Any]],
     answers: Subquery,
     extra: Mapping[str, Extra],
     every: bool,
 ) -> Select[Any]:
     """Return one row per group: its columns, the items, and the most answers to one of them."""
-    labels = [column.label(f"key_{n}") for n, column in enumerate(key)]
-    statement = select(*labels, func.count(), func.max(code.items.c.answers))
+    statement = select(*key, func.count(), func.max(code.items.c.answers))
     if every:
         first = next(iter(extra))
         statement = statement.where(code.items.c[first].is_not(None))
@@ -191,60 +190,43 @@ def _grouped(
         # while SQLite would put all patterns into a table with an index first.
         of_item = answers.c.item_id == code.items.c.item_id
         statement = statement.select_from(code.items.join(answers, of_item, isouter=not extra))
-    return statement.group_by(*(label.name for label in labels))  # by name: it holds bound values
+    return statement.group_by(*(column.name for column in key))  # by name: it holds bound values
 
 
 def _grouping(
     code: Code, answers: Subquery, extra: Mapping[str, Extra]
-) -> tuple[list[ColumnElement[Any]], _Split]:
-    """Return what to group tallies by, and a reader of a group's annotator and key.
-
-    If all columns fit into one integer, they are one, which sorts in half the time.
-    """
+) -> tuple[list[Label[Any]], _Split]:
+    """Return what to group tallies by, and a reader of a group's annotator and key."""
     columns: list[ColumnElement[Any]] = [
         *(answers.c[name] for name in extra),
         *(code.items.c[name] for name in code.columns),
         answers.c.answer,
         answers.c.annotator_id,
     ]
+    packing = _packing(code, extra)
+    if packing.fits:
+        for place, one in enumerate(extra.values()):
+            if one.optional:
+                columns[place] = func.coalesce(columns[place], 0)
     decode, read = cache(code.decode), cache(read_answer)
     reads = [one.read for one in extra.values()]
 
-    def key_of(rest: Sequence[Any]) -> tuple[Any, ...]:
-        own = read(rest[-1]), decode(tuple(rest[len(reads) : -1]))
-        if not reads:
-            return own
-        return (*(value(one) for value, one in zip(reads, rest, strict=False)), *own)
-
-    if code.bits is not None:
-        of_code, of_annotator, of_category = code.bits
-        further = [of_category if one.bits is None else one.bits for one in extra.values()]
-        widths = [*further, of_code, of_category]
-        if sum(widths) + of_annotator <= BITS:
-            for place, one in enumerate(extra.values()):
-                if one.optional:
-                    columns[place] = func.coalesce(columns[place], 0)
-            whole = packed(columns, [*widths, of_annotator])
-            return [whole], _unpacking(widths, of_annotator, key_of)
-    return columns, lambda group: (group[-1], key_of(group[:-1]))
-
-
-def _unpacking(
-    widths: Sequence[int], of_annotator: int, key_of: Callable[[Sequence[int]], tuple[Any, ...]]
-) -> _Split:
-    """Return a reader of an integer that `packed` made; the annotator comes last."""
-
     @cache
-    def key(rest: int) -> tuple[Any, ...]:
-        values = []
-        for width in reversed(widths):
-            values.append(rest & ((1 << width) - 1))
-            rest >>= width
-        return key_of(values[::-1])
+    def key_of(key: tuple[Any, ...]) -> tuple[Any, ...]:
+        *rest, own = packing.but_last.unpack(key)
+        further = (value(one) for value, one in zip(reads, rest, strict=False))
+        return (*further, read(own), decode(tuple(rest[len(reads) :])))
 
-    mask = (1 << of_annotator) - 1
+    def split(group: list[Any]) -> tuple[int, tuple[Any, ...]]:
+        key, annotator = packing.split_last(group)
+        return annotator, key_of(key)
 
-    def split(group: list[int]) -> tuple[int, tuple[Any, ...]]:
-        return group[0] & mask, key(group[0] >> of_annotator)
+    return packing.key(columns), split
 
-    return split
+
+def _packing(code: Code, extra: Mapping[str, Extra]) -> Packing:
+    if code.bits is None:
+        return AS_COLUMNS
+    of_code, of_annotator, of_category = code.bits
+    further = [of_category if one.bits is None else one.bits for one in extra.values()]
+    return Packing((*further, of_code, of_category, of_annotator))

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, case, func, select
 
 from tracker.core.tallies import Answer, Pattern
+from tracker.queries.packing import AS_COLUMNS
 from tracker.queries.pattern_codes import Code, make_code, widened
 from tracker.queries.retest import every_repeat
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
@@ -125,7 +126,7 @@ def pair_order(
         else_=2,
     ).label("order")
     key = [first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer, order]
-    labelled = [column.label(f"key_{n}") for n, column in enumerate(key)]
+    labelled = AS_COLUMNS.key(key)
     statement = (
         select(*labelled, func.count())
         .join_from(first, second, first.c.item_id == second.c.item_id)

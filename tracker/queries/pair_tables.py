@@ -7,11 +7,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Join, Select, Subquery, Text, cast, func, select
+from sqlalchemy import Connection, Join, Select, Subquery, Text, cast, func, select
 
 from tracker.core.tallies import Answer, PairTallies
 from tracker.measures.cohen import Cells, cells_of
-from tracker.queries.pattern_codes import BITS, id_widths, packed
+from tracker.queries.packing import AS_COLUMNS, Packing
+from tracker.queries.pattern_codes import id_widths
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -38,14 +39,12 @@ def numbers(connection: Connection, statement: Select[Any]) -> Integers:
     return np.fromstring(text, dtype=np.int64, sep=",").reshape(-1, 2)
 
 
-Columns: TypeAlias = tuple[Integers, Integers, Integers, Integers]
-
-
 def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
     """Return for each pair of annotators the cross-table of their answers to shared items."""
     counts: dict[tuple[int, int], dict[tuple[Answer, Answer], int]] = {}
-    key, statement = _joined(selection, None)
-    for a, b, answer_a, answer_b, items in stream(connection, statement.group_by(*key)):
+    packing = _packing(connection, selection)
+    for *key, items in stream(connection, _joined(selection, packing)):
+        a, b, answer_a, answer_b = packing.unpack(key)
         table = counts.setdefault((a, b), {})
         cell = (read_answer(answer_a), read_answer(answer_b))
         table[cell] = table.get(cell, 0) + items
@@ -65,31 +64,24 @@ def pair_cells(
     Returns:
         The pairs, first id < second id, ascending; and their cross-tables in that order.
     """
-    annotator, category = id_widths(connection, selection)
-    if selection.project.answers != "one" or 2 * (annotator + category) > BITS:
+    packing = _packing(connection, selection)
+    if packing.widths is None or not packing.fits:
         tallies = pair_tallies(connection, selection).counts
         pairs = sorted(tallies)
         return pairs, cells_of([dict(sorted(tallies[pair].items())) for pair in pairs], answers)
-    both, first, second, items = _by_cell(connection, selection, annotator, category)
+    rows = numbers(connection, _joined(selection, packing))
+    keys, items = rows[np.argsort(rows[:, 0])].T  # the order of a sum decides its last digit
+    annotator, _, answer, _ = packing.widths
+    both, first, second = Packing((2 * annotator, answer, answer)).unpack([keys])
     distinct, place = np.unique(both, return_inverse=True)
-    pairs = [(pair >> annotator, pair & ((1 << annotator) - 1)) for pair in distinct.tolist()]
+    one, other = Packing((annotator, annotator)).unpack([distinct])
     used = np.unique(np.concatenate([first, second])).tolist()
     every = (*answers, *((one,) for one in used if (one,) not in set(answers)))
-    code = np.zeros(1 << category, dtype=np.int64)
-    for number, answer in enumerate(every):
-        code[answer[0]] = number
+    code = np.zeros(1 << answer, dtype=np.int64)
+    for number, given in enumerate(every):
+        code[given[0]] = number
+    pairs = list(zip(one.tolist(), other.tolist(), strict=True))
     return pairs, Cells(every, place, code[first], code[second], items, len(pairs))
-
-
-def _by_cell(
-    connection: Connection, selection: Selection, annotator: int, category: int
-) -> Columns:
-    """Return one row per pair and cell, ascending: pair, first answer, second answer, items."""
-    key, statement = _joined(selection, (annotator, category))
-    rows = numbers(connection, statement.group_by(*key))
-    both, items = rows[np.argsort(rows[:, 0])].T  # the order of a sum decides its last digit
-    mask = (1 << category) - 1
-    return both >> 2 * category, (both >> category) & mask, both & mask, items
 
 
 def every_two(first: Subquery, second: Subquery) -> Join:
@@ -100,22 +92,20 @@ def every_two(first: Subquery, second: Subquery) -> Join:
     )
 
 
-def _joined(selection: Selection, widths: tuple[int, int] | None) -> tuple[list[str], Any]:
-    """Return every two answers to an item, the columns to group by, and the statement.
+def _packing(connection: Connection, selection: Selection) -> Packing:
+    """Return the packing of two annotators and their answers."""
+    widths = id_widths(connection, selection)
+    if widths is None:
+        return AS_COLUMNS
+    annotator, answer = widths
+    return Packing((annotator, annotator, answer, answer))
 
-    If the widths in bits of an annotator's and a category's id are given, all four numbers are
-    one integer, which sorts faster.
-    """
+
+def _joined(selection: Selection, packing: Packing) -> Select[Any]:
+    """Return every two answers to an item, counted by the two annotators and answers."""
     first, second = answers_of(selection, "first"), answers_of(selection, "second")
-    key: list[ColumnElement[Any]] = [
-        first.c.annotator_id,
-        second.c.annotator_id,
-        first.c.answer,
-        second.c.answer,
-    ]
-    if widths is not None:
-        annotator, category = widths
-        key = [packed(key, (annotator, annotator, category, category))]
-    named = [column.label(f"key_{n}") for n, column in enumerate(key)]
-    statement = select(*named, func.count()).select_from(every_two(first, second))
-    return [column.name for column in named], statement  # by name: it holds bound values
+    key = packing.key(
+        [first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer]
+    )
+    statement = select(*key, func.count()).select_from(every_two(first, second))
+    return statement.group_by(*(column.name for column in key))  # by name: it holds bound values

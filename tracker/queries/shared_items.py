@@ -30,8 +30,9 @@ from tracker.core.audit_tallies import (
     kinds_of,
 )
 from tracker.core.tallies import Answer, Pattern
+from tracker.queries.packing import AS_COLUMNS, Packing
 from tracker.queries.pair_tables import Integers, numbers
-from tracker.queries.pattern_codes import BITS, Code, make_code, packed
+from tracker.queries.pattern_codes import Code, make_code
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
 
 _LEAST = 20  # shared items of a pair
@@ -51,22 +52,26 @@ def shared_items(
     # Wide enough at once: to join every two answers again would take as long again.
     wide = replace(selection, bits=max(selection.bits, digits))
     code = make_code(connection, wide)
-    if code.bits is None or 2 * code.bits[1] + 5 * digits + _OF_GIVEN > BITS:
+    annotators = 0 if code.bits is None else code.bits[1]
+    packing = Packing((annotators, annotators, 5 * digits, _OF_GIVEN))
+    if code.bits is None or not packing.fits:
         return kinds_of(_patterns(connection, selection, code, least))
-    of_annotator, of_kind = code.bits[1], 5 * digits + _OF_GIVEN
-    keys, items = numbers(connection, _by_kind(wide, code, of_annotator, digits)).T
-    kinds, kind = _numbered(keys & ((1 << of_kind) - 1), of_kind)
-    pairs, pair = _numbered(keys >> of_kind, 2 * of_annotator)
+    keys, items = numbers(connection, _by_kind(wide, code, packing, digits)).T
+    halves = Packing((2 * annotators, 5 * digits + _OF_GIVEN))
+    of_pair, of_kind = halves.unpack([keys])
+    pairs, pair = _numbered(of_pair, 2 * annotators)
+    kinds, kind = _numbered(of_kind, 5 * digits + _OF_GIVEN)
     enough = np.bincount(pair, items, len(pairs)) >= least
     kept = enough[pair]
-    mask = (1 << of_annotator) - 1
-    parts = kinds >> _OF_GIVEN
+    first, second = Packing((annotators, annotators)).unpack([pairs[enough]])
+    parts = Packing((digits, 2 * digits, 2 * digits, _OF_GIVEN))
+    answers, alike, minority, given = parts.unpack([kinds])
     return SharedItems(
-        tuple((number >> of_annotator, number & mask) for number in pairs[enough].tolist()),
-        parts >> 4 * digits,
-        (parts >> 2 * digits) & ((1 << 2 * digits) - 1),
-        parts & ((1 << 2 * digits) - 1),
-        kinds & ((1 << _OF_GIVEN) - 1),
+        tuple(zip(first.tolist(), second.tolist(), strict=True)),
+        answers,
+        alike,
+        minority,
+        given,
         (np.cumsum(enough) - 1)[pair[kept]],
         kind[kept],
         items[kept],
@@ -74,7 +79,7 @@ def shared_items(
     )
 
 
-def _by_kind(selection: Selection, code: Code, of_annotator: int, digits: int) -> Select[Any]:
+def _by_kind(selection: Selection, code: Code, packing: Packing, digits: int) -> Select[Any]:
     """Return items by one integer: pair, answers, ways to share an answer, what both gave.
 
     The ways to share count any answer, and an answer of a minority.
@@ -84,8 +89,7 @@ def _by_kind(selection: Selection, code: Code, of_annotator: int, digits: int) -
     held = _held(selection, of_item.c.code, (first.c.answer - 1) * selection.bits)
     shared = case((2 * held < of_item.c.answers + 2, MINORITY), else_=SAME)
     given = case((first.c.answer == second.c.answer, shared), else_=DIFFERENT)
-    columns = [first.c.annotator_id, second.c.annotator_id, of_item.c.kind, given]
-    key = packed(columns, [of_annotator, of_annotator, 5 * digits, _OF_GIVEN]).label("key")
+    (key,) = packing.key([first.c.annotator_id, second.c.annotator_id, of_item.c.kind, given])
     statement = select(key, func.count().label("items"))
     statement = statement.select_from(_joined(of_item, first, second)).where(_is_pair(second))
     return statement.group_by(key.name)  # by name: it holds bound values
@@ -106,7 +110,7 @@ def _item_kinds(selection: Selection, code: Code, digits: int) -> Subquery:
         alike = alike + ways
         # As in `is_minority`: fewer than half of the others, two left out.
         minority = minority + case((2 * held < answers + 2, ways), else_=0)
-    kind = packed([answers, alike, minority], [digits, 2 * digits, 2 * digits])
+    kind = Packing((digits, 2 * digits, 2 * digits)).pack([answers, alike, minority])
     # An offset keeps this a statement of its own: counted once an item, not for every pair.
     rows = select(code.items.c.item_id, column.label("code"), answers, kind.label("kind"))
     return rows.offset(0).subquery("kinds")
@@ -213,7 +217,7 @@ def _by_pattern(
         first.c.answer,
         second.c.answer,
     ]
-    named = [column.label(f"key_{n}") for n, column in enumerate(key)]
+    named = AS_COLUMNS.key(key)
     statement = select(*named, func.count()).select_from(_joined(code.items, first, second))
     if wanted is not None:
         for place, answers in enumerate((first, second)):

@@ -21,8 +21,9 @@ from sqlalchemy import (
 
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern, TallyColumns
 from tracker.queries.annotator_patterns import against_patterns
+from tracker.queries.packing import Packing
 from tracker.queries.pair_tables import Integers, numbers
-from tracker.queries.pattern_codes import Code, make_code, packed, widened
+from tracker.queries.pattern_codes import Code, make_code, widened
 from tracker.queries.selection import Selection, answers_of, chosen, labels, stream
 from tracker.queries.skips import empty_category
 from tracker.storage.schema import SKIPPED
@@ -85,43 +86,40 @@ def annotator_tallies(connection: Connection, selection: Selection) -> Annotator
     if code.bits is None:
         answers = answers_of(selection)
         return AnnotatorTallies(against_patterns(connection, selection, answers))
-    keys, number = numbers(connection, _packed_tallies(selection, code, code.bits)).T
+    of_code, of_annotator, of_answer = code.bits
+    packing = Packing((of_code, of_answer, of_annotator))
+    keys, number = numbers(connection, _packed_tallies(selection, code, packing)).T
     wider = widened(selection, code, -int(keys.min(initial=0)))
     if wider is not None:
         return annotator_tallies(connection, wider)
-    return AnnotatorTallies(_unpacked(keys, number, code, code.bits))
+    return AnnotatorTallies(_unpacked(keys, number, code, packing))
 
 
-def _packed_tallies(selection: Selection, code: Code, widths: tuple[int, int, int]) -> Select[Any]:
+def _packed_tallies(selection: Selection, code: Code, packing: Packing) -> Select[Any]:
     """Return items by one integer of pattern, own answer and annotator.
 
     If a digit is too small for an item's answers, the integer is their number below 0.
     """
-    of_code, of_annotator, of_category = widths
     answers = answers_of(selection)
     # An outer join finds the same, and is read item by item: see `against_patterns`.
     of_item = answers.c.item_id == code.items.c.item_id
     columns = [code.items.c[code.columns[0]], answers.c.answer, answers.c.annotator_id]
-    key = packed(columns, [of_code, of_category, of_annotator])
     number = code.items.c.answers
-    whole = case((number > code.most_answers, -number), else_=key).label("key")
+    whole = case((number > code.most_answers, -number), else_=packing.pack(columns)).label("key")
     statement = select(whole, func.count().label("number"))
     joined = statement.select_from(code.items.join(answers, of_item, isouter=True))
     return joined.group_by(whole.name)  # by name: it holds bound values
 
 
-def _unpacked(
-    keys: Integers, number: Integers, code: Code, widths: tuple[int, int, int]
-) -> TallyColumns:
-    _, of_annotator, of_category = widths
-    annotators, owner = np.unique(keys & ((1 << of_annotator) - 1), return_inverse=True)
-    order = np.argsort(owner, kind="stable")
-    owner, number, rest = owner[order], number[order], keys[order] >> of_annotator
-    owns, own = np.unique(rest & ((1 << of_category) - 1), return_inverse=True)
-    codes, pattern = np.unique(rest >> of_category, return_inverse=True)
+def _unpacked(keys: Integers, number: Integers, code: Code, packing: Packing) -> TallyColumns:
+    of_item, answer, annotator = packing.unpack([keys])
+    order = np.argsort(annotator, kind="stable")
+    annotators, owner = np.unique(annotator[order], return_inverse=True)
+    owns, own = np.unique(answer[order], return_inverse=True)
+    codes, pattern = np.unique(of_item[order], return_inverse=True)
     answers = [(category,) for category in owns.tolist()]
     patterns = tuple(code.decode((one,)) for one in codes.tolist())
-    return TallyColumns(annotators, tuple(answers), patterns, owner, own, pattern, number)
+    return TallyColumns(annotators, tuple(answers), patterns, owner, own, pattern, number[order])
 
 
 class Present(NamedTuple):

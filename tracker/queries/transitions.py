@@ -31,7 +31,8 @@ from sqlalchemy import cast as sql_cast
 from tracker.core.audit_tallies import Sequences
 from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.queries.annotator_patterns import ANSWER, against_patterns
-from tracker.queries.pattern_codes import BITS, MOST_CODE_COLUMNS, highest_ids, packed
+from tracker.queries.packing import AS_COLUMNS, Digits, Packing
+from tracker.queries.pattern_codes import MOST_CODE_COLUMNS, highest_ids
 from tracker.queries.selection import (
     FIRST_DIGIT_BITS,
     Selection,
@@ -73,9 +74,9 @@ def codings(connection: Connection, selection: Selection, span: range) -> Iterat
         annotators, categories = highest_ids(connection, selection)
         most = max((2 * annotators).bit_length(), 1)  # a day's come before the others of it go
         for bits in sorted({min(FIRST_DIGIT_BITS, most), most}):
-            digits = _Digits(bits, categories, span, most)
+            digits = Digits.fitting(bits, categories, most)
             if 0 < len(digits.starts) <= MOST_CODE_COLUMNS:
-                yield digits
+                yield _Sums(digits, span, most)
     yield _Texts()
 
 
@@ -85,103 +86,77 @@ def _so_far(total: FunctionElement[Any], events: Subquery) -> ColumnElement[Any]
 
 
 def _grouped(keys: Sequence[ColumnElement[Any]]) -> Select[Any]:
-    every = select(*(key.label(f"key_{n}") for n, key in enumerate(keys))).subquery("every_step")
+    every = select(*keys).subquery("every_step")
     return select(*every.c, func.count()).group_by(*every.c)
 
 
 @dataclass(frozen=True)
-class _Digits:
-    """A code of digits: one for each category, and above the first column's one for all.
+class _Sums:
+    """A code of digits: one for each category, and above the first integer's one for all.
 
-    The database has as many columns of them as needed; together they are the code.
+    The database has as many integers as needed; together they are the code.
 
     Attributes:
-        bits: of a category's digit.
-        categories: how many there are.
+        digits: those of the categories.
         span: the days that events lie on.
         most: the bits of the digit for all, which no number of answers exceeds.
     """
 
-    bits: int
-    categories: int
+    digits: Digits
     span: range
     most: int
 
     @property
-    def per_column(self) -> int:
-        return min((BITS - self.most) // self.bits, max(self.categories, 1))
-
-    @property
-    def starts(self) -> range:
-        """The first category of each column."""
-        return range(1, self.categories + 1, self.per_column)
-
-    @property
     def above(self) -> int:
         """How many bits are below the digit for all."""
-        return self.bits * self.per_column
+        return self.digits.bits * self.digits.per_column
 
     @property
-    def widths(self) -> tuple[int, int, int]:
-        """The bits of a day, of the code where it is one column, and of an event."""
-        token = (2 * self.categories + 1).bit_length()
-        return len(self.span).bit_length(), self.most + self.above, token
+    def width(self) -> int:
+        """The bits of an integer."""
+        return self.most + self.above
 
     @property
-    def alone(self) -> bool:
-        """Whether day, code and event are one integer together."""
-        return len(self.starts) == 1 and sum(self.widths) <= BITS
+    def packing(self) -> Packing:
+        """The packing of a day, the integers of the code, and an event."""
+        event = (2 * self.digits.categories + 1).bit_length()
+        code = [self.width for _ in self.digits.starts]
+        return Packing((len(self.span).bit_length(), *code, event))
 
     def holds(self, code: int) -> bool:
         """Return whether no category's digit can have run over."""
-        return code >> self.above & (1 << self.most) - 1 < 1 << self.bits
+        return code >> self.above & (1 << self.most) - 1 < 1 << self.digits.bits
 
     def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
-        code = [self._column(events, start) for start in self.starts]
+        code = [self._integer(events, start) for start in self.digits.starts]
         day = events.c.day - self.span.start
-        token = events.c.answer * 2 + (events.c.gone if "gone" in events.c else ADDED)
-        change = {token: self._change(token) for token in range(2, 2 * self.categories + 2)}
-        first = self.span.start
-        if not self.alone:
-            for since, *columns, what, number in stream(connection, _grouped([day, *code, token])):
-                after = sum(column << place * BITS for place, column in enumerate(columns))
-                yield since + first, after - change[what], after, number
-            return
-        _, of_code, of_token = self.widths
-        codes, tokens = (1 << of_code) - 1, (1 << of_token) - 1
-        key = packed([day, *code, token], self.widths)
-        for value, number in stream(connection, _grouped([key])):
-            after = value >> of_token & codes
-            before = after - change[value & tokens]
-            yield (value >> of_token + of_code) + first, before, after, number
+        event = events.c.answer * 2 + (events.c.gone if "gone" in events.c else ADDED)
+        change = {n: self._change(n) for n in range(2, 2 * self.digits.categories + 2)}
+        packing, width, first = self.packing, self.width, self.span.start
+        for *key, number in stream(connection, _grouped(packing.key([day, *code, event]))):
+            since, *integers, what = packing.unpack(key)
+            after = sum(integer << place * width for place, integer in enumerate(integers))
+            yield since + first, after - change[what], after, number
 
-    def _column(self, events: Subquery, start: int) -> ColumnElement[int]:
+    def _integer(self, events: Subquery, start: int) -> ColumnElement[int]:
         """Return the digits of the categories from one on."""
-        one = sql_cast(literal(1), BigInteger)
-        shifted: ColumnElement[int] = one.bitwise_lshift((events.c.answer - start) * self.bits)
-        if len(self.starts) > 1:
-            inside = events.c.answer.between(start, start + self.per_column - 1)
-            shifted = case((inside, shifted), else_=0)
+        one = self.digits.one(events.c.answer, start)
         if start == 1:
-            shifted = shifted + (1 << self.above)
+            one = one + (1 << self.above)
         if "gone" in events.c:
-            shifted = case((events.c.gone == REMOVED, -shifted), else_=shifted)
-        return sql_cast(_so_far(func.sum(shifted), events), BigInteger)
+            one = case((events.c.gone == REMOVED, -one), else_=one)
+        return sql_cast(_so_far(func.sum(one), events), BigInteger)
 
-    def _change(self, token: int) -> int:
-        """What an event adds to the code."""
-        column, digit = divmod((token >> 1) - 1, self.per_column)
-        added = (1 << column * BITS + digit * self.bits) + (1 << self.above)
-        return -added if token & 1 == REMOVED else added
+    def _change(self, event: int) -> int:
+        """Return what an event adds to the code."""
+        column, digit = divmod((event >> 1) - 1, self.digits.per_column)
+        added = (1 << column * self.width + digit * self.digits.bits) + (1 << self.above)
+        return -added if event & 1 == REMOVED else added
 
     def decode(self, code: int) -> Pattern:
-        answers: list[tuple[Answer, int]] = []
-        for category in range(1, self.categories + 1):
-            column, digit = divmod(category - 1, self.per_column)
-            count = code >> column * BITS + digit * self.bits & (1 << self.bits) - 1
-            if count:
-                answers.append(((category,), count))
-        return tuple(answers)
+        below = (1 << self.above) - 1
+        places = range(len(self.digits.starts))
+        return self.digits.decode(code >> place * self.width & below for place in places)
 
 
 class _Texts:
@@ -197,7 +172,9 @@ class _Texts:
             sign = case((events.c.gone == REMOVED, "-"), else_="+")
         token = sign + sql_cast(events.c.answer, Text)
         code = _so_far(func.aggregate_strings(token, ","), events)
-        for day, after, number in stream(connection, _grouped([events.c.day, code])):
+        for day, after, number in stream(
+            connection, _grouped(AS_COLUMNS.key([events.c.day, code]))
+        ):
             yield day, after.rpartition(",")[0], after, number
 
     def decode(self, code: str) -> Pattern:
