@@ -184,7 +184,7 @@ def prose(text: str) -> str:
 
 def paragraph(text: str) -> str:
     """Return one paragraph; a paragraph of examples becomes one command per line."""
-    if not re.match("Examples?: ", text):
+    if not re.match("Examples?:\n- ", text):
         return text
     examples = re.findall(r"`([^`]+)`", " ".join(text.split()))
     return "\n".join(["```console", *(f"$ {example}" for example in examples), "```"])

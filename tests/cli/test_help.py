@@ -22,7 +22,7 @@ def help_of(command: Any) -> str:
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_command_says_what_it_does(run: Run, name: str) -> None:
     text = help_of(LEAVES[name])
-    assert re.match(r"[A-Z].*[.`]$", text), text
+    assert re.match(r"[A-Z].*\. Examples?: ", text), text
     shown = run(*name.split(), "--help")
     assert shown.err == ""
     assert "Usage: tracker " + name in " ".join(shown.out.split())
@@ -37,16 +37,18 @@ def test_every_option_and_argument_is_told_by_its_help_or_its_name(name: str) ->
         assert told, f"{name}: {parameter.name}"
 
 
-@pytest.mark.parametrize(
-    ("name", "example"),
-    [
-        (name, example)
-        for name, command in LEAVES.items()
-        for example in re.findall(r"`(tracker [^`]+)`", help_of(command))
-    ],
-)
-def test_every_example_can_be_typed(name: str, example: str) -> None:
-    assert parse(example) == name
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_command_has_examples_one_a_line_and_a_next_step(run: Run, name: str) -> None:
+    text = LEAVES[name].help
+    examples = re.findall(r"^- `(tracker .+)`$", text, re.MULTILINE)
+    assert examples
+    assert [parse(example) for example in examples] == [name] * len(examples)
+    (following,) = re.findall(r"^Next: `(tracker .+)`$", text, re.MULTILINE)
+    assert parse(following) != name
+    shown = run(*name.split(), "--help", env={"COLUMNS": "80"}).out
+    lines = [line.strip() for line in shown.splitlines()]
+    assert {f"• {example}" for example in examples} <= {*lines}, "not wrapped at 80 columns"
+    assert f"Next: {following}" in lines
 
 
 def test_the_first_help_leads_to_the_tour(run: Run) -> None:

@@ -55,15 +55,21 @@ def agreement(
 ) -> None:
     """Show how well annotators agree: the weakest category first, then every coefficient.
 
-    Examples: `tracker agreement reviews`, `tracker agreement reviews --by pair`,
-    `tracker agreement reviews --measure krippendorff_alpha --json`,
-    `tracker agreement essays --scale ordinal --weights quadratic --bootstrap 1000`,
-    `tracker agreement reviews --since 2026-03-01 --exclude-flagged`,
-    `tracker agreement reviews --as-of 2026-03-31`,
-    `tracker agreement reviews --where language=nl --where language=de --by attribute:source`,
-    `tracker agreement reviews --explain fleiss_kappa`,
-    `tracker agreement reviews --influence annotator`, `tracker agreement reviews --best-merges`,
-    `tracker agreement reviews --against pilot`, `tracker agreement reviews --methods --bibtex`
+    Examples:
+    - `tracker agreement reviews`
+    - `tracker agreement reviews --by pair`
+    - `tracker agreement reviews --measure krippendorff_alpha --json`
+    - `tracker agreement essays --weights quadratic --bootstrap 1000`
+    - `tracker agreement reviews --since 2026-03-01 --exclude-flagged`
+    - `tracker agreement reviews --as-of 2026-03-31`
+    - `tracker agreement reviews --where language=nl --by attribute:source`
+    - `tracker agreement reviews --explain fleiss_kappa`
+    - `tracker agreement reviews --influence annotator`
+    - `tracker agreement reviews --best-merges`
+    - `tracker agreement reviews --against pilot`
+    - `tracker agreement reviews --methods --bibtex`
+
+    Next: `tracker audit reviews`
     """
     way = question.asked(by)
     if limit is not None and by != "item":

@@ -34,7 +34,13 @@ def list_(
     project: ProjectArgument,
     output: Output = Output(),
 ) -> None:
-    """List a project's annotators with their kind, other names and number of labels."""
+    """List a project's annotators with their kind, other names and number of labels.
+
+    Example:
+    - `tracker annotator list reviews`
+
+    Next: `tracker annotator show ada -p reviews`
+    """
     from tracker.render.cells import count
     from tracker.render.tables import table
 
@@ -71,7 +77,10 @@ def show_(
 ) -> None:
     """Show one annotator: figures beside the co-annotators', findings, and their items.
 
-    Example: `tracker annotator show bob -p reviews`
+    Example:
+    - `tracker annotator show bob -p reviews`
+
+    Next: `tracker annotator report ada -p reviews`
     """
     from tracker.render.annotator import annotator_view
 
@@ -109,7 +118,10 @@ def report(
     It holds only that person's figures and findings, and the range of the middle half of the
     others.
 
-    Example: `tracker annotator report bob -p reviews -o bob.md`
+    Example:
+    - `tracker annotator report bob -p reviews -o bob.md`
+
+    Next: `tracker flags list reviews --annotator ada`
     """
     from tracker.render.annotator import report_text, report_view
 
@@ -138,7 +150,13 @@ def rename(
     name: Name,
     new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
-    """Rename an annotator; files with the old name still match."""
+    """Rename an annotator; files with the old name still match.
+
+    Example:
+    - `tracker annotator rename reviews ann ada`
+
+    Next: `tracker annotator list reviews`
+    """
     made = opened(context).annotators.rename(project, name, new)
     say(f"{name} is now {made.name}, also known as {', '.join(made.aliases)}")
 
@@ -153,6 +171,12 @@ def kind(
     """Set what an annotator is; only humans enter inter-annotator figures.
 
     A reference annotator's answers are the truth that others are compared with.
+
+    Examples:
+    - `tracker annotator kind reviews gpt model`
+    - `tracker annotator kind reviews expert reference`
+
+    Next: `tracker agreement reviews --gold`
     """
     made = opened(context).annotators.kind(project, name, what)
     say(f"{made.name} is now a {made.kind} annotator in {project}")
@@ -165,7 +189,13 @@ def alias(
     name: Name,
     other: Annotated[str, typer.Argument(metavar="ALIAS", help="The other name.")],
 ) -> None:
-    """Add another name under which this annotator's answers arrive."""
+    """Add another name under which this annotator's answers arrive.
+
+    Example:
+    - `tracker annotator alias reviews ann ann@example.org`
+
+    Next: `tracker annotator list reviews`
+    """
     made = opened(context).annotators.alias(project, name, other)
     say(f"{made.name} is also known as {', '.join(made.aliases)}")
 
@@ -184,7 +214,10 @@ def merge(
 
     If both answered an item, the later answer stands. To undo: tracker annotator split.
 
-    Examples: `tracker annotator merge "ann b" --into ann`
+    Example:
+    - `tracker annotator merge "ann b" --into ann`
+
+    Next: `tracker annotator list reviews`
     """
     confirm(f"Merge {name} into {into}?", yes=yes)
     made = opened(context).annotators.merge(project, name, into)
@@ -199,7 +232,10 @@ def split(
 ) -> None:
     """Separate an alias: its answers belong to an annotator of that name again.
 
-    Examples: `tracker annotator split "ann b"`
+    Example:
+    - `tracker annotator split "ann b"`
+
+    Next: `tracker annotator list reviews`
     """
     made = opened(context).annotators.split(project, alias_name)
     say(f"{made.name} is an annotator of {project} again")
@@ -220,7 +256,11 @@ def erase(
     Snapshots stay as they are: they hold numbers. Those taken before can no longer be recounted
     from the labels. Texts that people wrote stay, too; those that hold the name are counted.
 
-    Examples: `tracker annotator erase reviews ann`, `tracker annotator erase ann --all-projects`
+    Examples:
+    - `tracker annotator erase reviews ann`
+    - `tracker annotator erase ann --all-projects`
+
+    Next: `tracker snapshots list reviews`
     """
     if all_projects and project:
         raise InvalidOption(f"--all-projects, or {project!r}?", "leave one of them out")

@@ -77,9 +77,13 @@ def audit(
     confirmed by a consensus of all answers. The strongest are shown first. What a finding means,
     and what it does not mean, is in docs/audit.md.
 
-    Examples: `tracker audit reviews`, `tracker audit reviews --evidence 5`,
-    `tracker audit reviews --record --fail-on flagged`,
-    `tracker audit reviews --kind copying --since 7d`
+    Examples:
+    - `tracker audit reviews`
+    - `tracker audit reviews --evidence 5`
+    - `tracker audit reviews --record --fail-on flagged`
+    - `tracker audit reviews --kind copying --since 7d`
+
+    Next: `tracker flags list reviews`
     """
     from tracker.render.audit import audit_view
     from tracker.render.flags import recorded_words

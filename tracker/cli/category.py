@@ -25,7 +25,13 @@ def list_(
     project: ProjectArgument,
     output: Output = Output(),
 ) -> None:
-    """List a project's categories in order, with the number of labels that stand."""
+    """List a project's categories in order, with the number of labels that stand.
+
+    Example:
+    - `tracker category list reviews`
+
+    Next: `tracker agreement reviews --best-merges`
+    """
     from tracker.render.cells import count
     from tracker.render.tables import table
 
@@ -49,7 +55,10 @@ def order(
 ) -> None:
     """Set the order of the categories, by which ordinal scales rank them.
 
-    Example: `tracker category order reviews negative,neutral,positive`
+    Example:
+    - `tracker category order reviews negative,neutral,positive`
+
+    Next: `tracker agreement reviews --scale ordinal`
     """
     listed = opened(context).categories.order(project, names.split(","))
     show(
@@ -75,7 +84,10 @@ def merge(
 
     To take it back: tracker category split. --known-at shows what was before.
 
-    Example: `tracker category merge reviews Positive positive`
+    Example:
+    - `tracker category merge reviews Positive positive`
+
+    Next: `tracker agreement reviews`
     """
     if not dry_run:
         confirm(f"Merge {category!r} into {into!r}?", yes=yes)
@@ -98,7 +110,10 @@ def split(
 ) -> None:
     """Take a merge back: the category has its own answers again.
 
-    Example: `tracker category split reviews Positive`
+    Example:
+    - `tracker category split reviews Positive`
+
+    Next: `tracker category list reviews`
     """
     whose = opened(context).categories.split(project, category)
     show(
@@ -115,6 +130,12 @@ def rename(
     old: Annotated[str, typer.Argument(metavar="CATEGORY")],
     new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
-    """Rename a category; its labels follow."""
+    """Rename a category; its labels follow.
+
+    Example:
+    - `tracker category rename reviews pos positive`
+
+    Next: `tracker category list reviews`
+    """
     opened(context).categories.rename(project, old, new)
     say(f"{old} is now {new.strip()} in {project}")

@@ -47,10 +47,13 @@ def compare(
     among annotators and among categories; the shares add up to it. The last
     options are for states that are no snapshots: those were read as they were recorded.
 
-    Examples: `tracker compare reviews last~1 last`,
-    `tracker compare reviews baseline 2026-05-31`,
-    `tracker compare reviews "..guideline v2" "guideline v2.."`,
-    `tracker compare pilot last last --with reviews`
+    Examples:
+    - `tracker compare reviews last~1 last`
+    - `tracker compare reviews baseline 2026-05-31`
+    - `tracker compare reviews "..guideline v2" "guideline v2.."`
+    - `tracker compare pilot last last --with reviews`
+
+    Next: `tracker annotator show ada -p reviews`
     """
     from tracker.render.compare import compare_view
 

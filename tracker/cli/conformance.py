@@ -20,7 +20,11 @@ def conformance(output: Output = Output()) -> None:
     your own database is neither read nor changed, whatever --database says. Exits with 1 where a
     number is wrong.
 
-    Examples: `tracker conformance`, `tracker conformance --json`
+    Examples:
+    - `tracker conformance`
+    - `tracker conformance --json`
+
+    Next: `tracker agreement reviews --methods --bibtex`
     """
     import tempfile
     from pathlib import Path

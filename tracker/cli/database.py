@@ -21,7 +21,13 @@ def register(app: typer.Typer) -> None:
 
 @databases.command("upgrade")
 def upgrade(context: typer.Context) -> None:
-    """Upgrade the schema to this program's revision; create the database if there is none."""
+    """Upgrade the schema to this program's revision; create the database if there is none.
+
+    Example:
+    - `tracker database upgrade`
+
+    Next: `tracker database check`
+    """
     database = opened(context).database
     before = database.require_known()
     database.upgrade()
@@ -35,7 +41,13 @@ def upgrade(context: typer.Context) -> None:
 @databases.command("current")
 @grouped
 def current(context: typer.Context, output: Output = Output()) -> None:
-    """Print the schema's revision and the one this program needs."""
+    """Print the schema's revision and the one this program needs.
+
+    Example:
+    - `tracker database current`
+
+    Next: `tracker database upgrade`
+    """
     database = opened(context).database
     revision = database.revision()
     told = {"database": str(database), "revision": revision, "head": database.head}
@@ -44,7 +56,14 @@ def current(context: typer.Context, output: Output = Output()) -> None:
 
 @databases.command("check")
 def check(context: typer.Context, as_json: AsJson = False) -> None:
-    """Look for damage, broken references and rows that no constraint can forbid."""
+    """Look for damage, broken references and rows that no constraint can forbid.
+
+    Examples:
+    - `tracker database check`
+    - `tracker database check --json`
+
+    Next: `tracker database backup copy.db`
+    """
     database = opened(context).database
     problems = database.check()
     if as_json:
@@ -65,7 +84,13 @@ def backup(
     context: typer.Context,
     target: Annotated[str, typer.Argument(metavar="FILE", help="New file to write.")],
 ) -> None:
-    """Copy the database while it is in use (SQLite; for Postgres: pg_dump)."""
+    """Copy the database while it is in use (SQLite; for Postgres: pg_dump).
+
+    Example:
+    - `tracker database backup copy.db`
+
+    Next: `tracker --database sqlite:///copy.db database check`
+    """
     database = opened(context).database
     database.backup(Path(target))
     say(f"{target} is a copy of {database}")

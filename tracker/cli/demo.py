@@ -40,7 +40,11 @@ def demo(
 ) -> None:
     """Take a tour in a few seconds: import, assess, record and audit published examples.
 
-    Examples: `tracker demo`, `tracker demo --year`
+    Examples:
+    - `tracker demo`
+    - `tracker demo --year`
+
+    Next: `tracker import answers.csv -p mine`
     """
     from tracker.ledger import Ledger
 

@@ -37,9 +37,12 @@ def labels(
     Models and references are included. An unknown value is an empty cell, or null. The rows can be
     imported again. An existing file is kept unless --force is given.
 
-    Examples: `tracker export labels reviews -o labels.csv`,
-    `tracker export labels reviews -o march.parquet --as-of 2026-03-31 --force`,
-    `tracker export labels reviews -o - --annotator ada`
+    Examples:
+    - `tracker export labels reviews -o labels.csv`
+    - `tracker export labels reviews -o march.parquet --as-of 2026-03-31`
+    - `tracker export labels reviews -o - --annotator ada`
+
+    Next: `tracker import labels.csv -p copy`
     """
     from tracker.render.cells import many
 
@@ -69,8 +72,11 @@ def history(
 
     Options that choose answers need --every. An existing file is kept unless --force is given.
 
-    Examples: `tracker export history reviews -o history.csv`,
-    `tracker export history reviews -o weeks.jsonl --every week --window 7d --force`
+    Examples:
+    - `tracker export history reviews -o history.csv`
+    - `tracker export history reviews -o weeks.jsonl --every week --force`
+
+    Next: `tracker history reviews`
     """
     from tracker.render.cells import many
 

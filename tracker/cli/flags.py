@@ -61,8 +61,12 @@ def list_(
 ) -> None:
     """List a project's recorded findings: those that need attention, or all.
 
-    Examples: `tracker flags list reviews`, `tracker flags list reviews --state all --csv`,
-    `tracker flags list reviews --annotator ada --kind category_bias`
+    Examples:
+    - `tracker flags list reviews`
+    - `tracker flags list reviews --state all --csv`
+    - `tracker flags list reviews --annotator ada --kind category_bias`
+
+    Next: `tracker flags show 3 -p reviews`
     """
     from tracker.render.flags import flags_view
 
@@ -89,7 +93,10 @@ def show_(
 ) -> None:
     """Show one finding: the latest evidence, what was done about it, every sighting.
 
-    Example: `tracker flags show 3 -p reviews`
+    Example:
+    - `tracker flags show 3 -p reviews`
+
+    Next: `tracker flags acknowledge 3 -p reviews`
     """
     from tracker.render.flags import flag_view
 
@@ -108,7 +115,10 @@ def acknowledge(
 ) -> None:
     """Mark open findings as being dealt with.
 
-    Example: `tracker flags acknowledge 3 4 -p reviews --note "will talk to ada"`
+    Example:
+    - `tracker flags acknowledge 3 4 -p reviews --note "will talk to ada"`
+
+    Next: `tracker flags resolve 3 -p reviews`
     """
     done = opened(context).flags.acknowledge(project, flag, by=_name(by), note=note)
     _say_acts(project, "acknowledge", done, as_json=as_json)
@@ -125,7 +135,10 @@ def dismiss(
 ) -> None:
     """Mark findings as harmless; they reopen if the evidence grows by half.
 
-    Example: `tracker flags dismiss 3 -p reviews --note "only had the easy batch"`
+    Example:
+    - `tracker flags dismiss 3 -p reviews --note "only had the easy batch"`
+
+    Next: `tracker flags list reviews --state dismissed`
     """
     done = opened(context).flags.dismiss(project, flag, by=_name(by), note=note)
     _say_acts(project, "dismiss", done, as_json=as_json)
@@ -142,7 +155,10 @@ def resolve(
 ) -> None:
     """Mark findings as dealt with; they reopen if an audit finds them again.
 
-    Example: `tracker flags resolve 3 -p reviews --note "answers given anew" --by bo`
+    Example:
+    - `tracker flags resolve 3 -p reviews --note "answers given anew" --by bo`
+
+    Next: `tracker audit reviews --record`
     """
     done = opened(context).flags.resolve(project, flag, by=_name(by), note=note)
     _say_acts(project, "resolve", done, as_json=as_json)
@@ -159,7 +175,10 @@ def appeal(
 ) -> None:
     """Record an annotator's objection to a finding; its state does not change.
 
-    Example: `tracker flags appeal 3 -p reviews --note "the guideline says so" --by ada`
+    Example:
+    - `tracker flags appeal 3 -p reviews --note "as the guideline says"`
+
+    Next: `tracker flags show 3 -p reviews`
     """
     done = opened(context).flags.appeal(project, flag, by=_name(by), note=note)
     _say_acts(project, "appeal", [done], as_json=as_json)
@@ -177,7 +196,11 @@ def history(
 ) -> None:
     """Show what was done about a finding, or about all of a project's, by whom and why.
 
-    Examples: `tracker flags history 3 -p reviews`, `tracker flags history -p reviews --csv`
+    Examples:
+    - `tracker flags history 3 -p reviews`
+    - `tracker flags history -p reviews --csv`
+
+    Next: `tracker flags list reviews`
     """
     from tracker.render.flags import changes_view
 

@@ -66,9 +66,13 @@ def gate(
     Exits with 0 if every check passes, 1 if one fails, else 6 if one cannot be computed.
     docs/gate.md lists what can be checked.
 
-    Examples: `tracker gate reviews --init`, `tracker gate reviews`,
-    `tracker gate reviews --config strict.toml --since 7d --json`,
-    `tracker gate reviews --format junit -o gate.xml`
+    Examples:
+    - `tracker gate reviews --init`
+    - `tracker gate reviews`
+    - `tracker gate reviews --config strict.toml --since 7d --json`
+    - `tracker gate reviews --format junit -o gate.xml`
+
+    Next: `tracker audit reviews`
     """
     if init:
         if form or as_json or output:

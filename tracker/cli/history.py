@@ -83,10 +83,14 @@ def history(
     The curve joins snapshots with the same settings. docs/history.md explains trends and alarms,
     and how often they are false.
 
-    Examples: `tracker history reviews`, `tracker history reviews --every week`,
-    `tracker history reviews --every day --window 7d --since 2026-03-01 --json`,
-    `tracker history reviews --measure gwet_ac1 --measure percent_agreement`,
-    `tracker history reviews --trend --watch-for drop`
+    Examples:
+    - `tracker history reviews`
+    - `tracker history reviews --every week`
+    - `tracker history reviews --every day --window 7d --json`
+    - `tracker history reviews --measure gwet_ac1 --measure percent_agreement`
+    - `tracker history reviews --trend --watch-for drop`
+
+    Next: `tracker compare reviews last~1 last`
     """
     if output.name == "csv" and (trend or watch_for is not None):
         raise InvalidOption("a trend is no table of rows", "use --json, or leave out --csv")

@@ -61,8 +61,11 @@ def import_files(
 
     Importing a file again changes nothing. A corrected answer replaces the old one, which is kept.
 
-    Examples: `tracker import answers.csv -p reviews`,
-    `tracker import wide.csv -p reviews --wide --map item=document`
+    Examples:
+    - `tracker import answers.csv -p reviews`
+    - `tracker import wide.csv -p reviews --wide --map item=document`
+
+    Next: `tracker agreement reviews`
     """
     how: Reading = {
         "options": settings.options,
@@ -105,7 +108,13 @@ def list_(
     project: ProjectOption = None,
     output: Output = Output(),
 ) -> None:
-    """List the imports of a project, or of all, oldest first."""
+    """List the imports of a project, or of all, oldest first.
+
+    Example:
+    - `tracker imports list reviews`
+
+    Next: `tracker imports show 3`
+    """
     name = some_project(argument, project)
     found = [one.to_dict() for one in opened(context).imports.list(name)]
     rows = [
@@ -142,7 +151,13 @@ def show_(
     ],
     output: Output = Output(),
 ) -> None:
-    """Show one import: its files, their digests, and the outcome of its rows."""
+    """Show one import: its files, their digests, and the outcome of its rows.
+
+    Example:
+    - `tracker imports show 3`
+
+    Next: `tracker imports undo 3`
+    """
     from tracker.render.cells import count, minute
     from tracker.render.tables import table
 
@@ -169,7 +184,14 @@ def undo(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Undo an import as if it had never happened; the answers it replaced stand again."""
+    """Undo an import as if it had never happened; the answers it replaced stand again.
+
+    Examples:
+    - `tracker imports undo 3`
+    - `tracker imports undo 3 --yes --json`
+
+    Next: `tracker imports list`
+    """
     known = opened(context).imports
     found = known.show(number)
     confirm(f"Undo import {number} into {found.project} ({found.counts['rows']:,} rows)?", yes=yes)

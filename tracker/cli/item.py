@@ -39,7 +39,13 @@ def list_(
     ] = 100,
     output: Output = Output(),
 ) -> None:
-    """List a project's items in import order, with the number of their annotators."""
+    """List a project's items in import order, with the number of their annotators.
+
+    Example:
+    - `tracker item list reviews --limit 20`
+
+    Next: `tracker item show reviews item_0001`
+    """
     from tracker.render.cells import count
     from tracker.render.tables import table
 
@@ -72,7 +78,10 @@ def import_(
 
     Status and coverage count them. Importing the list again changes nothing.
 
-    Examples: `tracker item import items.csv -p reviews --keep source`
+    Example:
+    - `tracker item import items.csv -p reviews --keep source`
+
+    Next: `tracker status reviews`
     """
     how: Reading = {"columns": columns or (), **given.reading}
     with rejections_shown(as_json=as_json):
@@ -87,7 +96,13 @@ def show_(
     item: Annotated[str, typer.Argument(metavar="ITEM", help="The item's key.")],
     output: Output = Output(),
 ) -> None:
-    """Show who said what about an item, when, and what was superseded or undone."""
+    """Show who said what about an item, when, and what was superseded or undone.
+
+    Example:
+    - `tracker item show reviews item_0001`
+
+    Next: `tracker annotator show ada -p reviews`
+    """
     from tracker.render.pairs import item_view
 
     record = opened(context).items.show(project, item)

@@ -37,8 +37,11 @@ def note(
 ) -> None:
     """Note an event, such as a new guideline; curves show it.
 
-    Examples: `tracker project note reviews "guideline v2"`,
-    `tracker project note reviews "two annotators joined" --at 2026-03-01`
+    Examples:
+    - `tracker project note reviews "guideline v2"`
+    - `tracker project note reviews "two annotators joined" --at 2026-03-01`
+
+    Next: `tracker history reviews`
     """
     made = opened(context).notes.add(project, text, at)
     if as_json:
@@ -51,7 +54,10 @@ def note(
 def notes(context: typer.Context, project: ProjectArgument, output: Output = Output()) -> None:
     """List a project's notes in the order of their events.
 
-    Example: `tracker project notes reviews`
+    Example:
+    - `tracker project notes reviews`
+
+    Next: `tracker compare reviews "..guideline v2" "guideline v2.."`
     """
     from tracker.render.cells import minute
     from tracker.render.tables import table
@@ -78,7 +84,11 @@ def unnote(
 ) -> None:
     """Remove a note from the time line; the record of changes keeps it.
 
-    Examples: `tracker project unnote reviews 2`, `tracker project unnote reviews 2 --erase`
+    Examples:
+    - `tracker project unnote reviews 2`
+    - `tracker project unnote reviews 2 --erase`
+
+    Next: `tracker project notes reviews`
     """
     removed = opened(context).notes.remove(project, number, erase=erase)
     if erase:

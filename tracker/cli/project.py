@@ -39,7 +39,10 @@ def create(
 ) -> None:
     """Create a project; `import` creates one too, with the same options.
 
-    Example: `tracker project create reviews --categories negative,neutral,positive --wanted 3`
+    Example:
+    - `tracker project create reviews --categories yes,no --wanted 3`
+
+    Next: `tracker import answers.csv -p reviews`
     """
     made = opened(context).projects.create(project, settings.options)
     if as_json:
@@ -56,7 +59,13 @@ def list_(
     everything: Annotated[bool, typer.Option("--all", help="Include archived projects.")] = False,
     output: Output = Output(),
 ) -> None:
-    """List the projects by name."""
+    """List the projects by name.
+
+    Example:
+    - `tracker project list --all`
+
+    Next: `tracker status`
+    """
     rows = [one.to_dict() for one in opened(context).projects.list(archived=everything)]
     show({"projects": rows}, output=output, rows=rows, view=_projects_table(rows))
     if not rows:
@@ -82,7 +91,13 @@ def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
 
 @about_project(projects, "show")
 def show_(context: typer.Context, project: ProjectArgument, output: Output = Output()) -> None:
-    """Show a project's settings and its categories."""
+    """Show a project's settings and its categories.
+
+    Example:
+    - `tracker project show reviews`
+
+    Next: `tracker project set reviews --wanted 3`
+    """
     from tracker.render.tables import table
 
     settings = opened(context).projects.show(project)
@@ -118,8 +133,11 @@ def set_(
 
     A scale or a closed list that does not fit the answers is refused. --wanted 0 is no number.
 
-    Examples: `tracker project set reviews --wanted 3`,
-    `tracker project set reviews --scale ordinal --categories negative,neutral,positive`
+    Examples:
+    - `tracker project set reviews --wanted 3`
+    - `tracker project set reviews --scale ordinal --categories low,mid,high`
+
+    Next: `tracker status reviews`
     """
     made, categories = changed = opened(context).projects.set(
         project,
@@ -145,7 +163,13 @@ def rename(
     project: ProjectArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
 ) -> None:
-    """Rename a project."""
+    """Rename a project.
+
+    Example:
+    - `tracker project rename reviews product-reviews`
+
+    Next: `tracker project list`
+    """
     made = opened(context).projects.rename(project, name)
     say(f"{project} is now {made.name}")
 
@@ -158,14 +182,27 @@ def archive(
         bool, typer.Option("--restore", help="Put the project back on the list.")
     ] = False,
 ) -> None:
-    """Take a project off the list of active ones; nothing is deleted."""
+    """Take a project off the list of active ones; nothing is deleted.
+
+    Examples:
+    - `tracker project archive reviews`
+    - `tracker project archive reviews --restore`
+
+    Next: `tracker project list --all`
+    """
     found = opened(context).projects.archive(project, restore=restore)
     say(f"{found.name} is {'active again' if restore else 'archived'}")
 
 
 @about_project(projects, "delete", guess=False)
 def delete(context: typer.Context, project: ProjectArgument, yes: Yes = False) -> None:
-    """Permanently delete a project with its answers, snapshots and flags."""
+    """Permanently delete a project with its answers, snapshots and flags.
+
+    Example:
+    - `tracker project delete reviews`
+
+    Next: `tracker project list`
+    """
     known = opened(context).projects
     name = known.find(project).name
     confirm(f"Permanently delete {name} with everything in it?", yes=yes)

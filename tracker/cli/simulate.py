@@ -61,8 +61,11 @@ def simulate(
 ) -> None:
     """Generate answers with a known agreement, into a file or straight into a project.
 
-    Examples: `tracker simulate mixed -p mixed`,
-    `tracker simulate crowd --annotators honest=20,constant=1,random=2 -o crowd.csv`
+    Examples:
+    - `tracker simulate mixed -p mixed`
+    - `tracker simulate crowd --annotators honest=9,random=2 -o crowd.csv`
+
+    Next: `tracker agreement mixed`
     """
     from tracker import simulate as room
 

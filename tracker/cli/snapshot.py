@@ -57,11 +57,15 @@ def snapshot(
     The options and the selection of answers are recorded with them. Only items that changed since
     the last snapshot with the same options are read, if that is faster.
 
-    Examples: `tracker snapshot reviews --name "guideline v2"`,
-    `tracker snapshot reviews --if-changed`, `tracker snapshot reviews --as-of 2026-03-31`,
-    `tracker snapshot reviews --name Dutch --where language=nl --exclude-flagged`
-
     Prints `snapshot NUMBER: …`; with `--quiet` before the command the number alone.
+
+    Examples:
+    - `tracker snapshot reviews --name "guideline v2"`
+    - `tracker snapshot reviews --if-changed`
+    - `tracker snapshot reviews --as-of 2026-03-31`
+    - `tracker snapshot reviews --name Dutch --where language=nl`
+
+    Next: `tracker history reviews`
     """
     taken = opened(context).record_snapshot(
         project,

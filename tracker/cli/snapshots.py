@@ -37,7 +37,11 @@ def list_(
 ) -> None:
     """List a project's snapshots, oldest first, with their counts, selections and notes.
 
-    Examples: `tracker snapshots list reviews`, `tracker snapshots list reviews --last 0`
+    Examples:
+    - `tracker snapshots list reviews`
+    - `tracker snapshots list reviews --last 0`
+
+    Next: `tracker snapshots show reviews last`
     """
     from tracker.render.history import snapshot_rows
     from tracker.render.snapshots import snapshots_view
@@ -71,8 +75,11 @@ def show_(
 ) -> None:
     """Show everything about one snapshot: figures, settings, what was known, open flags.
 
-    Examples: `tracker snapshots show reviews last`,
-    `tracker snapshots show reviews "guideline v2" --json`
+    Examples:
+    - `tracker snapshots show reviews last`
+    - `tracker snapshots show reviews "guideline v2" --json`
+
+    Next: `tracker compare reviews last~1 last`
     """
     from tracker.render.snapshots import page_view
 
@@ -105,8 +112,12 @@ def verify(
     stored and the snapshot before; then all is counted again from the ledger as it was known.
     Exits with 1 where something differs, and names the first bad snapshot.
 
-    Examples: `tracker snapshots verify reviews`, `tracker snapshots verify reviews --chain-only`,
-    `tracker snapshots verify reviews --expect 3f0c…`
+    Examples:
+    - `tracker snapshots verify reviews`
+    - `tracker snapshots verify reviews --chain-only`
+    - `tracker snapshots verify reviews --expect 3f0c…`
+
+    Next: `tracker snapshots list reviews`
     """
     from tracker.render.snapshots import verified_view
 
@@ -180,8 +191,11 @@ def prune(
     Named snapshots are kept, and so is the last one of each combination of settings; the rules
     apply to each combination separately.
 
-    Examples: `tracker snapshots prune reviews --keep daily:30,weekly:52 --dry-run`,
-    `tracker snapshots prune reviews --keep last:10,monthly:24 --yes`
+    Examples:
+    - `tracker snapshots prune reviews --keep daily:30,weekly:52 --dry-run`
+    - `tracker snapshots prune reviews --keep last:10,monthly:24 --yes`
+
+    Next: `tracker snapshots verify reviews --chain-only`
     """
     from tracker.render.snapshots import plan_view
 

@@ -25,7 +25,11 @@ def status(
 ) -> None:
     """Show the progress of a project, or of all active ones: items, answers, coverage, pace, flags.
 
-    Examples: `tracker status`, `tracker status reviews --as-of 2026-03-31`
+    Examples:
+    - `tracker status`
+    - `tracker status reviews --as-of 2026-03-31`
+
+    Next: `tracker agreement reviews`
     """
     from tracker.render.snapshots import pace_lines, status_view
 
