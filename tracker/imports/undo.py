@@ -16,7 +16,6 @@ from sqlalchemy import (
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.imports.item_facts import take_back_facts
-from tracker.imports.staging import FATES
 from tracker.projects.change_log import lock_project, record_change, touch
 from tracker.projects.supersede import restore, retire
 from tracker.storage import seals
@@ -25,6 +24,9 @@ from tracker.storage.schema import Change, Import, Label, PastLabel, Project, So
 
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
+
+
+_ROWS = ("rows", "inserted", "changed", "unchanged", "older", "rejected")
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,10 @@ def list_imports(
             row.change_id,
             row.recorded_at,
             tuple(sources.get(row.id, ())),
-            {name: getattr(row, name) for name in ("rows", *FATES, "rejected")},
+            {
+                name: getattr(row, name)
+                for name in ("rows", "inserted", "changed", "unchanged", "older", "rejected")
+            },
             row.undone_at,
         )
         for row in connection.execute(statement)
