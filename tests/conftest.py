@@ -19,6 +19,7 @@ from sqlalchemy import URL, Engine, create_engine, event
 
 from tests import postgres
 from tests.helpers import write_file
+from tests.profiles import SQL_ROOMS, THOROUGH
 from tracker.ledger import Ledger
 from tracker.storage.backends import BACKENDS
 from tracker.storage.database import Database
@@ -27,13 +28,31 @@ from tracker.storage.schema import Base
 # No deadline: the first interval of a process imports scipy, and a database takes its time.
 # A test that shares one database among its examples makes a new project for each.
 settings.register_profile(
-    "tracker", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    "tracker",
+    max_examples=100 if THOROUGH else 30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("tracker")
 
 NO_POSTGRES = "NO POSTGRES"
 _numbers = itertools.count(1)
 _emptied = itertools.count(1)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave Postgres out of a quick run, but for the rooms that write SQL and who asks by name."""
+    if THOROUGH:
+        return
+    left_out = [item for item in items if _elsewhere(item)]
+    items[:] = [item for item in items if not _elsewhere(item)]
+    config.hook.pytest_deselected(items=left_out)
+
+
+def _elsewhere(item: pytest.Item) -> bool:
+    call = getattr(item, "callspec", None)
+    on_postgres = call is not None and call.params.get("backend") == "postgresql"
+    return on_postgres and not {*SQL_ROOMS} & {*item.path.parts}
 
 
 @pytest.fixture(scope="session")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import copy
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,12 +114,15 @@ class Module(NamedTuple):
     tree: ast.Module
 
 
-def modules() -> Iterator[Module]:
+@cache
+def modules() -> tuple[Module, ...]:
     """Every module of the package."""
     package = CHECKOUT / "tracker"
-    for path in sorted(package.rglob("*.py")):
-        room = path.relative_to(package).with_suffix("").parts[0]
-        yield Module(room, str(path.relative_to(CHECKOUT)), ast.parse(path.read_text("utf-8")))
+    return tuple(
+        Module(path.relative_to(package).with_suffix("").parts[0],
+               str(path.relative_to(CHECKOUT)), ast.parse(path.read_text("utf-8")))
+        for path in sorted(package.rglob("*.py"))
+    )  # fmt: skip
 
 
 def too_long(texts: dict[str, str]) -> list[str]:
@@ -138,12 +141,15 @@ def faults(module: Module) -> list[str]:
 Fault = tuple[int, str]
 
 
-def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def _imports(
+    tree: ast.AST, *, types: bool = True, functions: bool = True
+) -> Iterator[tuple[int, str]]:
     """The dotted name of every module that a tree imports, wherever the statement stands.
 
-    Of this package's own, with what is imported from it, which may be a module, too.
+    Of this package's own, with what is imported from it, which may be a module, too. Left out are,
+    if said, what is for type checkers and what stands in functions.
     """
-    for node in ast.walk(tree):
+    for node in _statements(tree, types, functions):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -154,6 +160,19 @@ def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
             else:
                 yield node.lineno, module
+
+
+def _statements(tree: ast.AST, types: bool, functions: bool) -> Iterator[ast.AST]:
+    """The statements of a tree: no import stands within an expression."""
+    for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+        block = getattr(tree, part, [])
+        for node in block if isinstance(block, list) else []:
+            yield node
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not functions:
+                continue
+            guarded = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+            if types or not guarded:
+                yield from _statements(node, types, functions)
 
 
 def _direction(module: Module) -> Iterator[Fault]:
@@ -208,7 +227,7 @@ def _libraries(module: Module) -> Iterator[Fault]:
         if module.room not in LIBRARIES.get(library, {module.room}):
             yield line, f"{module.room} imports {library}"
     lazy = LAZY | LAZY_IN.get(module.room, set())
-    for line, name in _imports(_loaded(module.tree)):
+    for line, name in _imports(module.tree, types=False, functions=False):
         if name.startswith(tuple(lazy)):
             yield line, f"{name} is imported as the module is loaded"
 
@@ -217,39 +236,11 @@ def _face(module: Module) -> Iterator[Fault]:
     """What commands run from below the ledger; for types they may name anything."""
     if module.room != "cli":
         return
-    for line, name in _imports(_without_types(module.tree)):
+    for line, name in _imports(module.tree, types=False):
         package, _, rest = name.partition(".")
         below = rest.partition(".")[0] not in COMMANDS and name not in BELOW_THE_LEDGER
         if package == "tracker" and below:
             yield line, f"a command takes {name} from below the ledger"
-
-
-def _without_types(tree: ast.Module) -> ast.Module:
-    """What runs at all: not what is for type checkers."""
-
-    class Pruned(ast.NodeTransformer):
-        def visit_If(self, node: ast.If) -> ast.AST | None:
-            guarded = ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
-            return None if guarded else self.generic_visit(node)
-
-    pruned = Pruned().visit(copy.deepcopy(tree))
-    assert isinstance(pruned, ast.Module)
-    return pruned
-
-
-def _loaded(tree: ast.Module) -> ast.Module:
-    """What runs when a module is loaded: neither functions nor what is for type checkers."""
-
-    class Pruned(ast.NodeTransformer):
-        def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-            return None
-
-        def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-            return None
-
-    pruned = Pruned().visit(_without_types(tree))
-    assert isinstance(pruned, ast.Module)
-    return pruned
 
 
 def _names(module: Module) -> Iterator[Fault]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.audit.crowds import sentence
 from tests.audit.records import Asked, Person, Record, recorded
+from tests.profiles import examples
 from tracker.audit.findings import audit
 from tracker.audit.kinds import KINDS
 
@@ -57,7 +58,7 @@ def same(one, other):
             assert mine == (None if yours is None else pytest.approx(yours, rel=1e-6, abs=1e-9))
 
 
-@settings(max_examples=4)
+@examples(4)
 @given(seeds, st.permutations(range(6)), st.permutations(range(3)))
 def test_renumbering_annotators_and_categories_changes_no_figure(seed, people, categories):
     record = small(seed)
@@ -77,7 +78,7 @@ def test_renumbering_annotators_and_categories_changes_no_figure(seed, people, c
     same(before, {unordered(*k): v for k, v in after.items()})
 
 
-@settings(max_examples=4)
+@examples(4)
 @given(seeds, st.randoms(use_true_random=False))
 def test_the_order_of_items_does_not_matter(seed, random):
     record = small(seed)
@@ -96,7 +97,7 @@ def test_the_order_of_items_does_not_matter(seed, random):
     same(findings(record), findings(moved))
 
 
-@settings(max_examples=4)
+@examples(4)
 @given(seeds)
 def test_every_p_value_is_one_and_no_q_value_is_below_it(seed):
     record = small(seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.conftest import Run
+from tests.profiles import thorough
 
 HAPPENED = (("2025-05-05", "rise"), ("2025-08-04", "drop"), ("2025-09-29", "rise"))
 """The guideline; rico joins; rico has gone, and the revision begins a week later."""
@@ -22,6 +23,7 @@ def digests(run: Run, postgres_url: str) -> dict[str, list[str]]:
     return found
 
 
+@thorough
 def test_the_year(run: Run, digests: dict[str, list[str]], postgres_url: str) -> None:
     assert len(digests["file"]) == 11
     assert digests["file"] == digests["server"]

@@ -6,11 +6,12 @@ import math
 from datetime import date
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from sqlalchemy import Connection
 
 from tests.compare.test_item_changes import Pair, Plain
 from tests.imports.test_against_a_plain_ledger import PlainLedger
+from tests.profiles import examples
 from tests.queries.test_timeline import (
     EVERYTHING_AT_ONCE,
     FIRST,
@@ -117,7 +118,7 @@ BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
 
 @BOTH_KINDS
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
-    @settings(max_examples=6)
+    @examples(6)
     @example((SAID_AGAIN, 1, 1, 0))
     @example((EVERYTHING_AT_ONCE, 1, 1, 7))
     @given(cases(kind))
@@ -129,7 +130,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
 
 @BOTH_KINDS
 def test_on_postgres(emptied_postgres_ledger: Ledger, kind: str) -> None:
-    @settings(max_examples=2)
+    @examples(2)
     @example((EVERYTHING_AT_ONCE, 1, 1, 7))
     @given(cases(kind))
     def check(case: Case) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.profiles import examples
 from tracker.compare.decomposition import Group, contributions
 
 Groups = dict[str, Group]
@@ -103,7 +104,7 @@ def near(found: Mapping[str, float]) -> Any:
     return pytest.approx(dict(found), abs=1e-12)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(some_groups(), some_groups())
 def test_parts_add_up(before: Groups, after: Groups) -> None:
     found = parts(before, after)
@@ -111,14 +112,14 @@ def test_parts_add_up(before: Groups, after: Groups) -> None:
     assert found.keys() == before.keys() | after.keys()
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(some_groups(), some_groups())
 def test_the_way_back_is_the_opposite(before: Groups, after: Groups) -> None:
     back = parts(after, before)
     assert parts(before, after) == near({name: -part for name, part in back.items()})
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(some_groups(), some_groups(), st.sampled_from([-2.0, 0.5, 3.0]))
 def test_where_the_scale_begins_does_not_matter(
     before: Groups, after: Groups, shift: float
@@ -130,7 +131,7 @@ def test_where_the_scale_begins_does_not_matter(
     assert parts(moved(before), moved(after)) == near({n: 4 * part for n, part in found.items()})
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(some_groups(), some_groups())
 def test_a_group_told_in_halves_has_the_same_part(before: Groups, after: Groups) -> None:
     def halved(of: Groups) -> Groups:
@@ -145,7 +146,7 @@ def test_a_group_told_in_halves_has_the_same_part(before: Groups, after: Groups)
     assert parts(before, after) == near(whole)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(some_groups())
 def test_what_did_not_change_has_no_part(before: Groups) -> None:
     assert parts(before, before) == dict.fromkeys(before, 0.0)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from tests.imports.test_against_a_plain_ledger import Files, Labels, take
+from tests.profiles import examples
 from tracker import queries
 from tracker.compare.item_changes import KINDS, ItemChange, changes_between, gathered, patterns_with
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
@@ -160,7 +161,7 @@ BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
 
 @BOTH_KINDS
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
-    @settings(max_examples=6)
+    @examples(6)
     @example(EVERYTHING)
     @example(THE_SAME)
     @example(({}, EVERYTHING[0]))
@@ -174,7 +175,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
 
 @BOTH_KINDS
 def test_on_postgres(emptied_postgres_ledger: Ledger, kind: str) -> None:
-    @settings(max_examples=2)
+    @examples(2)
     @example(EVERYTHING)
     @example(({}, EVERYTHING[0]))
     @example((EVERYTHING[0], {}))

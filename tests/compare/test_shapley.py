@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.profiles import examples
 from tracker.compare.decomposition import shares
 
 Game = Callable[[frozenset[str]], float | None]
@@ -64,14 +65,14 @@ def test_one_vote_in_a_weighted_majority() -> None:
 # -- axioms --------------------------------------------------------------------------------
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(games)
 def test_shares_add_up(game: Worths) -> None:
     whole = game[frozenset(KINDS)] - game[frozenset()]
     assert math.fsum(found(game).values()) == pytest.approx(whole, abs=1e-12)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(games, games)
 def test_shares_of_a_sum_are_sums_of_shares(one: Worths, other: Worths) -> None:
     both = found({some: 3 * one[some] + other[some] for some in SETS})
@@ -79,7 +80,7 @@ def test_shares_of_a_sum_are_sums_of_shares(one: Worths, other: Worths) -> None:
     assert both == pytest.approx({k: 3 * mine[k] + theirs[k] for k in KINDS}, abs=1e-12)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(games)
 def test_kinds_that_are_alike_share_alike(game: Worths) -> None:
     swapped = str.maketrans("ab", "ba")
@@ -88,14 +89,14 @@ def test_kinds_that_are_alike_share_alike(game: Worths) -> None:
     assert told["a"] == pytest.approx(told["b"], abs=1e-12)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(games, worths)
 def test_a_kind_that_always_adds_the_same_gets_just_that(game: Worths, worth: float) -> None:
     dull = {some: game[some - {"d"}] + worth * ("d" in some) for some in SETS}
     assert found(dull)["d"] == pytest.approx(worth, abs=1e-12)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(games, st.permutations(KINDS))
 def test_the_order_of_the_kinds_does_not_matter(game: Worths, order: list[str]) -> None:
     assert shares(order, game.__getitem__) == pytest.approx(found(game), abs=1e-12)

@@ -12,7 +12,7 @@ import krippendorff
 import nervaluate
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from nltk.metrics.distance import interval_distance, jaccard_distance, masi_distance
 from seqeval.metrics import f1_score as seqeval_f1
@@ -35,6 +35,7 @@ from tests.conformance.peers import (
 )
 from tests.measures.answered import Answered
 from tests.measures.strategies import answered, complete, several_categories
+from tests.profiles import examples
 from tracker.core.tallies import Answer
 from tracker.measures.accuracy import against_gold
 from tracker.measures.category_rates import category_rates
@@ -48,7 +49,7 @@ CLOSE = 1e-9
 DECLARED: dict[str, Any] = {"categories": [0, 1, 2, 3], "values": VALUES}
 FOUR: list[Answer] = [(0,), (1,), (2,), (3,)]
 
-some = settings(max_examples=60)
+some = examples(60)
 
 
 def defined(value: float | None) -> float:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, func, select
 
 from tests.helpers import csv_text
+from tests.profiles import examples
 from tracker.export import standing_labels
 from tracker.imports.column_roles import parse_map
 from tracker.imports.loader import ImportResult, load
@@ -181,7 +182,7 @@ def both_kinds(test: Callable[..., None]) -> Callable[..., None]:
 
 @both_kinds
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]) -> None:
-    @settings(max_examples=10)
+    @examples(10)
     @example(UNTIMED_AFTER_TIMED)
     @given(steps(labels))
     def check(script: list[Files | int]) -> None:
@@ -194,7 +195,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, kind: str, labels: st.SearchStrategy[A
 def test_on_postgres(
     emptied_postgres_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]
 ) -> None:
-    @settings(max_examples=3)
+    @examples(3)
     @example(UNTIMED_AFTER_TIMED)
     @given(steps(labels))
     def check(script: list[Files | int]) -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
 from tests.helpers import SPANS, count_statements, undo
+from tests.profiles import examples
 from tracker.agreement import Query
 from tracker.agreement.groups import by_attribute
 from tracker.core.errors import InvalidOption, NotFound
@@ -140,7 +141,7 @@ ALL_KINDS: Any = (
 
 
 def test_on_sqlite(sqlite_ledger: Ledger, write: Write) -> None:
-    @settings(max_examples=10)
+    @examples(10)
     @example(ALL_KINDS)
     @given(scripts)
     def check(script: Any) -> None:
@@ -150,7 +151,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, write: Write) -> None:
 
 
 def test_on_postgres(emptied_postgres_ledger: Ledger, write: Write) -> None:
-    @settings(max_examples=3)
+    @examples(3)
     @example(ALL_KINDS)
     @given(scripts)
     def check(script: Any) -> None:

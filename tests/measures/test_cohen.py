@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.measures.answered import Table
 from tests.measures.strategies import one_category
+from tests.profiles import examples
 from tracker.measures import cohen as pairs
 from tracker.measures.accuracy import against_gold
 from tracker.measures.cohen import cells_of, cohen_kappa, cohen_kappas
@@ -59,7 +60,7 @@ def test_kappa_is_1_if_and_only_if_agreement_is_perfect(counts: Table) -> None:
 
 
 @pytest.mark.parametrize("weighting", ["identity", "linear", "ordinal"])
-@settings(max_examples=12)
+@examples(12)
 @given(st.lists(tables, max_size=5))
 def test_many_pairs_at_once_are_each_by_itself(weighting: str, many: list[Table]) -> None:
     answers = [(n,) for n in range(4)]

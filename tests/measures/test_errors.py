@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from tests.measures.answered import Answered
 from tests.measures.strategies import answered, complete, crowd
+from tests.profiles import examples
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
@@ -132,7 +133,7 @@ def test_the_error_of_lights_kappa_is_near_a_jackknifes() -> None:
     assert error == pytest.approx(wanted, rel=0.01)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(answered(annotators=3))
 def test_the_same_answers_twice(answers: Answered) -> None:
     """Nothing changes but alpha's correction, and n - 1 of n items' squares become (2n - 1)."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.measures.answered import Answered
@@ -19,6 +19,7 @@ from tests.measures.strategies import (
     several_categories,
     tally,
 )
+from tests.profiles import examples
 from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.chance_corrected import percent_agreement
@@ -27,7 +28,7 @@ from tracker.measures.pattern_table import merge_answer, merge_patterns, without
 from tracker.measures.sample import sample_of
 
 BOOTSTRAPPED = {name: one.redrawn for name, one in MEASURES.items() if one.redrawn is not None}
-some = settings(max_examples=15)
+some = examples(15)
 DECLARED: dict[str, Any] = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.measures.answered import Answered
@@ -22,6 +22,7 @@ from tests.measures.strategies import (
     several_categories,
     tally,
 )
+from tests.profiles import examples
 from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.chance_corrected import percent_agreement
@@ -95,7 +96,7 @@ def shuffled(answers: Answered, random: Random) -> Answered:
     return renamed(Answered(given_), dict(enumerate(random.sample(range(4), 4))))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(answered(), st.randoms(use_true_random=False))
 def test_order_and_names_do_not_matter(answers: Answered, random: Random) -> None:
     after = shuffled(answers, random)
@@ -103,7 +104,7 @@ def test_order_and_names_do_not_matter(answers: Answered, random: Random) -> Non
         alike(after.estimate(measure, **reading), answers.estimate(measure, **reading))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(answered(several_categories), st.randoms(use_true_random=False))
 def test_order_and_names_do_not_matter_to_sets(answers: Answered, random: Random) -> None:
     after = shuffled(answers, random)
@@ -111,7 +112,7 @@ def test_order_and_names_do_not_matter_to_sets(answers: Answered, random: Random
         alike(after.estimate(measure, **reading), answers.estimate(measure, **reading))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(answered())
 def test_the_direction_of_a_scale_does_not_matter(answers: Answered) -> None:
     turned = renamed(answers, {0: 3, 1: 2, 2: 1, 3: 0})
@@ -122,7 +123,7 @@ def test_the_direction_of_a_scale_does_not_matter(answers: Answered) -> None:
             alike(after, answers.estimate(measure, **reading))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(answered(), st.floats(0.1, 50), st.floats(-9, 9))
 def test_the_unit_of_numbers_does_not_matter_nor_where_they_begin(
     answers: Answered, unit: float, start: float
@@ -137,7 +138,7 @@ def test_the_unit_of_numbers_does_not_matter_nor_where_they_begin(
             )
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(projects(one_category), projects(one_category))
 def test_tallies_of_parts_add_up_to_the_tally_of_all(left: Rows, right: Rows) -> None:
     parts, whole = tally(left) + tally(right), tally(left + right)
@@ -149,7 +150,7 @@ def test_tallies_of_parts_add_up_to_the_tally_of_all(left: Rows, right: Rows) ->
             )
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(answered(), answered())
 def test_kappas_of_names_add_up_as_well(left: Answered, right: Answered) -> None:
     whole = Answered([*left.given, *right.given])
@@ -173,7 +174,7 @@ def test_kappas_of_names_add_up_as_well(left: Answered, right: Answered) -> None
     assert found.value == (None if wanted.value is None else pytest.approx(wanted.value, abs=1e-9))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(answered())
 def test_categories_that_nobody_chose_matter_to_two_coefficients_alone(answers: Answered) -> None:
     used = sorted({c for given_ in answers.given for (c,) in given_.values()})
@@ -191,7 +192,7 @@ def test_categories_that_nobody_chose_matter_to_two_coefficients_alone(answers: 
 # -- values --------------------------------------------------------------------------------
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(projects(one_category | several_categories))
 def test_percent_agreement_by_plain_count(rows: Rows) -> None:
     found = percent_agreement(sample_of(tally(rows), 5, several=True))
@@ -207,7 +208,7 @@ def test_percent_agreement_by_plain_count(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("scale", ["nominal", "interval", "ratio"])
-@settings(max_examples=20)
+@examples(20)
 @given(projects(one_category))
 def test_alpha_by_plain_count(scale: str, rows: Rows) -> None:
     values = DECLARED["values"]
@@ -246,7 +247,7 @@ def test_perfect_and_only_perfect_agreement_is_1(answers: Answered) -> None:
             assert len(answered_with) == 1, measure
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(answered())
 def test_alpha_is_fleiss_kappa_but_for_few_answers(answers: Answered) -> None:
     # Where all items have as many answers: 1 - alpha = (1 - kappa) (N - 1) / N of N answers.
@@ -266,7 +267,7 @@ def test_alpha_is_fleiss_kappa_but_for_few_answers(answers: Answered) -> None:
 
 
 @pytest.mark.parametrize("weighting", WEIGHTS)
-@settings(max_examples=20)
+@examples(20)
 @given(complete())
 def test_two_annotators_have_one_kappa_and_one_pi(weighting: str, answers: Answered) -> None:
     reading = DECLARED | {"weighting": weighting}
@@ -336,7 +337,7 @@ TWO: Metric = {"categories": [0, 1], "values": {0: 0.0, 1: 7.0}}
 two_categories = st.integers(0, 1).map(lambda category: (category,))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(answered(two_categories))
 def test_weights_of_two_categories_are_no_weights(answers: Answered) -> None:
     for measure in WEIGHTED:

@@ -6,10 +6,11 @@ import math
 from statistics import fmean, stdev
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind, ttest_rel
 
+from tests.profiles import examples
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.significance import Comparison, dependent, independent
 
@@ -79,7 +80,7 @@ def of_mean(column: list[float]) -> Coefficient:
     )
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(columns, columns)
 def test_independent_means_are_welchs_t_test(first: list[float], second: list[float]) -> None:
     assume(len(set(first)) > 1 and len(set(second)) > 1)

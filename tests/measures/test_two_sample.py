@@ -8,10 +8,11 @@ from statistics import fmean, median, variance
 from typing import Any
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, ttest_ind, wilcoxon
 
+from tests.profiles import examples
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
 from tracker.measures.hodges_lehmann import Shift, shift_of_pairs, shift_of_two
@@ -85,7 +86,7 @@ def test_mann_whitney_on_hollander_and_wolfe_1999_examples_4_1_and_4_3() -> None
 # -- other ways to the same figure ------------------------------------------------
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(columns, columns)
 def test_t_tests_as_by_another_program(first: list[float], second: list[float]) -> None:
     assume(len(set(first)) > 1 and len(set(second)) > 1)
@@ -139,7 +140,7 @@ def test_mann_whitney_by_counting(first: list[float], second: list[float]) -> No
     assert found.difference == median(one - other for one, other in product(first, second))
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(st.lists(figure, min_size=2, max_size=5), st.lists(figure, min_size=2, max_size=5))
 def test_few_values_have_an_exact_p_ties_or_not(first: list[float], second: list[float]) -> None:
     assume(len({*first, *second}) > 1)
@@ -163,7 +164,7 @@ def test_many_values_have_the_p_of_another_program() -> None:
     assert found.p_value == pytest.approx(mannwhitneyu(first, second).pvalue)
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(two)
 def test_wilcoxon_by_counting(pairs: list[tuple[float, float]]) -> None:
     first, second = both(pairs)
@@ -246,7 +247,7 @@ def test_the_other_way_round_everything_turns(pairs: list[tuple[float, float]]) 
 # -- which test -------------------------------------------------------------------
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.data())
 def test_the_design_chooses_and_never_the_figures(data: st.DataObject) -> None:
     """Pairs or not, and how many: the same test whatever the figures are."""
@@ -282,7 +283,7 @@ def near(found: Comparison) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.lists(st.tuples(figure, figure, st.integers(1, 6)), min_size=1, max_size=4))
 def test_figures_may_be_counted(rows: list[tuple[float, float, int]]) -> None:
     first, second, counts = map(list, zip(*rows, strict=True))

@@ -8,9 +8,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.profiles import examples
 from tests.queries.plain import Rows, compare, one, rows_of, several, store
 from tracker.ledger import Ledger
 from tracker.projects.project import rename_project
@@ -30,18 +31,14 @@ def both_kinds(test: Callable[..., None]) -> Callable[..., None]:
 
 @both_kinds
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]) -> None:
-    settings(max_examples=10)(
-        given(rows_of(labels))(lambda rows: check(sqlite_ledger, rows, kind))
-    )()
+    examples(10)(given(rows_of(labels))(lambda rows: check(sqlite_ledger, rows, kind)))()
 
 
 @both_kinds
 def test_on_postgres(
     emptied_postgres_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]
 ) -> None:
-    settings(max_examples=3)(
-        given(rows_of(labels))(lambda rows: check(emptied_postgres_ledger, rows, kind))
-    )()
+    examples(3)(given(rows_of(labels))(lambda rows: check(emptied_postgres_ledger, rows, kind)))()
 
 
 def drawn(annotators: int, categories: int, items: int, *, most: int = 1) -> Rows:

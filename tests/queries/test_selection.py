@@ -8,10 +8,11 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import count_statements
+from tests.profiles import examples
 from tests.queries.plain import LATE, Rows, compare, compare_groups, store_raw
 from tracker import queries
 from tracker.core import clock
@@ -106,14 +107,12 @@ kinds = pytest.mark.parametrize("kind", ["one", "several"])
 
 @kinds
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
-    settings(max_examples=4)(given(seeds)(lambda seed: check(sqlite_ledger, seed, kind)))()
+    examples(4)(given(seeds)(lambda seed: check(sqlite_ledger, seed, kind)))()
 
 
 @kinds
 def test_on_postgres(emptied_postgres_ledger: Ledger, kind: str) -> None:
-    settings(max_examples=1)(
-        given(seeds)(lambda seed: check(emptied_postgres_ledger, seed, kind))
-    )()
+    examples(1)(given(seeds)(lambda seed: check(emptied_postgres_ledger, seed, kind)))()
 
 
 def x(label: str) -> frozenset[str]:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, update
 
 from tests.helpers import SPANS, count_statements, csv_text
+from tests.profiles import examples
 from tracker import queries
 from tracker.imports.column_roles import parse_map
 from tracker.imports.loader import load
@@ -198,9 +199,9 @@ def check(ledger: Ledger, rows: Rows) -> None:
 
 def test_any_file_on_sqlite(sqlite_ledger: Ledger) -> None:
     files = st.dictionaries(keys, spans, min_size=1, max_size=15)
-    settings(max_examples=10)(given(files)(lambda rows: check(sqlite_ledger, rows)))()
+    examples(10)(given(files)(lambda rows: check(sqlite_ledger, rows)))()
 
 
 def test_any_file_on_postgres(emptied_postgres_ledger: Ledger) -> None:
     files = st.dictionaries(keys, spans, min_size=1, max_size=15)
-    settings(max_examples=3)(given(files)(lambda rows: check(emptied_postgres_ledger, rows)))()
+    examples(3)(given(files)(lambda rows: check(emptied_postgres_ledger, rows)))()

@@ -7,12 +7,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, event
 
 from tests.helpers import count_rows, count_statements
 from tests.imports.test_against_a_plain_ledger import Files, Labels, PlainLedger, take
+from tests.profiles import examples
 from tracker import queries
 from tracker.agreement import Query, assess
 from tracker.core import clock
@@ -216,7 +217,7 @@ BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
 
 @BOTH_KINDS
 def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    @settings(max_examples=8)
+    @examples(8)
     @example((SAID_AGAIN, 3, 1, 1))
     @example((EVERYTHING_AT_ONCE, 3, 2, 7))
     @given(cases(kind))
@@ -230,7 +231,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind:
 def test_on_postgres(
     emptied_postgres_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    @settings(max_examples=2)
+    @examples(2)
     @example((SAID_AGAIN, 3, 1, 1))
     @example((EVERYTHING_AT_ONCE, 3, 2, 7))
     @given(cases(kind))

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import func, select, text
 
 from tests.flags.found import Seen, record
 from tests.helpers import SEVERAL, SPANS, count_rows, count_statements, undo
+from tests.profiles import examples
 from tests.snapshots.scripts import (
     Erase,
     Flags,
@@ -77,7 +78,7 @@ EVERYTHING: list[Step] = [
 def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=4)
+    @examples(4)
     @example(EVERYTHING)
     @given(st.lists(all_steps(kind), min_size=1, max_size=4))
     def check(script: list[Step]) -> None:
@@ -92,7 +93,7 @@ def test_on_postgres(
 ) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=1)
+    @examples(1)
     @example(EVERYTHING)
     @given(st.lists(all_steps(kind), min_size=1, max_size=4))
     def check(script: list[Step]) -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Column, Float, Integer, Table, text
 
 from tests.flags.found import Seen, record
 from tests.helpers import SPANS
+from tests.profiles import examples
 from tests.snapshots.scripts import Run, Step, all_steps, tampering
 from tests.storage.as_of.plain import BOTH_KINDS, Clock, at
 from tracker.agreement import Query
@@ -82,7 +83,7 @@ def test_all_that_was_recorded_is_verified_on_sqlite(
 ) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=3)
+    @examples(3)
     @given(st.lists(all_steps(kind), min_size=3, max_size=6))
     def check(script: list[Step]) -> None:
         follow(sqlite_ledger, now, kind, script)
@@ -95,7 +96,7 @@ def test_all_that_was_recorded_is_verified_on_postgres(
 ) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=1)
+    @examples(1)
     @given(st.lists(all_steps("one"), min_size=3, max_size=6))
     def check(script: list[Step]) -> None:
         follow(emptied_postgres_ledger, now, "one", script)

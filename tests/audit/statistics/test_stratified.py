@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from tests.profiles import examples
 from tracker.audit.statistics.poisson_binomial import EXACT_ITEMS
 from tracker.audit.statistics.stratified import Stratum, clopper_pearson, pooled
 
@@ -35,7 +36,7 @@ def test_one_stratum_is_fisher_s_exact_test(stratum):
     assert found.peers == pytest.approx((all_own - own) / (all_trials - trials))
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.lists(strata(most=5), min_size=2, max_size=4))
 def test_several_are_every_outcome_counted(several):
     telling = [s for s in several if 0 < s.all_own < s.all_trials]

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, func, select
 
 from tests.helpers import SEVERAL, count_statements
 from tests.helpers import standing as standing_frame
 from tests.imports.test_against_a_plain_ledger import standing
+from tests.profiles import examples
 from tests.storage.as_of.plain import (
     BOTH_KINDS,
     Both,
@@ -82,7 +83,7 @@ EVERY_LOOK: list[Look] = [(a, k) for a in (None, 0.5, 5.0) for k in (0.5, 2, 3, 
 def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=10)
+    @examples(10)
     @example((EVERYTHING_AT_ONCE, EVERY_LOOK))
     @given(scripts(kind))
     def check(script: tuple[list[Step], list[Look]]) -> None:
@@ -97,7 +98,7 @@ def test_on_postgres(
 ) -> None:
     now = Clock(monkeypatch)
 
-    @settings(max_examples=3)
+    @examples(3)
     @example((EVERYTHING_AT_ONCE, EVERY_LOOK[::4]))
     @given(scripts(kind))
     def check(script: tuple[list[Step], list[Look]]) -> None:

@@ -1,0 +1,40 @@
+"""An answer filter in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tracker.render.cells import Text
+
+_MOST_NAMES = 6
+
+
+def selection_line(selection: Mapping[str, Any] | None) -> Iterator[Text]:
+    """The line, dim."""
+    if selection is not None:
+        yield Text(f"Only answers {selection_words(selection)}.", style="dim")
+
+
+def selection_words(selection: Mapping[str, Any]) -> str:
+    """A selection in words, as they follow "only answers"."""
+    named, excluded = selection["annotators"], selection["excluded"]
+    parts = [f"of {_listed(named)}"] if named else []
+    if excluded:
+        parts.append(f"{'not of' if named else 'of all but'} {_listed(excluded)}")
+    parts += [f"{word} {selection[word]}" for word in ("since", "until") if selection[word]]
+    parts += [
+        f"{words} {selection[word]}"
+        for word, words in (("as_of", "as they stood"), ("known_at", "as known"))
+        if selection.get(word)
+    ]
+    parts += [
+        f"where {name} is {_listed([repr(value) for value in values], ' or ')}"
+        for name, values in selection["where"].items()
+    ]
+    return ", ".join(parts)
+
+
+def _listed(names: Sequence[str], between: str = ", ") -> str:
+    rest = len(names) - _MOST_NAMES
+    return between.join(names[:_MOST_NAMES]) + (f" and {rest:,} more" if rest > 0 else "")
