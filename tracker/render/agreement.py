@@ -11,8 +11,9 @@ from tracker.measures.benchmark_scales import landis_koch
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.coefficient import Coefficient
 from tracker.render.cells import Text, bar, count, figure, interval, level, many, share
+from tracker.render.filter import selection_line
 from tracker.render.tables import table
-from tracker.render.words import reading_of, reason, selection_line, title_of
+from tracker.render.words import reading_of, reason, title_of
 
 _HIGH, _LOW = 0.9, 0.5
 _MOST_PASSED_OVER = 3

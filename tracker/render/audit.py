@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 
 from tracker.render.cells import Text, count, figure, many, share
+from tracker.render.filter import selection_line
 from tracker.render.messages.findings import lacking, why
 from tracker.render.tables import table
-from tracker.render.words import selection_line
 
 if TYPE_CHECKING:
     # A list of recorded findings takes its sentences from here, and loads no audit for it.

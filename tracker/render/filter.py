@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tracker.render.cells import Text
+from tracker.render.cells import Text, minute
 
 _MOST_NAMES = 6
 
@@ -22,9 +22,9 @@ def selection_words(selection: Mapping[str, Any]) -> str:
     parts = [f"of {_listed(named)}"] if named else []
     if excluded:
         parts.append(f"{'not of' if named else 'of all but'} {_listed(excluded)}")
-    parts += [f"{word} {selection[word]}" for word in ("since", "until") if selection[word]]
+    parts += [f"{word} {minute(selection[word])}" for word in ("since", "until") if selection[word]]
     parts += [
-        f"{words} {selection[word]}"
+        f"{words} {minute(selection[word])}"
         for word, words in (("as_of", "as they stood"), ("known_at", "as known"))
         if selection.get(word)
     ]

@@ -10,8 +10,8 @@ from rich.console import RenderableType
 from tracker.flags import FlagPage, Recorded, RecordedFlag
 from tracker.render.audit import with_why
 from tracker.render.cells import Text, count, figure, many, minute
+from tracker.render.filter import selection_line, selection_words
 from tracker.render.tables import table
-from tracker.render.words import selection_line, selection_words
 
 _STYLES = {"open": "bold red", "acknowledged": "yellow", "dismissed": "dim", "resolved": "green"}
 # Told elsewhere on a flag's page.

@@ -17,8 +17,8 @@ from tracker.core.version import VERSION
 from tracker.gate import CheckResult, GateResult
 from tracker.render.cells import Text, count, figure, shown
 from tracker.render.escape import visible
+from tracker.render.filter import selection_line
 from tracker.render.tables import table
-from tracker.render.words import selection_line
 
 _WIDTH = 140  # of a text in a file
 

@@ -15,8 +15,8 @@ from tracker.core import clock
 from tracker.measures import MEASURES
 from tracker.projects.notes import NoteInfo
 from tracker.render.cells import Text, count, figure, many, minute, sparkline
+from tracker.render.filter import selection_line, selection_words
 from tracker.render.tables import table
-from tracker.render.words import selection_line, selection_words
 from tracker.snapshots import History, SnapshotRecord
 from tracker.snapshots.curve import Curve
 from tracker.snapshots.listing import Overview

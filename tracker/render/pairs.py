@@ -11,8 +11,9 @@ from tracker.agreement import Assessment, GroupedAgreement, PairAgreement, SpanP
 from tracker.measures import MEASURES
 from tracker.projects.items import ItemRecord
 from tracker.render.cells import Text, count, figure, interval, minute
+from tracker.render.filter import selection_line
 from tracker.render.tables import table
-from tracker.render.words import reading_of, selection_line
+from tracker.render.words import reading_of
 
 _MOST_ROWS: Final = 200  # pairs that a person may read through
 _F1: Final = ("F1 exact", "unlabelled", "overlap", "token F1", "unlabelled")

@@ -13,9 +13,9 @@ from tracker.core import clock
 from tracker.measures.confidence_bounds import ASYMMETRIC
 from tracker.render.agreement import agreement_view
 from tracker.render.cells import Text, bar, count, level, many, minute, share
+from tracker.render.filter import selection_words
 from tracker.render.history import figure_cells, figure_titles
 from tracker.render.tables import table
-from tracker.render.words import selection_words
 from tracker.snapshots.listing import Overview, SnapshotPage
 from tracker.snapshots.prune import Fate
 from tracker.snapshots.snapshot import SnapshotRecord

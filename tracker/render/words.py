@@ -1,14 +1,12 @@
-"""Words for figures and filters: titles, reasons, readings, a filter in a sentence."""
+"""Words for figures: titles, reasons, readings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from tracker.measures import MEASURES
 from tracker.measures.benchmark_scales import benchmark_of, krippendorff_reading, landis_koch
 from tracker.measures.coefficient import Coefficient
-from tracker.render.cells import Text, minute
 
 REASONS: Final = {
     "no_overlap": "no item has two answers",
@@ -18,7 +16,6 @@ REASONS: Final = {
     "not_applicable": "does not apply to this project",
     "no_spread": "the figures do not vary",
 }
-_MOST_NAMES = 6
 
 
 def reason(undefined: str | None) -> str:
@@ -55,33 +52,3 @@ def reading_of(figure: Coefficient) -> str:
     if sure is not None and sure != plain:
         careful = " (may be poor)" if sure == "poor" else f" ({sure} at least)"
     return f"{plain}{careful}; {krippendorff_reading(figure.value)}"
-
-
-def selection_line(selection: Mapping[str, Any] | None) -> Iterator[Text]:
-    """The line, dim."""
-    if selection is not None:
-        yield Text(f"Only answers {selection_words(selection)}.", style="dim")
-
-
-def selection_words(selection: Mapping[str, Any]) -> str:
-    """A selection in words, as they follow "only answers"."""
-    named, excluded = selection["annotators"], selection["excluded"]
-    parts = [f"of {_listed(named)}"] if named else []
-    if excluded:
-        parts.append(f"{'not of' if named else 'of all but'} {_listed(excluded)}")
-    parts += [f"{word} {minute(selection[word])}" for word in ("since", "until") if selection[word]]
-    parts += [
-        f"{words} {minute(selection[word])}"
-        for word, words in (("as_of", "as they stood"), ("known_at", "as known"))
-        if selection.get(word)
-    ]
-    parts += [
-        f"where {name} is {_listed([repr(value) for value in values], ' or ')}"
-        for name, values in selection["where"].items()
-    ]
-    return ", ".join(parts)
-
-
-def _listed(names: Sequence[str], between: str = ", ") -> str:
-    rest = len(names) - _MOST_NAMES
-    return between.join(names[:_MOST_NAMES]) + (f" and {rest:,} more" if rest > 0 else "")
