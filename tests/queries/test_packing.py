@@ -36,6 +36,8 @@ def test_a_key_of_the_database_gives_the_columns_back(ledger: Ledger) -> None:
         with ledger.database.read() as connection:
             found = [tuple(group) for *group, _ in connection.execute(grouped)]
         assert len(key) == (1 if sum(widths) <= BITS else len(widths))
+        if packing.fits:
+            assert {number for (number,) in found} == {packing.number(row) for row in rows}
         assert sorted(packing.unpack(group) for group in found) == sorted({*rows})
         for group in found:
             before, last = packing.split_last(group)

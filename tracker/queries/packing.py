@@ -50,6 +50,11 @@ class Packing:
             parts.append(wide.bitwise_lshift(literal(shift, Integer)) if shift else column)
         return reduce(operator.add, parts)
 
+    def number(self, values: Sequence[int]) -> int:
+        """Return the integer that columns with these values make."""
+        places = zip(values, self._places, strict=True)
+        return sum(value << shift for value, (shift, _) in places)
+
     def key(self, columns: Sequence[ColumnElement[Any]]) -> list[Label[Any]]:
         """Return what to select and, by its names, to group by: one integer, or the columns."""
         key = [self.pack(columns)] if self.fits else columns

@@ -25,6 +25,7 @@ from sqlalchemy import (
 
 from tracker.core.audit_tallies import TRUTH, Given, JointAnswers, joint_answers
 from tracker.queries.gold import first_truths
+from tracker.queries.packing import Packing
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
 from tracker.queries.transitions import dated_answers
 
@@ -37,6 +38,7 @@ OF_EACH, LEAST_OF_EACH = 400, 60
 OF_A_PAIR = 150
 """Items that two annotators share, of each pair asked for."""
 
+_PAIR = Packing((31, 31))  # of any two ids
 _SPREAD, _RANGE = 2_654_435_761, 1 << 32  # Knuth's multiplicative hash of an item's number
 
 
@@ -138,13 +140,12 @@ def _sampled(
         parts.append(_first(select(some.c.item_id).where(wanted), some.c.annotator_id, most))
     if pairs:
         one, other = answers_of(selection, "one"), answers_of(selection, "other")
-        first = cast(one.c.annotator_id, BigInteger) * literal(_RANGE, BigInteger)
-        key = first + other.c.annotator_id
+        key = _PAIR.pack([one.c.annotator_id, other.c.annotator_id])
         both = select(one.c.item_id).join_from(one, other, one.c.item_id == other.c.item_id)
         both = both.where(
             one.c.annotator_id.in_(sorted({a for a, _ in pairs})),
             other.c.annotator_id.in_(sorted({b for _, b in pairs})),
-            key.in_(sorted(a * _RANGE + b for a, b in pairs)),
+            key.in_(sorted(map(_PAIR.number, pairs))),
         )
         parts.append(_first(both, key, OF_A_PAIR))
     return union(*parts)
