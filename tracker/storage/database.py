@@ -36,7 +36,7 @@ def migrations_folder() -> Path:
 
 
 def _check_path(file: Path) -> None:
-    """Raise DatabaseUnusable where a path is none of a file, nor of one that could be made."""
+    """Raise DatabaseUnusable if a path is none of a file, nor of one that could be made."""
     if not file.parent.is_dir():
         raise DatabaseUnusable(
             f"the folder {file.parent} does not exist", "make it, or name another --database"
@@ -85,7 +85,7 @@ class Database:
 
     @cached_property
     def engine(self) -> Engine:
-        """The engine; raises DatabaseUnusable where a path cannot be that of a database."""
+        """The engine; raises DatabaseUnusable if a path cannot be that of a database."""
         if self.file is not None:
             try:
                 _check_path(self.file)
@@ -97,9 +97,9 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection that sees one state of the database throughout.
+        """Yield a connection that sees one state of the database throughout.
 
-        A database without tables reads as an empty one. Raises DatabaseUnusable where the
+        A database without tables reads as an empty one. Raises DatabaseUnusable if the
         database cannot be reached or is not at this program's revision.
         """
         with self._explained(), ExitStack() as stack:
@@ -111,7 +111,7 @@ class Database:
 
     @contextmanager
     def write(self, *, keep: bool = True, bulk: bool = False) -> Iterator[Connection]:
-        """A connection in one transaction, committed at the end, rolled back on any error.
+        """Yield a connection in one transaction, committed at the end, rolled back on any error.
 
         What it changed is sealed (see `seals`). Without ``keep`` it is rolled back in any case;
         ``bulk`` is the loader's (see `Backend.writing`). A database without tables is given them
@@ -137,22 +137,22 @@ class Database:
                     self.stored = True
 
     def revision(self) -> str | None:
-        """The revision of the schema, None for a database that has no table at all.
+        """Return the revision of the schema; None for a database that has no table at all.
 
-        Raises DatabaseUnusable where the tables are another program's.
+        Raises DatabaseUnusable if the tables are another program's.
         """
         with self._explained(), self._there() as connection:
             return None if connection is None else self._revision(connection)
 
     def require_known(self) -> str | None:
-        """The revision; raises DatabaseUnusable where this program does not know it."""
+        """Return the revision; raises DatabaseUnusable if this program does not know it."""
         return self._known(self.revision())
 
     @contextmanager
     def _at_head(self) -> Iterator[Connection | None]:
-        """A connection, the schema being this program's; None for a database without tables.
+        """Yield a connection, the schema being this program's; None for a database without tables.
 
-        Raises DatabaseUnusable where it is another revision's.
+        Raises DatabaseUnusable if it is another revision's.
         """
         with self._there() as connection:
             revision = None if connection is None else self._known(self._revision(connection))
@@ -165,7 +165,7 @@ class Database:
 
     @contextmanager
     def _there(self) -> Iterator[Connection | None]:
-        """A connection; None where there is no file, which connecting would make."""
+        """Yield a connection; None if there is no file, which connecting would make."""
         engine = self.engine
         if self.file is not None and not self.file.exists():
             yield None
@@ -180,7 +180,7 @@ class Database:
             yield connection
 
     def _revision(self, connection: Connection) -> str | None:
-        """As `revision`; no transaction is left open."""
+        """Return the same as `revision`; no transaction is left open."""
         try:
             told: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
         except (OperationalError, ProgrammingError) as error:
@@ -207,7 +207,7 @@ class Database:
         return revision
 
     def upgrade(self, revision: str = "head") -> None:
-        """Bring the schema to a revision, making the database where there is none."""
+        """Bring the schema to a revision, making the database if there is none."""
         from alembic import command
 
         with self._explained(), self.engine.connect() as connection:
@@ -234,7 +234,7 @@ class Database:
         """Copy the database to a new file while it is in use.
 
         The file has its name once it is whole, checked and on the disk; else there is none.
-        Raises InvalidOption where the target exists or cannot be made, DatabaseUnusable where
+        Raises InvalidOption if the target exists or cannot be made, DatabaseUnusable if
         there is no ledger, the database is not a file, or the copy fails.
         """
         from tracker.storage.new_file import new_file
@@ -244,7 +244,7 @@ class Database:
 
     @contextmanager
     def _ledger(self) -> Iterator[Connection]:
-        """A connection as `read` gives it; raises DatabaseUnusable where there are no tables."""
+        """Yield a connection as `read` does; raises DatabaseUnusable if there are no tables."""
         with self._explained(), self._at_head() as connection:
             if connection is None:
                 raise DatabaseUnusable(
@@ -303,7 +303,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _empty() -> Engine:
-    """A migrated database in memory that holds nothing."""
+    """Return a migrated database in memory that holds nothing."""
     database = Database(backends.IN_MEMORY)
     database.upgrade()
     return database.engine

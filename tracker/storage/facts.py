@@ -47,7 +47,7 @@ _categories = cast("Table", CategoryFact.__table__)
 
 
 def survives(facts: Table, project_id: int) -> ColumnElement[bool]:
-    """That a fact of a project was not said by an import that was undone."""
+    """Return the condition that a fact of a project was not said by an import that was undone."""
     undone = select(Import.change_id).where(
         Import.project_id == project_id, Import.undone_by.is_not(None)
     )
@@ -55,7 +55,7 @@ def survives(facts: Table, project_id: int) -> ColumnElement[bool]:
 
 
 def last_told(project_id: int) -> Select[tuple[int, str]]:
-    """The kind that each annotator has by what was said: ``annotator_id``, ``value``."""
+    """Return the kind that each annotator was last said to have: ``annotator_id``, ``value``."""
     of_kind = and_(survives(_annotators, project_id), _annotators.c.role == KIND)
     last = (
         select(_annotators.c.annotator_id, func.max(_annotators.c.change_id).label("change_id"))
@@ -93,12 +93,12 @@ def hold_kinds(connection: Connection, project_id: int, change: int) -> None:
 
 
 def standing_annotators(connection: Connection, project_id: int) -> set[int]:
-    """The annotators of whom a change spoke that was not undone."""
+    """Return the annotators of whom a change spoke that was not undone."""
     return _spoken_of(connection, _annotators, "annotator_id", ANNOTATOR, project_id)
 
 
 def standing_categories(connection: Connection, project_id: int) -> set[int]:
-    """The categories of which an import spoke that was not undone, merged ones as the other."""
+    """Return the categories of which an import spoke that stands, merged ones as the other."""
     known = _spoken_of(connection, _categories, "category_id", CATEGORY, project_id)
     for category, into in merged_categories(connection, project_id).items():
         if category in known:
@@ -107,7 +107,7 @@ def standing_categories(connection: Connection, project_id: int) -> set[int]:
 
 
 def standing_item(project_id: int, item: ColumnElement[int]) -> ColumnElement[bool]:
-    """That an item was answered, or spoken of, by a change that was not undone."""
+    """Return the condition that a change which stands answered an item, or spoke of it."""
     return or_(
         *(
             select(table.c.item_id)
@@ -130,7 +130,7 @@ def _spoken_of(
 
 
 def told_kinds(connection: Connection, project_id: int) -> dict[int, str]:
-    """The kind of each annotator of whom one was said; the others are human."""
+    """Return the kind of each annotator of whom one was said; the others are human."""
     return {row.annotator_id: row.value for row in connection.execute(last_told(project_id))}
 
 
@@ -177,7 +177,7 @@ def say_of_categories(
 
 
 def merged_categories(connection: Connection, project_id: int) -> dict[int, int]:
-    """The categories that count as another, ``{id: the other's}``, in the order of the merges."""
+    """Return the categories that count as another, ``{id: the other's}``, as they were merged."""
     rows = connection.execute(
         select(CategoryMerge.category_id, CategoryMerge.into_id)
         .where(CategoryMerge.project_id == project_id, CategoryMerge.to_change.is_(None))
@@ -187,7 +187,7 @@ def merged_categories(connection: Connection, project_id: int) -> dict[int, int]
 
 
 def positions(connection: Connection, project_id: int) -> dict[int, int]:
-    """The place of each category that has one, by id; the last change that gave any gave all."""
+    """Return the place of each category that has one, by id; the last change gave all."""
     of_order = and_(survives(_categories, project_id), _categories.c.role == ORDERED)
     last = select(func.max(_categories.c.change_id)).where(of_order).scalar_subquery()
     rows = connection.execute(

@@ -37,7 +37,7 @@ _BY_CHANGE = {
 
 @dataclass(frozen=True)
 class SealsVerified:
-    """The faults of a project's ledger by its seals, a sentence each.
+    """Return the faults of a project's ledger by its seals, a sentence each.
 
     ``digests`` are those of all seals, oldest first.
     """
