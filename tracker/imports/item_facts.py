@@ -36,8 +36,8 @@ from tracker.storage.schema import Item, ItemAttribute, ItemFact
 _items = cast("Table", Item.__table__)
 _attributes = cast("Table", ItemAttribute.__table__)
 _facts = cast("Table", ItemFact.__table__)
-_told = Table(
-    "told",
+_waiting = Table(
+    "waiting_facts",
     MetaData(),
     Column("item_id", Integer, primary_key=True, autoincrement=False),
     Column("role", Text, primary_key=True),
@@ -59,15 +59,15 @@ class Fact(NamedTuple):
     value: str
 
 
-class Told:
+class ItemFacts:
     """The facts of one import on their way in."""
 
     def __init__(self, connection: Connection, project_id: int, change: int) -> None:
         self.connection = connection
         self.project_id = project_id
         self.change = change
-        self._waiting = 0
-        _told.create(connection)
+        self._number = 0
+        _waiting.create(connection)
 
     def of_new(self, facts: Sequence[Fact]) -> None:
         """Record the facts of items that this import created."""
@@ -82,39 +82,39 @@ class Told:
 
     def of_known(self, facts: Sequence[Fact]) -> None:
         """Take the facts of items that existed before; the first statement in a file holds."""
-        numbers = list(range(self._waiting, self._waiting + len(facts)))
-        self._waiting += len(facts)
+        numbers = list(range(self._number, self._number + len(facts)))
+        self._number += len(facts)
         if facts:
             backends.of(self.connection).bulk_insert(
-                self.connection, _told, _columns(facts) | {"number": numbers}
+                self.connection, _waiting, _columns(facts) | {"number": numbers}
             )
 
     def settle(self) -> None:
         """Record the waiting facts, and apply them."""
-        if self._waiting:
-            backends.of(self.connection).refresh_statistics(self.connection, _told)
+        if self._number:
+            backends.of(self.connection).refresh_statistics(self.connection, _waiting)
             self._drop_said_before()
             self._record()
             _apply(self.connection, self.project_id)
 
     def close(self) -> None:
         """Drop the temporary table."""
-        _told.drop(self.connection)
+        _waiting.drop(self.connection)
 
     def _drop_said_before(self) -> None:
         """Delete what this import said before about the same, which may differ."""
-        first, said = _told.alias("first"), _facts
+        first, known = _waiting.alias("first"), _facts
         earlier = exists(select(literal(1)).select_from(first)).where(
-            *(first.c[column] == _told.c[column] for column in _THING),
-            first.c.number < _told.c.number,
+            *(first.c[column] == _waiting.c[column] for column in _THING),
+            first.c.number < _waiting.c.number,
         )
-        already = exists(select(literal(1)).select_from(said)).where(
-            said.c.project_id == self.project_id,
-            *(said.c[column] == _told.c[column] for column in _THING),
-            said.c.change_id == self.change,
+        already = exists(select(literal(1)).select_from(known)).where(
+            known.c.project_id == self.project_id,
+            *(known.c[column] == _waiting.c[column] for column in _THING),
+            known.c.change_id == self.change,
         )
-        self.connection.execute(delete(_told).where(earlier.correlate(_told)))
-        self.connection.execute(delete(_told).where(already.correlate(_told)))
+        self.connection.execute(delete(_waiting).where(earlier.correlate(_waiting)))
+        self.connection.execute(delete(_waiting).where(already.correlate(_waiting)))
 
     def _record(self) -> None:
         """Store the facts; a value that was stored before is not stored again."""
@@ -123,22 +123,24 @@ class Told:
             select(func.min(before.c.change_id))
             .where(
                 before.c.project_id == self.project_id,
-                *(before.c[column] == _told.c[column] for column in _THING),
-                before.c.value == _told.c.value,
+                *(before.c[column] == _waiting.c[column] for column in _THING),
+                before.c.value == _waiting.c.value,
             )
             .scalar_subquery()
         )
-        rows = select(*(_told.c[column] for column in (*_THING, "value")), same_as.label("same_as"))
-        found = rows.subquery("found")
+        rows = select(
+            *(_waiting.c[column] for column in (*_THING, "value")), same_as.label("same_as")
+        )
+        new = rows.subquery()
         self.connection.execute(
             insert(_facts).from_select(
                 ["project_id", "change_id", *_THING, "value", "same_as"],
                 select(
                     literal(self.project_id),
                     literal(self.change),
-                    *(found.c[column] for column in _THING),
-                    case((found.c.same_as.is_(None), found.c.value)),
-                    found.c.same_as,
+                    *(new.c[column] for column in _THING),
+                    case((new.c.same_as.is_(None), new.c.value)),
+                    new.c.same_as,
                 ),
             )
         )
@@ -151,64 +153,64 @@ def _columns(facts: Sequence[Fact]) -> dict[str, Any]:
 
 def take_back_facts(connection: Connection, project_id: int, change: int) -> None:
     """Restore what the remaining facts say about everything that an undone import mentioned."""
-    mine = and_(_facts.c.project_id == project_id, _facts.c.change_id == change)
-    if connection.scalar(select(literal(1)).where(mine).limit(1)) is None:
+    of_import = and_(_facts.c.project_id == project_id, _facts.c.change_id == change)
+    if connection.scalar(select(literal(1)).where(of_import).limit(1)) is None:
         return
-    _told.create(connection)
-    spoken = select(*(_facts.c[column] for column in _THING)).where(mine).subquery("spoken")
+    _waiting.create(connection)
+    mentioned = select(*(_facts.c[column] for column in _THING)).where(of_import).subquery()
     best = best_facts(
         and_(
             survives(_facts, project_id),
-            _facts.c.item_id.in_(select(spoken.c.item_id)),
+            _facts.c.item_id.in_(select(mentioned.c.item_id)),
         )
     ).subquery("best")
-    of_same = and_(*(best.c[column] == spoken.c[column] for column in _THING))
+    of_same = and_(*(best.c[column] == mentioned.c[column] for column in _THING))
     connection.execute(
-        insert(_told).from_select(
+        insert(_waiting).from_select(
             [*_THING, "number", "value"],
-            select(*(spoken.c[column] for column in _THING), literal(0), best.c.value).select_from(
-                spoken.outerjoin(best, of_same)
-            ),
+            select(
+                *(mentioned.c[column] for column in _THING), literal(0), best.c.value
+            ).select_from(mentioned.outerjoin(best, of_same)),
         )
     )
-    backends.of(connection).refresh_statistics(connection, _told)
+    backends.of(connection).refresh_statistics(connection, _waiting)
     _apply(connection, project_id)
-    _told.drop(connection)
+    _waiting.drop(connection)
 
 
 def _apply(connection: Connection, project_id: int) -> None:
     """Apply the facts to the items; a fact without a value removes what was known."""
-    told = and_(_told.c.item_id == _attributes.c.item_id, _told.c.name == _attributes.c.name)
-    spoken = select(_told.c.item_id).where(_told.c.role == ATTRIBUTE)
+    same = and_(_waiting.c.item_id == _attributes.c.item_id, _waiting.c.name == _attributes.c.name)
+    mentioned = select(_waiting.c.item_id).where(_waiting.c.role == ATTRIBUTE)
     connection.execute(
         delete(_attributes).where(
             _attributes.c.project_id == project_id,
-            _attributes.c.item_id.in_(spoken),
-            exists(select(literal(1)).select_from(_told))
-            .where(told, _told.c.role == ATTRIBUTE)
+            _attributes.c.item_id.in_(mentioned),
+            exists(select(literal(1)).select_from(_waiting))
+            .where(same, _waiting.c.role == ATTRIBUTE)
             .correlate(_attributes),
         )
     )
     connection.execute(
         insert(_attributes).from_select(
             ["project_id", "item_id", "name", "value"],
-            select(literal(project_id), _told.c.item_id, _told.c.name, _told.c.value).where(
-                _told.c.role == ATTRIBUTE, _told.c.value.is_not(None)
-            ),
+            select(
+                literal(project_id), _waiting.c.item_id, _waiting.c.name, _waiting.c.value
+            ).where(_waiting.c.role == ATTRIBUTE, _waiting.c.value.is_not(None)),
         )
     )
     for role in (TEXT, LENGTH):
         column = _items.c[role]
         value = (
-            select(sql_cast(_told.c.value, column.type))
-            .where(_told.c.item_id == _items.c.id, _told.c.role == role)
+            select(sql_cast(_waiting.c.value, column.type))
+            .where(_waiting.c.item_id == _items.c.id, _waiting.c.role == role)
             .scalar_subquery()
         )
         connection.execute(
             update(_items)
             .where(
                 _items.c.project_id == project_id,
-                _items.c.id.in_(select(_told.c.item_id).where(_told.c.role == role)),
+                _items.c.id.in_(select(_waiting.c.item_id).where(_waiting.c.role == role)),
             )
             .values({role: value})
         )

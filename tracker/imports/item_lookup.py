@@ -18,7 +18,7 @@ from sqlalchemy import (
 
 from tracker.imports import cell_values
 from tracker.imports.batch import KEEP, Batch, Cells, Flags, Numbers
-from tracker.imports.item_facts import Fact, Told
+from tracker.imports.item_facts import Fact, ItemFacts
 from tracker.imports.lookup import BAD, Ids
 from tracker.projects.lookup import LONGEST_NAME
 from tracker.projects.project import ProjectInfo
@@ -51,7 +51,7 @@ class ItemIds(Ids):
 
         super().__init__(connection, project)
         self.listed = listed
-        self.told = Told(connection, project.id, change)
+        self.facts = ItemFacts(connection, project.id, change)
         highest = select(func.max(Item.id)).where(Item.project_id == project.id)
         self.next = (connection.scalar(highest) or 0) + 1
         self.may_be_stored = self.next > 1
@@ -62,8 +62,8 @@ class ItemIds(Ids):
 
     def close(self) -> None:
         """Record the facts of known items, and drop the temporary data."""
-        self.told.settle()
-        self.told.close()
+        self.facts.settle()
+        self.facts.close()
         _wanted.drop(self.connection)
 
     def of(self, column: Cells, batch: Batch) -> Numbers:
@@ -151,7 +151,7 @@ class ItemIds(Ids):
             first, number = int(numbers[is_new][0]), int(is_new.sum())
             noted = _with_nul_between(made["name"])
             seals.new_items(self.connection, self.project.id, first, number, noted)
-        for which, tell in ((is_new, self.told.of_new), (~is_new, self.told.of_known)):
+        for which, tell in ((is_new, self.facts.of_new), (~is_new, self.facts.of_known)):
             of = np.flatnonzero(which).tolist() if said or self.listed else []
             listed = [Fact(int(numbers[n]), ITEM, "", "") for n in of if self.listed]
             tell(

@@ -44,7 +44,7 @@ from tracker.storage.schema import (
 )
 
 Progress = Callable[[int, int | None], None]
-"""Told the bytes read so far and the bytes there are, None where unknown."""
+"""Called with the bytes read so far and the bytes there are, None if unknown."""
 
 
 @dataclass(frozen=True)

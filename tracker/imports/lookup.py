@@ -192,7 +192,7 @@ class AnnotatorIds(Ids):
         self.stated = told_kinds(connection, project.id)
         known = standing_annotators(connection, project.id) | self.stated.keys()
         self.kinds = {row.name: row.kind for row in rows if row.id in known}
-        self.told: dict[int, str] = {}  # the kinds that this import says annotators are of
+        self.kinds_given: dict[int, str] = {}  # by this import
         self.aliases = live_aliases(connection, project.id)
         self.next = max(self.names.values(), default=0) + 1
 
@@ -221,7 +221,7 @@ class AnnotatorIds(Ids):
         if name not in self.names:
             self._make([name], "reference")
         number = int(self.names[name])
-        self.told[number] = "reference"
+        self.kinds_given[number] = "reference"
         return number
 
     def _make(self, names: Sequence[str], kind: str) -> None:

@@ -57,8 +57,8 @@ class Intake:
         """Record the facts, and drop the temporary data."""
         self.items.close()
         project, change, annotators = self.project.id, self.change, self.annotators
-        met = annotators.met | annotators.told.keys()
-        say_of_annotators(self.connection, project, change, met, annotators.told)
+        met = annotators.met | annotators.kinds_given.keys()
+        say_of_annotators(self.connection, project, change, met, annotators.kinds_given)
         hold_kinds(self.connection, project, change)
         say_of_categories(self.connection, project, change, self.categories.met)
 
@@ -241,7 +241,7 @@ def take_kinds(
         owner = annotators.aliases.get(number, number)
         name = annotators.name_of(owner)
         place = f"{source}, line {lines[n]}: {name!r} is a {kind} here"
-        known = annotators.told.setdefault(owner, kind)
+        known = annotators.kinds_given.setdefault(owner, kind)
         if known != kind:
             raise Refused(f"{place}, and a {known} on another line", "an annotator has one kind")
         stated = annotators.stated.get(owner, kind)

@@ -165,7 +165,7 @@ _DEFAULTS = {
     "timed": 0,
     "spent_ms": NOT_TIMED,
 }
-"""What a row has that is not told of it; as the table below, for rows that do not lie in it."""
+"""The values of columns that were not given; as in the table below, for rows not yet in it."""
 
 
 class Staging:

@@ -144,7 +144,7 @@ def erase_acts(connection: Connection, project_id: int, names: Sequence[str]) ->
 def erase_everywhere(connection: Connection, name: str) -> dict[str, int]:
     """Erase an annotator in all projects; returns the labels that stood, by project.
 
-    In each, all names of the annotator there go. Raises NotFound where no project knows the name.
+    In each, all names of the annotator there go. Raises NotFound if no project knows the name.
     """
     erased: dict[str, int] = {}
     unknown: NotFound | None = None
@@ -194,9 +194,9 @@ def _hand_over(
     retire(connection, and_(_labels.c.project_id == project_id, affected))
     connection.execute(update(_past).where(given(_past)).values(annotator_id=annotator))
     # Every standing label of these items is in the past now, under one name or another.
-    theirs = select(_past.c.item_id).where(given(_past))
+    of_annotator = select(_past.c.item_id).where(given(_past))
     restore(
         connection,
         project_id,
-        and_(_past.c.project_id == project_id, _past.c.item_id.in_(theirs)),
+        and_(_past.c.project_id == project_id, _past.c.item_id.in_(of_annotator)),
     )

@@ -45,12 +45,12 @@ class AnnotatorInfo:
     aliases: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The annotator as JSON."""
+        """Return the annotator as JSON."""
         return {"annotator": self.name, "kind": self.kind, "aliases": list(self.aliases)}
 
 
 def live_aliases(connection: Connection, project_id: int) -> dict[int, int]:
-    """Which annotator each alias stands for now: ``{alias id: annotator id}``."""
+    """Return the annotator that each alias stands for now: ``{alias id: annotator id}``."""
     return {
         row.alias_id: row.annotator_id
         for row in connection.execute(
@@ -62,7 +62,7 @@ def live_aliases(connection: Connection, project_id: int) -> dict[int, int]:
 
 
 def list_annotators(connection: Connection, project: ProjectInfo) -> list[AnnotatorInfo]:
-    """The project's annotators by name; an alias is shown with its annotator, not by itself.
+    """Return the project's annotators by name; an alias is shown with its annotator, not by itself.
 
     Whom only undone imports named is not among them.
     """
@@ -87,7 +87,7 @@ def list_annotators(connection: Connection, project: ProjectInfo) -> list[Annota
 
 
 def annotator_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:
-    """Every name of the project by id, aliases too."""
+    """Return every name of the project by id, aliases too."""
     rows = connection.execute(
         select(Annotator.id, Annotator.name).where(Annotator.project_id == project.id)
     )
@@ -95,14 +95,14 @@ def annotator_names(connection: Connection, project: ProjectInfo) -> dict[int, s
 
 
 def find_annotator(connection: Connection, project: ProjectInfo, name: str) -> AnnotatorInfo:
-    """The annotator of that name or alias; raises NotFound, with the near names."""
+    """Return the annotator of that name or alias; raises NotFound, with the near names."""
     return find_annotators(connection, project, [name])[0]
 
 
 def find_annotators(
     connection: Connection, project: ProjectInfo, names: Sequence[str]
 ) -> list[AnnotatorInfo]:
-    """The annotators of these names or aliases; raises NotFound, with the near names."""
+    """Return the annotators of these names or aliases; raises NotFound, with the near names."""
     annotators = list_annotators(connection, project)
     known = {name: one for one in annotators for name in (one.name, *one.aliases)}
     found = [known.get(name.strip()) for name in names]
@@ -116,7 +116,7 @@ def find_annotators(
 
 
 def flagged_annotators(connection: Connection, project: ProjectInfo) -> set[int]:
-    """The ids of annotators with an open or acknowledged finding of their own, or of an alias.
+    """Return the ids of annotators with an open or acknowledged finding, or one of an alias.
 
     One about a pair is nobody's own: who of the two copied is not known.
     """
@@ -153,7 +153,7 @@ def rename_annotator(
 ) -> AnnotatorInfo:
     """Give an annotator another name; the old one stays an alias, so old exports still fit.
 
-    Raises NotFound for an unknown annotator, InvalidOption where the name is taken.
+    Raises NotFound for an unknown annotator, InvalidOption if the name is taken.
     """
     new = check_name(new, "annotator")
     lock_project(connection, project.id)
@@ -168,7 +168,7 @@ def rename_annotator(
 def add_alias(connection: Connection, project: ProjectInfo, name: str, alias: str) -> AnnotatorInfo:
     """Let answers that come under ``alias`` be the annotator's, from now on.
 
-    Raises NotFound for an unknown annotator, InvalidOption where the alias is another
+    Raises NotFound for an unknown annotator, InvalidOption if the alias is another
     annotator's name: two people's answers are never mixed by a slip of the keyboard.
     """
     alias = check_name(alias, "alias")
@@ -214,7 +214,7 @@ def _insert_alias(
 
 
 def labels_by_annotator(connection: Connection, project: ProjectInfo) -> dict[int, int]:
-    """How many labels stand for each annotator that has any: ``{annotator id: labels}``."""
+    """Return how many labels stand for each annotator with any, ``{annotator id: labels}``."""
     rows = connection.execute(
         select(Label.annotator_id, func.count().label("labels"))
         .where(Label.project_id == project.id)
@@ -224,7 +224,7 @@ def labels_by_annotator(connection: Connection, project: ProjectInfo) -> dict[in
 
 
 def with_people(told: Mapping[str, Any] | None, people: Mapping[Any, Any]) -> dict[str, Any] | None:
-    """A choice as JSON with other words for its annotators.
+    """Return a choice as JSON with other words for its annotators.
 
     Numbers by name, as it is stored, for names may have to go; or the names of now by number.
     """
@@ -245,12 +245,12 @@ class Mention:
     rows: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The mention as JSON."""
+        """Return the mention as JSON."""
         return {"project": self.project, "what": self.what, "rows": self.rows}
 
 
 def mentions(connection: Connection, names: Sequence[str]) -> list[Mention]:
-    """Where any of these names may still stand, in all projects, without regard to case.
+    """Return where these names may still be found, in all projects, without regard to case.
 
     A short name is found in many a text that does not mean the person.
     """
@@ -285,7 +285,7 @@ _LETTERS = 8  # 40 bits: among a million annotators two alike are unlikely
 
 
 def pseudonyms(connection: Connection, project: ProjectInfo) -> dict[int, str]:
-    """A pseudonym for every annotator of a project, by id.
+    """Return a pseudonym for every annotator of a project, by id.
 
     It is a keyed digest (HMAC, SHA-256) of the annotator's number in the project, so it stays the
     same within a database, through renames too, and cannot be guessed from a name by whoever has
@@ -307,7 +307,7 @@ _changes = cast("Table", FlagChange.__table__)
 
 
 def settling_changes(project_id: int) -> Subquery:
-    """The change that made each flag's state, as a subquery with the columns of `FlagChange`."""
+    """Return the change that made each flag's state, with the columns of `FlagChange`."""
     last = (
         select(_changes.c.flag_id, func.max(_changes.c.number).label("number"))
         .where(_changes.c.project_id == project_id, _changes.c.action != "appealed")

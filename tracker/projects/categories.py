@@ -22,9 +22,9 @@ class CategoryNames(dict[int, str]):
 
 
 def category_names(connection: Connection, project: ProjectInfo) -> CategoryNames:
-    """The project's categories, ``{id: name}``, in the declared or else the sorted order.
+    """Return the project's categories, ``{id: name}``, in the declared or else the sorted order.
 
-    A learnt list is sorted by number where every name is one, else by name; learnt categories
+    A learnt list is sorted by number if every name is one, else by name; learnt categories
     come after those with a declared place. What only undone imports named is not among them.
     """
     every = all_category_names(connection, project.id)
@@ -54,7 +54,7 @@ def category_names(connection: Connection, project: ProjectInfo) -> CategoryName
 
 
 def every_category_name(connection: Connection, project: ProjectInfo) -> dict[int, str]:
-    """The project's categories, ``{id: name}``, then those that it has no more.
+    """Return the project's categories, ``{id: name}``, then those that it has no more.
 
     For what was recorded of them: an undone import's categories stay in the record.
     """
@@ -63,7 +63,7 @@ def every_category_name(connection: Connection, project: ProjectInfo) -> dict[in
 
 
 def all_category_names(connection: Connection, project_id: int) -> dict[str, int]:
-    """The number of every name a category ever had in the project."""
+    """Return the number of every name a category ever had in the project."""
     rows = connection.execute(
         select(Category.name, Category.id)
         .where(Category.project_id == project_id, Category.id > 0)
@@ -75,7 +75,7 @@ def all_category_names(connection: Connection, project_id: int) -> dict[str, int
 def rename_category(connection: Connection, project: ProjectInfo, old: str, new: str) -> None:
     """Give a category another name; its labels stay its labels.
 
-    Raises NotFound for an unknown category, InvalidOption where the new name is taken.
+    Raises NotFound for an unknown category, InvalidOption if the new name is taken.
     """
     new = check_name(new, "category")
     lock_project(connection, project.id)
@@ -99,7 +99,7 @@ def rename_category(connection: Connection, project: ProjectInfo, old: str, new:
 
 
 def labels_by_category(connection: Connection, project: ProjectInfo) -> dict[str, int]:
-    """How many labels of each category stand, whoever gave them, in the categories' order."""
+    """Return how many labels of each category stand, in the categories' order."""
     rows = connection.execute(
         select(Label.category_id, func.count().label("labels"))
         .where(Label.project_id == project.id)

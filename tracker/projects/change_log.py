@@ -16,7 +16,7 @@ from tracker.storage.schema import Change, Project, Touched
 def lock_project(connection: Connection, project_id: int) -> None:
     """Wait for, then hold off, every other change to the project until the transaction ends.
 
-    Raises NotFound where the project was deleted meanwhile.
+    Raises NotFound if the project was deleted meanwhile.
     """
     ours = select(Project.id).where(Project.id == project_id).with_for_update()
     if connection.scalar(ours) is None:

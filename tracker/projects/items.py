@@ -44,7 +44,7 @@ class ItemRecord:
     labels: tuple[dict[str, Any], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The item as JSON."""
+        """Return the item as JSON."""
         return {
             "item": self.name,
             "text": self.text,
@@ -54,7 +54,7 @@ class ItemRecord:
 
 
 def item_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:
-    """The names of a project's items by id."""
+    """Return the names of a project's items by id."""
     rows = connection.execute(select(Item.id, Item.name).where(Item.project_id == project.id))
     return {row.id: row.name for row in rows}
 
@@ -62,7 +62,7 @@ def item_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:
 def item_names_of(
     connection: Connection, project: ProjectInfo, items: Sequence[int]
 ) -> dict[int, str]:
-    """The names of some items by id."""
+    """Return the names of some items by id."""
     rows = connection.execute(
         select(Item.id, Item.name).where(Item.project_id == project.id, Item.id.in_(items))
     )
@@ -70,7 +70,7 @@ def item_names_of(
 
 
 def count_items(connection: Connection, project: ProjectInfo) -> int:
-    """How many items the project has, with answers or without."""
+    """Return how many items the project has, with answers or without."""
     every = select(func.count()).where(
         Item.project_id == project.id, standing_item(project.id, _items.c.id)
     )
@@ -103,7 +103,7 @@ def list_items(
 
 
 def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRecord:
-    """The item of that name with all it was ever labelled; raises NotFound."""
+    """Return the item of that name with all it was ever labelled; raises NotFound."""
     item = connection.execute(
         select(Item.id, Item.name, Item.text).where(
             Item.project_id == project.id, Item.name == name.strip()
@@ -197,7 +197,7 @@ _MOST_NEAR = 1000  # values among which near ones are looked for
 
 
 def check_attribute(connection: Connection, project: ProjectInfo, name: str) -> None:
-    """Raise InvalidOption, with the attributes there are, where no item has this one."""
+    """Raise InvalidOption, with the attributes there are, if no item has this one."""
     if connection.scalar(_rows(project, ItemAttribute.item_id, name).limit(1)) is not None:
         return
     every = select(ItemAttribute.name).where(ItemAttribute.project_id == project.id).distinct()

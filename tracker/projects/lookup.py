@@ -22,7 +22,7 @@ _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 
 
 def near(name: str, known: Iterable[str]) -> str | None:
-    """Advice that names the known names nearest to a mistaken one; None where none is near."""
+    """Return advice with the known names nearest to a mistaken one; None if none is near."""
     from difflib import get_close_matches  # only for a mistake
 
     found = get_close_matches(name, list(known), n=3, cutoff=0.5)
@@ -30,7 +30,7 @@ def near(name: str, known: Iterable[str]) -> str | None:
 
 
 def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Names that differ in case, inner spaces or the form of their characters alone."""
+    """Return names that differ in case, inner spaces or the form of their characters alone."""
     groups: dict[str, list[str]] = {}
     for name in names:
         folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
@@ -39,7 +39,7 @@ def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def check_name(name: str, what: str) -> str:
-    """The name less surrounding space; raises InvalidOption where it cannot be one."""
+    """Return the name less surrounding space; raises InvalidOption if it cannot be one."""
     stripped = name.strip()
     if not stripped:
         raise InvalidOption(f"the {what}'s name is empty")
@@ -51,7 +51,7 @@ def check_name(name: str, what: str) -> str:
 
 
 def check_text(text: str, what: str) -> str:
-    """The text less surrounding space; raises InvalidOption where it cannot be kept."""
+    """Return the text less surrounding space; raises InvalidOption if it cannot be kept."""
     stripped = text.strip()
     if not stripped:
         raise InvalidOption(f"the {what} is empty", "say what happened")
@@ -64,12 +64,12 @@ def check_text(text: str, what: str) -> str:
 
 
 def is_numeric(name: str) -> bool:
-    """Whether a category's name is a finite number, written as every program would read it."""
+    """Return whether a category's name is a finite number as every program would read it."""
     return _NUMBER.fullmatch(name) is not None and abs(float(name)) < float("inf")
 
 
 def is_structure(text: str) -> bool:
-    """Whether a text is a list or an object as JSON or Python writes them."""
+    """Return whether a text is a list or an object as JSON or Python writes them."""
     if text[:1] + text[-1:] not in {"[]", "{}"}:
         return False
     for read in (json.loads, ast.literal_eval):
@@ -81,7 +81,7 @@ def is_structure(text: str) -> bool:
 
 
 def unfit_for(scale: str, category: str) -> str | None:
-    """Why a category cannot be of a scale, such as "is not a number …"; None where it can."""
+    """Return why a category cannot be of a scale ("is not a number …"); None if it can."""
     if scale not in {"interval", "ratio"}:
         return None
     if not is_numeric(category):

@@ -25,7 +25,7 @@ class NoteInfo:
     text: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The note as JSON."""
+        """Return the note as JSON."""
         return {"at": clock.iso(self.at), "note": self.id, "text": self.text}
 
 
@@ -49,7 +49,7 @@ def add_note(
 
 
 def list_notes(connection: Connection, project: ProjectInfo) -> list[NoteInfo]:
-    """The notes of a project in the order of their moments, without those removed."""
+    """Return the notes of a project in the order of their moments, without those removed."""
     rows = connection.execute(
         select(Note.id, Note.at, Note.text)
         .where(Note.project_id == project.id, Note.removed_by.is_(None))
@@ -74,13 +74,13 @@ def remove_note(
     change = row.removed_by
     if change is None:
         change, _ = record_change(connection, project.id, "remove note", {"note": number})
-    told = {"removed_by": change} | ({"text": ERASED} if erase else {})
-    connection.execute(update(Note).where(*ours).values(told))
+    values = {"removed_by": change} | ({"text": ERASED} if erase else {})
+    connection.execute(update(Note).where(*ours).values(values))
     return NoteInfo(number, row.at, row.text)
 
 
 def find_note(connection: Connection, project: ProjectInfo, text: str) -> NoteInfo:
-    """The note of that text, the last of several, or of that number; raises NotFound."""
+    """Return the note of that text, the last of several, or of that number; raises NotFound."""
     wanted = text.strip()
     known = list_notes(connection, project)
     same = [note for note in known if note.text == wanted]
@@ -94,7 +94,7 @@ def find_note(connection: Connection, project: ProjectInfo, text: str) -> NoteIn
 
 
 def _listing(project: ProjectInfo, known: list[NoteInfo]) -> str:
-    """Where to look for the notes there are, or how to make one."""
+    """Return where to look for the notes there are, or how to make one."""
     if known:
         return f"see: tracker project notes {quote(project.name)}"
     return f'make one: tracker project note {quote(project.name)} "what happened"'

@@ -60,7 +60,7 @@ class ProjectInfo:
     archived_at: int | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The project as JSON."""
+        """Return the project as JSON."""
         return {
             "project": self.name,
             "answers": self.answers,
@@ -76,7 +76,7 @@ class ProjectInfo:
 def create_project(
     connection: Connection, name: str, options: ProjectOptions | None = None
 ) -> ProjectInfo:
-    """Make a project. Raises ProjectExists, and InvalidOption where an option is not valid."""
+    """Make a project. Raises ProjectExists, and InvalidOption if an option is not valid."""
     options = options or ProjectOptions()
     name = check_name(name, "project")
     if options.categories is not None:
@@ -141,7 +141,7 @@ def _check_options(options: ProjectOptions) -> None:
 
 
 def list_projects(connection: Connection, *, archived: bool = False) -> list[ProjectInfo]:
-    """All projects by name, the archived ones only where asked for."""
+    """Return all projects by name, the archived ones only if asked for."""
     statement = select(Project.__table__)
     if not archived:
         statement = statement.where(Project.archived_at.is_(None))
@@ -150,9 +150,9 @@ def list_projects(connection: Connection, *, archived: bool = False) -> list[Pro
 
 
 def find_project(connection: Connection, name: str | None) -> ProjectInfo:
-    """The project of that name; for None the only one there is.
+    """Return the project of that name; for None the only one there is.
 
-    Raises NotFound where there is none (with the near names), InvalidOption where None was
+    Raises NotFound if there is none (with the near names), InvalidOption if None was
     given and there are several.
     """
     if name is None:
@@ -180,7 +180,7 @@ def _only_project(connection: Connection) -> ProjectInfo:
 def project_for_import(
     connection: Connection, name: str, options: ProjectOptions, *, create: bool
 ) -> ProjectInfo:
-    """The project to import into; raises InvalidOption where it is not as ``options`` says."""
+    """Return the project to import into; raises InvalidOption if it is not as ``options`` says."""
     try:
         project = find_project(connection, name)
     except NotFound:
@@ -203,7 +203,7 @@ def project_for_import(
 
 
 def rename_project(connection: Connection, project: ProjectInfo, name: str) -> None:
-    """Give a project another name; raises InvalidOption where it is taken."""
+    """Give a project another name; raises InvalidOption if it is taken."""
     name = check_name(name, "project")
     lock_project(connection, project.id)
     if connection.scalar(select(Project.id).where(Project.name == name)) is not None:

@@ -69,7 +69,7 @@ def set_project(
 
 
 def _asked(wanted: int | None, scale: str | None, opened: bool, *, listed: bool) -> dict[str, Any]:
-    """The columns to change; raises InvalidOption as `set_project` does."""
+    """Return the columns to change; raises InvalidOption as `set_project` does."""
     if opened and listed:
         raise InvalidOption("--open and --categories contradict each other", "leave one out")
     asked: dict[str, Any] = {}
@@ -95,7 +95,7 @@ def order_categories(
 ) -> list[str]:
     """Put a project's categories in an order, which ordinal scales go by; returns their names.
 
-    Raises NotFound for a category that is not there, InvalidOption where one is left out.
+    Raises NotFound for a category that is not there, InvalidOption if one is left out.
     """
     lock_project(connection, project.id)
     listed = _checked(names)
@@ -117,7 +117,7 @@ def order_categories(
 
 
 def project_then(connection: Connection, project: ProjectInfo, through: int | None) -> ProjectInfo:
-    """The project with the settings it had after a change; None for now."""
+    """Return the project with the settings it had after a change; None for now."""
     if through is None:
         return project
     details = connection.scalars(
@@ -134,7 +134,7 @@ def project_then(connection: Connection, project: ProjectInfo, through: int | No
 def set_since(
     connection: Connection, project_id: int, through: int, kinds: Iterable[str] = FIGURES_CHANGE
 ) -> bool:
-    """Whether a change after one may have given the same answers other figures."""
+    """Return whether a change after one may have given the same answers other figures."""
     found = select(Change.id).where(
         Change.project_id == project_id, Change.id > through, Change.kind.in_(tuple(kinds))
     )
@@ -175,7 +175,7 @@ def _check_complete(connection: Connection, project: ProjectInfo, listed: Sequen
 
 
 def _numbered(connection: Connection, project: ProjectInfo, listed: Sequence[str]) -> list[int]:
-    """The number of each category, made where it is new."""
+    """Return the number of each category, made if it is new."""
     known = all_category_names(connection, project.id)
     free = max(known.values(), default=0) + 1
     new = [name for name in listed if name not in known]

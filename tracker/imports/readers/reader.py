@@ -1,4 +1,4 @@
-"""What a reader of files is, and what it is told."""
+"""What a reader of files is, and what it needs to know."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tracker.imports.readers.source import SourceFile
 
 
 class Reading(NamedTuple):
-    """What a reader is told, and where it puts rows that cannot be records.
+    """What a reader needs to know, and where it puts rows that cannot be records.
 
     ``answers`` says what an answer of the project is: one category, several, or spans.
     """
