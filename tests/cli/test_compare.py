@@ -49,7 +49,7 @@ def test_as_json(run: Run) -> None:
     told = run("compare", "reviews", "baseline", "second", "--json").json()
     assert list(told) == [
         "project", "a", "b", "shared_items", "changes", "periods", "measures", "categories",
-        "because", "notes",
+        "because", "notes", "items", "annotators",
     ]  # fmt: skip
     for side, number in (("a", 1), ("b", 2)):
         assert told[side].keys() == {"project", "asked", "snapshot", "name", "as_of", "since"}
@@ -168,7 +168,7 @@ def test_the_same_answers_have_nothing_to_explain(run: Run) -> None:
 
 def test_another_project(run: Run) -> None:
     told = run("compare", "pilot", "..", "last", "--with", "reviews", "--anyway", "--json").json()
-    assert (told["shared_items"], told["changes"]) == (None, None)
+    assert (told["shared_items"], told["changes"]) == (0, None)
     assert told["because"]["undefined"] == "not_applicable"
     shown = run("compare", "pilot", "..", "..", "--with", "reviews").out
     assert "By kinds of change it cannot be told." in shown

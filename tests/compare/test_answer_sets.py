@@ -11,10 +11,13 @@ from scipy import stats
 
 from tests.agreement.crowd import KINDS, Kind, answers, asked, close, each_kind_stored, frame
 from tests.helpers import count_statements
-from tracker.agreement import Metric, Query, study
-from tracker.compare.answer_sets import AgainstOther, compare_studies
+from tracker.agreement import Metric, Query
+from tracker.compare import compare_states
+from tracker.compare.result import AgainstOther
+from tracker.compare.states import chosen_answers
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
+from tracker.measures.coefficient import Coefficient
 from tracker.measures.significance import Comparison
 from tracker.projects.project import create_project, find_project
 
@@ -32,14 +35,20 @@ def compared(
     other: str = "p",
 ) -> AgainstOther:
     with ledger.reading(mine) as (connection, project):
-        one = study(connection, project, first or Query())
-        two = study(connection, find_project(connection, other), second or first or Query())
-        return compare_studies(one, two, "told")
+        one = chosen_answers(connection, project, first or Query(), mine)
+        theirs = find_project(connection, other)
+        two = chosen_answers(connection, theirs, second or first or Query(), "told")
+        return AgainstOther(**vars(compare_states(connection, two, one)))
 
 
 def of(found: AgainstOther, measure: str) -> Comparison:
-    ((_, _, comparison),) = [row for row in found.measures if row[0].measure == measure]
-    return comparison
+    (row,) = [row for row in found.measures if row.name == measure]
+    return row.comparison
+
+
+def rows(found: AgainstOther) -> list[tuple[Coefficient, Coefficient, Comparison]]:
+    """Each measure of the answers asked about, of the others, and their difference."""
+    return [(row.second, row.first, row.comparison) for row in found.measures]
 
 
 def agreement_of_items(given: Any, people: tuple[str, ...]) -> dict[str, float]:
@@ -62,7 +71,7 @@ def test_other_annotators_on_the_same_items(ledger: Ledger, kind: Kind) -> None:
     columns = list(mine.values()), [theirs[item] for item in mine]
     expected = stats.ttest_rel(*columns)
     found = compared(ledger, asked(**FIRST), asked(**SECOND))
-    assert (found.first, found.second, found.shared) == ("p", "told", 30)
+    assert (found.project, found.a.told, found.items.both) == ("p", "told", 30)
     percent = of(found, "percent_agreement")
     assert percent.test == "dependent_t"
     assert percent.difference == close(fmean(columns[0]) - fmean(columns[1]))
@@ -70,7 +79,7 @@ def test_other_annotators_on_the_same_items(ledger: Ledger, kind: Kind) -> None:
     assert percent.statistic == close(expected.statistic)
     bounds = expected.confidence_interval(0.95)
     assert (percent.ci_low, percent.ci_high) == (close(bounds.low), close(bounds.high))
-    for one, other, comparison in found.measures:
+    for one, other, comparison in rows(found):
         if one.measure in OF_PAIRS:
             assert comparison.undefined == "not_applicable"
             assert comparison.p_value is None
@@ -101,7 +110,7 @@ def test_items_answered_by_one_side_only_count_there(ledger: Ledger) -> None:
     assert percent.difference == close(means[0] - means[1])
     assert percent.standard_error == close((squares * n / (n - 1)) ** 0.5)
     assert (percent.n_first, percent.freedom) == (n, n - 1)
-    assert found.shared == len(answered[0] & answered[1])
+    assert found.items.both == len(answered[0] & answered[1])
     both = sorted(mine.keys() & theirs.keys())
     assert found.by_item.test in {"paired_t", "wilcoxon"}
     assert (found.by_item.n_first, found.by_item.n_second) == (len(both), len(both))
@@ -115,8 +124,8 @@ def test_against_itself(ledger: Ledger, kind: Kind) -> None:
     kind.store(ledger)
     for metric in kind.readings_on(ledger):
         found = compared(ledger, asked(metric=metric))
-        assert found.shared == 24
-        for one, other, comparison in found.measures:
+        assert found.items.both == 24
+        for one, other, comparison in rows(found):
             assert one == other
             if one.value is not None:
                 assert comparison.difference == 0
@@ -130,11 +139,41 @@ def test_turned_around_the_difference_is(ledger: Ledger) -> None:
     KINDS["one"].store(ledger)
     there = compared(ledger, asked(**FIRST), asked(**SECOND))
     back = compared(ledger, asked(**SECOND), asked(**FIRST))
-    for (one, _, comparison), (_, other, turned) in zip(there.measures, back.measures, strict=True):
+    for (one, _, comparison), (_, other, turned) in zip(rows(there), rows(back), strict=True):
         assert one == other
         if comparison.difference is not None:
             assert turned.difference == close(-comparison.difference)
             assert turned.p_value == close(comparison.p_value)
+
+
+@pytest.mark.parametrize("test", ["paired_t", "wilcoxon"])
+def test_another_test_of_the_items_can_be_had(sqlite_ledger: Ledger, test: str) -> None:
+    sqlite_ledger.import_frame(frame(answers(1, density=1)), "p")
+    found = sqlite_ledger.against("p", SECOND, test=test, **FIRST).by_item  # type: ignore[misc]
+    assert found.test == test
+    assert str(found.why).endswith("as requested.")
+    with pytest.raises(InvalidOption, match="no test of two sides that have the same items"):
+        sqlite_ledger.against("p", SECOND, test="welch_t")
+
+
+def test_what_made_a_difference_between_annotators(ledger: Ledger) -> None:
+    """Items, annotators and categories, never answers that were added or taken away."""
+    ledger.import_frame(frame(answers(4, items=40, density=0.7)), "p")
+    found = compared(ledger, asked(**FIRST), asked(**SECOND))
+    assert found.changes is None
+    shown = found.to_dict()
+    because = shown["because"]
+    (lead,) = (row for row in shown["measures"] if row["measure"] == because["measure"])
+    assert lead["difference"] == close(lead["a"] - lead["b"])
+    assert because["revised_answers"] is because["removed_answers"] is None
+    assert because["other_items"] + because["same_items"] == close(lead["difference"])
+    assert {part["annotator"]: (part["answers_a"] > 0, part["answers_b"] > 0)
+            for part in because["annotators"]} == {
+        "ann": (True, False), "bob": (True, False), "cat": (False, True), "dot": (False, True),
+    }  # fmt: skip
+    for parts in ("annotators", "categories"):
+        total = sum(part["contribution"] for part in because[parts])
+        assert total == close(lead["difference"])
 
 
 # -- two projects --------------------------------------------------------------------------
@@ -150,14 +189,14 @@ def test_other_items_are_independent(ledger: Ledger) -> None:
     KINDS["one"].load(ledger, given, "p")
     KINDS["one"].load(ledger, others, "q")
     found = compared(ledger, other="q")
-    assert found.shared == 0
+    assert found.items.both == 0
     columns = [list(agreement_of_items(some, PEOPLE).values()) for some in (given, others)]
     expected = stats.ttest_ind(*columns, equal_var=False)
     percent = of(found, "percent_agreement")
     assert percent.test == "independent_t"
     assert percent.statistic == close(expected.statistic)
     assert percent.p_value == close(expected.pvalue)
-    for one, other, comparison in found.measures:
+    for one, other, comparison in rows(found):
         if one.measure == "light_kappa":
             assert (comparison.p_value, comparison.undefined) == (None, "not_applicable")
             assert str(comparison.why).startswith("No test for Light's kappa")
@@ -176,7 +215,7 @@ def test_some_items_in_both_projects(ledger: Ledger) -> None:
     backwards = dict(reversed(second.items()))
     ledger.import_frame(frame(backwards), "q")
     found = compared(ledger, other="q")
-    assert found.shared == 12
+    assert found.items.both == 12
     mine, theirs = (agreement_of_items(some, PEOPLE) for some in (first, second))
     every = sorted(mine.keys() | theirs.keys())
     assert len(every) == 36
@@ -201,8 +240,8 @@ def test_another_kind_of_project(ledger: Ledger) -> None:
     KINDS["one"].store(ledger)
     KINDS["several"].store(ledger, "sets")
     found = compared(ledger, other="sets")
-    assert "gwet_ac1" not in {one.measure for one, _, _ in found.measures}
-    assert "krippendorff_alpha" in {one.measure for one, _, _ in found.measures}
+    assert "gwet_ac1" not in {one.measure for one, _, _ in rows(found)}
+    assert "krippendorff_alpha" in {one.measure for one, _, _ in rows(found)}
     with pytest.raises(InvalidOption, match="gwet_ac1 does not fit 'sets'"):
         compared(ledger, asked("gwet_ac1"), other="sets")
     with pytest.raises(InvalidOption, match="several categories per answer"):
@@ -226,7 +265,7 @@ def test_nothing_to_compare_with(ledger: Ledger, which: str) -> None:
         compared(ledger, other="q"),
         compared(ledger, asked("krippendorff_alpha"), other="q"),
     ):
-        for one, other, comparison in found.measures:
+        for one, other, comparison in rows(found):
             if one.value is None or other.value is None:
                 assert comparison.p_value is None
                 assert comparison.undefined
@@ -276,6 +315,6 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
             ledger.import_frame(frame(answers(seed, items=items)), f"{items} {seed}")
         with count_statements(ledger.database.engine) as statements:
             found = compared(ledger, mine=f"{items} 1", other=f"{items} 2")
-        assert found.shared == items
+        assert found.items.both == items
         numbers.append(statements.number)
     assert numbers[0] == numbers[1] < 60

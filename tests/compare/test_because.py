@@ -14,6 +14,7 @@ from tests.compare.stories import day, figure, note, on, tell
 from tests.helpers import SEVERAL, SPANS, count_statements, undo
 from tracker.compare import StateComparison
 from tracker.core.errors import InvalidOption
+from tracker.core.shown import as_json
 from tracker.ledger import Ledger
 from tracker.simulate import Group, Row, crowd
 
@@ -163,7 +164,7 @@ def test_answers_are_named_in_words(sqlite_ledger: Ledger) -> None:
     assert found.because is not None
     assert {*found.because.answers} == {"x+y", "x", "y", "(none)"}
     gone = found.because.answers["(none)"]
-    assert (gone.after, gone.to_dict()["answers_b"]) == (None, 0)
+    assert (gone.after, as_json(gone)["answers_b"]) == (None, 0)
 
 
 def test_where_nothing_can_be_told_apart(sqlite_ledger: Ledger) -> None:
@@ -185,7 +186,7 @@ def test_a_state_beside_itself(ledger: Ledger) -> None:
     ledger.snapshot("p", name="it")
     for a, b in (("it", "it"), (day(2), day(3)), ("it", "..")):
         found = ledger.compare("p", a, b)
-        assert found.shared == 4
+        assert found.items.both == 4
         assert set((found.changes or {}).values()) == {0}
         for one in (*found.measures, *found.categories):
             assert one.before == one.after
@@ -204,7 +205,7 @@ def test_two_projects_are_matched_by_names(ledger: Ledger) -> None:
     tell(ledger, on(1, "i B y", "i A x", "j A x", "j B x", "k A z", "k B z"), project="pilot")
     tell(ledger, on(1, "1 C x", "1 A x", "2 A y", "2 C y", "3 A w", "3 C x"), project="main")
     found = ledger.compare("pilot", "..", "..", other="main")
-    assert (found.shared, found.changes) == (None, None)
+    assert (found.items.both, found.changes) == (0, None)
     assert [one.name for one in found.categories] == ["x", "y"]
     for name, project in (("before", "pilot"), ("after", "main")):
         then = ledger.agreement(project)

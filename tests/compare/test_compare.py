@@ -110,7 +110,7 @@ def same_changes(
         for what, number in change.counts().items():
             expected[what] += number * items
     assert found.changes == expected
-    assert found.shared == len(states[0].keys() & states[1].keys())
+    assert found.items.both == len(states[0].keys() & states[1].keys())
 
 
 BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])

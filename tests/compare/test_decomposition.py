@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.profiles import examples
 from tracker.compare.decomposition import Group, contributions
+from tracker.core.shown import as_json
 
 Groups = dict[str, Group]
 
@@ -49,7 +50,7 @@ def test_two_death_rates_by_age() -> None:
 def test_a_group_says_what_it_was() -> None:
     part = contributions(BEFORE, AFTER)["young"]
     assert (part.before, part.after) == (BEFORE["young"], AFTER["young"])
-    assert part.to_dict() == {
+    assert as_json(part) == {
         "contribution": pytest.approx(0.0043),
         "a": 0.010,
         "b": 0.012,
@@ -74,7 +75,7 @@ def test_who_comes_and_who_goes_counts_by_the_distance_from_the_mean() -> None:
         {"a": 0.1 * (0.8 - level), "gone": -0.5 * (0.6 - level), "new": 0.4 * (0.3 - level)}
     )
     assert (found["gone"].after, found["new"].before) == (None, None)
-    told = found["new"].to_dict()
+    told = as_json(found["new"])
     assert (told["a"], told["b"], told["answers_a"], told["answers_b"]) == (None, 0.3, 0, 10)
 
 

@@ -72,7 +72,7 @@ def test_without_an_item_in_common_the_two_are_independent(sqlite_ledger: Ledger
         on(3, "m A x", "m B x", "n A y", "n B y", "o A y", "o B y", "q A y", "q B x"),
     )
     found = sqlite_ledger.compare("p", f"..{day(2)}", f"{day(3)}..")
-    assert found.shared == 0
+    assert found.items.both == 0
     one, other = (
         sqlite_ledger.agreement("p", until=day(2)),
         sqlite_ledger.agreement("p", since=day(3)),
@@ -149,7 +149,7 @@ def compared(sqlite_ledger: Ledger) -> dict[str, tuple[float, float]]:
         ),
     )  # fmt: skip
     found = sqlite_ledger.compare("p", day(2), day(4))
-    assert found.shared == ITEMS - ITEMS // 5
+    assert found.items.both == ITEMS - ITEMS // 5
     told = {}
     for name in ("percent_agreement", "krippendorff_alpha"):
         one = figure(found, name).comparison

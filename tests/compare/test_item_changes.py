@@ -17,7 +17,13 @@ from sqlalchemy import Connection
 from tests.imports.test_against_a_plain_ledger import Files, Labels, take
 from tests.profiles import examples
 from tracker import queries
-from tracker.compare.item_changes import KINDS, ItemChange, changes_between, gathered, patterns_with
+from tracker.compare.item_changes import (
+    KINDS,
+    ItemChange,
+    answers_table,
+    changes_between,
+    patterns_with,
+)
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
@@ -136,7 +142,7 @@ def follow(ledger: Ledger, kind: str, pair: Pair) -> None:
             for name, moment in (("one", first), ("other", NOW)):
                 with as_it_was(connection, project.id, moment):
                     patterns.append(queries.item_patterns(connection, selection))
-                    tables.append(stack.enter_context(gathered(connection, name, selection)))
+                    tables.append(stack.enter_context(answers_table(connection, name, selection)))
             changes = changes_between(connection, *tables)
         ids = {name: n for n, name in category_names(connection, project).items()}
     plain = Plain(pair, ids)
@@ -198,7 +204,7 @@ def test_a_set_is_the_same_in_whatever_order_it_is_read(
         for name, scans in (("one", ["seq", "bitmap"]), ("other", ["index", "bitmap"])):
             for scan in scans:
                 connection.exec_driver_sql(f"SET LOCAL enable_{scan}scan = off")
-            tables.append(stack.enter_context(gathered(connection, name, selection)))
+            tables.append(stack.enter_context(answers_table(connection, name, selection)))
             for scan in scans:
                 connection.exec_driver_sql(f"SET LOCAL enable_{scan}scan = on")
         assert changes_between(connection, *tables) == {}

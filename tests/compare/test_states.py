@@ -12,6 +12,7 @@ from tracker.agreement import Metric, Query
 from tracker.compare import State, find_state
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.shown import as_json
 from tracker.ledger import Ledger
 
 
@@ -60,7 +61,7 @@ def test_a_snapshot(told: Ledger) -> None:
         found = state(told, text)
         assert found.snapshot is not None
         assert found.snapshot.id == number
-        shown = found.to_dict()
+        shown = as_json(found)
         assert (shown["asked"], shown["snapshot"], shown["since"]) == (text, number, None)
         assert shown["name"] == (None, "baseline", "second", None)[number]
         assert shown["as_of"] == clock.iso(found.snapshot.moment)
@@ -79,7 +80,7 @@ def test_a_moment(told: Ledger) -> None:
     for text, as_of in MOMENTS.items():
         found = state(told, text)
         assert (found.moment.as_of, found.selection.since, found.snapshot) == (as_of, None, None)
-        assert found.to_dict()["as_of"] == clock.iso(as_of)
+        assert as_json(found)["as_of"] == clock.iso(as_of)
 
 
 def test_how_long_ago_and_today(told: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +133,7 @@ def test_a_period(told: Ledger) -> None:
     for text, (since, as_of) in PERIODS.items():
         found = state(told, text)
         assert (found.selection.since, found.moment.as_of) == (since, as_of)
-        shown = found.to_dict()
+        shown = as_json(found)
         assert shown["since"] == (None if since is None else clock.iso(since))
         assert shown["as_of"] == (None if as_of is None else clock.iso(as_of))
 
@@ -148,11 +149,7 @@ def test_answers_before_a_note_are_those_of_then(told_on_both: Ledger) -> None:
     assert figure(found, "percent_agreement").before == pytest.approx(2 / 3)
     assert [one.text for one in found.notes] == ["guideline v2"]
     # i, j and k have answers in both.
-    assert found.shared == 3
-    assert found.periods is not None
-    assert found.periods.to_dict() == {
-        "items_only_a": 0, "items_only_b": 2, "items_in_both": 3,
-    }  # fmt: skip
+    assert (found.items, found.changes) == ((0, 2, 3), None)
 
 
 def test_notes_between_are_told(told: Ledger) -> None:
@@ -230,9 +227,14 @@ def test_states_that_were_read_differently_are_refused(told_on_both: Ledger) -> 
         assert raised.value.mend.endswith("to do it nevertheless: --anyway")
         assert told_on_both.compare("p", a, b, anyway=True).a.told == a
     found = told_on_both.compare("p", "last~3", "without C", anyway=True)
-    assert found.changes is not None
-    assert found.changes["removed_answers"] == 1
+    # C's answer was left out; nobody took it away.
+    assert found.changes is None
+    assert found.to_dict()["periods"] == {
+        "items_only_a": 0, "items_only_b": 0, "items_in_both": 5,
+    }  # fmt: skip
     assert found.because is not None
+    assert found.because.shares is not None
+    assert found.because.shares.keys() == {"same_items"}
     assert found.because.annotators["C"].after is None
 
 
@@ -243,7 +245,7 @@ def test_times_may_differ_for_they_are_what_is_compared(told_on_both: Ledger) ->
     assert figure(found, "percent_agreement").before == pytest.approx(2 / 3)
     late = told_on_both.agreement("p", since=day(3)).measure("percent_agreement").value
     assert figure(found, "percent_agreement").after == late
-    assert found.b.to_dict()["since"] == "2024-01-03T00:00:00Z"
+    assert as_json(found.b)["since"] == "2024-01-03T00:00:00Z"
 
 
 def test_a_state_that_is_no_snapshot_is_like_the_snapshot_beside_it(told: Ledger) -> None:
@@ -276,7 +278,7 @@ def test_a_question_is_for_states_that_no_snapshot_is_of(told: Ledger) -> None:
 def test_numbers_of_annotators_mean_nothing_across_projects(told: Ledger) -> None:
     tell(told, on(1, "1 Z x", "1 A x", "2 A y", "2 Z x"), project="q")
     told.snapshot("q", name="without Z", exclude_annotators="Z", annotators=())
-    assert told.compare("p", "last", "without Z", other="q").shared is None
+    assert told.compare("p", "last", "without Z", other="q").items.both == 0
     told.snapshot("q", name="wide", confidence=0.5)
     with pytest.raises(InvalidOption, match="confidence"):
         told.compare("p", "last", "wide", other="q")

@@ -29,6 +29,7 @@ def results(
         "Audit": sqlite_ledger.audit("p<b>"),
         "GateResult": sqlite_ledger.gate("p<b>", "gate.toml"),
         "History": sqlite_ledger.history("p<b>"),
+        "AgainstOther": sqlite_ledger.against("p<b>", "p<b>"),
         "StateComparison": sqlite_ledger.compare("p<b>", "1", "2"),
         "Status": sqlite_ledger.status("p<b>"),
     }

@@ -120,6 +120,15 @@ class Study:
         )
 
 
+def check_whole_items(project: ProjectInfo) -> None:
+    """Raise InvalidOption for a project of spans."""
+    if project.answers == "spans":
+        raise InvalidOption(
+            f"{project.name!r} is a project of spans",
+            "this needs answers to whole items",
+        )
+
+
 def study(
     connection: Connection,
     project: ProjectInfo,
@@ -132,11 +141,7 @@ def study(
 
     Raises InvalidOption for a measure, a reading or a choice that does not fit the project.
     """
-    if project.answers == "spans":
-        raise InvalidOption(
-            f"{project.name!r} is a project of spans",
-            "this needs answers to whole items",
-        )
+    check_whole_items(project)
     names = category_names(connection, project)
     check_metric(project, names, query.metric)
     check_measures(project, query.measures, query.metric, few=True)

@@ -88,7 +88,7 @@ def agreement(
     elif way == "--influence" and question.influence is not None:
         agreement_questions.influence(asked, question.influence)
     elif way == "--against" and question.against is not None:
-        agreement_questions.against(asked, question.against)
+        agreement_questions.against(asked, question.against, question.test)
     elif way == "--methods":
         agreement_questions.methods(asked, bibtex=question.bibtex)
     else:

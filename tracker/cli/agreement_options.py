@@ -133,6 +133,16 @@ def full_name_of_one(name: str | None) -> str | None:
     return full_name(name)
 
 
+ItemTest = Annotated[
+    str | None,
+    typer.Option(
+        "--test",
+        metavar="TEST",
+        help="Test of the items' agreement: paired_t or wilcoxon if both sides have the same "
+        "items, else welch_t, mann_whitney or student_t (default: by the number of items).",
+    ),
+]
+
 Limit = Annotated[
     int | None,
     typer.Option(
@@ -187,6 +197,7 @@ class QuestionOptions:
             "one: pilot, 'annotator=ann annotator=bob', 'until=2026-03-01'.",
         ),
     ] = None
+    test: ItemTest = None
     self_: Annotated[
         bool,
         typer.Option(
@@ -224,6 +235,8 @@ class QuestionOptions:
         }
         # An empty text was given, too, and is answered like any other that means nothing.
         given = [option for option, value in ways.items() if value == "" or value]
+        if self.test is not None and self.against is None:
+            raise InvalidOption("--test is of a difference", "add --against OTHER, or leave it out")
         if len(given) > 1:
             raise InvalidOption(
                 f"{given[0]} and {given[1]} answer different questions", "choose one"

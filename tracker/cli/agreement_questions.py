@@ -66,17 +66,17 @@ def best_merges(asked: Asked) -> None:
     )
 
 
-def against(asked: Asked, other: str) -> None:
+def against(asked: Asked, other: str, test: str | None) -> None:
     """Whether a difference to other answers is more than chance."""
-    from tracker.render.agreement_questions import against_view
+    from tracker.render.compare import against_view
 
     try:
-        found = asked.ledger.against(asked.project, other, **asked.asking)
+        found = asked.ledger.against(asked.project, other, test=test, **asked.asking)
     except NotFound:
         if "=" not in other:
             raise
         terms = _terms(other)
-        found = asked.ledger.against(asked.project, terms, name=other, **asked.asking)
+        found = asked.ledger.against(asked.project, terms, name=other, test=test, **asked.asking)
     told = found.to_dict()
     show(told, asked.output, rows=told["measures"], view=against_view(found))
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.agreement_options import MetricOptions
+from tracker.cli.agreement_options import ItemTest, MetricOptions
 from tracker.cli.context import opened
 from tracker.cli.output import Output, show
 from tracker.cli.project_argument import ProjectArgument, about_project
@@ -37,6 +37,7 @@ def compare(
         bool,
         typer.Option("--anyway", help="Compare even if settings or selections differ."),
     ] = False,
+    test: ItemTest = None,
     metric: MetricOptions = MetricOptions(),
     output: Output = Output(),
 ) -> None:
@@ -63,14 +64,10 @@ def compare(
         after,
         other=other,
         anyway=anyway,
+        test=test,
         **metric.keywords,
     )
-    told = found.to_dict()
-    rows = [
-        {key: value for key, value in row.items() if key != "because"}
-        for row in (*told["measures"], *told["categories"])
-    ]
-    show(told, output=output, rows=rows, view=compare_view(found))
+    show(found.to_dict(), output=output, rows=found.rows(), view=compare_view(found))
     if found.is_unchanged:
         hint(f"next: tracker status {shlex.quote(project)}")
     elif found.because is not None and found.because.annotators:

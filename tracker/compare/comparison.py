@@ -1,242 +1,251 @@
-"""Two states compared: every figure's difference, its error, and what made it."""
+"""Two sides compared: every figure's difference, its error, and what made it.
+
+A side is a state of some answers: a project's at two times, two projects', two annotators'. If
+both sides have answers to the same items, which are matched by name, items are compared with
+themselves; else the two are independent.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from shlex import quote
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
+from statistics import fmean
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
 from tracker.agreement.coefficients import coefficients
 from tracker.compare.decomposition import DIVISIBLE, Part, contributions, groups_of, shares
-from tracker.compare.item_changes import (
-    KINDS,
-    Change,
-    ItemChange,
-    changes_between,
-    gathered,
-    patterns_with,
+from tracker.compare.item_changes import KINDS, answers_table, changes_between, patterns_with
+from tracker.compare.item_steps import (
+    Steps,
+    all_steps,
+    coded_items,
+    shared_steps,
+    steps_of_changes,
+    unchanged_patterns,
 )
-from tracker.compare.periods import PERIOD_KINDS, PeriodItems, are_disjoint, items_of_periods
 from tracker.compare.result import Because, Compared, StateComparison
-from tracker.compare.states import Side, State
-from tracker.core.errors import InvalidOption
+from tracker.compare.sides import Side, count_side
+from tracker.compare.states import State, are_times_of_one
+from tracker.core.shown import Message
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
-from tracker.measures.coefficient import Coefficient
+from tracker.measures import MEASURES
+from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
 from tracker.measures.significance import Comparison, dependent, independent
-from tracker.projects.annotators import annotator_names
-from tracker.projects.categories import category_names
+from tracker.measures.two_sample import two_columns
 from tracker.projects.notes import NoteInfo, list_notes
-from tracker.snapshots.tallies import count_all
+from tracker.queries import Selection
 from tracker.storage.as_of import as_it_was
 
-Steps = Sequence[tuple[Pattern, Pattern, int]]
-"""Items by their pattern before and after; ``()`` where the item has no answer."""
+Gathered = TypeVar("Gathered")
+Joined = TypeVar("Joined")
+Shares = Mapping[str, Mapping[str, float] | None]
+Make = Callable[[frozenset[str]], ItemPatterns]
 
 
-def compare_states(connection: Connection, one: State, other: State) -> StateComparison:
+def compare_states(
+    connection: Connection, one: State, other: State, test: str | None = None
+) -> StateComparison:
     """Compare two states, the second less the first.
 
-    Where they share items, a figure's items are compared with themselves (paired t on their
-    influences); items of one side only count there. Else the two are independent. Of two
-    projects items are not matched.
+    If they share items, a figure's items are compared with themselves (paired t on their
+    influences); items of one side only count there. Else the two are independent. ``test`` is
+    that of the items' own agreement, for another than their number asks for.
 
-    Raises InvalidOption for projects of spans, or of different kinds of answers.
+    Raises InvalidOption for a test that does not fit, and as `agreement.study`.
     """
-    for state in (one, other):
-        if state.project.answers == "spans":
-            raise InvalidOption(
-                f"{state.project.name!r} is a project of spans, whose states cannot be compared",
-                f"see: tracker history {quote(state.project.name)}",
-            )
-    if one.project.answers != other.project.answers:
-        raise InvalidOption("the projects have different kinds of answers")
-    same = one.project.id == other.project.id
-    with ExitStack() as tables:
-        sides, answers = [], []
-        for state, name in ((one, "answers_before"), (other, "answers_after")):
-            with as_it_was(connection, state.project.id, state.moment):
-                tallied = count_all(connection, state.selection)
-                if same:
-                    made = gathered(connection, name, state.selection)
-                    answers.append(tables.enter_context(made))
-                names = category_names(connection, state.project)
-                people = annotator_names(connection, state.project)
-            sides.append(Side(state, names, people, tallied))
-        changes = changes_between(connection, *answers) if same else None
-    return _compared(connection, sides[0], sides[1], changes)
-
-
-def _compared(
-    connection: Connection, one: Side, other: Side, changes: Counter[ItemChange] | None
-) -> StateComparison:
-    steps: list[tuple[Pattern, Pattern, int]] = []
-    shared_out: Mapping[str, Mapping[str, float] | None] = {}
-    counted = periods = None
-    if changes is not None:
-        unchanged = one.patterns - _before(changes)
-        steps = [(pattern, pattern, items) for pattern, items in unchanged if items]
-        steps += [
-            (change.pattern(frozenset()), change.pattern(frozenset(KINDS)), items)
-            for change, items in changes.items()
-        ]
-        if are_disjoint(one.state, other.state):
-            every = items_of_periods(steps)
-            periods = PeriodItems.of(every)
-            shared_out = _shares(one, other, PERIOD_KINDS, ItemPatterns(), every)
-        else:
-            counted = _counted(changes)
-            shared_out = _shares(one, other, KINDS, unchanged, changes)
-    shared = sum(items for before, after, items in steps if before and after)
-    measures = tuple(_measures(one, other, steps if shared else [], shared_out))
+    counted: dict[str, int] | None = None
+    shared_out: Shares = {}
+    if are_times_of_one(one, other):
+        first, second, changes = _counted(connection, (one, other), answers_table, changes_between)
+        unchanged = unchanged_patterns(first.study.patterns, changes)
+        steps = steps_of_changes(unchanged, changes)
+        counted = dict.fromkeys(KINDS, 0)
+        for change, items in changes.items():
+            for kind, number in change.counts().items():
+                counted[kind] += number * items
+        happened = [kind for kind in KINDS if counted[kind]]
+        shared_out = _shares(
+            first, second, happened, lambda kinds: patterns_with(unchanged, changes, kinds)
+        )
+    else:
+        coded = partial(coded_items, beside=one.project)
+        first, second, shared = _counted(connection, (one, other), coded, shared_steps)
+        steps = all_steps(first.study.patterns, second.study.patterns, shared)
+        if one.project.id == other.project.id:
+            shared_out = _shares(first, second, steps.kinds, steps.patterns)
+    measures = tuple(_measures(first, second, steps, shared_out))
     return StateComparison(
-        one.state,
-        other.state,
-        None if changes is None else shared,
+        one,
+        other,
+        steps.items,
         counted,
         measures,
-        tuple(_categories(one, other, steps if shared else [])),
-        _because(one, other, measures),
-        tuple(_notes_between(connection, one.state, other.state)),
-        periods,
+        tuple(_categories(first, second, steps)),
+        _by_item(first, second, steps, test),
+        _by_annotator(first, second),
+        _because(first, second, measures),
+        tuple(_notes_between(connection, one, other)),
     )
 
 
-def _before(changes: Counter[ItemChange]) -> ItemPatterns:
-    return patterns_with(ItemPatterns(), changes, frozenset())
-
-
-def _counted(changes: Counter[ItemChange]) -> dict[str, int]:
-    """How many changes of each kind there are."""
-    found = dict.fromkeys(KINDS, 0)
-    for change, items in changes.items():
-        for kind, number in change.counts().items():
-            found[kind] += number * items
-    return found
+def _counted(
+    connection: Connection,
+    states: tuple[State, State],
+    gather: Callable[[Connection, str, Selection], AbstractContextManager[Gathered]],
+    join: Callable[[Connection, Gathered, Gathered], Joined],
+) -> tuple[Side, Side, Joined]:
+    """Count both states, and what their answers are together: each is read as it was."""
+    with ExitStack() as tables:
+        sides, made = [], []
+        for state, name in zip(states, ("answers_before", "answers_after"), strict=True):
+            with as_it_was(connection, state.project.id, state.moment):
+                sides.append(count_side(connection, state))
+                made.append(tables.enter_context(gather(connection, name, state.selection)))
+        return sides[0], sides[1], join(connection, made[0], made[1])
 
 
 def _notes_between(connection: Connection, one: State, other: State) -> Iterator[NoteInfo]:
-    moments = sorted(_at(state) for state in (one, other))
+    moments = sorted(
+        state.selection.since or state.at or 0 if state.snapshot is None else state.at or 0
+        for state in (one, other)
+    )
     for note in list_notes(connection, one.project):
         if moments[0] < note.at <= moments[1]:
             yield note
 
 
-def _at(state: State) -> int:
-    if state.snapshot is not None:
-        return state.snapshot.moment
-    if state.selection.since is not None:
-        return state.selection.since
-    return state.moment.as_of or 0
-
-
 # -- figures -----------------------------------------------------------------------------------
 
 
-def _measures(
-    one: Side,
-    other: Side,
-    steps: Steps,
-    kinds: Mapping[str, Mapping[str, float] | None],
-) -> Iterator[Compared]:
-    confidence = one.state.query.confidence
-    others = {figure.measure: figure for figure in other.assessment.measures}
-    for before in one.assessment.measures:
-        after = others.get(before.measure)
-        if after is None:
+def _measures(first: Side, second: Side, steps: Steps, shared_out: Shares) -> Iterator[Compared]:
+    others = {figure.measure: figure for figure in second.figures}
+    for before in first.figures:
+        name = before.measure
+        if name not in others:
             continue
-        shared_out = kinds.get(before.measure)
+        after, shared = others[name], shared_out.get(name)
+        mine, theirs = first.influences(name), second.influences(name)
+        found = _difference(before, after, mine, theirs, steps, first)
         if before.value is None or after.value is None:
-            # Read as the second state is, the first may have a figure that it has not by itself.
-            found, shared_out = independent(after, before, confidence), None
-        elif steps:
-            mine, theirs = (side.influences(before.measure) for side in (one, other))
-            difference = after.value - before.value
-            found = _paired(theirs, mine, steps, difference, confidence)
-        else:
-            found = independent(after, before, confidence)
-        yield Compared(before.measure, before.value, after.value, found, shared_out)
+            # Read as the second side is, the first may have a figure that it has not by itself.
+            shared = None
+        elif name == "light_kappa":
+            why = Message("comparisons.no_error")
+            found = _untested(after.value - before.value, why, first)
+        yield Compared(name, before, after, found, shared)
 
 
-def _paired(
-    after: Mapping[Pattern, float],
-    before: Mapping[Pattern, float],
-    steps: Steps,
-    difference: float,
-    confidence: float,
-) -> Comparison:
-    """A paired t on the items that enter the figure of either side."""
-    entering = [step for step in steps if step[0] in before or step[1] in after]
-    first = [after.get(pattern, 0.0) for _, pattern, _ in entering]
-    second = [before.get(pattern, 0.0) for pattern, _, _ in entering]
-    items = [number for _, _, number in entering]
-    return dependent(first, second, items, difference, confidence)
-
-
-def _categories(one: Side, other: Side, steps: Steps) -> Iterator[Compared]:
-    """The rates of the categories that both know by name."""
-    confidence = one.state.query.confidence
-    others = {other.names[rate.category]: rate for rate in other.assessment.rates}
-    influences = [
-        side.rate_influences([rate.category for rate in side.assessment.rates]) if steps else {}
-        for side in (one, other)
-    ]
-    for before in one.assessment.rates:
-        name = one.names[before.category]
-        after = others.get(name)
-        if after is None:
-            continue
-        figures = [
-            Coefficient(
-                "category_rate",
-                rate.rate,
-                rate.undefined,
-                standard_error=rate.standard_error,
-                items=side.assessment.counts.items_compared,
+def _categories(first: Side, second: Side, steps: Steps) -> Iterator[Compared]:
+    """The rates of the categories that both sides know by name."""
+    for name, (before, mine) in first.rates.items():
+        if name in second.rates:
+            after, theirs = second.rates[name]
+            yield Compared(
+                name, before, after, _difference(before, after, mine, theirs, steps, first)
             )
-            for side, rate in ((one, before), (other, after))
-        ]
-        if steps and before.rate is not None and after.rate is not None:
-            mine, theirs = influences[0][before.category], influences[1][after.category]
-            found = _paired(theirs, mine, steps, after.rate - before.rate, confidence)
-        else:
-            found = independent(figures[1], figures[0], confidence)
-        yield Compared(name, before.rate, after.rate, found)
+
+
+def _difference(
+    before: Coefficient,
+    after: Coefficient,
+    mine: Mapping[Pattern, float] | None,
+    theirs: Mapping[Pattern, float] | None,
+    steps: Steps,
+    side: Side,
+) -> Comparison:
+    """Paired over the items that enter the figure of either side if any is shared, or Welch's."""
+    confidence = side.state.query.confidence
+    if before.value is None or after.value is None or not steps.items.both:
+        return independent(after, before, confidence)
+    difference = after.value - before.value
+    if mine is None or theirs is None:
+        return _untested(difference, Message("comparisons.no_influence"), side)
+    entering = [step for step in steps.rows if step[0] in mine or step[1] in theirs]
+    return dependent(
+        [theirs.get(pattern, 0.0) for _, pattern, _ in entering],
+        [mine.get(pattern, 0.0) for pattern, _, _ in entering],
+        [items for _, _, items in entering],
+        difference,
+        confidence,
+    )
+
+
+def _untested(difference: float, why: Message, side: Side) -> Comparison:
+    confidence = side.state.query.confidence
+    return Comparison(difference, confidence=confidence, why=why, undefined=NOT_APPLICABLE)
+
+
+def _by_item(first: Side, second: Side, steps: Steps, test: str | None) -> Comparison:
+    """The agreement of the single items: of those compared on both sides, or of each side's."""
+    mine, theirs = first.agreements, second.agreements
+    both = [(theirs[b], mine[a], n) for a, b, n in steps.rows if a in mine and b in theirs]
+    confidence = first.state.query.confidence
+    if both:
+        after, before, items = zip(*both, strict=True)
+        counts = items, items
+        return two_columns(
+            after, before, paired=True, counts=counts, test=test, confidence=confidence
+        )
+    return two_columns(
+        [*theirs.values()],
+        [*mine.values()],
+        paired=False,
+        counts=(second.compared, first.compared),
+        test=test,
+        confidence=confidence,
+    )
+
+
+def _by_annotator(first: Side, second: Side) -> Comparison:
+    """The annotators' mean agreement with the others; of those in both, if two or more are.
+
+    It has no test. An annotator's agreement rests on the answers of the others to the same items,
+    so annotators are not independent of each other: a test that takes them for a sample of n finds
+    a difference without a change in one comparison of five.
+    """
+    before, after = first.peers, second.peers
+    both = sorted(before.keys() & after.keys())
+    if len(both) > 1:
+        before, after = ({name: peers[name] for name in both} for peers in (before, after))
+    known = bool(before and after)
+    return Comparison(
+        fmean(after.values()) - fmean(before.values()) if known else None,
+        confidence=first.state.query.confidence,
+        why=Message("comparisons.no_sample"),
+        n_first=len(after),
+        n_second=len(before),
+        undefined=NOT_APPLICABLE if known else TOO_FEW_ANNOTATORS,
+    )
 
 
 # -- because -----------------------------------------------------------------------------------
 
 
-def _shares(
-    one: Side,
-    other: Side,
-    kinds: Sequence[str],
-    unchanged: ItemPatterns,
-    changes: Mapping[Change, int],
-) -> dict[str, Mapping[str, float] | None]:
-    """Of each measure the share of each kind of change that there was."""
-    happened = [kind for kind in kinds if any(change.counts().get(kind) for change in changes)]
+def _shares(first: Side, second: Side, kinds: Sequence[str], make: Make) -> Shares:
+    """Share out each measure among the kinds of change; ``make`` has the patterns with some."""
+    names = [name for name in first.study.wanted if MEASURES[name].needs == "patterns"]
+    annotators = len(second.study.annotators)
     known: dict[frozenset[str], Mapping[str, float | None]] = {}
 
     def values(kinds: frozenset[str]) -> Mapping[str, float | None]:
         if kinds not in known:
-            of = other.read(patterns_with(unchanged, changes, kinds))
-            confidence = one.state.query.confidence
-            found = coefficients(one.measures, of, None, confidence)
+            sample = second.study.read(make(kinds), annotators)
+            found = coefficients(names, sample, None, first.state.query.confidence)
             known[kinds] = {name: figure.value for name, figure in found.items()}
         return known[kinds]
 
     return {
-        name: shares(happened, lambda kinds, name=name: values(kinds)[name])  # type: ignore[misc]
-        for name in one.measures
+        name: shares(kinds, lambda kinds, name=name: values(kinds)[name])  # type: ignore[misc]
+        for name in names
     }
 
 
-def _because(one: Side, other: Side, measures: Sequence[Compared]) -> Because | None:
+def _because(first: Side, second: Side, measures: Sequence[Compared]) -> Because | None:
     """What made the difference of the first measure that can be shared out among answers."""
-    by_name = {compared.name: compared for compared in measures}
+    by_name = {one.name: one for one in measures}
     lead = next(
         (
             by_name[name]
@@ -251,25 +260,21 @@ def _because(one: Side, other: Side, measures: Sequence[Compared]) -> Because | 
         return None
     undefined = None
     if lead.shares is None:
-        apart = one.state.project.id != other.state.project.id
-        undefined = "not_applicable" if apart else "undefined_between"
-    annotators: Mapping[str, Part] = {}
-    answers: Mapping[str, Part] = {}
-    if one.tallied.tallies is not None and other.tallied.tallies is not None:
-        annotators = _parts(lead.name, one, other, by_annotator=True)
-        answers = _parts(lead.name, one, other, by_annotator=False)
+        apart = first.state.project.id != second.state.project.id
+        undefined = NOT_APPLICABLE if apart else "undefined_between"
+    annotators = _parts(lead.name, first, second, by_annotator=True)
+    answers = _parts(lead.name, first, second, by_annotator=False)
     return Because(lead.name, lead.shares, annotators, answers, undefined)
 
 
-def _parts(measure: str, one: Side, other: Side, *, by_annotator: bool) -> dict[str, Part]:
+def _parts(measure: str, first: Side, second: Side, *, by_annotator: bool) -> dict[str, Part]:
     groups = []
-    for side in (one, other):
+    for side in (first, second):
 
         def name(annotator: int, own: Answer, side: Side = side) -> str:
             if by_annotator:
                 return side.people[annotator]
-            return "+".join(side.names[category] for category in own) or "(none)"
+            return "+".join(side.study.names[category] for category in own) or "(none)"
 
-        assert side.tallied.tallies is not None
-        groups.append(groups_of(measure, side.sample, side.tallied.tallies, name))
+        groups.append(groups_of(measure, side.study.sample, side.tallies, name))
     return contributions(groups[0], groups[1])

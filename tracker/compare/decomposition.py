@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise, permutations
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -46,16 +46,6 @@ class Part:
     contribution: float
     before: Group | None
     after: Group | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The part as JSON."""
-        return {
-            "contribution": self.contribution,
-            "a": None if self.before is None else self.before.value,
-            "b": None if self.after is None else self.after.value,
-            "answers_a": 0 if self.before is None else self.before.answers,
-            "answers_b": 0 if self.after is None else self.after.answers,
-        }
 
 
 def contributions(before: Mapping[Key, Group], after: Mapping[Key, Group]) -> dict[Key, Part]:

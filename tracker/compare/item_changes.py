@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from sqlalchemy import (
     Column,
     Connection,
     Integer,
     MetaData,
+    Select,
     Table,
     Text,
     case,
@@ -25,6 +26,7 @@ from sqlalchemy import (
     union_all,
 )
 from sqlalchemy import cast as sql_cast
+from sqlalchemy.types import TypeEngine
 
 from tracker.core.tallies import Answer, ItemPatterns, Pattern, make_pattern
 from tracker.queries import Selection
@@ -65,7 +67,7 @@ class ItemChange:
         return {NEW: len(self.came), REVISED: len(self.before), REMOVED: len(self.went)}
 
     def pattern(self, kinds: frozenset[str]) -> Pattern:
-        """The pattern of the item where only these kinds of change had happened."""
+        """The pattern of the item if only these kinds of change had happened."""
         came = NEW_ITEMS if self.is_new else NEW
         return make_pattern(
             [
@@ -77,42 +79,43 @@ class ItemChange:
         )
 
 
-class Changed(Protocol):
-    """What became of the answers to one item, by kinds of change."""
-
-    def counts(self) -> dict[str, int]:
-        """How many changes of each kind there are."""
-
-    def pattern(self, kinds: frozenset[str]) -> Pattern:
-        """The pattern of the item where only these kinds of change had happened."""
-
-
-Change = TypeVar("Change", bound=Changed)
+def answers_table(
+    connection: Connection, name: str, selection: Selection
+) -> AbstractContextManager[Table]:
+    """A temporary table of the answers that count: item_id, annotator_id, answer."""
+    single = selection.project.answers == "one"
+    columns = {"item_id": Integer, "annotator_id": Integer, "answer": Integer if single else Text}
+    rows = select(*answers_of(selection, alone=True).c)
+    return gathered(connection, name, columns, 2, rows)
 
 
 @contextmanager
-def gathered(connection: Connection, name: str, selection: Selection) -> Iterator[Table]:
-    """A temporary table of the answers that count: item_id, annotator_id, answer."""
-    single = selection.project.answers == "one"
-    table = _answers_table(name, backends.of(connection).temporary_schema, single)
+def gathered(
+    connection: Connection,
+    name: str,
+    columns: Mapping[str, type[TypeEngine[Any]]],
+    keys: int,
+    rows: Select[Any],
+) -> Iterator[Table]:
+    """A temporary table of some rows, of which the first columns are the key."""
+    database = backends.of(connection)
+    table = _table(name, database.temporary_schema, tuple(columns.items()), keys)
     table.create(connection)
-    rows = select(*answers_of(selection, alone=True).c)
-    connection.execute(insert(table).from_select([c.name for c in table.columns], rows))
-    backends.of(connection).refresh_statistics(connection, table)
+    connection.execute(insert(table).from_select([*columns], rows))
+    database.refresh_statistics(connection, table)
     yield table
     table.drop(connection)
 
 
 @cache  # what is made of the same table is compiled once
-def _answers_table(name: str, schema: str, single: bool) -> Table:
-    return Table(
-        name,
-        MetaData(schema=schema),
-        Column("item_id", Integer, primary_key=True, autoincrement=False),
-        Column("annotator_id", Integer, primary_key=True, autoincrement=False),
-        Column("answer", Integer if single else Text, nullable=False),
-        info={"clustered": True},
-    )
+def _table(
+    name: str, schema: str, columns: tuple[tuple[str, type[TypeEngine[Any]]], ...], keys: int
+) -> Table:
+    made: list[Column[Any]] = [
+        Column(column, kind, primary_key=place < keys, autoincrement=False, nullable=False)
+        for place, (column, kind) in enumerate(columns)
+    ]
+    return Table(name, MetaData(schema=schema), *made, info={"clustered": True})
 
 
 def changes_between(connection: Connection, one: Table, other: Table) -> Counter[ItemChange]:
@@ -176,12 +179,17 @@ def _read(code: str) -> ItemChange:
 
 
 def patterns_with(
-    unchanged: ItemPatterns, changes: Mapping[Change, int], kinds: frozenset[str]
+    unchanged: ItemPatterns, changes: Mapping[ItemChange, int], kinds: frozenset[str]
 ) -> ItemPatterns:
-    """The item patterns where only these kinds of change had happened."""
-    counts = Counter(unchanged.counts)
-    for change, items in changes.items():
-        pattern = change.pattern(kinds)
+    """The item patterns if only these kinds of change had happened."""
+    rows = [(change.pattern(kinds), items) for change, items in changes.items()]
+    return patterns_of([*unchanged, *rows])
+
+
+def patterns_of(rows: Iterable[tuple[Pattern, int]]) -> ItemPatterns:
+    """Add up items by pattern, those without an answer left out."""
+    counts: Counter[Pattern] = Counter()
+    for pattern, items in rows:
         if pattern:
             counts[pattern] += items
     return ItemPatterns(dict(sorted(counts.items())))

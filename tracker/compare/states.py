@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from shlex import quote
-from typing import Any
 
 from sqlalchemy import Connection, select
 
 from tracker import queries
-from tracker.agreement import Assessment, Query
-from tracker.agreement.coefficients import coefficients
-from tracker.agreement.metric import sample
-from tracker.agreement.overall import assess_patterns, measures_of_patterns
+from tracker.agreement import Query
+from tracker.agreement.study import check_whole_items
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.core.tallies import ItemPatterns, Pattern
-from tracker.measures.category_rates import rate_influences
-from tracker.measures.coefficient import Coefficient
-from tracker.measures.estimate import Estimate
-from tracker.measures.sample import Sample
 from tracker.projects.lookup import near
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.project import ProjectInfo
@@ -31,13 +20,13 @@ from tracker.projects.settings import project_then
 from tracker.queries import DAY, Selection
 from tracker.snapshots import SnapshotRecord, find_snapshot, snapshot_number
 from tracker.snapshots.snapshot import recorded_query, selection_of, settings_text
-from tracker.snapshots.tallies import Tallied
 from tracker.storage.as_of import Moment
 from tracker.storage.schema import Snapshot
 
 _BETWEEN = ".."
 # What may differ: times, which are compared, and intervals, which no difference rests on.
 _MAY_DIFFER = {"as_of", "known_at", "since", "until", "interval"}
+_CHOICE = {"left_out", "only", "where"}
 
 
 @dataclass(frozen=True)
@@ -49,9 +38,10 @@ class State:
         project: the project.
         moment: the state of the ledger.
         selection: whose answers count.
-        question: how they are read.
+        query: how they are read.
         settings: both, as JSON.
-        snapshot: the snapshot that is meant, None where none is.
+        snapshot: the snapshot that is meant, or None.
+        every_measure: whether measures that need more than item patterns are wanted, too.
     """
 
     told: str
@@ -61,21 +51,18 @@ class State:
     query: Query
     settings: str
     snapshot: SnapshotRecord | None = None
+    every_measure: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
-        """The state as JSON."""
-        since = self.selection.since
-        at = self.moment.as_of
-        if self.snapshot is not None:
-            at = self.snapshot.moment
-        return {
-            "project": self.project.name,
-            "asked": self.told,
-            "snapshot": None if self.snapshot is None else self.snapshot.id,
-            "name": None if self.snapshot is None else self.snapshot.name,
-            "as_of": None if at is None else clock.iso(at),
-            "since": None if since is None else clock.iso(since),
-        }
+    @property
+    def at(self) -> int | None:
+        """The moment of labeling as of which answers stand; None for now."""
+        return self.moment.as_of if self.snapshot is None else self.snapshot.moment
+
+    def ends_before(self, other: State) -> bool:
+        """Whether its answers were all given before the first that another may hold."""
+        ends = [end for end in (self.at, self.selection.until) if end is not None]
+        since = other.selection.since
+        return bool(ends) and since is not None and min(ends) < since
 
 
 def find_state(
@@ -121,6 +108,15 @@ def find_state(
         record.settings,
         record,
     )
+
+
+def chosen_answers(connection: Connection, project: ProjectInfo, query: Query, told: str) -> State:
+    """Return the answers that a query chooses as they stand now, with every measure.
+
+    Raises InvalidOption for a project of spans, and for a choice that does not fit the project.
+    """
+    check_whole_items(project)
+    return replace(_state(connection, project, told, query), every_measure=True)
 
 
 def _state(connection: Connection, project: ProjectInfo, text: str, query: Query) -> State:
@@ -182,9 +178,10 @@ def find_states(
 ) -> tuple[State, State]:
     """Two states, each of a project and by a text as `find_state` reads it.
 
-    Where one is a snapshot and the other is none, the other is of the same annotators and read
-    in the same way. Raises InvalidOption for a question about two snapshots, which were read as
-    they were recorded.
+    If only one is a snapshot, the other is of the same annotators and read in the same way.
+
+    Raises InvalidOption for a query about two snapshots, which were read as they were recorded,
+    for projects of spans, and for different kinds of answers.
     """
     asked = query if query != Query() else None
     first, second = (find_state(connection, *which, asked) for which in (one, other))
@@ -196,6 +193,14 @@ def find_states(
         )
     if asked is None and len(recorded) == 1:
         first, second = (_like(state, recorded[0]) for state in (first, second))
+    for project in (first.project, second.project):
+        if project.answers == "spans":
+            raise InvalidOption(
+                f"{project.name!r} is a project of spans, whose states cannot be compared",
+                f"see: tracker history {quote(project.name)}",
+            )
+    if first.project.answers != second.project.answers:
+        raise InvalidOption("the projects have different kinds of answers")
     return first, second
 
 
@@ -213,15 +218,11 @@ def _like(state: State, recorded: State) -> State:
 
 
 def refuse_unlike(one: State, other: State) -> None:
-    """Raise InvalidOption where two states are of answers that were chosen or read differently.
+    """Raise InvalidOption if two states are of answers that were chosen or read differently.
 
     Times may differ: that is what is compared.
     """
-    first, second = json.loads(one.settings), json.loads(other.settings)
-    if one.project.id != other.project.id:
-        for told in (first, second):  # numbers of annotators mean nothing across projects
-            told.update(left_out=None, only=None)
-    unlike = [key for key in first if key not in _MAY_DIFFER and first[key] != second[key]]
+    unlike = _unlike(one, other)
     if unlike:
         words = {"left_out": "annotators left out", "only": "annotators chosen"}
         raise InvalidOption(
@@ -231,72 +232,22 @@ def refuse_unlike(one: State, other: State) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One state, counted."""
+def are_times_of_one(one: State, other: State) -> bool:
+    """Whether two states are one set of answers at two times, which became the other.
 
-    state: State
-    names: Mapping[int, str]
-    people: Mapping[int, str]
-    tallied: Tallied
+    Two periods that do not overlap are not, nor are the answers of other annotators.
+    """
+    return (
+        one.project.id == other.project.id
+        and not _CHOICE & {*_unlike(one, other)}
+        and not (one.ends_before(other) or other.ends_before(one))
+    )
 
-    @property
-    def patterns(self) -> ItemPatterns:
-        """How many items have each pattern."""
-        return self.tallied.patterns
 
-    def read(self, patterns: ItemPatterns) -> Sample:
-        """Item patterns, read as the state's are."""
-        metric = self.state.query.metric
-        annotators = len(self.tallied.annotators)
-        return sample(self.state.project, self.names, patterns, annotators, metric)
-
-    @cached_property
-    def sample(self) -> Sample:
-        """The patterns as the measures read them."""
-        return self.read(self.patterns)
-
-    @cached_property
-    def kept(self) -> list[Pattern]:
-        """The patterns in the order of the sample's."""
-        return [pattern for pattern, items in self.patterns if items and pattern]
-
-    @cached_property
-    def measures(self) -> list[str]:
-        """The names of the measures that follow from them."""
-        return measures_of_patterns(self.state.project, self.names, self.state.query)
-
-    @cached_property
-    def estimates(self) -> dict[str, Estimate | Coefficient]:
-        """Each measure's figure, with the influence of an item on it."""
-        confidence = self.state.query.confidence
-        return coefficients(self.measures, self.sample, None, confidence)
-
-    @cached_property
-    def assessment(self) -> Assessment:
-        """The figures as they are told."""
-        query = self.state.query
-        annotators = len(self.tallied.annotators)
-        return assess_patterns(
-            self.state.project, self.names, self.patterns, annotators, self.measures, query
-        )
-
-    def influences(self, measure: str) -> dict[Pattern, float]:
-        """What one item of each pattern changes about a measure; of those that enter it."""
-        found = self.estimates[measure]
-        if not isinstance(found, Estimate) or found.influence is None or found.counts is None:
-            return {}
-        influences = zip(self.kept, found.influence.tolist(), found.counts, strict=True)
-        return {pattern: influence for pattern, influence, items in influences if items}
-
-    def rate_influences(self, categories: Sequence[int]) -> dict[int, dict[Pattern, float]]:
-        """Of each category what one item of each pattern changes about its agreement rate."""
-        found, _ = rate_influences(self.sample, categories)
-        return {
-            category: {
-                pattern: influence
-                for pattern, influence in zip(self.kept, row.tolist(), strict=True)
-                if not math.isnan(influence)
-            }
-            for category, row in zip(categories, found, strict=True)
-        }
+def _unlike(one: State, other: State) -> list[str]:
+    """Return the settings, times apart, in which two states differ."""
+    first, second = json.loads(one.settings), json.loads(other.settings)
+    if one.project.id != other.project.id:
+        for told in (first, second):  # numbers of annotators mean nothing across projects
+            told.update(left_out=None, only=None)
+    return [key for key in first if key not in _MAY_DIFFER and first[key] != second[key]]

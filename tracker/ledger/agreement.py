@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tracker.agreement.explain import Explanation
     from tracker.agreement.intra_annotator import Themselves
     from tracker.agreement.sensitivity import Influences, Merges
-    from tracker.compare.answer_sets import AgainstOther
+    from tracker.compare.result import AgainstOther
     from tracker.projects.project import ProjectInfo
     from tracker.queries import Selecting
 
@@ -131,21 +131,26 @@ class AgreementQuestions(Transactions):
         other: str | Selecting,
         *,
         name: str | None = None,
+        test: str | None = None,
         **asking: Unpack[Asking],
     ) -> AgainstOther:
-        """Return the difference to other answers, with its test.
+        """Return the difference to other answers, with its test, and what made it.
 
         Args:
             project: the project whose answers come first.
             other: the name of another project, or keyword arguments that choose other answers
                 of this one.
             name: how the result calls the other answers.
+            test: of the items' agreement, if another than their number asks for: "paired_t" or
+                "wilcoxon" if both sides have the same items, else "welch_t", "mann_whitney" or
+                "student_t".
             asking: what is asked of both.
         """
         from dataclasses import replace
 
-        from tracker.agreement import study
-        from tracker.compare.answer_sets import compare_studies
+        from tracker.compare import compare_states
+        from tracker.compare.result import AgainstOther
+        from tracker.compare.states import chosen_answers
         from tracker.projects.project import find_project
         from tracker.queries import filter_of
 
@@ -159,8 +164,9 @@ class AgreementQuestions(Transactions):
             else:
                 theirs, asked = found, replace(query, filter=filter_of(**other))
             called = name or (other if isinstance(other, str) else "other answers")
-            first = study(connection, found, query)
-            return compare_studies(first, study(connection, theirs, asked), called)
+            own = chosen_answers(connection, found, query, found.name)
+            others = chosen_answers(connection, theirs, asked, called)
+            return AgainstOther(**vars(compare_states(connection, others, own, test)))
 
     def self_agreement(self, project: str, **asking: Unpack[Asking]) -> Themselves:
         """Return each annotator's agreement with their own earlier pass over the same items."""

@@ -57,13 +57,14 @@ class Reports(Transactions):
         other: str | None = None,
         anyway: bool = False,
         measures: Sequence[str] = (),
+        test: str | None = None,
         **computing: Unpack[Computing],
     ) -> StateComparison:
         """Return what changed from one state to another, by how much, and because of what.
 
         For the ways to name a state see `compare.find_state`; the second may be of ``other``, a
-        project. ``anyway`` compares states of other settings, too. The other arguments are for
-        states that are no snapshots, whose settings are recorded.
+        project. ``anyway`` compares states of other settings, too; for ``test`` see `against`. The
+        other arguments are for states that are no snapshots, whose settings are recorded.
         """
         from tracker.agreement import query_of
         from tracker.compare import compare_states, find_states, refuse_unlike
@@ -75,7 +76,7 @@ class Reports(Transactions):
             first, then = find_states(connection, (found, a), (second, b), query)
             if not anyway:
                 refuse_unlike(first, then)
-            return compare_states(connection, first, then)
+            return compare_states(connection, first, then, test)
 
     def status(
         self, project: str, *, as_of: date | str | None = None, known_at: date | str | None = None

@@ -7,7 +7,7 @@ Grouping by the code gives the item patterns. A code means nothing outside its s
 
 from __future__ import annotations
 
-from tracker.queries.annotator_patterns import joint_codes, joint_patterns, marginals
+from tracker.queries.annotator_patterns import joint_patterns, marginals
 from tracker.queries.bind_filter import select_answers, select_labels
 from tracker.queries.durations import answer_times, fastest_items
 from tracker.queries.examples import changed_items, items_of_answers, pair_order
@@ -68,7 +68,6 @@ __all__ = [
     "item_patterns_by_cluster",
     "items_of_answers",
     "items_of_patterns",
-    "joint_codes",
     "joint_patterns",
     "joint_sample",
     "marginals",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-from typing import cast as typing_cast
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import (
     ColumnElement,
@@ -19,17 +18,10 @@ from sqlalchemy import (
     select,
 )
 
-from tracker.core.tallies import Answer, JointPattern, Pattern
+from tracker.core.tallies import Answer, JointPattern
 from tracker.queries.packing import AS_COLUMNS, Packing
-from tracker.queries.pattern_codes import Code, id_widths, make_code, wide_code, widened
+from tracker.queries.pattern_codes import Code, id_widths, make_code, widened
 from tracker.queries.selection import Selection, answers_of, read_answer, stream
-from tracker.storage.schema import Item
-
-if TYPE_CHECKING:
-    from sqlalchemy import Table
-
-
-_items = typing_cast("Table", Item.__table__)
 
 
 def marginals(connection: Connection, selection: Selection) -> dict[int, dict[Answer, int]]:
@@ -77,41 +69,6 @@ def joint_patterns(
     ):
         given = (part.split(":") for part in text.split(","))
         yield tuple(sorted((int(who), read_answer(what)) for who, what in given)), number
-
-
-def joint_codes(
-    connection: Connection, first: Selection, second: Selection
-) -> list[tuple[Pattern, Pattern, int]]:
-    """Return the number of items with each pattern in the first and in the second selection.
-
-    Items of two projects are the same if their names are. Items of only one selection are left
-    out.
-    """
-    one, other = wide_code(connection, first), wide_code(connection, second)
-    first_items, second_items = one.items.alias("mine"), other.items.alias("theirs")
-    columns = [
-        *(first_items.c[c] for c in one.columns),
-        *(second_items.c[c] for c in other.columns),
-    ]
-    here, there = _items.alias("here"), _items.alias("there")
-    if first.project.id == second.project.id:
-        both = first_items.join(second_items, first_items.c.item_id == second_items.c.item_id)
-    else:
-        both = (
-            first_items.join(
-                here, (here.c.project_id == first.project.id) & (here.c.id == first_items.c.item_id)
-            )
-            .join(there, (there.c.project_id == second.project.id) & (there.c.name == here.c.name))
-            .join(second_items, second_items.c.item_id == there.c.id)
-        )
-    named = AS_COLUMNS.key(columns)
-    statement = select(*named, func.count()).select_from(both).group_by(*(c.name for c in named))
-    split = len(one.columns)
-    counts: dict[tuple[Pattern, Pattern], int] = {}
-    for *codes, items in stream(connection, statement):
-        key = one.decode(tuple(codes[:split])), other.decode(tuple(codes[split:]))
-        counts[key] = counts.get(key, 0) + items
-    return [(a, b, items) for (a, b), items in counts.items()]
 
 
 Tallies: TypeAlias = dict[int, dict[Any, int]]

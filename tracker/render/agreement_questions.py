@@ -11,14 +11,12 @@ from tracker.agreement.against_gold import AgainstTruth
 from tracker.agreement.explain import Explanation
 from tracker.agreement.intra_annotator import SelfAgreement, Themselves
 from tracker.agreement.sensitivity import Influence, Merge
-from tracker.compare.answer_sets import AgainstOther
 from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.significance import Comparison
 from tracker.render.cells import Text, count, figure, interval, level, many, share
 from tracker.render.tables import table
-from tracker.render.words import reading_of, reason, title_of
+from tracker.render.words import reading_of, title_of
 
 _MOST_ROWS: Final = 60
 _MOST_MEASURES: Final = 4  # of repeats, side by side
@@ -100,47 +98,6 @@ def merges_view(
     ]
     yield table(("categories ", "value", "change"), rows)
     yield Text("To see all figures with two as one: --merge A+B", style="dim")
-
-
-def against_view(found: AgainstOther) -> Iterator[RenderableType]:
-    """Each measure of both, the difference and whether chance would make it."""
-    yield Text.assemble(
-        (f"{found.first} against {found.second}", "bold"),
-        f"  {many(found.shared, 'item')} in both",
-    )
-    rows = [
-        (
-            title_of(one),
-            figure(one.value),
-            figure(other.value),
-            *_difference(compared),
-        )
-        for one, other, compared in found.measures
-        if "not_applicable" not in {one.undefined, other.undefined}
-    ]
-    rows.append(("agreement of the items", "", "", *_difference(found.by_item)))
-    rows.append(("agreement of the annotators", "", "", *_difference(found.by_annotator)))
-    columns = ("measure ", "this", "other", "difference", "interval", "p", "test ")
-    yield table(columns, rows)
-    for why in dict.fromkeys(
-        str(compared.why)
-        for compared in (*(c for *_, c in found.measures), found.by_item, found.by_annotator)
-        if compared.difference is not None and (compared.p_value is not None or not compared.test)
-    ):
-        yield Text(why, style="dim")
-
-
-def _difference(found: Comparison) -> tuple[str, str, str, str]:
-    if found.p_value is None:
-        untested = found.difference is not None and found.undefined == "not_applicable"
-        why = "no test" if untested else reason(found.undefined)
-        return figure(found.difference), "-", "-", why
-    return (
-        figure(found.difference),
-        interval(found.ci_low, found.ci_high),
-        "< .001" if found.p_value < 0.001 else f"{found.p_value:.3f}",
-        found.test.replace("_", " "),
-    )
 
 
 def self_rows(found: Themselves) -> list[dict[str, Any]]:

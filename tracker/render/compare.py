@@ -1,8 +1,8 @@
-"""Two states in the terminal: each figure's difference, then what made it."""
+"""Two states beside each other: each figure's difference, then what made it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,13 +10,14 @@ from rich.console import RenderableType
 
 from tracker.compare import State, StateComparison
 from tracker.compare.decomposition import Part
-from tracker.compare.periods import OTHER_ITEMS, SAME_ITEMS, PeriodItems
-from tracker.compare.result import Because, Compared
+from tracker.compare.item_changes import KINDS
+from tracker.compare.item_steps import ITEM_KINDS, OTHER_ITEMS, SAME_ITEMS, ItemCounts
+from tracker.compare.result import AgainstOther, Because, Compared
 from tracker.core import clock
 from tracker.measures.significance import Comparison
-from tracker.render.cells import Text, count, figure, many, minute
+from tracker.render.cells import Text, count, figure, interval, many, minute
 from tracker.render.tables import table
-from tracker.render.words import reason
+from tracker.render.words import reason, title_of
 
 _MOST_PARTS = 12
 _KINDS = {
@@ -32,20 +33,118 @@ def test_dict(found: Comparison) -> dict[str, Any]:
     return asdict(found) | {"why": "" if found.why is None else str(found.why)}
 
 
+def compare_dict(found: StateComparison) -> dict[str, Any]:
+    """Return the contract's JSON of ``tracker compare``."""
+    apart = found.changes is None and found.is_of_one_project
+    return {
+        "project": found.project,
+        "a": state_dict(found.a),
+        "b": state_dict(found.b),
+        "shared_items": found.items.both,
+        "changes": None if found.changes is None else dict(found.changes),
+        "periods": _items_dict(found.items) if apart else None,
+        "measures": [_compared_dict("measure", one) for one in found.measures],
+        "categories": [_compared_dict("category", one) for one in found.categories],
+        "because": None if found.because is None else _because_dict(found.because),
+        "notes": [note.to_dict() for note in found.notes],
+        "items": test_dict(found.by_item),
+        "annotators": test_dict(found.by_annotator),
+    }
+
+
+def against_dict(found: AgainstOther) -> dict[str, Any]:
+    """Return the JSON of ``tracker agreement --against``, the answers asked about first."""
+    return {
+        "project": found.project,
+        "against": found.a.told,
+        "shared_items": found.items.both,
+        "measures": [_compared_dict("measure", one, turned=True) for one in found.measures],
+        "items": test_dict(found.by_item),
+        "annotators": test_dict(found.by_annotator),
+        "categories": [_compared_dict("category", one, turned=True) for one in found.categories],
+        "because": None if found.because is None else _because_dict(found.because, turned=True),
+    }
+
+
+def state_dict(state: State) -> dict[str, Any]:
+    """Return a state as JSON."""
+    since = state.selection.since
+    return {
+        "project": state.project.name,
+        "asked": state.told,
+        "snapshot": None if state.snapshot is None else state.snapshot.id,
+        "name": None if state.snapshot is None else state.snapshot.name,
+        "as_of": None if state.at is None else clock.iso(state.at),
+        "since": None if since is None else clock.iso(since),
+    }
+
+
+def _items_dict(items: ItemCounts) -> dict[str, int]:
+    return {
+        "items_only_a": items.only_a,
+        "items_only_b": items.only_b,
+        "items_in_both": items.both,
+    }
+
+
+def _compared_dict(key: str, one: Compared, *, turned: bool = False) -> dict[str, Any]:
+    before, after = (one.after, one.before) if turned else (one.before, one.after)
+    made = {key: one.name, "a": before, "b": after} | test_dict(one.comparison)
+    if key == "measure":
+        made["because"] = _every_kind(one.shares)
+    return made
+
+
+def _because_dict(because: Because, *, turned: bool = False) -> dict[str, Any]:
+    return {
+        "measure": because.measure,
+        **dict.fromkeys(KINDS),
+        **(_every_kind(because.shares) or {}),
+        "annotators": [
+            {"annotator": name} | part_dict(part, turned=turned)
+            for name, part in because.annotators.items()
+        ],
+        "categories": [
+            {"category": name} | part_dict(part, turned=turned)
+            for name, part in because.answers.items()
+        ],
+        "undefined": because.undefined,
+    }
+
+
+def part_dict(part: Part, *, turned: bool = False) -> dict[str, Any]:
+    """Return a group's part in a difference as JSON."""
+    before, after = (part.after, part.before) if turned else (part.before, part.after)
+    return {
+        "contribution": part.contribution,
+        "a": None if before is None else before.value,
+        "b": None if after is None else after.value,
+        "answers_a": 0 if before is None else before.answers,
+        "answers_b": 0 if after is None else after.answers,
+    }
+
+
+def _every_kind(shares: Mapping[str, float] | None) -> dict[str, float] | None:
+    """The share of every kind, 0 for one that did not happen."""
+    if shares is None:
+        return None
+    kinds = ITEM_KINDS if shares.keys() & set(ITEM_KINDS) else KINDS
+    return {kind: shares.get(kind, 0.0) for kind in kinds}
+
+
 def compare_view(found: StateComparison) -> Iterator[RenderableType]:
     """The parts of the page, in order."""
     yield Text.assemble(
         (found.a.project.name, "bold"), f"  A: {_state(found.a)}   B: {_state(found.b)}"
     )
-    if found.periods is not None:
-        yield Text(_periods(found.periods), style="dim")
-    elif found.shared is not None:
-        yield Text(f"{count(found.shared)} items have answers in both.", style="dim")
+    yield Text(_items(found), style="dim")
     for note in found.notes:
         yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
     defined = [one for one in found.measures if one.before is not None or one.after is not None]
-    yield table(_columns("measure "), [_row(one) for one in defined])
-    yield table(_columns("agreement on"), [_row(one) for one in found.categories])
+    rows = [_row(one.name, one.comparison, one.before, one.after) for one in defined]
+    rows.append(_row("agreement of the items", found.by_item))
+    yield table(_columns("measure "), rows)
+    yield table(_columns("agreement on"), _rates(found.categories))
     if found.because is not None:
         yield from _because(found)
 
@@ -58,21 +157,63 @@ def because_view(found: StateComparison) -> Iterator[RenderableType]:
         yield from _because(found)
 
 
+def against_view(found: AgainstOther) -> Iterator[RenderableType]:
+    """Each measure of both, the difference and whether chance would make it."""
+    yield Text.assemble(
+        (f"{found.project} against {found.a.told}", "bold"),
+        f"  {many(found.items.both, 'item')} in both",
+    )
+    rows = [
+        (title_of(one.second), figure(one.after), figure(one.before), *_tested(one.comparison))
+        for one in found.measures
+        if "not_applicable" not in {one.first.undefined, one.second.undefined}
+    ]
+    rows.append(("agreement of the items", "", "", *_tested(found.by_item)))
+    rows.append(("agreement of the annotators", "", "", *_tested(found.by_annotator)))
+    columns = ("measure ", "this", "other", "difference", "interval", "p", "test ")
+    yield table(columns, rows)
+    every = (*(one.comparison for one in found.measures), found.by_item, found.by_annotator)
+    for why in dict.fromkeys(
+        str(one.why)
+        for one in every
+        if one.difference is not None and (one.p_value is not None or not one.test)
+    ):
+        yield Text(why, style="dim")
+
+
+def _tested(found: Comparison) -> tuple[str, str, str, str]:
+    if found.p_value is None:
+        untested = found.difference is not None and found.undefined == "not_applicable"
+        why = "no test" if untested else reason(found.undefined)
+        return figure(found.difference), "-", "-", why
+    return (
+        figure(found.difference),
+        interval(found.ci_low, found.ci_high),
+        "< .001" if found.p_value < 0.001 else f"{found.p_value:.3f}",
+        found.test.replace("_", " "),
+    )
+
+
 def _state(state: State) -> str:
-    told = state.to_dict()
+    at = "" if state.at is None else minute(clock.iso(state.at))
     if state.snapshot is not None:
         name = f" {state.snapshot.name!r}" if state.snapshot.name else ""
-        return f"snapshot {state.snapshot.id}{name} of {minute(told['as_of'])}"
-    words = [] if told["since"] is None else [f"answers since {told['since'][:10]}"]
-    if told["as_of"] is not None:
-        words.append(f"as of {minute(told['as_of'])}")
+        return f"snapshot {state.snapshot.id}{name} of {at}"
+    since = state.selection.since
+    words = [] if since is None else [f"answers since {clock.iso(since)[:10]}"]
+    if at:
+        words.append(f"as of {at}")
     return " ".join(words) or "all answers"
 
 
-def _periods(items: PeriodItems) -> str:
+def _items(found: StateComparison) -> str:
+    items = found.items
+    if found.changes is not None or not found.is_of_one_project:
+        return f"{count(items.both)} items have answers in both."
+    apart = found.a.ends_before(found.b) or found.b.ends_before(found.a)
+    words = "Two periods that do not overlap: no answer is in both." if apart else "Other answers:"
     return (
-        "Two periods that do not overlap: no answer is in both. "
-        f"{many(items.only_a, 'item')} in A alone, {count(items.only_b)} in B alone, "
+        f"{words} {many(items.only_a, 'item')} in A alone, {count(items.only_b)} in B alone, "
         f"{count(items.both)} in both."
     )
 
@@ -81,12 +222,17 @@ def _columns(first: str) -> tuple[str, ...]:
     return (first, "A", "B", "B - A", "low", "high", "p")
 
 
-def _row(one: Compared) -> tuple[str, ...]:
-    found = one.comparison
+def _rates(categories: Sequence[Compared]) -> list[tuple[str, ...]]:
+    return [_row(one.name, one.comparison, one.before, one.after) for one in categories]
+
+
+def _row(
+    name: str, found: Comparison, before: float | None = None, after: float | None = None
+) -> tuple[str, ...]:
     return (
-        one.name,
-        figure(one.before),
-        figure(one.after),
+        name,
+        figure(before),
+        figure(after),
         _signed(found.difference),
         _signed(found.ci_low),
         _signed(found.ci_high),
@@ -113,8 +259,8 @@ def _because(found: StateComparison) -> Iterator[RenderableType]:
         ("Because", "bold"),
         f"  {because.measure} {_signed(lead.comparison.difference)}, shared out:",
     )
-    if because.shares is not None and found.periods is not None:
-        yield table(("what differs ", "how many", "share"), _differences(found.periods, because))
+    if because.shares is not None and found.changes is None:
+        yield table(("what differs ", "how many", "share"), _differences(found.items, because))
     elif because.shares is not None and found.changes is not None:
         rows = [
             (words, f"{count(found.changes[kind])} {unit}", _signed(because.shares.get(kind, 0.0)))
@@ -130,7 +276,7 @@ def _because(found: StateComparison) -> Iterator[RenderableType]:
             yield _parts(title, parts)
 
 
-def _differences(items: PeriodItems, because: Because) -> list[tuple[str, str, str]]:
+def _differences(items: ItemCounts, because: Because) -> list[tuple[str, str, str]]:
     """What the items of one period alone make, and what those of both."""
     shares = because.shares or {}
     rows = [

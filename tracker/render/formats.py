@@ -244,7 +244,11 @@ def _row_in_html(tag: str, cells: Iterable[str], ends: Iterable[str]) -> str:
 
 JSON: Final[dict[str, str]] = {
     "Audit": "tracker.render.audit:audit_dict",
+    "AgainstOther": "tracker.render.compare:against_dict",
     "Comparison": "tracker.render.compare:test_dict",
+    "Part": "tracker.render.compare:part_dict",
+    "State": "tracker.render.compare:state_dict",
+    "StateComparison": "tracker.render.compare:compare_dict",
     "FlagPage": "tracker.render.flags:flag_page_dict",
     "OwnReport": "tracker.render.annotator:own_report_dict",
     "RecordedFlag": "tracker.render.flags:flag_dict",
@@ -252,6 +256,7 @@ JSON: Final[dict[str, str]] = {
 """For results whose JSON holds a sentence: the function that makes it."""
 
 VIEWS: Final[dict[str, str]] = {
+    "AgainstOther": "tracker.render.compare:against_view",
     "Assessment": "tracker.render.agreement:agreement_view",
     "Audit": "tracker.render.audit:audit_view",
     "GateResult": "tracker.render.gate:gate_view",

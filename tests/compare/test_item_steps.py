@@ -1,0 +1,148 @@
+"""Items on two sides by their answers on each, against the same counted in Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+
+from tests.helpers import count_statements
+from tests.queries.plain import Plain, Rows, store, store_raw
+from tests.queries.selected import Selected, both_kinds, check_each, selected
+from tracker import queries
+from tracker.compare.item_steps import Step, coded_items, shared_steps
+from tracker.core.tallies import Pattern, make_pattern
+from tracker.ledger import Ledger
+from tracker.projects.items import item_names
+from tracker.projects.project import rename_project
+from tracker.queries import AnswerFilter, Selection
+
+
+def met(connection: Connection, first: Selection, second: Selection) -> list[Step]:
+    with (
+        coded_items(connection, "one", first, first.project) as one,
+        coded_items(connection, "other", second, first.project) as other,
+    ):
+        return shared_steps(connection, one, other)
+
+
+def patterns_by_item(plain: Plain) -> dict[int, Pattern]:
+    return {item: make_pattern(given.values()) for item, given in plain.compared().items()}
+
+
+def joined(
+    mine: dict[Any, Pattern], theirs: dict[Any, Pattern]
+) -> Counter[tuple[Pattern, Pattern]]:
+    return Counter((mine[item], theirs[item]) for item in mine.keys() & theirs.keys())
+
+
+def same(found: list[tuple[Pattern, Pattern, int]]) -> dict[tuple[Pattern, Pattern], int]:
+    counts = {(a, b): items for a, b, items in found}
+    assert len(counts) == len(found), "no two rows of the same patterns"
+    return counts
+
+
+@both_kinds
+def test_two_choices_of_one_project(ledger: Ledger, kind: str) -> None:
+    def check(chosen: Selected) -> None:
+        everything = queries.select_answers(chosen.connection, chosen.project)
+        whole, part = patterns_by_item(chosen.raw.plain()), patterns_by_item(chosen.plain)
+        for first, second, mine, theirs in (
+            (everything, chosen.selection, whole, part),
+            (chosen.selection, everything, part, whole),
+            (chosen.selection, chosen.selection, part, part),
+        ):
+            found = met(chosen.connection, first, second)
+            assert same(found) == joined(mine, theirs)
+
+    check_each(ledger, kind, check)
+
+
+def drawn_rows(seed: int, items: str, annotators: int, most: int, names: str = "wxyz") -> Rows:
+    """Up to ``most`` categories from each annotator, to every other item the same from all."""
+    random = Random(seed)  # noqa: S311 - no secret is made with it
+    return {
+        (item, f"a{who:02}", 1): frozenset(random.sample(names, random.randint(1, most)))
+        if place % 2
+        else frozenset(names[0])
+        for place, item in enumerate(items)
+        for who in range(annotators if place % 2 == 0 else random.randint(1, annotators))
+    }
+
+
+@pytest.mark.parametrize(
+    ("kinds", "annotators"),
+    [
+        (("one", "one"), (3, 3)),
+        (("one", "one"), (40, 3)),  # more answers to an item than a narrow digit holds
+        (("one", "one"), (2, 17)),
+        (("several", "several"), (3, 20)),
+        (("one", "several"), (20, 3)),
+    ],
+)
+def test_two_projects_meet_by_the_names_of_their_items(
+    ledger: Ledger, kinds: tuple[str, str], annotators: tuple[int, int]
+) -> None:
+    with ledger.database.write(keep=False) as connection:
+        sides = []
+        for kind, number, items, seed in zip(
+            kinds, annotators, ("ghijkl", "mlkjzy"), (1, 2), strict=True
+        ):
+            rows = drawn_rows(seed, items, number, 1 if kind == "one" else 3, "vwxyz"[seed - 1 :])
+            project, plain = store(connection, rows, kind)
+            rename_project(connection, project, f"project {seed}")
+            names = item_names(connection, project)
+            known = {names[item]: pattern for item, pattern in patterns_by_item(plain).items()}
+            sides.append((queries.select_answers(connection, project), known))
+        (first, mine), (second, theirs) = sides
+        assert mine.keys() & theirs.keys() == set("jkl")
+        expected = joined(mine, theirs)
+        assert same(met(connection, first, second)) == expected
+        turned = {(b, a): items for (a, b), items in expected.items()}
+        assert same(met(connection, second, first)) == turned
+
+
+def test_an_item_that_only_one_project_answered_is_in_neither(ledger: Ledger) -> None:
+    with ledger.database.write(keep=False) as connection:
+        first, _ = store(connection, {("i", "A", 1): frozenset("x")}, "one")
+        rename_project(connection, first, "first")
+        skipped: Rows = {("i", "A", 1): None, ("j", "A", 1): frozenset("x")}
+        second, _ = store(connection, skipped, "one")
+        both = [queries.select_answers(connection, project) for project in (first, second)]
+        assert met(connection, *both) == []
+
+
+def test_very_many_answers_and_categories(ledger: Ledger) -> None:
+    random = Random(5)  # noqa: S311 - no secret is made with it
+    names = [f"c{n:03}" for n in range(200)]
+    rows = {
+        (f"i{item}", f"a{who:02}", 1): frozenset({random.choice(names)})
+        for item in range(6)
+        for who in range(30)
+    }
+    with ledger.database.write(keep=False) as connection:
+        project, raw = store_raw(connection, rows, "one", tuple(names))
+        half = AnswerFilter(annotators=tuple(f"a{who:02}" for who in range(14)))
+        whole = queries.select_answers(connection, project)
+        part = queries.select_answers(connection, project, half)
+        few = raw.plain(only=part.only or frozenset())
+        assert same(met(connection, whole, part)) == joined(
+            patterns_by_item(raw.plain()), patterns_by_item(few)
+        )
+
+
+def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
+    numbers = []
+    for items in (4, 600):
+        rows: Rows = {
+            (f"i{n}", who, 1): frozenset("xyz"[(n * len(who)) % 3]) for n in range(items)
+            for who in ("A", "BB", "CCC")
+        }  # fmt: skip
+        with selected(ledger, rows, "one") as chosen:
+            with count_statements(ledger.database.engine) as statements:
+                met(chosen.connection, chosen.selection, chosen.selection)
+            numbers.append(statements.number)
+    assert numbers[0] == numbers[1] <= 16

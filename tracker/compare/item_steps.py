@@ -1,0 +1,139 @@
+"""Every item on both sides: by its answers on the one and on the other, whoever gave them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import Connection, Integer, Select, Table, func, select
+
+from tracker.compare.item_changes import KINDS, ItemChange, gathered, patterns_of, patterns_with
+from tracker.core.tallies import ItemPatterns, Pattern
+from tracker.projects.project import ProjectInfo
+from tracker.queries import Selection
+from tracker.queries.packing import AS_COLUMNS
+from tracker.queries.pattern_codes import wide_code
+from tracker.queries.selection import stream
+from tracker.storage.schema import Item
+
+OTHER_ITEMS, SAME_ITEMS = ITEM_KINDS = ("other_items", "same_items")
+"""What sides of different answers differ by: items of one side alone, and items of both."""
+
+_items = cast("Table", Item.__table__)
+
+Step = tuple[Pattern, Pattern, int]
+"""Items by their pattern before and after, ``()`` if an item has no answer there."""
+
+
+class ItemCounts(NamedTuple):
+    """How many items have answers on the first side alone, on the second alone, on both."""
+
+    only_a: int
+    only_b: int
+    both: int
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Every item that has an answer on either side."""
+
+    rows: Sequence[Step]
+
+    @cached_property
+    def items(self) -> ItemCounts:
+        """How many items either side has."""
+        met: Counter[tuple[bool, bool]] = Counter()
+        for before, after, items in self.rows:
+            met[bool(before), bool(after)] += items
+        return ItemCounts(met[True, False], met[False, True], met[True, True])
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of items that there are."""
+        only_a, only_b, both = self.items
+        return [*([OTHER_ITEMS] if only_a or only_b else []), *([SAME_ITEMS] if both else [])]
+
+    def patterns(self, kinds: frozenset[str]) -> ItemPatterns:
+        """The item patterns of the first side, items of these kinds as on the second."""
+        return patterns_of(
+            (after if (SAME_ITEMS if before and after else OTHER_ITEMS) in kinds else before, items)
+            for before, after, items in self.rows
+        )
+
+
+def steps_of_changes(unchanged: ItemPatterns, changes: Mapping[ItemChange, int]) -> Steps:
+    """Every item of a state that became another."""
+    rows = [(pattern, pattern, items) for pattern, items in unchanged if items]
+    for change, items in changes.items():
+        rows.append((change.pattern(frozenset()), change.pattern(frozenset(KINDS)), items))
+    return Steps(rows)
+
+
+def unchanged_patterns(first: ItemPatterns, changes: Mapping[ItemChange, int]) -> ItemPatterns:
+    """The patterns of the items of a state that did not change."""
+    return first - patterns_with(ItemPatterns(), changes, frozenset())
+
+
+class CodedItems(NamedTuple):
+    """A temporary table of items, each with its answers as a code."""
+
+    table: Table
+    decode: Callable[[tuple[Any, ...]], Pattern]
+
+    @property
+    def codes(self) -> list[Any]:
+        """The columns of the code."""
+        return [column for column in self.table.c if column.name != "item_id"]
+
+
+@contextmanager
+def coded_items(
+    connection: Connection, name: str, selection: Selection, beside: ProjectInfo
+) -> Iterator[CodedItems]:
+    """The items with an answer that counts, by their ids in the project ``beside``.
+
+    Items of two projects are the same if their names are; others are left out.
+    """
+    code = wide_code(connection, selection)
+    coded = code.items
+    rows: Select[Any] = select(coded.c.item_id, *(coded.c[name] for name in code.columns))
+    if beside.id != selection.project.id:
+        own, theirs = _items.alias("own"), _items.alias("theirs")
+        rows = (
+            select(theirs.c.id, *(coded.c[name] for name in code.columns))
+            .join(own, (own.c.project_id == selection.project.id) & (own.c.id == coded.c.item_id))
+            .join(theirs, (theirs.c.project_id == beside.id) & (theirs.c.name == own.c.name))
+        )
+    columns = {"item_id": Integer} | {name: type(coded.c[name].type) for name in code.columns}
+    with gathered(connection, name, columns, 1, rows) as table:
+        yield CodedItems(table, code.decode)
+
+
+def shared_steps(connection: Connection, one: CodedItems, other: CodedItems) -> list[Step]:
+    """The items of both tables, by their patterns."""
+    columns = [*one.codes, *other.codes]
+    named = AS_COLUMNS.key(columns)
+    both = one.table.join(other.table, one.table.c.item_id == other.table.c.item_id)
+    statement = select(*named, func.count()).select_from(both).group_by(*(c.name for c in named))
+    counts: Counter[tuple[Pattern, Pattern]] = Counter()
+    split = len(one.codes)
+    for *codes, items in stream(connection, statement):
+        counts[one.decode(tuple(codes[:split])), other.decode(tuple(codes[split:]))] += items
+    return [(before, after, items) for (before, after), items in counts.items()]
+
+
+def all_steps(first: ItemPatterns, second: ItemPatterns, shared: Sequence[Step]) -> Steps:
+    """The items of both sides, and the rest of each side's."""
+    only_a = first - patterns_of((before, items) for before, _, items in shared)
+    only_b = second - patterns_of((after, items) for _, after, items in shared)
+    return Steps(
+        [
+            *shared,
+            *((before, (), items) for before, items in only_a),
+            *(((), after, items) for after, items in only_b),
+        ]
+    )
