@@ -302,8 +302,7 @@ def _habits(module: Module) -> Iterator[Fault]:
 
 
 # Rooms, and files of rooms, that make no sentence; errors may be sentences anywhere.
-WORDLESS = ("audit/", "flags/", "gate/", "compare/", "agreement/explain",
-            "agreement/methods_paragraph")  # fmt: skip
+WORDLESS = ("audit/", "flags/", "gate/", "compare/", "agreement/")  # fmt: skip
 # Files that put an error's advice together before they raise it.
 ADVICE = ("flags/actions.py", "gate/context.py", "gate/config.py")
 _LONGEST = 30

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 
 _FEW_TELLING: Final = 10
-# By benchmarks/coverage_of_coefficients.py.
-_HELD: Final = "83 to 98% of simulated samples of 50 items, and in 66 to 100% of those of 20"
 
 
 @dataclass(frozen=True)
@@ -93,11 +91,7 @@ class Assessment(Shown):
         items, compared = telling(self.patterns), self.counts.items_compared
         if not 0 < items < _FEW_TELLING:
             return ()
-        return (
-            f"Only {items} of the {compared:,} items compared have anything but the most frequent "
-            "answer. Where a category has 1% of the answers, 95% intervals of alpha and the kappas "
-            f"held the truth in {_HELD}.",
-        )
+        return (str(Message("agreement.few_telling", items=items, compared=compared)),)
 
     def to_dict(self) -> dict[str, Any]:
         """The contract's JSON of ``tracker agreement``."""
