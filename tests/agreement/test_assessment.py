@@ -84,7 +84,7 @@ def test_how_answers_were_read_and_errors_had(sqlite_ledger: Ledger) -> None:
     assert "the posterior of the shares of items" in text_of(sqlite_ledger)
     for measure in ("krippendorff_alpha", "percent_agreement"):
         text = text_of(sqlite_ledger, measure, interval="t")
-        assert "linearised over items and Student's t [@gwet2014]" in text
+        assert "linearized over items and Student's t [@gwet2014]" in text
     assert "[@wilson1927]" in text_of(sqlite_ledger, "percent_agreement")
     for weights, cite in (
         ("linear", "cohen1968"),

@@ -77,7 +77,7 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
             # Built once: the tree of commands takes longer to make than most commands to run.
             patch.setattr("typer.main.get_command", lambda _: ROOT)
             patch.setattr("typer.rich_utils.FORCE_TERMINAL", None, raising=False)
-            # Standard error is read as a person at a terminal would, its bars and colours aside.
+            # Standard error is read as a person at a terminal would, its bars and colors aside.
             patch.setattr("tracker.cli.terminal._is_for_people", lambda: True)
             patch.setattr(sys, "argv", ["tracker", *map(str, args)])
             patch.setattr(sys, "stdin", _stream(data))

@@ -293,5 +293,5 @@ def test_items_are_limited_for_people_and_whole_for_programs(run: Run, small: Pa
 
 def test_one_annotator_alone_is_told_to_name_others(run: Run, small: Path) -> None:
     shown = run("agreement", "main", "--annotator", "cat lee")
-    assert "one annotator has nobody to be compared with" in shown.err
+    assert "a single annotator cannot be compared" in shown.err
     assert "--annotator NAME" in shown.err

@@ -181,7 +181,7 @@ def test_a_report_shows_an_annotator_nobody_elses_figures(
     assert "cannot be written" in run(*words, "-o", folder / "no" / "x.md", code=3).err
     run("annotator", "report", "constantly", "-p", "reviews", code=4)
     gold = run("annotator", "report", "gold", "-p", "reviews", code=2)
-    assert "no answer of 'gold' enters the figures" in gold.err
+    assert "no answer of 'gold' is counted" in gold.err
 
 
 def test_pseudonyms_are_in_the_selection_too(run: Run, furnished: Path) -> None:

@@ -120,12 +120,12 @@ def test_the_page(run: Run) -> None:
     assert because == f"Because krippendorff_alpha {lead['difference']:+.3f}, shared out:"
     for words, kind in (
         ("new items", "new_items"),
-        ("further answers to items of before", "new_answers"),
+        ("further answers to earlier items", "new_answers"),
         ("revised answers", "revised_answers"),
     ):
         (line,) = (line for line in shown if line.startswith(f"{words} 1 "))
         assert line.endswith(f" {told['because'][kind]:+.3f}")
-    assert "answers taken away" not in done.out
+    assert "removed answers" not in done.out
     for one in told["because"]["annotators"]:
         assert any(
             line.startswith(f"{one['annotator']} {one['contribution']:+.3f}") for line in shown
@@ -171,7 +171,7 @@ def test_another_project(run: Run) -> None:
     assert (told["shared_items"], told["changes"]) == (0, None)
     assert told["because"]["undefined"] == "not_applicable"
     shown = run("compare", "pilot", "..", "..", "--with", "reviews").out
-    assert "By kinds of change it cannot be told." in shown
+    assert "The difference cannot be divided by kind of change." in shown
     assert "all answers" in shown
 
 
@@ -190,7 +190,7 @@ def test_another_project(run: Run) -> None:
         (("reviews", day(1), day(2), "--confidence", "2"), 2, "confidence"),
         (("reviews", day(1), day(2), "--scale", "ratio"), 2, "numbers"),
         (("-p", "reviews", day(1)), 2, "Missing argument"),
-        (("reviews", "1", "2", "--json", "--csv"), 2, "exclude each other"),
+        (("reviews", "1", "2", "--json", "--csv"), 2, "cannot be combined"),
     ],
 )
 def test_what_cannot_be_compared(run: Run, words: tuple[str, ...], code: int, told: str) -> None:

@@ -187,7 +187,7 @@ def test_a_history_of_nothing_is_a_file_without_rows(run: Run, suffix: str) -> N
 def test_a_file_that_is_there_is_replaced_only_on_request(run: Run, what: str) -> None:
     Path("dear.csv").write_text("dear to somebody")
     failed = run("export", what, "reviews", "-o", "dear.csv", code=2)
-    assert failed.err == "tracker: dear.csv is there already\nname another file, or add --force\n"
+    assert failed.err == "tracker: dear.csv already exists\nname another file, or add --force\n"
     assert Path("dear.csv").read_text() == "dear to somebody"
     run("export", what, "reviews", "-o", "dear.csv", "--force")
     assert len(rows_in("dear.csv")) > 1

@@ -37,19 +37,19 @@ def test_0_where_all_pass(run: Run, config: Path) -> None:
 def test_1_where_one_fails(run: Run, config: Path) -> None:
     config.write_text(GOOD + UNKNOWN + FAILS)
     done = run("gate", "reviews", code=1)
-    assert "1 of 3 checks pass, 1 fails, 1 cannot be told" in done.out
-    assert re.search("FAIL +all agree  Percent agreement is 0.* below the 1.000 asked", done.out)
+    assert "1 of 3 checks pass, 1 fails, 1 cannot be computed" in done.out
+    assert re.search("FAIL +all agree  Percent agreement is 0.* below the required 1.000", done.out)
 
 
 def test_6_where_one_cannot_be_computed_and_none_fails(run: Run, config: Path) -> None:
     config.write_text(GOOD + UNKNOWN)
     done = run("gate", "reviews", code=6)
-    assert "cannot tell  cohen_kappa at least 0.1  Cohen's kappa: there are more or" in done.out
+    assert "unknown      cohen_kappa at least 0.1  Cohen's kappa: there are more or" in done.out
 
 
 def test_2_where_it_is_typed_wrongly(run: Run, config: Path) -> None:
     assert "'junit'" in run("gate", "reviews", "--format", "jnit", code=2).err
-    assert "exclude" in run("gate", "reviews", "--format", "junit", "--json", code=2).err
+    assert "combined" in run("gate", "reviews", "--format", "junit", "--json", code=2).err
     run("gate", code=2)
     for words in (["--json"], ["--format", "text"], ["-o", "x"]):
         done = run("gate", "reviews", "--config", "new.toml", "--init", *words, code=2)
@@ -186,7 +186,7 @@ def test_a_file_to_start_from_passes(run: Run, config: Path) -> None:
     run("gate", "reviews")
     config.write_text(text + "\n")
     refused = run("gate", "reviews", "--init", code=2)
-    assert "is there already" in refused.err
+    assert "already exists" in refused.err
     assert config.read_text(encoding="utf-8") == text + "\n"
     words = ["--config", "for bo.toml", "--exclude-annotator", "constant 1"]
     assert "--config 'for bo.toml'" in run("gate", "reviews", *words, "--init").err

@@ -72,7 +72,7 @@ def test_the_curve_joins_the_moments_of_one_question(run: Run) -> None:
     first, last = (f"{value(told[n]):.3f}" for n in (0, 4))
     assert re.search(rf"^alpha +[▁-█]{{4}}  {first} → {last} \(from ", shown, re.MULTILINE)
     assert re.search(r"^raw agreement  [▁-█]{4} ", shown, re.MULTILINE)
-    assert "Not on the curve: 1 snapshot of other settings or answers." in shown
+    assert "Not on the curve: 1 snapshot with other settings or answers." in shown
     assert f"{value(told[3]):.3f}" in shown, "it is in the table"
     assert "where lang is 'nl'" in " ".join(shown.split())
 
@@ -217,7 +217,7 @@ CHOICES = [
 def test_snapshots_were_chosen_when_they_were_taken(run: Run, words: list[str]) -> None:
     for more in ([], ["--json"], ["--trend"]):
         failed = run("history", "reviews", *words, *more, code=2)
-        assert "chosen when they were taken" in failed.err
+        assert "that they were taken with" in failed.err
         assert "add --every week" in failed.err
         assert failed.out == ""
 
@@ -225,9 +225,9 @@ def test_snapshots_were_chosen_when_they_were_taken(run: Run, words: list[str]) 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--every", "year"], "'year' is no period\none of: day, week, month"),
+        (["--every", "year"], "'year' is not a period\none of: day, week, month"),
         (["--every", "week", "--window", "moon"], "whole days such as 7d, or last-500-items"),
-        (["--every", "week", "--window", "0d"], "'0d' is no window"),
+        (["--every", "week", "--window", "0d"], "'0d' is not a window"),
         (["--every", "week", "--measure", "cohen_kappa"], "who answered what"),
         (["--every", "week", "--measure", "gwet"], "did you mean"),
         (["--every", "week", "--where", "lnag=nl"], "its items have: lang"),
@@ -236,14 +236,14 @@ def test_snapshots_were_chosen_when_they_were_taken(run: Run, words: list[str]) 
         (["--measure", "kripendorff_alpha"], "did you mean 'krippendorff_alpha'"),
         (["--measure", "token_f1"], "token_f1 does not fit 'reviews'"),
         (["--trend", "--every", "month"], "use --every week or day"),
-        (["--trend", "--every", "year"], "'year' is no period"),
+        (["--trend", "--every", "year"], "'year' is not a period"),
         (["--trend", "--measure", "light_kappa"], "who answered what"),
         (["--watch-for", "fall"], "one of drop, rise, change"),
         (["--watch-for", ""], "is no direction"),
         (["--trend", "--csv"], "use --json"),
         (["--watch-for", "drop", "--csv"], "use --json"),
-        (["--json", "--csv"], "exclude each other"),
-        (["--every", "week", "--json", "--csv"], "exclude each other"),
+        (["--json", "--csv"], "cannot be combined"),
+        (["--every", "week", "--json", "--csv"], "cannot be combined"),
     ],
     ids=str,
 )

@@ -92,7 +92,7 @@ def test_rejections_that_are_alike_are_told_once(run: Run, folder: Path) -> None
     first, second, error, *_ = failed.err.splitlines()
     assert first.startswith("1,500 rows, such as bad.csv, line 2: '0th of May' is neither")
     assert second == "bad.csv, line 1502: the annotator is empty"
-    assert "1,501 rows cannot be taken" in error
+    assert "1,501 rows are invalid" in error
     assert failed.err.count("bad.csv") == 2
     told = run("import", "bad.csv", "-p", "p", "--json", code=3).json()
     assert (told["rejected"], len(told["rejections"])) == (1501, 1000)

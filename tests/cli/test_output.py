@@ -153,7 +153,7 @@ def test_tables_in_papers_have_as_many_cells_as_titles(
 
 def test_two_formats_exclude_each_other(run: Run, furnished: Path) -> None:
     for words_ in (["--json", "--csv"], ["--format", "latex", "--json"]):
-        assert "exclude each other" in run("status", *words_, code=2).err
+        assert "cannot be combined" in run("status", *words_, code=2).err
     assert run("status", "--format", "json", "--json").json()["projects"]
     assert "table, json" in run("status", "--format", "yaml", code=2).err
 

@@ -43,7 +43,7 @@ def test_a_file_that_is_there_is_replaced_only_on_request(run: Run, way: str) ->
     Path("dear.csv").write_text("dear to somebody")
     Path("dear.csv").chmod(0o640)
     failed = run(*WAYS[way], "dear.csv", code=2)
-    assert failed.err == "tracker: dear.csv is there already\nname another file, or add --force\n"
+    assert failed.err == "tracker: dear.csv already exists\nname another file, or add --force\n"
     assert Path("dear.csv").read_text() == "dear to somebody"
     run(*WAYS[way], "dear.csv", "--force")
     assert Path("dear.csv").read_text() != "dear to somebody"
@@ -59,12 +59,12 @@ def test_the_ledger_is_never_replaced(run: Run, way: str) -> None:
     before = Path("tracker.db").read_bytes()
     for name in ("link.csv", "ledger.csv", *(["tracker.db"] if way in FORCED else [])):
         failed = run(*WAYS[way], name, "--force", code=2)
-        assert f"{name} is a database, and is never replaced" in failed.err
+        assert f"{name} is a database; a database is never replaced" in failed.err
     assert Path("tracker.db").read_bytes() == before
 
 
 def test_the_gate_does_not_eat_its_own_file(run: Run) -> None:
-    assert "is there already" in run("gate", "reviews", "-o", "gate.toml", code=2).err
+    assert "already exists" in run("gate", "reviews", "-o", "gate.toml", code=2).err
     Path("other.toml").symlink_to("nowhere")
     run("gate", "reviews", "--init", "--config", "other.toml", code=2)
     assert Path("gate.toml").read_text() == GATE
@@ -77,7 +77,7 @@ def test_no_link_is_followed(run: Run, way: str) -> None:
     Path("link.csv").symlink_to("dear.txt")
     Path("loose.csv").symlink_to("nowhere")
     for name in ("link.csv", "loose.csv"):
-        assert "is there already" in run(*WAYS[way], name, code=2).err
+        assert "already exists" in run(*WAYS[way], name, code=2).err
         run(*WAYS[way], name, "--force")
         assert not Path(name).is_symlink()
     assert Path("dear.txt").read_text() == "dear to somebody"
@@ -89,7 +89,7 @@ def test_no_link_is_followed(run: Run, way: str) -> None:
 def test_a_device_or_a_pipe_is_no_file(run: Run, way: str) -> None:
     os.mkfifo("pipe")
     for name in ("/dev/null", "pipe"):
-        assert "no ordinary file" in run(*WAYS[way], name, "--force", code=2).err
+        assert "not a regular file" in run(*WAYS[way], name, "--force", code=2).err
     assert not Path("/dev/null").is_file()
 
 

@@ -167,7 +167,7 @@ def test_colour_on_a_terminal_unless_unwanted(
         assert running.wait(30) == 0
     os.close(reading)
     assert b"constant 1" in shown
-    # 3x are the colours; bold and dim are none.
+    # 3x are the colors; bold and dim are none.
     assert (b"\x1b[1;31m" in shown) is not no_colour
     assert (b"31m" in shown) is not no_colour
 

@@ -74,7 +74,7 @@ def test_the_tour(run: Run, folder: Path) -> None:
         "mixed",
         "0.555",
         "Cohen's kappa 0.467, moderate",
-        "73.3% right where chance alone gives 50.0%",
+        "73.3% right, 50.0% expected by chance",
         "rebuilt to be consistent with every published figure",
         "insufficient constant_category  Q gave",
         "constant_category",

@@ -99,7 +99,7 @@ def test_one_whole(run: Run) -> None:
     assert done.out.startswith("snapshot 2  without them\n")
     assert "Only answers of all but constant 1." in told
     assert re.search(r"Krippendorff's alpha, nominal 0\.\d{3} 0\.\d{3} to 0\.\d{3}", told)
-    for label in ("taken 20", "as of all that was known", "through change", "digest", "seal"):
+    for label in ("taken 20", "as of everything known then", "through change", "digest", "seal"):
         assert label in told
     assert "read on the nominal scale, intervals of 95%" in told
     assert "left out constant 1, gold" in told
@@ -152,7 +152,7 @@ def test_patterns_of_sets_and_spans(run: Run) -> None:
         run("snapshots", "show", "spans", 1).out.split()
     )
     failed = run("snapshot", "spans", "--known-at", "2020-01-01", code=2)
-    assert "'spans' was not there then" in failed.err
+    assert "'spans' did not exist then" in failed.err
 
 
 @pytest.mark.parametrize("which", ["4", "0", "frist", "last~3", "last~", ""])
@@ -178,13 +178,13 @@ def test_a_sound_record(run: Run) -> None:
     done = run("snapshots", "verify", "reviews")
     first, second = done.out.splitlines()
     assert first == (
-        "reviews  3 snapshots: digests and seals made again, "
-        "3 snapshots counted again from the ledger: sound"
+        "reviews  3 snapshots: digests and seals recomputed, "
+        "3 snapshots recounted from the ledger: no faults"
     )
     assert done.err == ""
     digest = second.rpartition(" ")[2]
     done = run("snapshots", "verify", "reviews", "--chain-only", "--expect", digest)
-    assert done.out.startswith("reviews  3 snapshots: digests and seals made again: sound\n")
+    assert done.out.startswith("reviews  3 snapshots: digests and seals recomputed: no faults\n")
     other = digest[::-1]
     failed = run("snapshots", "verify", "reviews", "--expect", other, code=1)
     assert f"nothing has the digest {other}" in failed.out
@@ -317,11 +317,11 @@ def test_nothing_to_thin_out_is_not_asked(run: Run) -> None:
 @pytest.mark.parametrize(
     ("keep", "told"),
     [
-        ("", "'' is no rule"),
+        ("", "'' is not a rule"),
         ("dayly:3", "did you mean 'daily'"),
-        ("daily", "'daily' is no rule"),
+        ("daily", "'daily' is not a rule"),
         ("daily:30;weekly:2", "such as daily:30,weekly:52"),
-        ("daily:-1", "is no rule"),
+        ("daily:-1", "is not a rule"),
     ],
 )
 def test_rules_that_mean_nothing(run: Run, keep: str, told: str) -> None:

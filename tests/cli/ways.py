@@ -85,7 +85,7 @@ GOOD = [Good(*row) for row in (
      {"category", "without", "change"}, ["without each category"]),
     (["main", "--merge", "x+y"], FIGURES | {"merged"}, COLUMNS, ["x+y"]),
     (["main", "--best-merges"], {"project", "measure", "value", "merges"},
-     {"categories", "value", "change"}, ["with two as one", "--merge A+B"]),
+     {"categories", "value", "change"}, ["with two categories merged", "--merge A+B"]),
     (["main", "--against", "pilot"],
      {"project", "against", "shared_items", "measures", "items", "annotators"},
      {"measure", "a", "b", "difference", "p_value", "test"},
@@ -116,7 +116,7 @@ GOOD = [Good(*row) for row in (
 BAD = [
     (["--interval", "wald"], 2, "no interval 'wald'", "one of: asymmetric, t"),
     (["--gold", "--interval", "t"], 2, "does not depend on --interval", "leave out"),
-    (["--limit", "3"], 2, "--limit is of items", "add --by item"),
+    (["--limit", "3"], 2, "--limit applies to items", "add --by item"),
     (["--measure", "kappa"], 2, "'kappa' may be one of several", "fleiss_kappa"),
     (["--measure", "alfa"], 2, "there is no measure 'alfa'", "'alpha'"),
     (["--by", "item", "--interval", "t"], 2, "does not depend on --interval", "leave out"),

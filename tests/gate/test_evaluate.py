@@ -54,7 +54,7 @@ def test_a_measure_at_least(pair: Ledger, gate: Gate) -> None:
         "value": alpha.value,
         "bound": "value",
         "passed": True,
-        "why": f"Krippendorff's alpha is {alpha.value:.3f}, and 0.500 is asked for.",
+        "why": f"Krippendorff's alpha is {alpha.value:.3f}, and at least 0.500 is required.",
         "kind": "at_least",
         "undefined": None,
         "line": 1,
@@ -65,7 +65,7 @@ def test_a_measure_at_least(pair: Ledger, gate: Gate) -> None:
     }
     failed = only(gate(check(of, "at_least = 0.9")))
     assert failed.passed is False
-    assert failed.why == f"Krippendorff's alpha is {alpha.value:.3f}, below the 0.900 asked for."
+    assert failed.why == f"Krippendorff's alpha is {alpha.value:.3f}, below the required 0.900."
 
 
 def test_the_lower_bound_is_what_is_held_where_it_is_asked_for(pair: Ledger, gate: Gate) -> None:
@@ -112,7 +112,7 @@ def test_what_cannot_be_computed_never_passes(ledger: Ledger, gate: Gate) -> Non
     assert measure.why == "Krippendorff's alpha: no item has two answers."
     category = only(gate(check('category = "x"', "at_least = 0")))
     assert (category.passed, category.undefined) == (None, "no_overlap")
-    assert category.why == 'Agreement on "x": nobody gave it to an item of two answers.'
+    assert category.why == 'Agreement on "x": no item with two answers has it.'
 
 
 def test_a_single_item_has_no_lower_bound(ledger: Ledger, gate: Gate) -> None:
@@ -155,7 +155,9 @@ def test_items_and_their_overlap(pair: Ledger, gate: Gate) -> None:
     found = gate(check("overlap_at_least = 0.83") + check("overlap_at_least = 0.834"))
     assert [one.passed for one in found.checks] == [True, False]
     assert found.checks[1].value == 10 / 12
-    assert found.checks[1].why.startswith("0.833 of the items have two answers or more, and 0.834")
+    assert found.checks[1].why.startswith(
+        "0.833 of the items have two answers or more, and at least 0.834"
+    )
 
 
 def test_a_choice_of_answers(pair: Ledger, gate: Gate) -> None:
@@ -190,7 +192,7 @@ def test_a_drop_since_a_named_snapshot(fallen: Ledger, gate: Gate) -> None:
     assert found.value == pytest.approx(0.8 - 8 / 14)
     assert found.why == (
         "Percent agreement is 0.571, and was 0.800 in snapshot 1 (good): "
-        "0.229 lower, and 0.100 is allowed."
+        "0.229 lower, and at most 0.100 is allowed."
     )
     assert found.check == "percent_agreement at most 0.1 below snapshot good"
     assert only(gate(check(*DROP, "since = 1"))).passed is False

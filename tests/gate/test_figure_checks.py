@@ -69,7 +69,7 @@ def test_nobody_is_found_where_there_is_nobody(ledger: Ledger, gate: Gate) -> No
     load(ledger, [(1, "ada", "x")])
     (found,) = gate(CONSTANT).checks
     assert found.passed is None
-    assert found.why == "Not looked for: constant_category (there are no items of two answers)."
+    assert found.why == "Not looked for: constant_category (there are no items with two answers)."
     (found,) = gate('[[check]]\nflags = ["any"]').checks
     assert found.passed is None
     assert found.why == "No kind of finding can be looked for."

@@ -116,13 +116,13 @@ def cells(line: str) -> list[str]:
 
 def test_markdown() -> None:
     head, blank, *rows = markdown(MIXED).splitlines()
-    assert head == "### ❌ my reviews: 2 of 5 checks pass, 2 fail, 1 cannot be told"
+    assert head == "### ❌ my reviews: 2 of 5 checks pass, 2 fail, 1 cannot be computed"
     assert blank == ""
     assert {len(cells(row)) for row in rows} == {5}
     assert cells(rows[2]) == ["pass", "alpha", "0.500", "0.750", "It is."]
     assert cells(rows[3])[:2] == ["**FAIL**", r'agreement on "a\|b"']
     assert cells(rows[3])[4] == "It is 10%, not 50%."
-    assert cells(rows[4])[0] == "**cannot tell**"
+    assert cells(rows[4])[0] == "**unknown**"
     assert cells(rows[6])[2:4] == ["1,000", "2,000"]
     assert markdown(GOOD).startswith("### ✅ p: 2 of 2 checks pass\n")
 
@@ -175,7 +175,7 @@ def test_github_shows_each_check_that_does_not_pass_at_its_line() -> None:
     assert told[0][1]["title"] == 'my reviews: agreement on "a|b": FAIL'
     assert told[1][1]["title"] == "my reviews: flags: a, b: FAIL"
     assert told[0][2] == FAILED.why
-    assert told[2][1]["title"] == "my reviews: drop: cannot tell"
+    assert told[2][1]["title"] == "my reviews: drop: unknown"
 
 
 def test_github_has_a_notice_where_all_pass() -> None:
@@ -195,11 +195,11 @@ def test_github_escapes() -> None:
 
 def test_the_text() -> None:
     told = gate_text(MIXED)
-    assert told.startswith("my reviews  2 of 5 checks pass, 2 fail, 1 cannot be told\n")
+    assert told.startswith("my reviews  2 of 5 checks pass, 2 fail, 1 cannot be computed\n")
     assert re.search(r"pass +alpha +0\.500 +0\.750", told)
-    assert re.search(r"cannot tell +drop +0\.100 +-", told)
+    assert re.search(r"unknown +drop +0\.100 +-", told)
     assert re.search(r"pass +items +1,000 +2,000", told)
-    assert "cannot tell  drop  There is no snapshot.\n" in told
+    assert "unknown      drop  There is no snapshot.\n" in told
     assert "\x1b" not in told
     assert not re.search(r" $", told, re.MULTILINE)
 
@@ -209,7 +209,7 @@ def test_the_text() -> None:
     [
         ((PASSED,), "1 of 1 checks pass"),
         ((FAILED,), "0 of 1 checks pass, 1 fails"),
-        ((UNKNOWN, PASSED), "1 of 2 checks pass, 1 cannot be told"),
+        ((UNKNOWN, PASSED), "1 of 2 checks pass, 1 cannot be computed"),
     ],
 )
 def test_the_line_that_sums_up(checks: tuple[CheckResult, ...], line: str) -> None:

@@ -93,7 +93,7 @@ def test_a_choice_of_answers_passes_with_the_same_choice(ledger: Ledger, gate: G
     load(ledger, [*rows, *((n, "cy", "x") for n in range(20))])
     with ledger.reading("p") as (connection, found):
         text = starting_config(connection, found, filter_of(annotators=["ada", "bo"]))
-    assert "the gate needs the same options" in text
+    assert "give the gate the same options" in text
     assert gate(text, annotators=["ada", "bo"]).passed
     assert not gate(text).passed
 

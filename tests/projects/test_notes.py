@@ -131,8 +131,8 @@ def test_where_there_is_none_one_is_told_how_to_make_one(ledger: Ledger) -> None
     [
         ("", "is empty"),
         (" \n ", "is empty"),
-        ("a\0b", "no character"),
-        ("\udcff", "no character"),
+        ("a\0b", "not a character"),
+        ("\udcff", "not a character"),
         ("x" * 10_001, "longer than 10,000 bytes"),
     ],
 )

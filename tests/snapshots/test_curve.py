@@ -218,13 +218,13 @@ def test_windows(words: str, window: Window) -> None:
 def test_no_window(words: str) -> None:
     with pytest.raises(InvalidOption) as raised:
         parse_window(words)
-    assert raised.value.message == f"--window {words!r} is no window"
+    assert raised.value.message == f"--window {words!r} is not a window"
     assert raised.value.mend == "all, whole days such as 7d, or last-500-items"
 
 
 REFUSED: tuple[tuple[dict[str, Any], str, str], ...] = (
-    ({"every": "year"}, "--every 'year' is no period", "one of: day, week, month"),
-    ({"window": "7h"}, "--window '7h' is no window", "last-500-items"),
+    ({"every": "year"}, "--every 'year' is not a period", "one of: day, week, month"),
+    ({"window": "7h"}, "--window '7h' is not a window", "last-500-items"),
     (
         {"measures": ["scott_pi", "conger_kappa"]},
         "conger_kappa needs to know who answered what, which a rebuilt curve does not",

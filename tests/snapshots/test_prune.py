@@ -64,16 +64,16 @@ def test_rules_are_read() -> None:
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ("", r"--keep: '' is no rule\nsuch as daily:30,weekly:52"),
-        ("daily", "'daily' is no rule"),
-        ("daily:", "'daily:' is no rule"),
-        ("daily:-1", "'daily:-1' is no rule"),
-        ("daily:1.5", "is no rule"),
-        ("daily:1234567", "is no rule"),
-        ("daily:3,", "'' is no rule"),
-        ("3:daily", "is no rule"),
-        ("dayly:3", r"'dayly:3' is no rule\ndid you mean 'daily'"),
-        ("fortnightly:3", "is no rule"),
+        ("", r"--keep: '' is not a rule\nsuch as daily:30,weekly:52"),
+        ("daily", "'daily' is not a rule"),
+        ("daily:", "'daily:' is not a rule"),
+        ("daily:-1", "'daily:-1' is not a rule"),
+        ("daily:1.5", "is not a rule"),
+        ("daily:1234567", "is not a rule"),
+        ("daily:3,", "'' is not a rule"),
+        ("3:daily", "is not a rule"),
+        ("dayly:3", r"'dayly:3' is not a rule\ndid you mean 'daily'"),
+        ("fortnightly:3", "is not a rule"),
     ],
 )
 def test_what_is_no_rule_is_refused(rules: str, message: str) -> None:

@@ -73,7 +73,7 @@ def agreement(
     """
     way = question.asked(by)
     if limit is not None and by != "item":
-        raise InvalidOption("--limit is of items", "add --by item, or leave it out")
+        raise InvalidOption("--limit applies to items", "add --by item, or leave it out")
     asking: Asking = {
         **figures.keywords,
         **errors.keywords,

@@ -101,7 +101,7 @@ class UncertaintyOptions:
         str,
         typer.Option(
             metavar="items|annotators",
-            help="What the errors generalise to: other items, or other annotators (jackknife).",
+            help="What the errors generalize to: other items, or other annotators (jackknife).",
         ),
     ] = "items"
     cluster: Annotated[

@@ -156,12 +156,11 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
     )
     chosen = (found.selection or {}).get("annotators") or ()
     if len(chosen) == 1 and found.counts.annotators == 1:
-        warn("one annotator has nobody to be compared with; name others, too: --annotator NAME")
+        warn("a single annotator cannot be compared; name others, too: --annotator NAME")
     left = [] if named else found.left_out
     if left:
-        warn(
-            f"of so many answers only on request: {' '.join(f'--measure {name}' for name in left)}"
-        )
+        words = " ".join(f"--measure {name}" for name in left)
+        warn(f"with so many answers, only on request: {words}")
 
 
 def by_pair(asked: Asked) -> None:

@@ -47,7 +47,9 @@ def register(app: typer.Typer) -> None:
 def audit(
     context: typer.Context,
     project: ProjectArgument,
-    everything: Annotated[bool, typer.Option("--all", help="Also show what is clear.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also show the tests that found nothing.")
+    ] = False,
     alpha: Alpha = 0.05,
     kind: Kinds = None,
     exclude_kind: ExcludedKinds = None,

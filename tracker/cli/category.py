@@ -72,8 +72,10 @@ def order(
 def merge(
     context: typer.Context,
     project: ProjectArgument,
-    category: Annotated[str, typer.Argument(metavar="CATEGORY", help="The one to end.")],
-    into: Annotated[str, typer.Argument(metavar="INTO", help="Whose its answers become.")],
+    category: Annotated[str, typer.Argument(metavar="CATEGORY", help="The category to merge.")],
+    into: Annotated[
+        str, typer.Argument(metavar="INTO", help="The category that receives its answers.")
+    ],
     yes: Yes = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say how many labels; store nothing.")
@@ -82,7 +84,7 @@ def merge(
 ) -> None:
     """Merge a category into another: its answers, past and to come, count as the other's.
 
-    To take it back: tracker category split. --known-at shows what was before.
+    To undo: tracker category split. --known-at shows the state before.
 
     Example:
     - `tracker category merge reviews Positive positive`
@@ -119,7 +121,7 @@ def split(
     show(
         {"project": project, "category": category.strip(), "from": whose},
         output,
-        view=[f"{category.strip()} is apart from {whose} again in {project}"],
+        view=[f"{category.strip()} is separate from {whose} again in {project}"],
     )
 
 

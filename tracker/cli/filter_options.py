@@ -69,7 +69,7 @@ class AnswerOptions(MomentOptions):
         typer.Option(
             "--since",
             metavar="WHEN",
-            help="Only answers labelled at this time or later: 2026-03-01T14:30 "
+            help="Only answers labeled at this time or later: 2026-03-01T14:30 "
             "(UTC), 2026-03-01 (the start of that day), 7d, '3 weeks ago'. "
             "Answers without a time count from when they were recorded.",
         ),
@@ -79,7 +79,7 @@ class AnswerOptions(MomentOptions):
         typer.Option(
             "--until",
             metavar="WHEN",
-            help="Only answers labelled at this time or earlier; a date is the end of that day.",
+            help="Only answers labeled at this time or earlier; a date is the end of that day.",
         ),
     ] = None
     where: Annotated[

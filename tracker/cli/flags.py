@@ -30,9 +30,9 @@ By = Annotated[str | None, typer.Option("--by", help="Who decided. Default: your
 
 _NEXT: dict[str, str] = {
     "acknowledge": "when it is dealt with: tracker flags resolve {flags}-p {project}",
-    "dismiss": "opened again if the evidence grows by half; see: tracker flags list {project} "
+    "dismiss": "it reopens if the evidence grows by half; see: tracker flags list {project} "
     "--state dismissed",
-    "resolve": "opened again if it is found again: tracker audit {project} --record",
+    "resolve": "it reopens if an audit finds it again: tracker audit {project} --record",
     "appeal": "to answer it: tracker flags dismiss|acknowledge|resolve {flags}-p {project}",
 }
 
@@ -240,4 +240,4 @@ def _name(by: str | None) -> str:
     try:
         return getpass.getuser()
     except (ImportError, KeyError, OSError):
-        raise InvalidOption("who does this is not known here", "say it: --by NAME") from None
+        raise InvalidOption("your login name is not known", "give a name: --by NAME") from None

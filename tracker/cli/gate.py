@@ -98,7 +98,7 @@ def _form(form: str | None, as_json: bool) -> str:
 
         raise InvalidOption(f"--format {form!r} is none of {_FORMAT_WORDS}", near(form, _FORMATS))
     if as_json and form not in {None, "json"}:
-        raise InvalidOption(f"--json and --format {form} exclude each other")
+        raise InvalidOption(f"--json and --format {form} cannot be combined")
     return "json" if as_json else form or "text"
 
 
@@ -126,9 +126,7 @@ def _tell_people(found: GateResult, text: str) -> None:
 def _start(ledger: Ledger, project: str, config: Path, selecting: Selecting) -> None:
     """Write a file of checks; raises InvalidOption where there is one, or it cannot be written."""
     if os.path.lexists(config):
-        raise InvalidOption(
-            f"{config} is there already, and is not replaced", "name another: --config FILE"
-        )
+        raise InvalidOption(f"{config} already exists", "name another: --config FILE")
     write_text(config, ledger.gate_config(project, **selecting))
     say(str(config))
     words = [project] if config == DEFAULT else [project, "--config", str(config)]

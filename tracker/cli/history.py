@@ -93,7 +93,7 @@ def history(
     Next: `tracker compare reviews last~1 last`
     """
     if output.name == "csv" and (trend or watch_for is not None):
-        raise InvalidOption("a trend is no table of rows", "use --json, or leave out --csv")
+        raise InvalidOption("a trend has no rows for CSV", "use --json, or leave out --csv")
     measures = list(dict.fromkeys(measure or []))
     asked = _Asked(
         opened(context),
@@ -149,7 +149,7 @@ def _recorded(asked: _Asked, watched: Watched | None) -> None:
     if not found.total:
         hint(f"no snapshot yet: tracker snapshot {quoted}")
     elif watched is None and found.total == 1:
-        hint(f"a curve without more of them: tracker history {quoted} --every week")
+        hint(f"to draw a curve from the labels: tracker history {quoted} --every week")
     elif watched is None:
         hint(f"next: tracker compare {quoted} last~1 last")
 

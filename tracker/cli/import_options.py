@@ -110,7 +110,7 @@ def rejections_shown(*, as_json: bool) -> Iterator[None]:
             _show_rejections(error.result, as_json=as_json)
         if as_json or rejected == 1:
             raise
-        raise Refused(f"{rejected:,} rows cannot be taken", error.mend) from None
+        raise Refused(f"{rejected:,} rows are invalid", error.mend) from None
 
 
 def _show_rejections(result: ImportResult, *, as_json: bool) -> None:
@@ -183,7 +183,8 @@ def target(output: str, *, force: bool) -> Target:
     form = path.suffix.lower()
     if form not in _FORMS:
         raise InvalidOption(
-            f"{output!r} does not say what to write", f"end it in one of: {', '.join(_FORMS)}"
+            f"{output!r} does not say which format to write",
+            f"end it in one of: {', '.join(_FORMS)}",
         )
     check_output(path, force=force)
     return Target(path, form, force)

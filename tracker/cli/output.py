@@ -55,7 +55,7 @@ class Output:
         named = {option: form for option, form in given.items() if form is not None}
         if len({*named.values()}) > 1:
             first, second, *_ = named
-            raise InvalidOption(f"{first} and {second} exclude each other")
+            raise InvalidOption(f"{first} and {second} cannot be combined")
         name = next(iter(named.values()), _TABLE)
         if name not in {_TABLE, *FORMATS}:
             raise InvalidOption(

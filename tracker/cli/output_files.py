@@ -31,11 +31,13 @@ def check_output(path: Path, *, force: bool) -> None:
     if not os.path.lexists(path):
         return
     if _is_database(path):
-        raise InvalidOption(f"{path} is a database, and is never replaced", "name another file")
+        raise InvalidOption(
+            f"{path} is a database; a database is never replaced", "name another file"
+        )
     if not force:
-        raise InvalidOption(f"{path} is there already", "name another file, or add --force")
+        raise InvalidOption(f"{path} already exists", "name another file, or add --force")
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise InvalidOption(f"{path} is no ordinary file", "name another file")
+        raise InvalidOption(f"{path} is not a regular file", "name another file")
 
 
 def _is_database(path: Path) -> bool:

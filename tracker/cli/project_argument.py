@@ -58,7 +58,7 @@ def about_project(
                 raise InvalidOption(f"two projects are named: {word!r} and {named!r}", "name one")
             everywhere = rest.get("all_projects", False)
             if not (word or named or guess or everywhere):
-                raise InvalidOption("which project? This command does not guess", "add: -p PROJECT")
+                raise InvalidOption("this command needs the name of the project", "add: -p PROJECT")
             given = word or named or ("" if everywhere else _only_project(context, rest))
             rest["project"] = given.strip()
             flat(context=context, **rest)

@@ -109,8 +109,8 @@ def verify(
 
     Every change seals the ledger with a digest, which is printed: note it down elsewhere, and give
     it as `--expect` later. The digest and the seal of each snapshot are made again from what is
-    stored and the snapshot before; then all is counted again from the ledger as it was known.
-    Exits with 1 where something differs, and names the first bad snapshot.
+    stored and the snapshot before; then all is recounted from the ledger as it was known.
+    Exits with 1 if something differs, and names the first bad snapshot.
 
     Examples:
     - `tracker snapshots verify reviews`

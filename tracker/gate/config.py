@@ -109,7 +109,7 @@ def _toml(text: str, source: str) -> dict[str, Any]:
         number = line.group(1) if line else len(text.rstrip().split("\n"))
         raise Refused(
             f"{source}:{number}: this is not TOML: {message}",
-            'texts stand in quotes, such as: measure = "krippendorff_alpha"',
+            'put texts in quotes, such as: measure = "krippendorff_alpha"',
         ) from None
 
 

@@ -112,7 +112,5 @@ class Audits(Transactions):
             audited = audit_project(connection, found, audit_query(evidence=_ITEMS))
         mine = next((one for one in audited.annotators if one.id == annotator.id), None)
         if mine is None:
-            raise InvalidOption(
-                f"no answer of {annotator.name!r} enters the figures of {found.name!r}"
-            )
+            raise InvalidOption(f"no answer of {annotator.name!r} is counted in {found.name!r}")
         return own_report(audited, mine, suppress_below)

@@ -44,7 +44,7 @@ def merge_annotators(
     lock_project(connection, project.id)
     one, other = (find_annotator(connection, project, which) for which in (name, into))
     if one.id == other.id:
-        raise InvalidOption(f"{name!r} and {into!r} are one annotator already")
+        raise InvalidOption(f"{name!r} and {into!r} are already one annotator")
     if one.kind != other.kind:
         raise InvalidOption(
             f"{one.name!r} is a {one.kind} annotator, {other.name!r} a {other.kind} one",
@@ -82,7 +82,7 @@ def split_annotator(connection: Connection, project: ProjectInfo, alias: str) ->
     if found is None:
         owner = find_annotator(connection, project, alias)
         raise NotFound(
-            f"{alias!r} is no alias of another annotator",
+            f"{alias!r} is not an alias of another annotator",
             f"{owner.name!r} has the aliases: {', '.join(owner.aliases)}"
             if owner.aliases
             else None,

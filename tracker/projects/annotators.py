@@ -138,7 +138,7 @@ def flagged_annotators(connection: Connection, project: ProjectInfo) -> set[int]
 def set_kind(connection: Connection, project: ProjectInfo, name: str, kind: str) -> AnnotatorInfo:
     """Say whether an annotator is human, model or reference; raises InvalidOption, NotFound."""
     if kind not in KINDS:
-        raise InvalidOption(f"{kind!r} is no kind of annotator", f"one of: {', '.join(KINDS)}")
+        raise InvalidOption(f"{kind!r} is not a kind of annotator", f"one of: {', '.join(KINDS)}")
     lock_project(connection, project.id)
     annotator = find_annotator(connection, project, name)
     detail = {"annotator": annotator.id, "from": annotator.kind, "to": kind}

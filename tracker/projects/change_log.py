@@ -20,7 +20,7 @@ def lock_project(connection: Connection, project_id: int) -> None:
     """
     ours = select(Project.id).where(Project.id == project_id).with_for_update()
     if connection.scalar(ours) is None:
-        raise NotFound("the project was deleted meanwhile", "see: tracker project list")
+        raise NotFound("the project has just been deleted", "see: tracker project list")
     seals.begin(connection, project_id)
 
 

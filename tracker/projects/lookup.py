@@ -57,7 +57,7 @@ def check_text(text: str, what: str) -> str:
         raise InvalidOption(f"the {what} is empty", "say what happened")
     # NUL, and bytes of the command line that were not UTF-8.
     if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in stripped):
-        raise InvalidOption(f"the {what} holds what is no character")
+        raise InvalidOption(f"the {what} holds something that is not a character")
     if len(stripped.encode()) > LONGEST_TEXT:
         raise InvalidOption(f"the {what} is longer than {LONGEST_TEXT:,} bytes", "shorten it")
     return stripped

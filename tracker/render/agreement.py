@@ -56,7 +56,7 @@ def _lead(found: Assessment) -> Iterator[Text]:
         "Weakest category: ",
         (name, "bold yellow" if lowest.rate < _LOW else "bold"),
         f"  {figure(lowest.rate)} ({interval(lowest.ci_low, lowest.ci_high)}). "
-        f"Where one annotator chose it, another did too in {share(lowest.rate)} of "
+        f"If one annotator chose it, another did too in {share(lowest.rate)} of "
         f"{many(lowest.potential_agreements, 'pair')}.",
     )
     if summed.passed_over:
@@ -67,7 +67,7 @@ def _lead(found: Assessment) -> Iterator[Text]:
         )
         more = len(summed.passed_over) - _MOST_PASSED_OVER
         rest = f" and {more} more" if more > 0 else ""
-        yield Text(f"Lower, with too few pairs to tell: {few}{rest}.", style="dim")
+        yield Text(f"Lower, but with too few pairs to rank: {few}{rest}.", style="dim")
     yield from _lazy_pair(found, lowest, name)
 
 
@@ -163,11 +163,11 @@ def _intraclass_table(found: Assessment) -> RenderableType:
 def _gold_line(found: Assessment) -> Text:
     gold = found.gold
     if gold is None or gold.observed is None:
-        return Text("No answer meets an item with a truth.")
+        return Text("No item with a known answer has been answered.")
     kappa = gold.cohen_kappa
     reading = "" if kappa is None else f", {landis_koch(kappa)}"
     return Text(
         f"Against the truth: {many(gold.answers, 'answer')} to {many(gold.items, 'item')}, "
-        f"{share(gold.observed)} right where chance alone gives {share(gold.expected)}; "
+        f"{share(gold.observed)} right, {share(gold.expected)} expected by chance; "
         f"Cohen's kappa {figure(kappa)}{reading}."
     )

@@ -87,7 +87,9 @@ def merges_view(
     measure: str, value: float | None, found: Sequence[Merge]
 ) -> Iterator[RenderableType]:
     """Which two categories the coefficient gains most by taking for one."""
-    yield Text.assemble((f"{MEASURES[measure].title} {figure(value)}", "bold"), "  with two as one")
+    yield Text.assemble(
+        (f"{MEASURES[measure].title} {figure(value)}", "bold"), "  with two categories merged"
+    )
     rows = [
         (
             " + ".join(merge.categories),
@@ -97,7 +99,7 @@ def merges_view(
         for merge in found
     ]
     yield table(("categories ", "value", "change"), rows)
-    yield Text("To see all figures with two as one: --merge A+B", style="dim")
+    yield Text("To see all figures with two categories merged: --merge A+B", style="dim")
 
 
 def self_rows(found: Themselves) -> list[dict[str, Any]]:
@@ -118,11 +120,11 @@ def self_view(found: Themselves) -> Iterator[RenderableType]:
     )
     if found.alone:
         yield Text(
-            f"! {many(found.alone, 'answer')} on a later pass without one before: left out",
+            f"! {many(found.alone, 'answer')} on a later pass without an earlier one: left out",
             style="yellow",
         )
     if not found.pooled.repeats:
-        yield Text("Nobody was shown an item twice: import a column pass, with 2 for the second.")
+        yield Text("No annotator answered an item twice: import a column named pass (1, 2, …).")
         return
     names = [title_of(one) for one in _few(found.pooled)]
     ordered = sorted(found.annotators, key=lambda row: (row[1].measures[0].value or 0, row[0]))
@@ -195,7 +197,7 @@ def truth_view(found: AgainstTruth) -> Iterator[RenderableType]:
 def _confusion(found: AgainstTruth, own: GoldAgreement) -> Iterator[RenderableType]:
     answers = sorted({answer for cell in own.confusion for answer in cell})
     if len(answers) > _MOST_CELLS:
-        yield Text("The confusion table has too many columns for here: --json", style="dim")
+        yield Text("The confusion table is too wide to show: use --json", style="dim")
         return
     yield table(
         ("truth \\ answer", *(found.name(answer) for answer in answers)),

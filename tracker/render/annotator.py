@@ -34,7 +34,7 @@ def annotator_view(
     if told["aliases"]:
         yield Text(f"also known as {', '.join(told['aliases'])}")
     if "answers" not in told:
-        yield Text("No answer of theirs enters the figures.")
+        yield Text("None of this annotator's answers are counted.")
         return
     yield table((" ", "", " "), list(_figures(told)))
     if told["category_shares"]:
@@ -118,8 +118,8 @@ def report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text.assemble(
         ("Report for ", "bold"), (told["annotator"], "bold"), f"  {told['project']}"
     )
-    yield table((" ", "you", "half of the others"), _compared(told))
-    yield Text("In half of the others the figure lies between the two numbers.", style="dim")
+    yield table((" ", "you", "middle half of the others"), _compared(told))
+    yield Text("The range holds the middle half of the others.", style="dim")
     for finding in told["findings"]:
         yield Text(str(finding["why"]))
         for row in finding["items"]:
@@ -149,11 +149,11 @@ def report_text(told: Mapping[str, Any]) -> str:
         "",
         f"Project {told['project']}, beside {told['others']['annotators']} others without names.",
         "",
-        "| | you | half of the others |",
+        "| | you | middle half of the others |",
         "|---|---:|---:|",
         *(f"| {name} | {own} | {others} |" for name, own, others in _compared(told)),
         "",
-        "In half of the others the figure lies between the two numbers.",
+        "The range holds the middle half of the others.",
         "",
         "## What stands out",
         "",

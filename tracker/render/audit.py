@@ -22,8 +22,8 @@ _MOST_SHARES = 6  # categories that have a column
 _MOST_ROWS = 60  # annotators that a person reads through
 
 _LOST = (
-    "Flagged annotators gave {share} of the answers, so the others are held against little else. "
-    "Settle these findings, leave them out (--exclude-annotator), and audit again."
+    "Flagged annotators gave {share} of the answers, so the others were compared mainly with them. "
+    "Settle these findings or exclude those annotators (--exclude-annotator), then audit again."
 )
 
 _STYLES = {"flagged": "bold red", "insufficient": "yellow", "clear": "green"}

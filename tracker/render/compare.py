@@ -22,9 +22,9 @@ from tracker.render.words import reason, title_of
 _MOST_PARTS = 12
 _KINDS = {
     "new_items": ("new items", "items"),
-    "new_answers": ("further answers to items of before", "answers"),
+    "new_answers": ("further answers to earlier items", "answers"),
     "revised_answers": ("revised answers", "answers"),
-    "removed_answers": ("answers taken away", "answers"),
+    "removed_answers": ("removed answers", "answers"),
 }
 
 
@@ -270,7 +270,7 @@ def _because(found: StateComparison) -> Iterator[RenderableType]:
         if rows:
             yield table(("what changed ", "how many", "share"), rows)
     elif because.undefined is not None:
-        yield Text("By kinds of change it cannot be told.", style="dim")
+        yield Text("The difference cannot be divided by kind of change.", style="dim")
     for title, parts in (("annotator", because.annotators), ("answer", because.answers)):
         if parts:
             yield _parts(title, parts)

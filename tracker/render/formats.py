@@ -1,7 +1,7 @@
 """The formats in which a result is written: a function each, entered in `FORMATS`.
 
 A format takes a `Result` and yields lines. A terminal is none of them: what it shows depends on
-its width and colours, see `tracker.cli.output`.
+its width and colors, see `tracker.cli.output`.
 """
 
 from __future__ import annotations

@@ -22,21 +22,21 @@ from tracker.render.tables import table
 
 _WIDTH = 140  # of a text in a file
 
-_OUTCOMES = {True: "pass", False: "FAIL", None: "cannot tell"}
+_OUTCOMES = {True: "pass", False: "FAIL", None: "unknown"}
 _STYLES = {True: "green", False: "bold red", None: "yellow"}
 
 
 def outcome(check: CheckResult) -> str:
-    """What became of a check: pass, FAIL or cannot tell."""
+    """What became of a check: pass, FAIL or unknown."""
     return _OUTCOMES[check.passed]
 
 
 def summed(found: GateResult) -> str:
-    """All checks in a line: "3 of 5 checks pass, 1 fails, 1 cannot be told"."""
+    """All checks in a line: "3 of 5 checks pass, 1 fails, 1 cannot be computed"."""
     total, failed, unknown = len(found.checks), len(found.failed), len(found.unknown)
     parts = [f"{total - failed - unknown:,} of {total:,} checks pass"]
     parts += [f"{failed:,} fail{'s' if failed == 1 else ''}"] if failed else []
-    parts += [f"{unknown:,} cannot be told"] if unknown else []
+    parts += [f"{unknown:,} cannot be computed"] if unknown else []
     return ", ".join(parts)
 
 
@@ -80,7 +80,7 @@ def gate_text(found: GateResult) -> str:
 
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# An underscore inside a word is one; elsewhere it may begin to emphasise.
+# An underscore inside a word is one; elsewhere it may begin to emphasize.
 _MARKDOWN = re.compile(r"([\\`*\[\]<>|~&#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 
 _RULES: Final = {

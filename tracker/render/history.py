@@ -61,7 +61,7 @@ def history_view(found: Overview) -> Iterator[RenderableType]:
     yield _plot(found.moments, found.values, found.notes)
     if found.apart and len(found.moments) > 1:
         yield Text(
-            f"Not on the curve: {many(found.apart, 'snapshot')} of other settings or answers.",
+            f"Not on the curve: {many(found.apart, 'snapshot')} with other settings or answers.",
             style="dim",
         )
     if not found.shown:

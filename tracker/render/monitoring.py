@@ -51,7 +51,7 @@ def _slope(found: Watched, slope: Slope) -> Text:
         return Text("It neither rises nor falls.")
     moved = f"It {'rises' if rise > 0 else 'falls'} by {figure(abs(rise))} in 30 days"
     if slope.p_value is None:
-        return Text(f"{moved}, along a straight line: there is nothing to tell an error from.")
+        return Text(f"{moved}, along a straight line: its error cannot be estimated.")
     words = "more than chance" if slope.p_value < 1 - slope.confidence else "no more than chance"
     p = "p < .001" if slope.p_value < 0.001 else f"p = {slope.p_value:.3f}"
     bounds = interval(slope.ci_low, slope.ci_high)
@@ -59,15 +59,15 @@ def _slope(found: Watched, slope: Slope) -> Text:
 
 
 def _dependence(found: Watched, of: Autocorrelation) -> Text:
-    """How much neighbouring periods depend on each other, or that it is not known."""
+    """How much neighboring periods depend on each other, or that it is not known."""
     if len(found.points) < FEW_PERIODS:
         words = (
-            f"{FEW_PERIODS} {found.every}s or more are needed to estimate how much neighbouring "
-            f"{found.every}s depend on each other; what is said here allows for it in part."
+            f"{FEW_PERIODS} {found.every}s or more are needed to estimate how much neighboring "
+            f"{found.every}s depend on each other; the results here allow for it in part."
         )
     else:
         words = (
-            f"Autocorrelation of neighbouring {found.every}s {figure(of.value)} "
+            f"Autocorrelation of neighboring {found.every}s {figure(of.value)} "
             f"({figure(of.ci_low)} to {figure(of.ci_high)}), taken into account."
         )
     return Text(words, style="dim")

@@ -16,7 +16,7 @@ from tracker.render.tables import table
 from tracker.render.words import reading_of
 
 _MOST_ROWS: Final = 200  # pairs that a person may read through
-_F1: Final = ("F1 exact", "unlabelled", "overlap", "token F1", "unlabelled")
+_F1: Final = ("F1 exact", "unlabeled", "overlap", "token F1", "unlabeled")
 _NUMERIC: Final = ("pearson", "spearman", "concordance", "bias", "lower_limit", "upper_limit")
 
 

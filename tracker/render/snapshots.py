@@ -86,7 +86,7 @@ def _about(found: SnapshotPage) -> Iterator[tuple[str, str]]:
     changed = minute(change["recorded_at"])
     patterns = len(record.assessment.patterns.counts)
     yield "taken", f"{minute(record.taken_at)} by tracker {record.version}"
-    yield "as of", "all that was known" if record.as_of is None else minute(record.as_of)
+    yield "as of", "everything known then" if record.as_of is None else minute(record.as_of)
     yield "through change", f"{change['change']} ({change['kind']}, {changed})"
     yield "read", _read(found.settings, record.assessment.scale)
     if found.settings["left_out"]:
@@ -108,12 +108,12 @@ def _read(settings: Mapping[str, Any], scale: str) -> str:
 
 def verified_view(found: Verified, *, chain_only: bool) -> Iterator[RenderableType]:
     """What was checked and what is wrong: the parts of the page, in order."""
-    checked = "digests and seals made again"
+    checked = "digests and seals recomputed"
     if not chain_only:
-        checked += f", {many(found.recomputed, 'snapshot')} counted again from the ledger"
+        checked += f", {many(found.recomputed, 'snapshot')} recounted from the ledger"
     thinned = f" ({found.thinned:,} thinned out)" if found.thinned else ""
     wrong = len(found.faults) + len(found.ledger)
-    result = "sound" if found.passed else many(wrong, "fault")
+    result = "no faults" if found.passed else many(wrong, "fault")
     yield Text.assemble(
         (found.project, "bold"),
         f"  {many(found.snapshots, 'snapshot')}{thinned}: {checked}: ",

@@ -114,7 +114,7 @@ def parse_window(text: str) -> Window:
     number = int(match[1] or match[3]) if match else 0
     if match is None or number < 1:
         raise InvalidOption(
-            f"--window {text!r} is no window", "all, whole days such as 7d, or last-500-items"
+            f"--window {text!r} is not a window", "all, whole days such as 7d, or last-500-items"
         )
     if match[3]:
         return Window(items=number)
@@ -130,7 +130,7 @@ def check_recorded_alone(window: str, choice: AnswerFilter, interval: str | None
         )
     if choice != EVERYTHING or window != "all":
         raise InvalidOption(
-            "recorded snapshots are of the answers that were chosen when they were taken",
+            "recorded snapshots keep the selection of answers that they were taken with",
             "to choose now, rebuild the curve from the labels: add --every week",
         )
 
@@ -153,7 +153,7 @@ def rebuilt(
     """
     query = query or Query()
     if every not in PERIODS:
-        raise InvalidOption(f"--every {every!r} is no period", f"one of: {', '.join(PERIODS)}")
+        raise InvalidOption(f"--every {every!r} is not a period", f"one of: {', '.join(PERIODS)}")
     if project.answers == "spans":
         raise InvalidOption(
             f"{project.name!r} is a project of spans, whose curve cannot be rebuilt",

@@ -71,7 +71,7 @@ def parse_keep(text: str) -> tuple[Keep, ...]:
         rule = _RULE.fullmatch(part)
         if rule is None or rule[1] not in known:
             raise InvalidOption(
-                f"--keep: {part!r} is no rule",
+                f"--keep: {part!r} is not a rule",
                 near(part.partition(":")[0], known)
                 or f"such as daily:30,weekly:52; periods are {', '.join(known)}",
             )

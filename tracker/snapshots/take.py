@@ -65,7 +65,7 @@ def take_snapshot(
         name = _free_name(connection, project, name)
     moment = moment_of(connection, project.id, query.filter.as_of, query.filter.known_at)
     if moment.through == 0:
-        raise InvalidOption(f"{project.name!r} was not there then", "name a later --known-at")
+        raise InvalidOption(f"{project.name!r} did not exist then", "name a later --known-at")
     project = project_then(connection, project, moment.through)
     texts = pattern_texts(connection, project.id)
     with as_it_was(connection, project.id, moment):

@@ -60,7 +60,7 @@ class Verified:
         project: its name.
         snapshots: rows in the chain.
         thinned: those of which only the row is left.
-        recomputed: those counted again from the ledger.
+        recomputed: those recounted from the ledger.
         faults: what is wrong with snapshots; the first is the first bad link.
         seals: how often the ledger was sealed; see `storage.seals`.
         digest: of the last seal, which stands for everything; None before there is one.
@@ -118,15 +118,15 @@ def verify_in_turn(
     """Verify the ledger of a project by its seals, and all its snapshots.
 
     The digest and the seal of each snapshot are made again from what is stored and those before.
-    Then, unless ``chain_only``, the tallies are counted again from the ledger as it was known, and
+    Then, unless ``chain_only``, the tallies are recounted from the ledger as it was known, and
     the figures made from them: the same, or the record does not tell what was. Each snapshot has
     a transaction of its own, so that nobody who writes has to wait for long.
 
     ``expect`` is the digest that the ledger, or a snapshot, once had: without it, it is not what
-    it was. Raises InvalidOption if that is no digest.
+    it was. Raises InvalidOption if that is not a digest.
     """
     if expect is not None and not _DIGEST.fullmatch(expect):
-        raise InvalidOption(f"{expect!r} is no digest", "it has 64 letters and digits: 0-9, a-f")
+        raise InvalidOption(f"{expect!r} is not a digest", "it has 64 letters and digits: 0-9, a-f")
     with opened() as (connection, project):
         ours = _snapshots.c.project_id == project.id
         statement = select(_snapshots).where(ours).order_by(_snapshots.c.id)

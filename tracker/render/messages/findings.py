@@ -16,8 +16,8 @@ NEARLY_ALWAYS = 0.95
 """Share of the items answered alike on which the same one is later, to be called the later one."""
 
 LACKING: Final[Mapping[str, str]] = {
-    "shared": "items of two answers",
-    "yardstick": "items of two answers, or of a known one",
+    "shared": "items with two answers",
+    "yardstick": "items with two answers, or with a known one",
     "points": "ordered categories",
     "gold": "reference answers",
     "repeats": "items answered again",
@@ -161,7 +161,7 @@ def _drift(found: Finding, names: Names) -> str:
 def _straight_lining(found: Finding, names: Names) -> str:
     return (
         f"in the order answered, {names.annotator} repeated the answer before on "
-        f"{percent(found['observed'])} of {found['informative']} contested items, where the items "
+        f"{percent(found['observed'])} of {found['informative']} contested items; the items "
         f"explain {percent(found['expected'])}"
     )
 
@@ -179,8 +179,8 @@ def _copying(found: Finding, names: Names) -> str:
     return (
         f"of {found['n']} items that both answered, {names.annotator} and {names.other} gave the "
         f"same answer against most of the others on {details['shared_minority_answers']} "
-        f"({percent(found['observed'])}), where {details['expected_minority_answers']:.1f} are "
-        "expected"
+        f"({percent(found['observed'])}); {details['expected_minority_answers']:.1f} would be "
+        "expected by chance"
     )
 
 
@@ -189,7 +189,7 @@ def _empty_answers(found: Finding, names: Names) -> str:
     return (
         f"{names.annotator} left {own} of {found['n']} items that others saw too without a "
         f"category ({percent(found['observed'])}); the others left {percent(found['peers'])} of "
-        "them so"
+        "them empty"
     )
 
 

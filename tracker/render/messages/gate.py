@@ -55,7 +55,7 @@ def at_least(figure: Standing, value: float, threshold: float, *, bound: bool, p
     if bound:
         what = f"the lower bound of {what} ({100 * figure.confidence:.12g}%)"
     shown, least = apart(value, threshold)
-    compared = f"and {least} is asked for" if passed else f"below the {least} asked for"
+    compared = f"and at least {least} is required" if passed else f"below the required {least}"
     return sentence(f"{what} is {shown}, {compared}")
 
 
@@ -68,7 +68,7 @@ def drop(
     text = f"{called(figure)} is {shown}, and was {was} in {_snapshot(since)}"
     if fell is not None:
         lower, allowed = apart(fell, most)
-        text += f": {lower} lower, and {allowed} is allowed"
+        text += f": {lower} lower, and at most {allowed} is allowed"
     return sentence(text)
 
 
@@ -80,7 +80,7 @@ def no_figure(figure: Standing, since: SnapshotRecord | None = None) -> str:
 
 def no_lower_bound(figure: Standing) -> str:
     """Return why a figure has no interval."""
-    return sentence(f"{called(figure)} has no lower bound: too few items to tell how it varies")
+    return sentence(f"{called(figure)} has no lower bound: too few items to estimate its error")
 
 
 def no_category() -> str:
@@ -102,7 +102,7 @@ def not_in_snapshot(figure: Standing, since: SnapshotRecord) -> str:
 
 def read_otherwise(figure: Standing, since: SnapshotRecord) -> str:
     """Return that a figure had another weighting, scale or distance in a snapshot."""
-    return sentence(f"{called(figure)} was read in another way in {_snapshot(since)}")
+    return sentence(f"{called(figure)} was computed with other settings in {_snapshot(since)}")
 
 
 def called(figure: Standing | Figure) -> str:
@@ -120,7 +120,7 @@ def _why_none(figure: Standing) -> str:
     reason = figure.undefined or ""
     if figure.measure is not None:
         return MEASURES[figure.measure].undefined.get(reason, reason.replace("_", " "))
-    return "nobody gave it to an item of two answers"
+    return "no item with two answers has it"
 
 
 # -- findings, items -----------------------------------------------------------------------
@@ -162,13 +162,13 @@ def not_looked_for(needs: Mapping[str, str], *, any_kind: bool) -> str:
 
 def items(number: int, threshold: int) -> str:
     """Return how many items can be compared."""
-    return f"Items with two answers or more: {number:,}, and {threshold:,} are asked for."
+    return f"Items with two answers or more: {number:,}, and at least {threshold:,} are required."
 
 
 def overlap(share: float, threshold: float) -> str:
     """Return which share of the items can be compared."""
     shown, least = apart(share, threshold)
-    return f"{shown} of the items have two answers or more, and {least} is asked for."
+    return f"{shown} of the items have two answers or more, and at least {least} is required."
 
 
 def no_answer() -> str:

@@ -9,18 +9,18 @@ from tracker.gate.context import Standing
 from tracker.render.messages.gate import called, sentence
 
 _HEAD = """\
-# What {project} is held to, from its figures of {day}: each threshold lies a little
-# below what holds now. Change them to what you need. All checks must pass:
+# Thresholds for {project}, made from its figures on {day}: each lies a little
+# below the value now. Change them as needed. All checks must pass:
 #   tracker gate PROJECT --config FILE
 # A check is a table [[check]]; docs/gate.md has all kinds of them.
 {choice}
-# How the figures are read; left out, as the project says.
+# How the figures are computed. What is left out is as in the project.
 # confidence = 0.95
 # interval = "t"
 # scale = "ordinal"
 # weights = "linear"
 """
-_CHOSEN = "# It is of a choice of answers: the gate needs the same options.\n"
+_CHOSEN = "# These figures are from a selection of answers: give the gate the same options.\n"
 
 
 def starting(
@@ -58,12 +58,12 @@ def figure(found: Standing, *, weakest: bool = False) -> str:
 
 def since_last() -> str:
     """Return what a check of a fall compares with."""
-    return 'Since the last snapshot; of another: since = "its name".'
+    return 'Compared with the last snapshot; for another one: since = "its name".'
 
 
 def no_finding(kind: str) -> str:
     """Return what a check of findings asks for."""
-    return f"No finding of {kind} by an audit, those aside that were dismissed or resolved."
+    return f"No finding of {kind} by an audit, except those that were dismissed or resolved."
 
 
 def items(number: int) -> str:
@@ -73,7 +73,7 @@ def items(number: int) -> str:
 
 def overlap(share: float) -> str:
     """Return which share of the items can be compared now."""
-    return f"Their share of the items that have an answer: now {share:.3f}."
+    return f"Their share among the items with an answer: now {share:.3f}."
 
 
 def flagged(annotators: int) -> str:

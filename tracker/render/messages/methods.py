@@ -19,12 +19,12 @@ _DISTANCES: Final = {
     "masi": "the MASI distance between sets [@passonneau2006]",
 }
 _INTERVALS: Final = {
-    "t": "a standard error linearised over items and Student's t [@gwet2014]",
-    "log": "a standard error linearised over items and Student's t on the logarithm of one less "
+    "t": "a standard error linearized over items and Student's t [@gwet2014]",
+    "log": "a standard error linearized over items and Student's t on the logarithm of one less "
     "the figure [@gwet2014]",
     "posterior": "the posterior of the shares of items of each kind, two items supposed "
     "beforehand [@rubin1981]",
-    "Wilson": "a standard error linearised over items and the effective number of items that it "
+    "Wilson": "a standard error linearized over items and the effective number of items that it "
     "amounts to [@wilson1927]",
     "one-sided exact": "the exact one-sided bound, there being no disagreement",
     "bootstrap": "percentiles of a bootstrap over items [@efron1979]",
