@@ -274,6 +274,6 @@ def test_recorded_snapshots_are_of_what_was_chosen_then(
     answered_on(sqlite_ledger, write, "2024-01-02")
     asked: dict[str, Any]
     for asked in ({"window": "7d"}, {"since": "7d"}, {"annotators": "A"}):
-        with pytest.raises(InvalidOption, match="recorded snapshots are of the answers") as raised:
+        with pytest.raises(InvalidOption, match="recorded snapshots keep the selection") as raised:
             sqlite_ledger.history("p", **asked)
         assert "add --every week" in str(raised.value)
