@@ -32,7 +32,7 @@ from tracker.core.tallies import ItemPatterns, make_pattern
 from tracker.measures.category_rates import category_rates
 from tracker.measures.chance_corrected import fleiss_kappa
 from tracker.measures.coefficient import Parts
-from tracker.measures.confidence_bounds import INTERVALS, Spread, bounds
+from tracker.measures.confidence_bounds import INTERVALS, Spread, spread_bounds
 from tracker.measures.estimate import Estimate
 from tracker.measures.krippendorff import krippendorff_alpha
 from tracker.measures.sample import Sample
@@ -113,7 +113,7 @@ def coefficient_bounds(
                 measure in OF_PAIRS,
             )
             for how, (low, high) in every[measure].items():
-                told = bounds(spread, CONFIDENCE, how)
+                told = spread_bounds(spread, CONFIDENCE, how)
                 if told.low is not None and told.high is not None:
                     low[n], high[n] = told.low, told.high
     return every

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tracker.audit.findings import Evidence, Flag, audit
 from tracker.audit.kind import Finding
-from tracker.audit.kinds.drift import falls_since
+from tracker.audit.kinds.drift import drift_falls_since
 from tracker.core.audit_tallies import (
     TRUTH,
     Blocks,
@@ -22,8 +22,8 @@ from tracker.core.audit_tallies import (
     JointAnswers,
     PairPatterns,
     SharedItems,
-    joint_answers,
-    kinds_of,
+    audit_tally_of_pairs,
+    joint_answers_tally,
 )
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern
 
@@ -85,7 +85,7 @@ class Answers:
 
     def joint(self, findings: Collection[Finding]) -> JointAnswers:
         """Who gave what, and whether from the moment on that a finding is about."""
-        since = {who: at // DAY for who, at in falls_since(findings).items()}
+        since = {who: at // DAY for who, at in drift_falls_since(findings).items()}
         late = np.full(len(self.item), -1)
         if self.block is not None:
             for who, block in since.items():
@@ -97,7 +97,7 @@ class Answers:
         if self.truth is not None:
             for item in np.flatnonzero(self.truth >= 0).tolist():
                 given.setdefault(item, []).append(Given(TRUTH, (int(self.truth[item]),)))
-        return joint_answers((tuple(joint), 1) for joint in given.values())
+        return joint_answers_tally((tuple(joint), 1) for joint in given.values())
 
     def _patterns(self) -> tuple[list[Pattern], Ints]:
         """The distinct patterns, and which one each row's item has."""
@@ -139,7 +139,7 @@ class Answers:
             tuple((category,) for category in range(self.categories)),
             *np.array(counted, dtype=np.int64).T,
         )
-        return kinds_of(found)
+        return audit_tally_of_pairs(found)
 
     def _shared(self) -> tuple[Ints, Ints]:
         """Every two rows of an item, the lower annotator first."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from tracker.audit.findings import Evidence
 from tracker.audit.kind import Finding
-from tracker.audit.kinds.drift import falls_since
+from tracker.audit.kinds.drift import drift_falls_since
 from tracker.core.audit_tallies import (
     TRUTH,
     AnswerTimes,
@@ -25,8 +25,8 @@ from tracker.core.audit_tallies import (
     Given,
     JointAnswers,
     PairPatterns,
-    joint_answers,
-    kinds_of,
+    audit_tally_of_pairs,
+    joint_answers_tally,
 )
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, make_pattern
 
@@ -141,12 +141,12 @@ class Crowd:
             blocks=self._blocks(met),
             times=self._times(),
             skips=self._skips(),
-            pairs=kinds_of(self._pairs()),
+            pairs=audit_tally_of_pairs(self._pairs()),
         )
 
     def consult(self, findings: Collection[Finding]) -> JointAnswers:
         """Who gave what, and whether from the moment on that a finding is about."""
-        since = falls_since(findings)
+        since = drift_falls_since(findings)
         joint: list[list[Given]] = [[] for _ in self.items]
         for who, order in self.order.items():
             for place, item in enumerate(order):
@@ -155,7 +155,7 @@ class Crowd:
         for item, truth in enumerate(self.truths):
             if truth is not None:
                 joint[item].append(Given(TRUTH, (truth,)))
-        return joint_answers((tuple(given), 1) for given in joint if given)
+        return joint_answers_tally((tuple(given), 1) for given in joint if given)
 
     def _tallies(self, met: list[dict[int, Pattern]]) -> AnnotatorTallies:
         counts: dict[int, Counter[tuple[Answer, Pattern]]] = defaultdict(Counter)

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tracker.audit.gather import all_thresholds
-from tracker.audit.thresholds import read_floors
+from tracker.audit.thresholds import read_audit_thresholds
 from tracker.core.errors import TrackerError
-from tracker.gate.config import parse_config
+from tracker.gate.config import parse_gate_config
 from tracker.ledger import Ledger
 from tracker.projects.project import ProjectOptions
 
@@ -103,11 +103,11 @@ def _imported(*, wide: bool = False, answers: str = "one") -> Reader:
 
 
 def _gate(data: bytes, _folder: Path) -> None:
-    parse_config(data.decode("utf-8", "replace"), "gate.toml")
+    parse_gate_config(data.decode("utf-8", "replace"), "gate.toml")
 
 
 def _floors(data: bytes, _folder: Path) -> None:
-    read_floors(data.decode("utf-8", "replace"), "audit.toml", all_thresholds())
+    read_audit_thresholds(data.decode("utf-8", "replace"), "audit.toml", all_thresholds())
 
 
 FORMATS: dict[str, tuple[bytes, Reader]] = {

@@ -147,7 +147,7 @@ def many(folder: Path) -> Iterator[Result]:
     from rich.console import Console
 
     from tracker.render.history import history_view
-    from tracker.snapshots.listing import overview
+    from tracker.snapshots.listing import snapshots_overview
 
     def seen() -> None:
         with (
@@ -158,7 +158,7 @@ def many(folder: Path) -> Iterator[Result]:
             ),
         ):
             console = Console(file=file, width=120)
-            for part in history_view(overview(connection, project, last=SHOWN)):
+            for part in history_view(snapshots_overview(connection, project, last=SHOWN)):
                 console.print(part)
 
     took = statistics.median(timed(seen) for _ in range(3))

@@ -11,7 +11,7 @@ from tracker.storage.views import write_comments
 def migrate(opened):
     # Two programs may find an empty database at once: the second waits, and finds it migrated.
     # SQLite drops a table that others refer to, to make it anew, only if it need not look.
-    backend = backends.of(opened)
+    backend = backends.backend_of(opened)
     connection = backend.writing(opened, bulk=True)
     backend.hold_migrations(connection)
     backend.make_schema(connection)
@@ -33,6 +33,6 @@ given = context.config.attributes.get("connection")
 if given is not None:
     migrate(given)
 else:
-    url = backends.parse_url(context.config.get_main_option("sqlalchemy.url"))
-    with backends.of_url(url).engine(url).connect() as made:
+    url = backends.parse_database_url(context.config.get_main_option("sqlalchemy.url"))
+    with backends.backend_of_url(url).engine(url).connect() as made:
         migrate(made)

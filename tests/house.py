@@ -82,8 +82,8 @@ LIBRARIES = {
 COMMANDS = {"core", "simulate", "ledger", "conformance", "render", "cli"}
 # What commands take from below the ledger all the same: words, and no answers.
 BELOW_THE_LEDGER = {
-    "tracker.measures.citations.full_name",
-    "tracker.projects.lookup.near",
+    "tracker.measures.citations.full_measure_name",
+    "tracker.projects.lookup.near_names",
     "tracker.imports.loader.Rejected",
 }
 LAZY = {"alembic", "pandas", "pyarrow", "scipy"}

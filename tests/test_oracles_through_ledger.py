@@ -31,11 +31,11 @@ from tests.measures.test_oracles import (
     near,
 )
 from tests.simulate.test_simulate import PUBLISHED
-from tracker.agreement import Query, by_item, by_pair, study
-from tracker.agreement.sensitivity import influence
+from tracker.agreement import Query, agreement_by_item, agreement_by_pair, study
+from tracker.agreement.sensitivity import agreement_influences
 from tracker.ledger import Ledger
 from tracker.projects.project import ProjectOptions
-from tracker.simulate import Experiment, experiment
+from tracker.simulate import Experiment, simulate_experiment
 
 __all__ = ["folder", "run"]  # fixtures of the command's tests
 
@@ -202,9 +202,9 @@ def test_case_in_a_ledger(ledger: Ledger, case: str, tmp_path: Path) -> None:
     check_case(case, lambda reading: ledger.agreement(case, **reading).to_dict())  # type: ignore[arg-type]
     with ledger.reading(case) as (connection, project):
         if PAIRS in EXPECTED[case]:
-            check_pairs(case, [pair.to_dict() for pair in by_pair(connection, project)])
+            check_pairs(case, [pair.to_dict() for pair in agreement_by_pair(connection, project)])
         if WITHOUT in EXPECTED[case]:
-            _, value, rows = influence(study(connection, project, Query()), "annotator")
+            _, value, rows = agreement_influences(study(connection, project, Query()), "annotator")
             check_influence(case, value, [row.to_dict("annotator") for row in rows])
 
 
@@ -278,8 +278,8 @@ def test_the_mechanical_turk_against_the_truth(turk: Ledger) -> None:
 
 def test_the_mechanical_turk_by_pair_and_item(turk: Ledger) -> None:
     with turk.reading("turk") as (connection, project):
-        pairs = {pair.annotators: pair.to_dict() for pair in by_pair(connection, project)}
-        items = {row["item"]: row for row in by_item(connection, project)}
+        pairs = {pair.annotators: pair.to_dict() for pair in agreement_by_pair(connection, project)}
+        items = {row["item"]: row for row in agreement_by_item(connection, project)}
     both = pairs["P", "Q"]
     assert (both["items"], both["observed"], both["expected"]) == (4, 0.25, 0.25)
     assert both["cohen_kappa"] == 0.0
@@ -304,7 +304,7 @@ def test_the_mechanical_turk_is_too_thin_to_accuse(turk: Ledger) -> None:
 
 @pytest.mark.parametrize("name", get_args(Experiment))
 def test_the_notebooks_experiments(ledger: Ledger, name: Experiment) -> None:
-    frame = pd.DataFrame(experiment(name, seed=3)).drop(columns="gold")
+    frame = pd.DataFrame(simulate_experiment(name, seed=3)).drop(columns="gold")
     ledger.import_frame(frame, name)
     assessment = ledger.agreement(name)
     assert assessment.counts.items == 1000

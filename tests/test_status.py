@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers import undo
 from tracker.ledger import Ledger
-from tracker.projects.annotators import set_kind
+from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.project import ProjectOptions, archive_project, create_project
 
 Write = Callable[..., Path]
@@ -86,7 +86,7 @@ def test_passes_models_and_references_are_no_further_answers(ledger: Ledger, wri
     file = write("item,annotator,category,pass,gold\n i,A,x,1,x\n i,A,x,2,x\n i,B,x,1,x")
     ledger.import_file(file, "p", options=WANTED)
     with ledger.writing("p") as (connection, project):
-        set_kind(connection, project, "B", "model")
+        set_annotator_kind(connection, project, "B", "model")
         archive_project(connection, project, archived=True)
     told = ledger.status("p").to_dict()
     assert told["answers_per_item"] == {"1": 1}

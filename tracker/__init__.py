@@ -23,6 +23,6 @@ def open(url: str | None = None) -> Ledger:  # noqa: A001 - as `shelve.open`
 
     Without a URL it is the environment's TRACKER_DATABASE_URL, else tracker.db in this folder.
     """
-    from tracker.ledger import Ledger, database_url
+    from tracker.ledger import Ledger, ledger_database_url
 
-    return Ledger(database_url(url))
+    return Ledger(ledger_database_url(url))

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from tracker.core import clock
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, AnswerFilter, chosen, select_labels
+from tracker.queries import EVERYTHING, AnswerFilter, select_labels, where_chosen
 from tracker.storage.schema import NO_SPAN, Annotator, Category, Item, Label
 
 LABEL_COLUMNS = (
@@ -25,7 +25,7 @@ LABEL_COLUMNS = (
 )
 
 
-def standing_labels(
+def exported_labels(
     connection: Connection, project: ProjectInfo, *, choice: AnswerFilter = EVERYTHING
 ) -> Generator[tuple[Any, ...], None, None]:
     """Every label that stands, as a row of `LABEL_COLUMNS`; what is not known is None.
@@ -53,7 +53,7 @@ def standing_labels(
         .join(Category, (Category.project_id == same) & (Category.id == Label.category_id))
         .where(
             Label.project_id == project.id,
-            *chosen(select_labels(connection, project, choice)),
+            *where_chosen(select_labels(connection, project, choice)),
         )
         .order_by(
             Label.item_id,

@@ -13,7 +13,7 @@ from tracker.core import clock
 from tracker.core.shown import Shown
 from tracker.flags import count_flags
 from tracker.imports.undo import list_imports
-from tracker.projects.items import count_items
+from tracker.projects.items import count_project_items
 from tracker.projects.project import ProjectInfo
 
 _PACE_DAYS = 28
@@ -114,18 +114,18 @@ def project_status(
     """Count how far a project is; ``as_of`` is the moment that it was asked for, None for now."""
     selection = queries.select_answers(connection, project)
     imports = [i for i in list_imports(connection, project.id) if i.undone_at is None]
-    pace = queries.recent_pace(connection, selection, _PACE_DAYS)
+    pace = queries.count_recent_labels(connection, selection, _PACE_DAYS)
     per_day = newest = oldest = None
     if pace is not None:
         number, begin, newest = pace
         # Less than a day of answers tells of no daily pace.
         if newest - begin >= _DAY:
             per_day, oldest = number / ((newest - begin) / _DAY), begin
-    answered = queries.answers_per_item(connection, selection)
-    unanswered = count_items(connection, project) - sum(answered.values())
+    answered = queries.count_answers_per_item(connection, selection)
+    unanswered = count_project_items(connection, project) - sum(answered.values())
     return Status(
         project=project,
-        annotators=len(queries.annotators_with_answers(connection, selection)),
+        annotators=len(queries.select_answering_annotators(connection, selection)),
         answers_per_item=({0: unanswered} if unanswered > 0 else {}) | answered,
         last_import=imports[-1].to_dict() if imports else None,
         flags=count_flags(connection, project),

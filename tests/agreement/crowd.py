@@ -16,7 +16,7 @@ from tracker.ledger import Ledger
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
 from tracker.projects.project import ProjectOptions
-from tracker.queries import Selecting, filter_of
+from tracker.queries import Selecting, make_answer_filter
 
 __all__ = [
     "KINDS",
@@ -141,7 +141,9 @@ def asked(*measures: str, metric: Metric | None = None, **more: Any) -> Query:
     """A question; what is none of its own options chooses answers."""
     confidence, interval = more.pop("confidence", 0.95), more.pop("interval", "asymmetric")
     selecting: Selecting = more  # type: ignore[assignment]
-    return Query(measures, confidence, metric or Metric(), filter_of(**selecting), interval)
+    return Query(
+        measures, confidence, metric or Metric(), make_answer_filter(**selecting), interval
+    )
 
 
 def values(found: Assessment | Iterable[Coefficient]) -> dict[str, float | None]:

@@ -10,12 +10,12 @@ import pytest
 
 from tests.agreement.crowd import KINDS, Kind, answers, asked, assessed, close
 from tests.helpers import SPANS, count_statements
-from tracker.agreement.against_gold import NONE, AgainstTruth, against_truth
+from tracker.agreement.against_gold import NONE, AgainstTruth, agreement_against_gold
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.measures.accuracy import GoldAgreement
-from tracker.measures.intervals import wilson
-from tracker.projects.annotators import set_kind
+from tracker.measures.intervals import wilson_interval
+from tracker.projects.annotators import set_annotator_kind
 
 KIND = pytest.mark.parametrize("kind", [KINDS["one"], KINDS["several"]], ids=["one", "several"])
 Pairs = list[tuple[tuple[str, ...], tuple[str, ...]]]
@@ -26,7 +26,7 @@ def store(ledger: Ledger, kind: Kind, **drawn: Any) -> dict[str, Pairs]:
     people = ("ann", "bob", "cat", "ref")
     given = kind.store(ledger, people=people, **drawn)
     with ledger.writing("p") as (connection, project):
-        set_kind(connection, project, "ref", "reference")
+        set_annotator_kind(connection, project, "ref", "reference")
     met: dict[str, Pairs] = {}
     for (item, who), own in sorted(given.items()):
         if who != "ref" and (item, "ref") in given:
@@ -36,7 +36,7 @@ def store(ledger: Ledger, kind: Kind, **drawn: Any) -> dict[str, Pairs]:
 
 def truth(ledger: Ledger, **question: Any) -> AgainstTruth:
     with ledger.reading("p") as (connection, project):
-        return against_truth(connection, project, asked(**question))
+        return agreement_against_gold(connection, project, asked(**question))
 
 
 def check(found: AgainstTruth, own: GoldAgreement, pairs: Pairs) -> None:
@@ -75,7 +75,7 @@ def test_each_and_all(ledger: Ledger, kind: Kind) -> None:
         check(found, own, met[name])
         assert own.items == own.answers
         assert own.observed is not None
-        assert (own.ci_low, own.ci_high) == wilson(own.observed, own.answers, 0.95)
+        assert (own.ci_low, own.ci_high) == wilson_interval(own.observed, own.answers, 0.95)
     check(found, found.pooled, [pair for pairs in met.values() for pair in pairs])
     assert found.pooled.ci_low is found.pooled.ci_high is None
     assert found.pooled.items <= 24 < found.pooled.answers
@@ -92,7 +92,7 @@ def test_a_choice(ledger: Ledger) -> None:
     assert {name for name, _ in found.annotators} == {"ann", "cat"}
     check(found, found.pooled, met["ann"] + met["cat"])
     for _, own in found.annotators:
-        assert (own.ci_low, own.ci_high) == wilson(own.observed or 0.0, own.answers, 0.5)
+        assert (own.ci_low, own.ci_high) == wilson_interval(own.observed or 0.0, own.answers, 0.5)
     few = truth(ledger, where={"doc": "d0"})
     assert few.pooled.items <= 3
     both = truth(ledger, annotators=["ann", "ref"])
@@ -145,7 +145,7 @@ def test_without_a_reference(sqlite_ledger: Ledger) -> None:
     ):
         truth(sqlite_ledger)
     with sqlite_ledger.writing("p") as (connection, project):
-        set_kind(connection, project, "dot", "reference")
+        set_annotator_kind(connection, project, "dot", "reference")
     assert truth(sqlite_ledger).annotators
     with pytest.raises(InvalidOption, match="no reference annotator"):
         truth(sqlite_ledger, exclude_annotators="dot")
@@ -157,7 +157,7 @@ def test_without_a_reference(sqlite_ledger: Ledger) -> None:
         sqlite_ledger.reading("s") as (connection, project),
         pytest.raises(InvalidOption) as raised,
     ):
-        against_truth(connection, project)
+        agreement_against_gold(connection, project)
     assert "--annotator REFERENCE --annotator NAME --by pair" in str(raised.value)
 
 
@@ -167,9 +167,9 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
         kind = KINDS["one"]
         kind.store(ledger, f"p{items}", items=items, people=("ann", "bob", "ref"))
         with ledger.writing(f"p{items}") as (connection, project):
-            set_kind(connection, project, "ref", "reference")
+            set_annotator_kind(connection, project, "ref", "reference")
         engine, name = ledger.database.engine, f"p{items}"
         with count_statements(engine) as statements, ledger.reading(name) as (connection, project):
-            against_truth(connection, project)
+            agreement_against_gold(connection, project)
         numbers.append(statements.number)
     assert numbers[0] == numbers[1] < 20

@@ -13,7 +13,7 @@ from tests.agreement.crowd import KINDS, Kind, answers, assessed, each_kind, fra
 from tests.helpers import SPANS
 from tests.measures.span_oracles import rows as span_rows
 from tracker.agreement import Metric
-from tracker.agreement.assessment import Assessment, methods
+from tracker.agreement.assessment import Assessment, methods_of_assessment
 from tracker.core.errors import InvalidOption
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
@@ -24,7 +24,7 @@ Write = Callable[..., Path]
 
 
 def check(found: Assessment, measure: str) -> None:
-    figure, told = found.measure(measure), methods(found, measure)
+    figure, told = found.measure(measure), methods_of_assessment(found, measure)
     about, text = MEASURES[measure], told.text
     assert figure.value is not None
     assert f"Agreement was measured by {about.title} [@{about.cite}]" in text
@@ -71,11 +71,11 @@ def test_every_measure_of_spans(sqlite_ledger: Ledger, write: Write) -> None:
     found = assessed(sqlite_ledger)
     for one in found.measures:
         check(found, one.measure)
-    assert "Span F1, exact [@hripcsak2005]" in methods(found).text
+    assert "Span F1, exact [@hripcsak2005]" in methods_of_assessment(found).text
 
 
 def text_of(ledger: Ledger, measure: str | None = None, **question: Any) -> str:
-    return methods(assessed(ledger, **question), measure).text
+    return methods_of_assessment(assessed(ledger, **question), measure).text
 
 
 def test_how_answers_were_read_and_errors_had(sqlite_ledger: Ledger) -> None:
@@ -107,7 +107,7 @@ def test_how_answers_were_read_and_errors_had(sqlite_ledger: Ledger) -> None:
         ("masi", "MASI distance between sets [@passonneau2006]"),
     ):
         found = assessed(sets, "q", metric=Metric(distance=distance))
-        assert words in methods(found).text
+        assert words in methods_of_assessment(found).text
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ def test_there_is_nothing_to_report(sqlite_ledger: Ledger) -> None:
     found = assessed(sqlite_ledger)
     for one in found.measures:
         with pytest.raises(InvalidOption, match=f"{one.measure} is undefined here .too_few_"):
-            methods(found, one.measure)
+            methods_of_assessment(found, one.measure)
     with pytest.raises(InvalidOption, match="krippendorff_alpha is undefined"):
-        methods(found)
+        methods_of_assessment(found)
 
 
 def test_an_attribute_cites_nothing(sqlite_ledger: Ledger) -> None:
@@ -154,7 +154,7 @@ def test_an_attribute_cites_nothing(sqlite_ledger: Ledger) -> None:
     rows = frame(answers()).rename(columns={"doc": "[@evil2026] doc"})
     sqlite_ledger.import_frame(rows, "p", keep=["[@evil2026] doc"])
     found = assessed(sqlite_ledger, uncertainty={"cluster": "[@evil2026] doc"})
-    told = methods(found)
+    told = methods_of_assessment(found)
     assert "clustered by [@evil2026] doc" in told.text
     assert "evil2026" not in told.bibtex
     assert told.citations == ("krippendorff2011",)

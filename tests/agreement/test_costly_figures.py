@@ -7,7 +7,7 @@ import pytest
 from tests.helpers import count_statements
 from tracker.agreement import coefficients
 from tracker.ledger import Ledger
-from tracker.simulate import experiment
+from tracker.simulate import simulate_experiment
 
 COSTLY = {"light_kappa", "conger_kappa"}
 
@@ -18,7 +18,7 @@ def names(ledger: Ledger, **asked: object) -> set[str]:
 
 
 def test_few_answers_have_every_figure_with_its_error(ledger: Ledger) -> None:
-    ledger.import_rows(experiment("high", 30, 1), "p")
+    ledger.import_rows(simulate_experiment("high", 30, 1), "p")
     found = ledger.agreement("p")
     assert {one.measure for one in found.measures} >= COSTLY
     assert all(found.measure(name).standard_error for name in COSTLY)
@@ -28,7 +28,7 @@ def test_few_answers_have_every_figure_with_its_error(ledger: Ledger) -> None:
 def test_many_answers_have_them_by_name_only(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger.import_rows(experiment("high", 30, 1), "p")
+    ledger.import_rows(simulate_experiment("high", 30, 1), "p")
     every = names(ledger)
     monkeypatch.setattr(coefficients, "FEW_ANSWERS", 89)  # of 90
     assert names(ledger) == every - COSTLY
@@ -42,7 +42,7 @@ def test_many_answers_have_them_by_name_only(
 def test_many_answers_are_sorted_for_no_figure_that_was_not_asked_for(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger.import_rows(experiment("high", 30, 1), "p")
+    ledger.import_rows(simulate_experiment("high", 30, 1), "p")
     with ledger.study("p") as counted, count_statements(ledger.database.engine) as few:
         counted.figures()
     monkeypatch.setattr(coefficients, "FEW_ANSWERS", 89)

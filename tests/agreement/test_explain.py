@@ -17,7 +17,7 @@ from tracker.agreement.explain import Explanation, explain, explain_spans
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.measures import MEASURES
-from tracker.projects.annotators import set_kind
+from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.project import ProjectOptions, create_project
 
 Write = Callable[..., Path]
@@ -135,7 +135,7 @@ def test_the_parts(ledger: Ledger, write: Write) -> None:
     4,R,x,1"""
     ledger.import_file(write(text), "p")
     with ledger.writing("p") as (connection, project):
-        set_kind(connection, project, "R", "reference")
+        set_annotator_kind(connection, project, "R", "reference")
     found = explained(ledger, "fleiss_kappa")
     check(found)
     told = found.to_dict()

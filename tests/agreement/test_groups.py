@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from tests.agreement.crowd import KINDS, Kind, asked, assessed, close, each_kind_stored
-from tracker.agreement import GroupedAgreement, Metric, by_attribute
+from tracker.agreement import GroupedAgreement, Metric, agreement_by_attribute
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 
 
 def grouped(ledger: Ledger, *measures: str, **question: Any) -> GroupedAgreement:
     with ledger.reading("p") as (connection, project):
-        return by_attribute(connection, project, "doc", asked(*measures, **question))
+        return agreement_by_attribute(connection, project, "doc", asked(*measures, **question))
 
 
 @each_kind_stored
@@ -76,4 +76,4 @@ def test_weights_by_name(sqlite_ledger: Ledger) -> None:
         sqlite_ledger.reading("q") as (connection, project),
         pytest.raises(InvalidOption, match="have no order"),
     ):
-        by_attribute(connection, project, "doc", asked(metric=Metric(weights="ordinal")))
+        agreement_by_attribute(connection, project, "doc", asked(metric=Metric(weights="ordinal")))

@@ -20,8 +20,8 @@ from tests.agreement.crowd import (
 )
 from tracker.agreement.sensitivity import (
     Merge,
+    assess_merged_categories,
     best_merges,
-    merged,
 )
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
@@ -70,7 +70,7 @@ def test_merging_is_renaming(
     for metric in made.readings_on(ledger):
         measures = [*measures_of(made, metric)]
         with ledger.study("p", asked(*measures, metric=metric)) as counted:
-            found = merged(counted, merges)
+            found = assess_merged_categories(counted, merges)
         again = assessed(ledger, "q", *measures, metric=metric)
         for one, other in zip(found.measures, again.measures, strict=True):
             assert one.measure == other.measure
@@ -96,7 +96,7 @@ def close_or_same(value: Any) -> Any:
 def test_all_as_one_is_a_single_category(ledger: Ledger) -> None:
     KINDS["one"].store(ledger)
     with ledger.study("p") as counted:
-        found = merged(counted, ["x+y+z"])
+        found = assess_merged_categories(counted, ["x+y+z"])
     assert found.measure("krippendorff_alpha").undefined == "single_category"
     assert found.measure("percent_agreement").value == 1
     assert "conger_kappa" not in {one.measure for one in found.measures}
@@ -121,7 +121,7 @@ NAMES = ("a", "b", "a+b", "a|b", "a=b", "C", "C++", "ä", "1e3", "名")
 def test_names_may_have_a_plus(ledger: Ledger, text: str, names: list[str]) -> None:
     ledger.import_frame(frame(answers(categories=NAMES, items=30)), "p")
     with ledger.study("p") as counted:
-        found = merged(counted, [text])
+        found = assess_merged_categories(counted, [text])
     assert len(found.rates) == len(NAMES) - len(names) + 1
     assert "+".join(names) in found.categories.values()
     assert not {*names} & ({*found.categories.values()} - {"+".join(names)})
@@ -130,14 +130,14 @@ def test_names_may_have_a_plus(ledger: Ledger, text: str, names: list[str]) -> N
 def test_two_categories_never_have_one_name(ledger: Ledger) -> None:
     ledger.import_frame(frame(answers(categories=("a", "b", "a+b"))), "p")
     with ledger.study("p") as counted, pytest.raises(InvalidOption, match="another category is"):
-        merged(counted, ["a+b"])
+        assess_merged_categories(counted, ["a+b"])
 
 
 def test_a_plus_may_be_a_name(ledger: Ledger) -> None:
     ledger.import_frame(frame(answers(categories=("+", "a", "b"))), "p")
     with ledger.study("p") as counted:
-        assert [*merged(counted, ["a++"]).categories.values()] == ["a++", "b"]
-        assert [*merged(counted, ["++b"]).categories.values()] == ["++b", "a"]
+        assert [*assess_merged_categories(counted, ["a++"]).categories.values()] == ["a++", "b"]
+        assert [*assess_merged_categories(counted, ["++b"]).categories.values()] == ["++b", "a"]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_plus_may_be_a_name(ledger: Ledger) -> None:
 def test_what_cannot_be_merged(sqlite_ledger: Ledger, merges: list[str], message: str) -> None:
     KINDS["one"].store(sqlite_ledger)
     with sqlite_ledger.study("p") as counted, pytest.raises(InvalidOption, match=message):
-        merged(counted, merges)
+        assess_merged_categories(counted, merges)
 
 
 def test_a_measure_of_pairs_cannot_be_had_of_merged_categories(sqlite_ledger: Ledger) -> None:
@@ -172,7 +172,7 @@ def test_a_measure_of_pairs_cannot_be_had_of_merged_categories(sqlite_ledger: Le
             sqlite_ledger.study("p", asked("fleiss_kappa", measure)) as counted,
             pytest.raises(InvalidOption, match=f"{measure} is not to be had"),
         ):
-            merged(counted, ["x+y"])
+            assess_merged_categories(counted, ["x+y"])
 
 
 # -- the best ------------------------------------------------------------------------------
@@ -187,7 +187,9 @@ def test_the_best_merges(ledger: Ledger, kind: Kind) -> None:
             with ledger.study("p", asked(measure, metric=metric)) as counted:
                 name, value, rows = best_merges(counted, most=100)
                 again = {
-                    merge.categories: merged(counted, ["+".join(merge.categories)])
+                    merge.categories: assess_merged_categories(
+                        counted, ["+".join(merge.categories)]
+                    )
                     for merge in rows
                 }
             assert name == measure

@@ -22,7 +22,7 @@ from tests.agreement.crowd import (
     frame,
 )
 from tests.helpers import SPANS, count_statements
-from tracker.agreement import Metric, PairAgreement, by_pair, span_pairs
+from tracker.agreement import Metric, PairAgreement, agreement_by_pair, span_pair_agreement
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 
@@ -31,7 +31,7 @@ PEOPLE = ("ann", "bob", "cat", "dot")
 
 def pairs(ledger: Ledger, project: str = "p", **question: Any) -> dict[Any, PairAgreement]:
     with ledger.reading(project) as (connection, found):
-        rows = by_pair(connection, found, asked(**question))
+        rows = agreement_by_pair(connection, found, asked(**question))
     assert [row.annotators for row in rows] == sorted(row.annotators for row in rows)
     return {row.annotators: row for row in rows}
 
@@ -191,12 +191,12 @@ def test_pairs_of_spans(ledger: Ledger) -> None:
     table = pd.DataFrame(rows, columns=["item", "annotator", "category", "start", "end"])
     ledger.import_frame(table, "p", options=SPANS)
     with ledger.reading("p") as (connection, project):
-        (pair,) = span_pairs(connection, project, asked())
+        (pair,) = span_pair_agreement(connection, project, asked())
         assert pair.annotators == ("ann", "zoe")
         assert pair.measures[0].recall == 0.5
-        assert span_pairs(connection, project, asked(annotators="ann")) == ()
+        assert span_pair_agreement(connection, project, asked(annotators="ann")) == ()
         with pytest.raises(InvalidOption, match="a project of spans has no kappa of pairs"):
-            by_pair(connection, project)
+            agreement_by_pair(connection, project)
 
 
 @pytest.mark.parametrize(

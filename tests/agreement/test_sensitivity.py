@@ -22,9 +22,9 @@ from tracker.agreement import Metric
 from tracker.agreement.sensitivity import (
     MOST_ITEMS,
     Influence,
+    agreement_influences,
+    assess_merged_categories,
     best_merges,
-    influence,
-    merged,
 )
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
@@ -37,7 +37,7 @@ def influences(
     ledger: Ledger, of: str, *measures: str, project: str = "p", **question: Any
 ) -> tuple[str, float | None, list[Influence]]:
     with ledger.study(project, asked(*measures, **question)) as counted:
-        return influence(counted, of)
+        return agreement_influences(counted, of)
 
 
 def ordered(rows: list[Influence]) -> bool:
@@ -175,7 +175,7 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
             found.append(statements.number)
         engine = ledger.database.engine
         with count_statements(engine) as statements, ledger.study(f"p{items}") as counted:
-            merged(counted, ["x+y"])
+            assess_merged_categories(counted, ["x+y"])
             best_merges(counted)
         numbers.append([*found, statements.number])
     assert numbers[0] == numbers[1]

@@ -14,9 +14,9 @@ from tracker import queries
 from tracker.agreement.spans import SpanFigures, SpanPair, assess_spans
 from tracker.ledger import Ledger
 from tracker.measures.spans.f1 import SPAN_MEASURES
-from tracker.projects.annotators import annotator_names, rename_annotator, set_kind
+from tracker.projects.annotators import annotator_names, rename_annotator, set_annotator_kind
 from tracker.projects.categories import category_names
-from tracker.queries.selection import counted, labels
+from tracker.queries.selection import labels, where_counted
 
 Write = Callable[..., Path]
 
@@ -46,7 +46,7 @@ def span_counts(connection: Connection, selection: queries.Selection) -> dict[st
             labels.c.item_id,
             func.sum(case((labels.c.category_id > 0, 1), else_=0)).label("labels"),
         )
-        .where(counted(selection))
+        .where(where_counted(selection))
         .group_by(labels.c.item_id, labels.c.annotator_id)
         .subquery("answers")
     )
@@ -147,7 +147,7 @@ def test_revisions_passes_kinds_and_documents_of_one_answer(ledger: Ledger, writ
         options=SPANS,
     )
     with ledger.writing("p") as (connection, project):
-        set_kind(connection, project, "truth", "reference")
+        set_annotator_kind(connection, project, "truth", "reference")
     found = figures(ledger)
     assert found.counts.to_dict() == {
         "items": 3,
@@ -208,7 +208,7 @@ def test_what_cannot_be_computed(ledger: Ledger, write: Write, text: str, reason
     assert found.unitizing.undefined == reason
     with ledger.writing("p") as (connection, project):
         for name in annotator_names(connection, project).values():
-            set_kind(connection, project, name, "model")
+            set_annotator_kind(connection, project, name, "model")
     assert {figure.undefined for figure in figures(ledger).measures} == {"too_few_items"}
 
 

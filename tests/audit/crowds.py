@@ -10,9 +10,9 @@ from random import Random
 from typing import Any, NamedTuple
 
 from tracker.audit.kind import Finding, Flag
-from tracker.core.audit_tallies import Given, JointAnswers, joint_answers
+from tracker.core.audit_tallies import Given, JointAnswers, joint_answers_tally
 from tracker.core.tallies import AnnotatorTallies, Answer, make_pattern
-from tracker.render.messages.findings import why
+from tracker.render.messages.findings import finding_sentence
 
 AMT = Path(__file__).parents[1] / "data" / "amt"
 
@@ -30,7 +30,7 @@ class Crowd(NamedTuple):
     items: list[dict[int, Answer]]
 
     def consult(self, _: object = ()) -> JointAnswers:
-        return joint_answers(
+        return joint_answers_tally(
             (tuple(Given(who, own) for who, own in answers.items()), 1) for answers in self.items
         )
 
@@ -106,7 +106,9 @@ def sentence(found: Flag | Finding, annotator: str = "A", category: str = "B") -
     """What a person reads of a flag; of a finding as if nothing had been tested."""
     if isinstance(found, Flag):
         values = found.to_dict({found.annotator: annotator, found.other or -1: "other"}, category)
-        return why(values, annotator, "other")
+        return finding_sentence(values, annotator, "other")
     untested: dict[str, Any] = {"state": "insufficient", "q_value": None, "consensus": None}
     effect = {"effect": found.effect.value, "effect_high": found.effect.high}
-    return why(vars(found) | untested | effect | {"category": category}, annotator, "other")
+    return finding_sentence(
+        vars(found) | untested | effect | {"category": category}, annotator, "other"
+    )

@@ -20,7 +20,7 @@ import numpy as np
 from tests.audit.crowds import seeded
 from tracker.audit.findings import Evidence
 from tracker.audit.kind import Finding
-from tracker.audit.kinds.drift import falls_since
+from tracker.audit.kinds.drift import drift_falls_since
 from tracker.core.audit_tallies import (
     TRUTH,
     AnswerTimes,
@@ -29,8 +29,8 @@ from tracker.core.audit_tallies import (
     JointAnswers,
     PairPatterns,
     SharedItems,
-    joint_answers,
-    kinds_of,
+    audit_tally_of_pairs,
+    joint_answers_tally,
 )
 from tracker.core.tallies import AnnotatorTallies, Pattern, make_pattern
 
@@ -105,7 +105,7 @@ class Record:
         )
 
     def consult(self, findings: Collection[Finding]) -> JointAnswers:
-        since = falls_since(findings)
+        since = drift_falls_since(findings)
         joint: list[list[Given]] = [[] for _ in self.items]
         for who, order in self.order.items():
             for place, item in enumerate(order):
@@ -114,7 +114,7 @@ class Record:
         for item, truth in enumerate(self.truths):
             if truth is not None:
                 joint[item].append(Given(TRUTH, (truth,)))
-        return joint_answers((tuple(given), 1) for given in joint if given)
+        return joint_answers_tally((tuple(given), 1) for given in joint if given)
 
     def _tallies(self, met: list[dict[int, Pattern]]) -> AnnotatorTallies:
         rows = (
@@ -159,7 +159,7 @@ class Record:
 
     @cached_property
     def pairs(self) -> SharedItems:
-        return kinds_of(pair_patterns(self.items))
+        return audit_tally_of_pairs(pair_patterns(self.items))
 
     @cached_property
     def skips(self) -> dict[int, Counter]:

@@ -11,8 +11,12 @@ import pytest
 from tests.audit.crowds import Crowd, mostly_right, one, seeded, simulate
 from tracker.audit.findings import Evidence
 from tracker.audit.kinds.low_agreement import LOW_AGREEMENT
-from tracker.audit.statistics.entries import entries_of
-from tracker.audit.statistics.peer_agreement import agreement_draws, alignments, peer_agreement
+from tracker.audit.statistics.entries import entries_of_tallies
+from tracker.audit.statistics.peer_agreement import (
+    peer_agreement,
+    peer_agreement_alignments,
+    peer_agreement_draws,
+)
 from tracker.core.tallies import make_pattern
 
 
@@ -42,7 +46,7 @@ def plain(crowd, who):
 @pytest.mark.parametrize("seed", range(3))
 def test_figures_are_those_of_plain_loops(seed):
     crowd = ragged(seed)
-    for who, found in alignments(entries_of(crowd.tallies())).items():
+    for who, found in peer_agreement_alignments(entries_of_tallies(crowd.tallies())).items():
         rows = [*plain(crowd, who)]
         own, every = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
         assert found.n == len(rows)
@@ -65,13 +69,13 @@ def test_figures_are_those_of_plain_loops(seed):
 
 def test_items_that_could_tell_are_those_where_another_answer_had_agreed_more_or_less():
     crowd = one({1: 0, 2: 1}, {1: 0, 2: 0, 3: 0}, {1: 0, 2: 1, 3: 2}, {1: 0, 2: 0, 3: 2})
-    found = alignments(entries_of(crowd.tallies()))[1]
+    found = peer_agreement_alignments(entries_of_tallies(crowd.tallies()))[1]
     assert (found.n, found.compared, found.informative) == (4, 3, 1)
 
 
 def test_what_an_answer_may_agree_with_is_every_annotator_of_the_item():
     pattern = make_pattern([(1,), (1,), (1,), (2,), ()])
-    draws = agreement_draws([pattern])
+    draws = peer_agreement_draws([pattern])
     agreed = [0.5, 0.5, 0.5, 0.0, 0.0]
     assert draws.mean[0] == pytest.approx(np.mean(agreed))
     assert draws.variance[0] == pytest.approx(np.var(agreed))
@@ -94,8 +98,8 @@ def test_two_answers_cannot_tell_which_is_off():
 
 
 def test_nothing_shared_is_nothing_found():
-    assert alignments(entries_of(one({1: 0}, {2: 0}).tallies())) == {}
-    found = alignments(entries_of(one({1: 0, 2: 0}, {3: 0}).tallies()))
+    assert peer_agreement_alignments(entries_of_tallies(one({1: 0}, {2: 0}).tallies())) == {}
+    found = peer_agreement_alignments(entries_of_tallies(one({1: 0, 2: 0}, {3: 0}).tallies()))
     assert found.keys() == {1, 2}
     assert (found[1].deviation, found[1].error, found[1].gap_interval) == (None, None, None)
 

@@ -4,12 +4,12 @@ import pytest
 
 from tests.audit.crowds import Crowd, one, turk
 from tracker.audit.evidence import Evidence
-from tracker.audit.findings import annotator_figures
+from tracker.audit.findings import audited_annotator_figures
 
 
 def test_figures_of_a_few_items():
     crowd = one({1: 0, 2: 0, 3: 1}, {1: 1, 2: 0, 3: 1}, {1: 0})
-    first = annotator_figures(Evidence(crowd.tallies()))[1]
+    first = audited_annotator_figures(Evidence(crowd.tallies()))[1]
     assert (first.answers, first.items_shared) == (3, 2)
     assert first.agreement_with_peers == pytest.approx((1 / 2 + 1 / 2) / 2)
     assert first.category_shares == {0: pytest.approx(2 / 3), 1: pytest.approx(1 / 3)}
@@ -17,19 +17,21 @@ def test_figures_of_a_few_items():
 
 def test_answers_of_several_agree_only_if_the_same():
     crowd = Crowd([{1: (0, 1), 2: (0,), 3: (0, 1)}, {1: (), 2: (), 3: (1,)}])
-    figures = annotator_figures(Evidence(crowd.tallies()))
+    figures = audited_annotator_figures(Evidence(crowd.tallies()))
     assert figures[1].agreement_with_peers == pytest.approx((1 / 2 + 1 / 2) / 2)
     assert figures[2].agreement_with_peers == pytest.approx((0 + 1 / 2) / 2)
     assert figures[1].category_shares == {0: 0.5, 1: 0.5}
 
 
 def test_no_shared_item_is_no_agreement():
-    assert annotator_figures(Evidence(one({1: 0}).tallies()))[1].agreement_with_peers is None
+    assert (
+        audited_annotator_figures(Evidence(one({1: 0}).tallies()))[1].agreement_with_peers is None
+    )
 
 
 def test_turk():
     crowd, workers, categories = turk()
-    figures = annotator_figures(Evidence(crowd.tallies()))
+    figures = audited_annotator_figures(Evidence(crowd.tallies()))
     assert figures[workers["Q"]].category_shares == {categories["positive"]: 1.0}
     assert figures[workers["Q"]].answers == 4
     assert figures[workers["P"]].category_shares[categories["positive"]] == 0.25

@@ -8,11 +8,11 @@ import pytest
 
 from tests.audit.crowds import one
 from tests.audit.records import recorded
-from tracker.audit.findings import Evidence, audit, not_applicable
+from tracker.audit.findings import Evidence, audit, not_applicable_kinds
 from tracker.audit.kinds import KINDS
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies
-from tracker.render.messages.findings import LACKING, SENTENCES, lacking
+from tracker.render.messages.findings import LACKING, SENTENCES, lacking_evidence_sentence
 
 MISSING = {
     "constant_category": "shared",
@@ -32,19 +32,19 @@ MISSING = {
 
 @pytest.mark.parametrize("tallies", [AnnotatorTallies(), one({1: 0}, {2: 0}).tallies()])
 def test_of_nothing_no_kind_can_be_asked(tallies):
-    assert not_applicable(Evidence(tallies)) == MISSING
+    assert not_applicable_kinds(Evidence(tallies)) == MISSING
     assert audit(Evidence(tallies)) == []
 
 
 def test_of_shared_answers_only_those_that_need_more_cannot():
-    told = not_applicable(Evidence(one({1: 0, 2: 0}).tallies()))
+    told = not_applicable_kinds(Evidence(one({1: 0, 2: 0}).tallies()))
     needs_no_more = {"constant_category", "random_answers", "low_agreement", "category_bias"}
     assert told == {kind: why for kind, why in MISSING.items() if kind not in needs_no_more}
 
 
 def test_of_everything_all_can_and_all_are_found():
     evidence = recorded(1, ordinal=True, categories=4).evidence()
-    assert not_applicable(evidence) == {}
+    assert not_applicable_kinds(evidence) == {}
     assert {flag.kind for flag in audit(evidence)} == KINDS.keys()
 
 
@@ -53,13 +53,13 @@ def test_each_need_is_a_field_and_has_words_and_each_kind_a_sentence():
     for kind in KINDS.values():
         for need in kind.needs:
             assert hasattr(evidence, need)
-            assert lacking(need) == f"there are no {LACKING[need]}"
+            assert lacking_evidence_sentence(need) == f"there are no {LACKING[need]}"
         assert kind.name in SENTENCES
 
 
 def test_kinds_not_asked_for_are_not_named():
     drift = [KINDS["drift"]]
-    assert not_applicable(Evidence(AnnotatorTallies()), drift) == {"drift": MISSING["drift"]}
+    assert not_applicable_kinds(Evidence(AnnotatorTallies()), drift) == {"drift": MISSING["drift"]}
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, 1.5, math.nan, math.inf])

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tests.audit.crowds import always, mostly_right, seeded, simulate
-from tracker.audit.examples import best_answers
+from tracker.audit.examples import best_answers_for_finding
 from tracker.audit.findings import Evidence, audit
 from tracker.audit.kind import Effect, Flag
 from tracker.audit.kinds import KINDS
@@ -70,11 +70,11 @@ def test_the_best_come_first_and_as_many_as_are_asked_for():
     counts = {((1,), half): 4, ((1,), same): 9, ((1,), alone): 2, ((0,), alone): 5}
     evidence = Evidence(AnnotatorTallies({1: counts}))
     over = flag("category_bias", 1)
-    assert best_answers(over, evidence, 2) == [((1,), alone)]
-    assert best_answers(over, evidence, 3) == [((1,), alone), ((1,), half)]
-    assert best_answers(over, evidence, 99) == [((1,), alone), ((1,), half)]
-    assert best_answers(over, evidence, 0) == []
-    assert best_answers(over, Evidence(AnnotatorTallies()), 5) == []
+    assert best_answers_for_finding(over, evidence, 2) == [((1,), alone)]
+    assert best_answers_for_finding(over, evidence, 3) == [((1,), alone), ((1,), half)]
+    assert best_answers_for_finding(over, evidence, 99) == [((1,), alone), ((1,), half)]
+    assert best_answers_for_finding(over, evidence, 0) == []
+    assert best_answers_for_finding(over, Evidence(AnnotatorTallies()), 5) == []
 
 
 def test_of_gold_wrong_answers_that_most_others_had_right():
@@ -83,7 +83,7 @@ def test_of_gold_wrong_answers_that_most_others_had_right():
     right = make_pattern([(0,), (0,)])
     gold = {1: Counter({((0,), (1,), hard): 3, ((0,), (1,), easy): 2, ((0,), (0,), right): 9})}
     evidence = Evidence(AnnotatorTallies(), gold=gold)
-    found = best_answers(flag("low_gold_accuracy"), evidence, 99)
+    found = best_answers_for_finding(flag("low_gold_accuracy"), evidence, 99)
     assert found == [((1,), easy), ((1,), hard)]
 
 
@@ -93,7 +93,7 @@ def test_of_a_flag_in_a_crowd_every_answer_shown_is_one_that_was_given():
     found = next(
         f for f in audit(evidence) if f.kind == "constant_category" and f.state == "flagged"
     )
-    shown = best_answers(found, evidence, 5)
+    shown = best_answers_for_finding(found, evidence, 5)
     assert {*shown} <= evidence.tallies.counts[0].keys()
     assert all(own == (2,) for own, _ in shown)
     assert sum(evidence.tallies.counts[0][row] for row in shown) >= 5

@@ -21,7 +21,7 @@ from tests.audit.crowds import (
 from tracker.audit.findings import Evidence, audit
 from tracker.audit.statistics.fdr import benjamini_hochberg
 from tracker.core.errors import InvalidOption
-from tracker.render.audit import with_why
+from tracker.render.audit import finding_json_with_sentence
 
 
 def audited(crowd, **options):
@@ -166,7 +166,7 @@ def test_several_categories_an_answer_are_judged_one_by_one():
 
 def test_json_has_the_contract_order_and_no_infinity():
     flag = next(f for f in audited(planted(0, always(1))) if f.state == "flagged")
-    made = with_why(flag.to_dict({0: "A {odd} name"}, "positive"), "A {odd} name")
+    made = finding_json_with_sentence(flag.to_dict({0: "A {odd} name"}, "positive"), "A {odd} name")
     head = ["kind", "category", "state", "severity", "observed", "expected", "n", "p_value"]
     assert [*made][:10] == [*head, "q_value", "why"]
     assert (made["effect"], made["effect_measure"]) == (None, "odds ratio")

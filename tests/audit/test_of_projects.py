@@ -13,8 +13,8 @@ from tests.helpers import SEVERAL, SPANS, standing, stored
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.flags import list_flags
 from tracker.ledger import Ledger
-from tracker.projects.annotators import set_kind
-from tracker.simulate import Group, crowd
+from tracker.projects.annotators import set_annotator_kind
+from tracker.simulate import Group, simulate_crowd
 
 Write = Callable[..., Path]
 
@@ -24,7 +24,7 @@ ROSTER = (Group("honest", 8), Group("constant", 1))
 @pytest.fixture
 def audited(ledger: Ledger) -> Ledger:
     """Eight honest annotators and one that always says negative, of 200 items."""
-    ledger.import_rows(crowd(200, 3, ROSTER, constant="negative"), "p")
+    ledger.import_rows(simulate_crowd(200, 3, ROSTER, constant="negative"), "p")
     return ledger
 
 
@@ -94,7 +94,7 @@ def test_findings_are_recorded_once_and_seen_again(audited: Ledger) -> None:
 
 def test_models_and_references_are_not_audited(audited: Ledger) -> None:
     with audited.writing("p") as (connection, project):
-        set_kind(connection, project, "constant 1", "model")
+        set_annotator_kind(connection, project, "constant 1", "model")
     audit = audited.audit("p")
     assert audit.flagged() == []
     assert "constant 1" not in {annotator.name for annotator in audit.annotators}

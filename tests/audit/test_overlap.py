@@ -6,7 +6,7 @@ import pytest
 
 from tests.audit.records import Asked, Person, recorded
 from tracker.audit.findings import Evidence, audit
-from tracker.audit.overlap import redundant
+from tracker.audit.overlap import overlapping_findings
 from tracker.core.tallies import AnnotatorTallies
 
 NOTHING = Evidence(AnnotatorTallies())
@@ -19,7 +19,7 @@ def key(kind, annotator=1, category=None, other=None):
 
 def told(*flagged, evidence=NOTHING, **states):
     found = dict.fromkeys(flagged, "flagged") | {key(kind): s for kind, s in states.items()}
-    return redundant({}, found, evidence)
+    return overlapping_findings({}, found, evidence)
 
 
 def test_one_category_explains_few_agreements_an_end_of_the_scale_and_saying_nothing():

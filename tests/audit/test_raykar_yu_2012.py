@@ -9,8 +9,13 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from tests.audit.crowds import mostly_right, seeded, simulate
-from tracker.audit.statistics.entries import entries_of
-from tracker.audit.statistics.majority import kappa, majority_of_others, spammer_scores, tables
+from tracker.audit.statistics.entries import entries_of_tallies
+from tracker.audit.statistics.majority import (
+    majority_kappa,
+    majority_of_others,
+    majority_tables,
+    spammer_scores,
+)
 
 
 def score_of(table):
@@ -81,8 +86,8 @@ def test_the_majority_is_that_of_the_others():
 def test_tables_are_those_of_a_plain_loop():
     voices = {who: mostly_right(0.6) for who in range(5)}
     crowd = simulate(seeded(4), voices, items=150, per_item=4)
-    entries = entries_of(crowd.tallies())
-    counts = tables(entries)
+    entries = entries_of_tallies(crowd.tallies())
+    counts = majority_tables(entries)
     answers = sorted({answer for pattern in entries.patterns for answer, _ in pattern})
     expected = np.zeros_like(counts)
     for held in crowd.items:
@@ -101,6 +106,6 @@ def test_kappa_against_scikit_learn():
     counts = np.random.default_rng(5).integers(0, 12, size=(4, 4)).astype(float)
     cells = [(i, j) for i in range(4) for j in range(4) for _ in range(int(counts[i, j]))]
     rows, columns = zip(*cells, strict=True)
-    assert kappa(counts) == pytest.approx(cohen_kappa_score(rows, columns))
-    assert kappa(np.zeros((2, 2))) is None
-    assert kappa(np.array([[4.0, 0.0], [0.0, 0.0]])) is None
+    assert majority_kappa(counts) == pytest.approx(cohen_kappa_score(rows, columns))
+    assert majority_kappa(np.zeros((2, 2))) is None
+    assert majority_kappa(np.array([[4.0, 0.0], [0.0, 0.0]])) is None

@@ -7,13 +7,19 @@ import pytest
 from tests.audit.crowds import always, leaning, mostly_right, one, seeded, sentence, simulate
 from tests.audit.records import pair_patterns
 from tracker.audit.findings import Evidence, audit
-from tracker.audit.second_opinion import consensus_of
-from tracker.core.audit_tallies import TRUTH, Given, joint_answers, kinds_of, tallies_without
+from tracker.audit.second_opinion import second_opinion_consensus
+from tracker.core.audit_tallies import (
+    TRUTH,
+    Given,
+    audit_tallies_without,
+    audit_tally_of_pairs,
+    joint_answers_tally,
+)
 
 
 def flags_of(crowd, *, pairs=False, **options):
     items = [{w: a[0] for w, a in i.items()} for i in crowd.items]
-    of = {"pairs": kinds_of(pair_patterns(items))}
+    of = {"pairs": audit_tally_of_pairs(pair_patterns(items))}
     evidence = Evidence(crowd.tallies(), **(of if pairs else {}), **options)
     return audit(evidence, consult=crowd.consult)
 
@@ -138,8 +144,8 @@ def test_known_answers_are_taken_as_true_and_show_whom_to_believe():
     def believed(known):
         """How often the first is believed where both differ and the answer is not known."""
         rows = [(Given(TRUTH, items[i][0].answer), *items[i]) for i in range(known)]
-        joint = joint_answers((row, 1) for row in [*rows, *items[known:]])
-        consensus = consensus_of(joint)
+        joint = joint_answers_tally((row, 1) for row in [*rows, *items[known:]])
+        consensus = second_opinion_consensus(joint)
         first = joint.annotators[joint.annotator] == 1
         truth = consensus.fitted.truth[joint.item[first]]
         own = truth[range(len(truth)), joint.answer[first]]
@@ -175,7 +181,7 @@ def test_figures_are_of_all_answers_and_the_refit_is_beside_them():
 @pytest.mark.parametrize("excluded", [(), (0,), (0, 2, 5), range(10)])
 def test_without_some_the_others_are_held_against_each_other(excluded):
     crowd = mixed(2)
-    found = tallies_without(crowd.consult(), excluded)
+    found = audit_tallies_without(crowd.consult(), excluded)
     assert found.counts == crowd.tallies(excluded).counts
 
 
@@ -188,7 +194,7 @@ def test_there_is_no_refit_and_no_second_opinion_without_a_finding_that_stands_o
 
 def test_a_finding_that_the_consensus_cannot_test_is_insufficient():
     crowd = one(*[{0: 1, 1: i % 2, 2: i % 2} for i in range(40)])
-    nothing = joint_answers([((Given(7, (1,)),), 1)])
+    nothing = joint_answers_tally([((Given(7, (1,)),), 1)])
     flags = audit(Evidence(crowd.tallies()), consult=lambda _: nothing)
     mine = [f for f in flags if f.annotator == 0 and f.kind == "constant_category"]
     assert [f.state for f in mine if f.category == 1] == ["insufficient"]
@@ -198,7 +204,7 @@ def test_a_finding_that_the_consensus_cannot_test_is_insufficient():
 def test_with_few_answers_an_annotator_is_taken_to_be_like_the_others():
     crowd = simulate(seeded(1), dict.fromkeys(range(6), mostly_right(0.8)), items=200, per_item=4)
     crowd.items[0][9] = (2,)
-    consensus = consensus_of(crowd.consult())
+    consensus = second_opinion_consensus(crowd.consult())
     (place,) = (consensus.joint.annotators == 9).nonzero()[0]
     # One answer, and the crowd's matrix counts as two in each row.
     assert (consensus.fitted.errors[place].diagonal() > 0.45).all()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tracker.audit.gather import all_thresholds, audit_query
-from tracker.audit.thresholds import read_floors
+from tracker.audit.thresholds import read_audit_thresholds
 from tracker.core.errors import InvalidOption, Refused
 
 THRESHOLDS = {threshold.name: threshold for threshold in all_thresholds()}
 
 
 def read(text):
-    return read_floors(text, "f", THRESHOLDS.values())
+    return read_audit_thresholds(text, "f", THRESHOLDS.values())
 
 
 def test_what_is_named_is_changed_and_all_else_stays():

@@ -21,8 +21,8 @@ from tracker.cli.app import main
 from tracker.cli.exit_codes import INTERNAL
 from tracker.ledger import Ledger
 from tracker.projects.notes import add_note
-from tracker.simulate import Group, crowd
-from tracker.simulate.demo import sandwich
+from tracker.simulate import Group, simulate_crowd
+from tracker.simulate.demo import demo_sandwich_rows
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,12 @@ def furnished_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with two projects, a recorded flag, a snapshot and a note."""
     path = tmp_path_factory.mktemp("furnished") / "tracker.db"
     ledger = Ledger(f"sqlite:///{path}")
-    ledger.import_rows(crowd(160, 7, [Group("honest", 8), Group("constant", 1)]), "reviews")
+    ledger.import_rows(
+        simulate_crowd(160, 7, [Group("honest", 8), Group("constant", 1)]), "reviews"
+    )
     ledger.snapshot("reviews", name="first")
     ledger.audit("reviews", record=True)
-    ledger.import_rows(sandwich(), "sandwich")
+    ledger.import_rows(demo_sandwich_rows(), "sandwich")
     with ledger.writing("reviews") as (connection, project):
         add_note(connection, project, "guideline v2")
     return path

@@ -219,7 +219,7 @@ def test_half_a_file_replaces_none(run: Run, monkeypatch: pytest.MonkeyPatch) ->
         raise OSError(28, os.strerror(28))
 
     Path("whole.csv").write_text("whole")
-    monkeypatch.setattr("tracker.export.standing_labels", failing)
+    monkeypatch.setattr("tracker.export.exported_labels", failing)
     failed = run("export", "labels", "dated", "-o", "whole.csv", "--force", code=3)
     assert "whole.csv cannot be written: No space left" in failed.err
     assert Path("whole.csv").read_text() == "whole"

@@ -125,13 +125,13 @@ def test_only_the_rows_shown_are_made(run: Run, monkeypatch: pytest.MonkeyPatch)
     """Of ten thousand snapshots a page takes a fraction of a second."""
     made = []
     monkeypatch.setattr(
-        "tracker.snapshots.read.record_of", lambda row, _: made.append(row) or 1 / 0
+        "tracker.snapshots.read.snapshot_record_of", lambda row, _: made.append(row) or 1 / 0
     )
     ledger = Ledger("sqlite:///tracker.db")
     with ledger.reading("reviews") as (connection, project):
-        from tracker.snapshots.listing import overview
+        from tracker.snapshots.listing import snapshots_overview
 
-        found = overview(connection, project, last=2)
+        found = snapshots_overview(connection, project, last=2)
     assert len(found.shown) == 2
     assert len(found.moments) == 4
     assert made == []
@@ -378,7 +378,7 @@ def test_a_week_that_is_not_over_is_left_out(run: Run, monkeypatch: pytest.Monke
     assert ends(run, "--until", "2026-02-20")[-1] == "2026-02-15", "it ends on no Sunday"
     assert ends(run, "--until", "2026-02-22")[-1] == "2026-02-22"
     assert ends(run, "--as-of", "2026-02-20")[-1] == "2026-02-15", "nobody knew the rest"
-    friday = clock.parse_when("2026-02-27T12:00", now=0, end_of_day=False)
+    friday = clock.parse_human_time("2026-02-27T12:00", now=0, end_of_day=False)
     monkeypatch.setattr(clock, "now", lambda: friday)
     assert ends(run)[-1] == "2026-02-22", "it is Friday"
 

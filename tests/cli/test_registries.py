@@ -19,7 +19,7 @@ from tracker.imports.batch import Batch, Cells
 from tracker.imports.readers import READERS, Reader, Reading
 from tracker.imports.readers.source import SourceFile
 from tracker.measures import MEASURES, Measure
-from tracker.measures.citations import article
+from tracker.measures.citations import article_citation
 from tracker.measures.estimate import Estimate
 from tracker.measures.sample import Sample
 from tracker.render.formats import FORMATS, Result
@@ -92,7 +92,7 @@ def test_a_reader_is_one_entry(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.usefixtures("answered")
 def test_a_measure_is_one_entry(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     toy = Measure("toy", "Toy", "patterns", "2 Po - 1", "Nobody (2026)",
-                  article("nobody2026", "Nobody", "On toys", "Toys", 2026, 1, "1-2"), {},
+                  article_citation("nobody2026", "Nobody", "On toys", "Toys", 2026, 1, "1-2"), {},
                   function=without_chance,
                   redrawn=lambda sample, items: 2 * sample.mean_agreement(items) - 1)  # fmt: skip
     monkeypatch.setitem(MEASURES, "toy", toy)

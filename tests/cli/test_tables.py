@@ -18,7 +18,7 @@ from rich.console import Console
 from tests.cli.conftest import Run
 from tests.cli.test_output import CALLS, TRENDS, VARIANTS
 from tracker.ledger import Ledger
-from tracker.render.tables import shortened, table
+from tracker.render.tables import shortened_cell_text, table
 
 PROJECT = "project-of-a-name-that-is-long-too"
 ANNOTATORS = [f"ann-with-a-name-rather-long-{n:04d}@of-the-firm.example" for n in range(4)]
@@ -163,6 +163,6 @@ def test_a_table_of_anything_fits(rows: list[tuple[str, str, int]], columns: int
 
 @given(st.text(max_size=80), st.integers(3, 40))
 def test_a_shortened_text_has_its_ends(text: str, width: int) -> None:
-    head, cut, tail = shortened(text, width).partition("…")
+    head, cut, tail = shortened_cell_text(text, width).partition("…")
     assert text.startswith(head)
     assert not cut or text.endswith(tail) or "…" in text

@@ -18,7 +18,7 @@ from tests.cli.test_output import CALLS, commands_with
 from tracker.cli.app import main
 from tracker.ledger import Ledger
 from tracker.projects.notes import add_note
-from tracker.render.escape import line_of, one_line, visible
+from tracker.render.escape import escaped_line, escaped_message_line, escaped_text
 
 # A colour, the title of the window, the clipboard, a carriage return, CSI in one byte, an override.
 EVIL = "\x1b[31m\x1b]0;t\x07\x1b]52;c;eA==\x07\r\x9b2J\u202e"
@@ -108,11 +108,11 @@ def test_csv_has_the_name_itself(run: Run, evil: Path) -> None:
 
 
 def test_what_is_made_visible() -> None:
-    assert visible(EVIL) == SHOWN
-    assert visible("a\nb\tc é 日本 \U0001f600") == "a\nb\\tc é 日本 \U0001f600"
-    assert one_line("a\nb") == r"a\nb"
-    assert visible("\udcff\ud800") == r"\xff\ud800"
-    cut = line_of("x" * 500 + "y" * 10_000_000 + "z" * 200)
+    assert escaped_text(EVIL) == SHOWN
+    assert escaped_text("a\nb\tc é 日本 \U0001f600") == "a\nb\\tc é 日本 \U0001f600"
+    assert escaped_line("a\nb") == r"a\nb"
+    assert escaped_text("\udcff\ud800") == r"\xff\ud800"
+    cut = escaped_message_line("x" * 500 + "y" * 10_000_000 + "z" * 200)
     assert len(cut) < 1100
     assert cut.startswith("x" * 500)
     assert cut.endswith("z" * 200)

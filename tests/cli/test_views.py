@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tracker.ledger import Ledger
-from tracker.simulate import Group, crowd
+from tracker.simulate import Group, simulate_crowd
 
 
 def lines(text: str) -> list[str]:
@@ -29,7 +29,7 @@ def test_the_view_leads_with_the_weakest_category(run: Run, furnished: Path) -> 
 
 
 def test_a_lazy_pair_is_told_at_a_glance(run: Run, folder: Path) -> None:
-    rows = crowd(
+    rows = simulate_crowd(
         1000, 1, [Group("lazy", 2)], answers_per_item=2,
         categories=("harmless", "harmful"), shares=(0.9, 0.1),
     )  # fmt: skip
@@ -43,7 +43,7 @@ def test_a_lazy_pair_is_told_at_a_glance(run: Run, folder: Path) -> None:
 
 
 def test_an_honest_pair_gets_no_such_warning(run: Run, folder: Path) -> None:
-    rows = crowd(
+    rows = simulate_crowd(
         1000, 1, [Group("honest", 2)], answers_per_item=2, accuracy=0.97, shares=(0.9, 0.1)
     )
     Ledger("sqlite:///tracker.db").import_rows(rows, "honest")

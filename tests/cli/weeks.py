@@ -7,7 +7,7 @@ from random import Random
 
 import pandas as pd
 
-from tracker.core.clock import parse_when
+from tracker.core.clock import parse_human_time
 from tracker.ledger import Ledger
 from tracker.projects.notes import add_note
 
@@ -45,4 +45,4 @@ def furnish(url: str) -> None:
     ledger.snapshot("reviews", name="whole")
     with ledger.writing("reviews") as (connection, project):
         for when, text in NOTES:
-            add_note(connection, project, text, parse_when(when, now=0, end_of_day=True))
+            add_note(connection, project, text, parse_human_time(when, now=0, end_of_day=True))

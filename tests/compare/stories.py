@@ -40,7 +40,7 @@ def tell(
 def note(ledger: Ledger, text: str, n: int, project: str = "p") -> None:
     """A note at the beginning of a day."""
     with ledger.writing(project) as (connection, found):
-        add_note(connection, found, text, clock.parse_labelled_at(day(n)))
+        add_note(connection, found, text, clock.parse_timestamp(day(n)))
 
 
 def figure(found: StateComparison, name: str) -> Compared:

@@ -14,7 +14,7 @@ from tests.helpers import count_statements
 from tracker.agreement import Metric, Query
 from tracker.compare import compare_states
 from tracker.compare.result import AgainstOther
-from tracker.compare.states import chosen_answers
+from tracker.compare.states import compared_chosen_answers
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.measures.coefficient import Coefficient
@@ -35,9 +35,9 @@ def compared(
     other: str = "p",
 ) -> AgainstOther:
     with ledger.reading(mine) as (connection, project):
-        one = chosen_answers(connection, project, first or Query(), mine)
+        one = compared_chosen_answers(connection, project, first or Query(), mine)
         theirs = find_project(connection, other)
-        two = chosen_answers(connection, theirs, second or first or Query(), "told")
+        two = compared_chosen_answers(connection, theirs, second or first or Query(), "told")
         return AgainstOther(**vars(compare_states(connection, two, one)))
 
 

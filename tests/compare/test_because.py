@@ -16,7 +16,7 @@ from tracker.compare import StateComparison
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
 from tracker.ledger import Ledger
-from tracker.simulate import Group, Row, crowd
+from tracker.simulate import Group, Row, simulate_crowd
 
 BEFORE = on(1, "i A x", "i B x", "j A x", "j B y", "k A y", "k B y", "l A y", "l B x")
 KINDS = ("new_items", "new_answers", "revised_answers", "removed_answers")
@@ -115,7 +115,9 @@ def weeks(*crowds: list[Group]) -> list[list[Row]]:
     return [
         [
             row._replace(item=f"{row.item} of {n}", labeled_at=day(n), gold=None)
-            for row in crowd(60, n, group, answers_per_item=3, categories=("neg", "neu", "pos"))
+            for row in simulate_crowd(
+                60, n, group, answers_per_item=3, categories=("neg", "neu", "pos")
+            )
         ]
         for n, group in enumerate(crowds, 1)
     ]

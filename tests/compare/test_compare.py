@@ -22,7 +22,7 @@ from tests.queries.test_timeline import (
     play,
 )
 from tracker.agreement import Assessment, Query, assess
-from tracker.compare import StateComparison, compare_states, find_state
+from tracker.compare import StateComparison, compare_states, find_compared_state
 from tracker.compare.item_changes import KINDS
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
@@ -40,7 +40,7 @@ def follow(ledger: Ledger, kind: str, case: Case, sets_are_safe: bool = True) ->
     with ledger.database.write(keep=False) as connection:
         project, plain = play(connection, kind, script)
         names = [date.fromordinal(EPOCH + day).isoformat() for day in days]
-        states = [find_state(connection, project, name) for name in names]
+        states = [find_compared_state(connection, project, name) for name in names]
         found = compare_states(connection, *states)
         for side, day in enumerate(days):
             measures = [one.name for one in found.measures]

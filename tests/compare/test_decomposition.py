@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.profiles import examples
-from tracker.compare.decomposition import Group, contributions
+from tracker.compare.decomposition import Group, decomposition_contributions
 from tracker.core.shown import as_json
 
 Groups = dict[str, Group]
@@ -26,7 +26,9 @@ def rate(of: Mapping[str, Group]) -> float:
 
 
 def parts(before: Groups, after: Groups) -> dict[str, float]:
-    return {name: part.contribution for name, part in contributions(before, after).items()}
+    return {
+        name: part.contribution for name, part in decomposition_contributions(before, after).items()
+    }
 
 
 # -- by hand -------------------------------------------------------------------------------
@@ -48,7 +50,7 @@ def test_two_death_rates_by_age() -> None:
 
 
 def test_a_group_says_what_it_was() -> None:
-    part = contributions(BEFORE, AFTER)["young"]
+    part = decomposition_contributions(BEFORE, AFTER)["young"]
     assert (part.before, part.after) == (BEFORE["young"], AFTER["young"])
     assert as_json(part) == {
         "contribution": pytest.approx(0.0043),
@@ -70,7 +72,7 @@ def test_rates_alone_or_weights_alone() -> None:
 def test_who_comes_and_who_goes_counts_by_the_distance_from_the_mean() -> None:
     before, after = groups(a=(0.5, 0.8), gone=(0.5, 0.6)), groups(a=(0.6, 0.8), new=(0.4, 0.3))
     level = (0.7 + 0.6) / 2
-    found = contributions(before, after)
+    found = decomposition_contributions(before, after)
     assert {name: part.contribution for name, part in found.items()} == pytest.approx(
         {"a": 0.1 * (0.8 - level), "gone": -0.5 * (0.6 - level), "new": 0.4 * (0.3 - level)}
     )
@@ -82,11 +84,11 @@ def test_who_comes_and_who_goes_counts_by_the_distance_from_the_mean() -> None:
 def test_the_greatest_part_comes_first_whatever_its_sign() -> None:
     before = groups(a=(0.3, 0.5), b=(0.3, 0.5), c=(0.4, 0.5))
     after = groups(a=(0.3, 0.6), b=(0.3, 0.1), c=(0.4, 0.7))
-    assert [*contributions(before, after)] == ["b", "c", "a"]
+    assert [*decomposition_contributions(before, after)] == ["b", "c", "a"]
 
 
 def test_nobody_at_all() -> None:
-    assert contributions({}, {}) == {}
+    assert decomposition_contributions({}, {}) == {}
 
 
 # -- what never changes --------------------------------------------------------------------

@@ -14,8 +14,8 @@ from tracker.core.tallies import ItemPatterns, Pattern, make_pattern
 from tracker.ledger import Ledger
 from tracker.measures.chance_corrected import percent_agreement
 from tracker.measures.krippendorff import krippendorff_alpha
-from tracker.measures.sample import sample_of
-from tracker.measures.significance import dependent
+from tracker.measures.sample import sample_for_measures
+from tracker.measures.significance import dependent_t_test
 
 # -- by hand -------------------------------------------------------------------------------
 
@@ -31,7 +31,7 @@ def test_four_items_of_which_one_is_answered_again(ledger: Ledger) -> None:
     assert (found.before, found.after) == (0.5, 0.75)
     before = [0.5 / 4, 0.5 / 4, -0.5 / 4, -0.5 / 4]
     after = [0.25 / 4, 0.25 / 4, -0.75 / 4, 0.25 / 4]
-    expected = dependent(after, before, [1, 1, 1, 1], 0.25)
+    expected = dependent_t_test(after, before, [1, 1, 1, 1], 0.25)
     assert found.comparison.test == expected.test == "dependent_t"
     for name in ("difference", "standard_error", "ci_low", "ci_high", "p_value", "freedom"):
         assert getattr(found.comparison, name) == pytest.approx(getattr(expected, name))
@@ -48,7 +48,7 @@ def test_an_item_that_is_new_had_no_influence_before(sqlite_ledger: Ledger) -> N
     )
     found = figure(sqlite_ledger.compare("p", day(2), day(4)), "percent_agreement")
     before, after = [0.25, -0.25, 0, 0], [0.25 / 4, -0.75 / 4, 0.25 / 4, 0.25 / 4]
-    expected = dependent(after, before, [1, 1, 1, 1], 0.25)
+    expected = dependent_t_test(after, before, [1, 1, 1, 1], 0.25)
     assert found.comparison.standard_error == pytest.approx(expected.standard_error)
     assert found.comparison.p_value == pytest.approx(expected.p_value)
 
@@ -60,7 +60,7 @@ def test_the_rate_of_a_category(ledger: Ledger) -> None:
     assert (found.before, found.after) == (0.5, pytest.approx(2 / 3))
     before = [(1 - 0.5) / 2, (0 - 0.5) / 2, 0]
     after = [(1 - 2 / 3) / 3, (0 - 2 / 3) / 3, (1 - 2 / 3) / 3]
-    expected = dependent(after, before, [1, 1, 1], 2 / 3 - 1 / 2)
+    expected = dependent_t_test(after, before, [1, 1, 1], 2 / 3 - 1 / 2)
     assert found.comparison.standard_error == pytest.approx(expected.standard_error)
     assert found.comparison.test == "dependent_t"
 
@@ -172,7 +172,7 @@ def differences(counts: np.ndarray) -> dict[str, float]:
     found = {}
     for name, measure in MEASURES.items():
         before, after = (
-            measure(sample_of(ItemPatterns(dict(side)), 4, categories=[1, 2, 3])).value
+            measure(sample_for_measures(ItemPatterns(dict(side)), 4, categories=[1, 2, 3])).value
             for side in sides
         )
         assert before is not None

@@ -20,16 +20,16 @@ from tracker import queries
 from tracker.compare.item_changes import (
     KINDS,
     ItemChange,
-    answers_table,
-    changes_between,
-    patterns_with,
+    compared_answers_table,
+    item_changes_between,
+    patterns_with_item_changes,
 )
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
-from tracker.storage.as_of import NOW, Moment, as_it_was, last_change
+from tracker.storage.as_of import NOW, Moment, as_it_was, last_stored_change
 
 Answers = Mapping[tuple[str, str], Labels]
 """What each annotator said of each item."""
@@ -121,7 +121,7 @@ def played(connection: Connection, kind: str, pair: Pair) -> tuple[ProjectInfo, 
     left = {place: own for place, own in before.items() if place in after}
     gone = {place: own for place, own in before.items() if place not in after}
     made = [load(connection, project, answers, n) for n, answers in enumerate((gone, left))]
-    first = Moment(through=last_change(connection, project.id))
+    first = Moment(through=last_stored_change(connection, project.id))
     if made[0] is not None:
         undo_import(connection, made[0])
     load(connection, project, {p: own for p, own in after.items() if before.get(p) != own}, 2)
@@ -141,19 +141,26 @@ def follow(ledger: Ledger, kind: str, pair: Pair) -> None:
         with ExitStack() as stack:
             for name, moment in (("one", first), ("other", NOW)):
                 with as_it_was(connection, project.id, moment):
-                    patterns.append(queries.item_patterns(connection, selection))
-                    tables.append(stack.enter_context(answers_table(connection, name, selection)))
-            changes = changes_between(connection, *tables)
+                    patterns.append(queries.count_item_patterns(connection, selection))
+                    tables.append(
+                        stack.enter_context(compared_answers_table(connection, name, selection))
+                    )
+            changes = item_changes_between(connection, *tables)
         ids = {name: n for n, name in category_names(connection, project).items()}
     plain = Plain(pair, ids)
     assert changes == plain.changes()
-    unchanged = patterns[0] - patterns_with(ItemPatterns(), changes, frozenset())
+    unchanged = patterns[0] - patterns_with_item_changes(ItemPatterns(), changes, frozenset())
     assert all(items > 0 for _, items in unchanged)
     for number in range(len(KINDS) + 1):
         for kinds in map(frozenset, itertools.combinations(KINDS, number)):
-            assert patterns_with(unchanged, changes, kinds).counts == plain.patterns(kinds)
-    assert patterns_with(unchanged, changes, frozenset()).counts == patterns[0].counts
-    assert patterns_with(unchanged, changes, frozenset(KINDS)).counts == patterns[1].counts
+            assert patterns_with_item_changes(unchanged, changes, kinds).counts == plain.patterns(
+                kinds
+            )
+    assert patterns_with_item_changes(unchanged, changes, frozenset()).counts == patterns[0].counts
+    assert (
+        patterns_with_item_changes(unchanged, changes, frozenset(KINDS)).counts
+        == patterns[1].counts
+    )
 
 
 X, Y = frozenset("x"), frozenset("y")
@@ -204,10 +211,10 @@ def test_a_set_is_the_same_in_whatever_order_it_is_read(
         for name, scans in (("one", ["seq", "bitmap"]), ("other", ["index", "bitmap"])):
             for scan in scans:
                 connection.exec_driver_sql(f"SET LOCAL enable_{scan}scan = off")
-            tables.append(stack.enter_context(answers_table(connection, name, selection)))
+            tables.append(stack.enter_context(compared_answers_table(connection, name, selection)))
             for scan in scans:
                 connection.exec_driver_sql(f"SET LOCAL enable_{scan}scan = on")
-        assert changes_between(connection, *tables) == {}
+        assert item_changes_between(connection, *tables) == {}
 
 
 # -- an item's change ----------------------------------------------------------------------

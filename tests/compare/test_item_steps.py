@@ -13,7 +13,7 @@ from tests.helpers import count_statements
 from tests.queries.plain import Plain, Rows, store, store_raw
 from tests.queries.selected import Selected, both_kinds, check_each, selected
 from tracker import queries
-from tracker.compare.item_steps import Step, coded_items, shared_steps
+from tracker.compare.item_steps import Step, coded_items_for_steps, shared_item_steps
 from tracker.core.tallies import Pattern, make_pattern
 from tracker.ledger import Ledger
 from tracker.projects.items import item_names
@@ -23,10 +23,10 @@ from tracker.queries import AnswerFilter, Selection
 
 def met(connection: Connection, first: Selection, second: Selection) -> list[Step]:
     with (
-        coded_items(connection, "one", first, first.project) as one,
-        coded_items(connection, "other", second, first.project) as other,
+        coded_items_for_steps(connection, "one", first, first.project) as one,
+        coded_items_for_steps(connection, "other", second, first.project) as other,
     ):
-        return shared_steps(connection, one, other)
+        return shared_item_steps(connection, one, other)
 
 
 def patterns_by_item(plain: Plain) -> dict[int, Pattern]:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.profiles import examples
-from tracker.compare.decomposition import shares
+from tracker.compare.decomposition import decomposition_shares
 
 Game = Callable[[frozenset[str]], float | None]
 
@@ -25,7 +25,7 @@ Worths = Mapping[frozenset[str], float]
 
 
 def found(worths: Worths) -> dict[str, float]:
-    told = shares(KINDS, worths.__getitem__)
+    told = decomposition_shares(KINDS, worths.__getitem__)
     assert told is not None
     return told
 
@@ -39,7 +39,7 @@ def test_the_glove_game() -> None:
     def pairs(some: frozenset[str]) -> float:
         return float("left" in some and len(some) > 1)
 
-    told = shares(["left", "right 1", "right 2"], pairs)
+    told = decomposition_shares(["left", "right 1", "right 2"], pairs)
     assert told == pytest.approx({"left": 2 / 3, "right 1": 1 / 6, "right 2": 1 / 6})
 
 
@@ -50,7 +50,7 @@ def test_the_airport_game() -> None:
     def runway(some: frozenset[str]) -> float:
         return max((costs[one] for one in some), default=0.0)
 
-    told = shares([*costs], runway)
+    told = decomposition_shares([*costs], runway)
     # Each step in size is paid by those who need it, in equal parts.
     assert told == pytest.approx({"small": 12 / 3, "middle": 4 + 8 / 2, "large": 4 + 4 + 15})
 
@@ -58,7 +58,7 @@ def test_the_airport_game() -> None:
 def test_one_vote_in_a_weighted_majority() -> None:
     """Votes of 3, 2 and 2 where 4 win: all are as powerful (Shapley and Shubik 1954)."""
     votes = {"three": 3, "two": 2, "other": 2}
-    told = shares([*votes], lambda some: float(sum(votes[one] for one in some) >= 4))
+    told = decomposition_shares([*votes], lambda some: float(sum(votes[one] for one in some) >= 4))
     assert told == pytest.approx(dict.fromkeys(votes, 1 / 3))
 
 
@@ -99,7 +99,7 @@ def test_a_kind_that_always_adds_the_same_gets_just_that(game: Worths, worth: fl
 @examples(15)
 @given(games, st.permutations(KINDS))
 def test_the_order_of_the_kinds_does_not_matter(game: Worths, order: list[str]) -> None:
-    assert shares(order, game.__getitem__) == pytest.approx(found(game), abs=1e-12)
+    assert decomposition_shares(order, game.__getitem__) == pytest.approx(found(game), abs=1e-12)
 
 
 # -- undefined on the way ------------------------------------------------------------------
@@ -107,7 +107,9 @@ def test_the_order_of_the_kinds_does_not_matter(game: Worths, order: list[str]) 
 
 def told(worths: dict[str, float | None]) -> dict[str, float] | None:
     kinds = max(worths, key=len)
-    return shares(kinds, {frozenset(some): worth for some, worth in worths.items()}.__getitem__)
+    return decomposition_shares(
+        kinds, {frozenset(some): worth for some, worth in worths.items()}.__getitem__
+    )
 
 
 def test_an_order_that_passes_what_is_undefined_is_left_out() -> None:
@@ -141,7 +143,7 @@ def test_there_are_none_where_no_order_is_defined(worths: dict[str, float | None
 
 
 def test_without_a_change_there_is_nothing_to_share() -> None:
-    assert shares([], lambda _: 0.7) == {}
+    assert decomposition_shares([], lambda _: 0.7) == {}
 
 
 def test_each_figure_is_computed_once() -> None:
@@ -151,5 +153,5 @@ def test_each_figure_is_computed_once() -> None:
         asked[some] += 1
         return float(len(some))
 
-    assert shares(KINDS, value) == dict.fromkeys(KINDS, 1.0)
+    assert decomposition_shares(KINDS, value) == dict.fromkeys(KINDS, 1.0)
     assert asked == Counter(SETS)

@@ -9,7 +9,7 @@ import pytest
 from tests.compare.stories import day, figure, note, on, tell
 from tests.storage.as_of.plain import Clock
 from tracker.agreement import Metric, Query
-from tracker.compare import State, find_state
+from tracker.compare import State, find_compared_state
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.shown import as_json
@@ -17,7 +17,7 @@ from tracker.ledger import Ledger
 
 
 def at(text: str) -> int:
-    return clock.parse_labelled_at(text)
+    return clock.parse_timestamp(text)
 
 
 def story(ledger: Ledger) -> Ledger:
@@ -47,7 +47,7 @@ def told_on_both(ledger: Ledger) -> Ledger:
 
 def state(ledger: Ledger, text: str, query: Query | None = None) -> State:
     with ledger.reading("p") as (connection, project):
-        return find_state(connection, project, text, query)
+        return find_compared_state(connection, project, text, query)
 
 
 # -- one moment ----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from tests.measures.oracles import load
-from tracker.measures.one_vs_rest import binary_coefficients
+from tracker.measures.one_vs_rest import one_vs_rest_coefficients
 
 PATIENTS = load("c19_fleiss1971")  # 30 patients, each diagnosed by six psychiatrists
 
@@ -36,7 +36,7 @@ def test_the_diagnoses_of_thirty_patients() -> None:
 )
 def test_kappa_of_each_diagnosis(diagnosis: str, printed: float, exact: float) -> None:
     number = PATIENTS.categories[diagnosis]
-    kappa, _ = binary_coefficients(PATIENTS.sample(**PATIENTS.reading), [number])[number]
+    kappa, _ = one_vs_rest_coefficients(PATIENTS.sample(**PATIENTS.reading), [number])[number]
     # The printed figures follow from shares rounded to three digits, which shifts the third.
     assert kappa.value == pytest.approx(printed, abs=4e-3)
     assert kappa.value == pytest.approx(exact, abs=1e-12)

@@ -11,7 +11,7 @@ import pytest
 from tests.measures.answered import Answered
 from tests.measures.oracles import load
 from tracker.core.tallies import Answer
-from tracker.measures.weights import distance
+from tracker.measures.weights import krippendorff_distances
 
 EXACT = 1e-12  # short fractions
 
@@ -35,7 +35,7 @@ def test_the_distance_of_two_sets(
     first: Answer, second: Answer, jaccard: float, monotonicity: float
 ) -> None:
     answers = [first, second]
-    codes = distance("jaccard", answers), distance("masi", answers)
+    codes = krippendorff_distances("jaccard", answers), krippendorff_distances("masi", answers)
     for between, similar in zip(codes, (jaccard, jaccard * monotonicity), strict=True):
         table = Answered([{1: first, 2: second}])
         found = table.sample(scale=between.name, several=True).table

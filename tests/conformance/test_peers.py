@@ -37,12 +37,12 @@ from tests.measures.answered import Answered
 from tests.measures.strategies import answered, complete, several_categories
 from tests.profiles import examples
 from tracker.core.tallies import Answer
-from tracker.measures.accuracy import against_gold
+from tracker.measures.accuracy import accuracy_from_confusion
 from tracker.measures.category_rates import category_rates
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.spans.f1 import SpanAgreement
-from tracker.measures.spans.span_sets import Span, mark
-from tracker.measures.spans.span_tallies import SpanTally, pooled_agreement
+from tracker.measures.spans.span_sets import Span, mark_span_sets
+from tracker.measures.spans.span_tallies import SpanTally, pooled_span_agreement
 from tracker.measures.weights import weights
 
 CLOSE = 1e-9
@@ -141,7 +141,7 @@ def test_agreement_on_a_category_with_scikit_learn(answers: Answered) -> None:
 @given(complete())
 def test_precision_and_recall_with_scikit_learn(answers: Answered) -> None:
     (table,) = answers.tables.values()
-    ours = against_gold(table, len(answers.given), categories=[0, 1, 2, 3])
+    ours = accuracy_from_confusion(table, len(answers.given), categories=[0, 1, 2, 3])
     with quietly():
         precision, recall, f1, support = precision_recall_fscore_support(
             *two_columns(answers), labels=[0, 1, 2, 3], zero_division=np.nan
@@ -218,8 +218,8 @@ def f1_of(first: list[list[Span]], second: list[list[Span]]) -> dict[str, SpanAg
     """Every measure of two annotators' documents."""
     tally = SpanTally()
     for one, other in zip(first, second, strict=True):
-        tally.add(mark({"a": one, "b": other}))
-    return {found.measure: found for found in pooled_agreement(tally)}
+        tally.add(mark_span_sets({"a": one, "b": other}))
+    return {found.measure: found for found in pooled_span_agreement(tally)}
 
 
 documents = st.lists(st.tuples(apart(), apart()), min_size=1, max_size=3)

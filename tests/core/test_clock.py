@@ -8,7 +8,7 @@ import pytest
 
 from tracker.core import clock
 
-NOW = clock.parse_labelled_at("2026-03-20T12:00:00Z")
+NOW = clock.parse_timestamp("2026-03-20T12:00:00Z")
 
 MOMENTS = [
     ("2026-03-01T14:30", "2026-03-01T14:30:00Z"),
@@ -32,12 +32,12 @@ MOMENTS = [
 @pytest.mark.parametrize(("text", "moment"), MOMENTS)
 @pytest.mark.parametrize("end_of_day", [False, True])
 def test_a_moment_is_the_same_from_either_side(text: str, moment: str, end_of_day: bool) -> None:
-    assert clock.iso(clock.parse_when(text, now=NOW, end_of_day=end_of_day)) == moment
+    assert clock.iso(clock.parse_human_time(text, now=NOW, end_of_day=end_of_day)) == moment
 
 
 @pytest.mark.parametrize("text", ["2026-03-01", "20260301", "2026-W09-7", " 2026-03-01 "])
 def test_a_date_is_its_whole_day(text: str) -> None:
-    first, last = (clock.parse_when(text, now=NOW, end_of_day=end) for end in (False, True))
+    first, last = (clock.parse_human_time(text, now=NOW, end_of_day=end) for end in (False, True))
     assert clock.iso(first) == "2026-03-01T00:00:00Z"
     assert clock.iso(last) == "2026-03-01T23:59:59.999999Z"
 
@@ -71,7 +71,7 @@ BAD = [
 @pytest.mark.parametrize("end_of_day", [False, True])
 def test_what_is_no_time_is_refused(text: str, end_of_day: bool) -> None:
     with pytest.raises(ValueError, match=r"is no time|outside the years"):
-        clock.parse_when(text, now=NOW, end_of_day=end_of_day)
+        clock.parse_human_time(text, now=NOW, end_of_day=end_of_day)
 
 
 def test_objects_instead_of_words() -> None:
@@ -82,5 +82,8 @@ def test_objects_instead_of_words() -> None:
         (datetime(2026, 3, 1, 14, 30, tzinfo=east), "2026-03-01T12:30:00Z"),
         (date(2026, 3, 1), "2026-03-01T23:59:59.999999Z"),
     ):
-        assert clock.iso(clock.moment_of(value, end_of_day=True)) == moment
-    assert clock.iso(clock.moment_of(date.max, end_of_day=True)) == "9999-12-31T23:59:59.999999Z"
+        assert clock.iso(clock.moment_of_datetime(value, end_of_day=True)) == moment
+    assert (
+        clock.iso(clock.moment_of_datetime(date.max, end_of_day=True))
+        == "9999-12-31T23:59:59.999999Z"
+    )

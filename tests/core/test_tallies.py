@@ -13,9 +13,9 @@ from tracker.core.tallies import (
     AnnotatorTallies,
     ItemPatterns,
     PairTallies,
-    answers_in,
+    answers_in_pattern,
     make_pattern,
-    without,
+    pattern_without,
 )
 
 cells = st.dictionaries(
@@ -36,15 +36,15 @@ def test_a_pattern_is_a_multiset_in_ascending_order() -> None:
     pattern = make_pattern([(2,), (), (1,), (2,)])
     assert pattern == (((), 1), ((1,), 1), ((2,), 2))
     assert make_pattern([(1,), (2,), (2,), ()]) == pattern
-    assert answers_in(pattern) == 4
+    assert answers_in_pattern(pattern) == 4
 
 
 def test_without_an_own_answer() -> None:
     pattern = make_pattern([(1,), (2,), (2,)])
-    assert without(pattern, (2,)) == (((1,), 1), ((2,), 1))
-    assert without(pattern, (1,)) == (((2,), 2),)
+    assert pattern_without(pattern, (2,)) == (((1,), 1), ((2,), 1))
+    assert pattern_without(pattern, (1,)) == (((2,), 2),)
     with pytest.raises(ValueError, match="no annotator gave"):
-        without(pattern, (3,))
+        pattern_without(pattern, (3,))
 
 
 @given(projects(several_categories))

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from tracker.audit import Audit, AuditedAnnotator
 from tracker.audit.findings import Flag
 from tracker.audit.kind import Effect
-from tracker.flags import Acted, Recorded, act, list_flags, record_flags, show_flag
+from tracker.flags import Acted, Recorded, act_on_flags, list_flags, record_flags, show_flag
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
@@ -111,7 +111,7 @@ def acted(
 ) -> list[Acted]:
     """Do something about flags of the project p."""
     with ledger.writing("p") as (connection, project):
-        return act(connection, project, flags, action, by=by, note=note)
+        return act_on_flags(connection, project, flags, action, by=by, note=note)
 
 
 def listed(ledger: Ledger, **chosen: Any) -> list[dict[str, Any]]:

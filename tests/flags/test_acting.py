@@ -13,9 +13,9 @@ from sqlalchemy import Connection, insert, text
 from tests.flags.found import Seen, acted, history, listed, record, record_in, shown, states
 from tests.helpers import stored
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.flags import Recorded, act, flag_changes
+from tracker.flags import Recorded, act_on_flags, flag_changes
 from tracker.ledger import Ledger
-from tracker.projects.annotators import set_kind
+from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.project import ProjectInfo, purge_project
 from tracker.storage.schema import FlagRow
 
@@ -238,7 +238,7 @@ def meanwhile(
 def test_who_comes_second_sees_what_the_first_did(flagged: Ledger) -> None:
     (done,) = meanwhile(
         flagged,
-        lambda connection, project: act(connection, project, [1], "dismiss", by="ann"),
+        lambda connection, project: act_on_flags(connection, project, [1], "dismiss", by="ann"),
         lambda: acted(flagged, "dismiss", 1, by="bo"),
     )
     assert (done.changed, done.by) == (False, "ann")
@@ -248,7 +248,7 @@ def test_who_comes_second_sees_what_the_first_did(flagged: Ledger) -> None:
 def test_who_comes_second_may_not_do_what_makes_no_sense_any_more(flagged: Ledger) -> None:
     refused = meanwhile(
         flagged,
-        lambda connection, project: act(connection, project, [1], "dismiss", by="ann"),
+        lambda connection, project: act_on_flags(connection, project, [1], "dismiss", by="ann"),
         lambda: acted(flagged, "acknowledge", 1, by="bo"),
     )
     assert isinstance(refused, InvalidOption)
@@ -269,7 +269,7 @@ def test_an_audit_counts_what_stands_when_it_is_recorded(people: Ledger) -> None
     """It would else close what one of newer answers had just found."""
     audit, recorded = meanwhile(
         people,
-        lambda connection, project: set_kind(connection, project, "bo", "model"),
+        lambda connection, project: set_annotator_kind(connection, project, "bo", "model"),
         lambda: people.record_audit("p"),
     )
     assert [annotator.name for annotator in audit.annotators] == ["ada", "cy"]

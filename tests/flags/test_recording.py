@@ -12,7 +12,7 @@ from tests.helpers import count_statements, stored
 from tracker.core import clock
 from tracker.flags import Recorded, count_flags
 from tracker.ledger import Ledger
-from tracker.projects.annotators import flagged_annotators
+from tracker.projects.annotators import find_flagged_annotators
 
 SELECTION: dict[str, Any] = {
     "annotators": ["ada"], "excluded": [], "since": None, "until": None, "where": {},
@@ -140,7 +140,7 @@ def test_a_finding_about_a_pair_is_one_flag_of_both(people: Ledger, one: int, ot
 
 def flagged(ledger: Ledger) -> tuple[int, set[int]]:
     with ledger.reading("p") as (connection, project):
-        return count_flags(connection, project), flagged_annotators(connection, project)
+        return count_flags(connection, project), find_flagged_annotators(connection, project)
 
 
 def test_annotators_are_flagged_while_a_finding_of_their_own_stands(people: Ledger) -> None:

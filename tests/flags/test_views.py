@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from tests.flags.found import Seen, acted, listed, record, shown
 from tracker.flags import Recorded
 from tracker.ledger import Ledger
-from tracker.render.flags import flag_view, flags_view, recorded_words
+from tracker.render.flags import flag_view, flags_view, recorded_flags_in_words
 
 
 def text_of(view: Iterable[RenderableType]) -> str:
@@ -55,7 +55,7 @@ def test_what_is_not_known_is_not_told(people: Ledger) -> None:
 
 
 def test_what_became_of_an_audits_findings_in_words() -> None:
-    assert recorded_words(Recorded(2, 3, 0, 1)) == "2 new, 3 seen again, 1 no longer found"
-    assert recorded_words(Recorded(0, 1200, 2, 0)) == (
+    assert recorded_flags_in_words(Recorded(2, 3, 0, 1)) == "2 new, 3 seen again, 1 no longer found"
+    assert recorded_flags_in_words(Recorded(0, 1200, 2, 0)) == (
         "0 new, 1,200 seen again (2 reopened), 0 no longer found"
     )

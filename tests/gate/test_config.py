@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.house import CHECKOUT
 from tracker.agreement import Metric
 from tracker.core.errors import Refused
-from tracker.gate import parse_config, read_config
+from tracker.gate import parse_gate_config, read_gate_config
 from tracker.gate.checks import AtLeast, Figure, ItemsAtLeast, MaxDrop, NoFlags, OverlapAtLeast
-from tracker.gate.toml_table import places
+from tracker.gate.toml_table import toml_key_places
 
 EVERYTHING = """\
 # ours
@@ -60,7 +60,7 @@ overlap_at_least = 0.9
 
 
 def test_everything_a_file_may_say() -> None:
-    found = parse_config(EVERYTHING, "gate.toml")
+    found = parse_gate_config(EVERYTHING, "gate.toml")
     assert (found.confidence, found.interval) == (0.9, "t")
     assert found.metric == Metric("linear", "ordinal")
     of = [
@@ -83,7 +83,7 @@ def test_everything_a_file_may_say() -> None:
 
 
 def test_a_file_says_nothing_of_how_figures_are_read() -> None:
-    found = parse_config("[[check]]\nitems_at_least = 1", "f")
+    found = parse_gate_config("[[check]]\nitems_at_least = 1", "f")
     assert (found.confidence, found.metric) == (0.95, Metric())
     assert found.interval == "asymmetric"
 
@@ -91,7 +91,7 @@ def test_a_file_says_nothing_of_how_figures_are_read() -> None:
 def test_the_example_on_the_page_is_one() -> None:
     page = (CHECKOUT / "docs" / "gate.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    kinds = {type(check) for check in parse_config(example, "gate.md").checks}
+    kinds = {type(check) for check in parse_gate_config(example, "gate.md").checks}
     assert kinds == {AtLeast, MaxDrop, NoFlags, ItemsAtLeast, OverlapAtLeast}
 
 
@@ -184,7 +184,7 @@ BAD = [
 @pytest.mark.parametrize(("text", "line", "message", "mend"), BAD, ids=[row[0] for row in BAD])
 def test_what_is_wrong_and_where(text: str, line: int, message: str, mend: str) -> None:
     with pytest.raises(Refused) as caught:
-        parse_config(text, "gate.toml")
+        parse_gate_config(text, "gate.toml")
     error = caught.value
     assert error.message.startswith(f"gate.toml:{line}: ")
     assert message in error.message
@@ -195,7 +195,7 @@ def test_what_is_wrong_and_where(text: str, line: int, message: str, mend: str) 
 
 @pytest.mark.parametrize("short", ["alpha", "Alpha", " krippendorff "])
 def test_a_measure_may_have_its_short_name(short: str) -> None:
-    config = parse_config(f"[[check]]\nmeasure = '{short}'\nat_least = 0.5", "g.toml")
+    config = parse_gate_config(f"[[check]]\nmeasure = '{short}'\nat_least = 0.5", "g.toml")
     (check,) = config.checks
     assert isinstance(check, AtLeast)
     assert check.figure.measure == "krippendorff_alpha"
@@ -203,13 +203,13 @@ def test_a_measure_may_have_its_short_name(short: str) -> None:
 
 def test_weights_widen_the_range_of_some_measures() -> None:
     weighted = "weights = 'linear'\n[[check]]\nmeasure = 'brennan_prediger'\nat_least = -3"
-    assert parse_config(weighted, "f").checks[0].at_least == -3  # type: ignore[union-attr]
+    assert parse_gate_config(weighted, "f").checks[0].at_least == -3  # type: ignore[union-attr]
 
 
 def test_checks_in_one_line_stand_where_the_line_does() -> None:
     text = "confidence = 0.9\ncheck = [{items_at_least = 1},\n {items_at_least = 0}]"
     with pytest.raises(Refused, match=r"f:2: items_at_least is 0"):
-        parse_config(text, "f")
+        parse_gate_config(text, "f")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -218,21 +218,21 @@ def test_the_file_is_read_whatever_wrote_it(tmp_path: Path, end: str) -> None:
     text = end.join(["[[check]]", "# ä", "items_at_least = 0", ""])
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
     with pytest.raises(Refused, match=r"gate\.toml:3: items_at_least is 0"):
-        read_config(path, "p")
+        read_gate_config(path, "p")
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="no such file") as missing:
-        read_config(Path("gate.toml"), "my p")
+        read_gate_config(Path("gate.toml"), "my p")
     assert missing.value.mend == "write one: tracker gate 'my p' --init"
     with pytest.raises(Refused) as other:
-        read_config(Path("no where.toml"), "p")
+        read_gate_config(Path("no where.toml"), "p")
     assert other.value.mend == "write one: tracker gate p --config 'no where.toml' --init"
     with pytest.raises(Refused, match="cannot be read: Is a directory"):
-        read_config(tmp_path, "p")
+        read_gate_config(tmp_path, "p")
     (tmp_path / "gate.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(Refused, match="it is not text"):
-        read_config(tmp_path / "gate.toml", "p")
+        read_gate_config(tmp_path / "gate.toml", "p")
 
 
 # -- lines ---------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ f = """x""" # ["
 '''
     # `[ [check] ]` is no header in TOML: two brackets belong together.
     text = text.replace("[ [check] ]", "[[ check ]]")
-    top, tables = places(text, "check")
+    top, tables = toml_key_places(text, "check")
     assert top.keys == {"a": 1, "quoted key": 5, "check": 9}
     assert [(place.line, place.keys) for place in tables] == [(9, {"c": 10}), (14, {"f": 15})]
     assert len(tomllib.loads(text)["check"]) == 2
@@ -295,5 +295,5 @@ def test_every_key_is_found_where_it_was_written(
         expected.append((header, keys))
     text = "\n".join(lines)
     assert tomllib.loads(text).get("check", []) == tables
-    _, found = places(text, "check")
+    _, found = toml_key_places(text, "check")
     assert [(place.line, place.keys) for place in found] == expected

@@ -6,14 +6,14 @@ import pytest
 
 from tests.flags.found import Seen, acted, audit_of, record
 from tests.gate.conftest import Gate, load
-from tracker.flags import act
-from tracker.gate import parse_config
+from tracker.flags import act_on_flags
+from tracker.gate import parse_gate_config
 from tracker.gate.context import Present
-from tracker.gate.figure_checks import Found, found_now, not_looked_for
+from tracker.gate.figure_checks import Found, gate_findings_now, gate_kinds_not_applicable
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.simulate import Group, crowd
+from tracker.simulate import Group, simulate_crowd
 
 CONSTANT = '[[check]]\nflags = ["constant_category"]\n'
 
@@ -21,7 +21,7 @@ CONSTANT = '[[check]]\nflags = ["constant_category"]\n'
 @pytest.fixture
 def crowded(ledger: Ledger) -> Ledger:
     """The project p of a small crowd in which one annotator always answers the same."""
-    ledger.import_rows(crowd(60, 7, [Group("honest", 5), Group("constant", 1)]), "p")
+    ledger.import_rows(simulate_crowd(60, 7, [Group("honest", 5), Group("constant", 1)]), "p")
     return ledger
 
 
@@ -34,10 +34,10 @@ def test_who_is_found_fails_the_gate_until_it_is_dismissed(crowded: Ledger, gate
     crowded.audit("p", record=True)
     assert not gate(CONSTANT).passed
     with crowded.writing("p") as (connection, project):
-        act(connection, project, [1], "acknowledge", by="ann")
+        act_on_flags(connection, project, [1], "acknowledge", by="ann")
     assert not gate(CONSTANT).passed
     with crowded.writing("p") as (connection, project):
-        act(connection, project, [1], "dismiss", by="ann")
+        act_on_flags(connection, project, [1], "dismiss", by="ann")
     (found,) = gate(CONSTANT).checks
     assert (found.passed, found.value, found.details["settled"]) == (True, 0, [1])
     assert found.why == "The audit finds nobody (settled: flag 1)."
@@ -88,10 +88,10 @@ def people(ledger: Ledger) -> Ledger:
 def now(ledger: Ledger, *seen: Seen, kinds: tuple[str, ...] = ()) -> Found:
     """What a gate makes of an audit that found this."""
     with ledger.reading("p") as (connection, project):
-        present = Present(connection, project, parse_config(CONSTANT, "f"))
+        present = Present(connection, project, parse_gate_config(CONSTANT, "f"))
         names = annotator_names(connection, project), category_names(connection, project)
         vars(present)["audit"] = audit_of(*names, seen)
-        return found_now(present, kinds)
+        return gate_findings_now(present, kinds)
 
 
 ADA = [(("ada",), "category_bias", ())]
@@ -148,6 +148,6 @@ def test_a_finding_is_of_the_kinds_that_it_explains(people: Ledger) -> None:
 
 def test_of_any_kind_it_is_enough_that_some_can_be_looked_for(people: Ledger) -> None:
     with people.reading("p") as (connection, project):
-        present = Present(connection, project, parse_config(CONSTANT, "f"))
-        assert not_looked_for(present, ()) == {}
-        assert set(not_looked_for(present, ("drift", "category_bias"))) == {"drift"}
+        present = Present(connection, project, parse_gate_config(CONSTANT, "f"))
+        assert gate_kinds_not_applicable(present, ()) == {}
+        assert set(gate_kinds_not_applicable(present, ("drift", "category_bias"))) == {"drift"}

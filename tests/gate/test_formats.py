@@ -14,7 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracker.gate import CheckResult, GateResult
-from tracker.render.gate import FORMATS, gate_text, github, junit, markdown, sarif, summed
+from tracker.render.gate import (
+    FORMATS,
+    gate_github_commands,
+    gate_junit_xml,
+    gate_markdown,
+    gate_sarif,
+    gate_summary_text,
+    gate_text,
+)
 
 PASSED = CheckResult("alpha", "at_least", True, "It is.", 3, "krippendorff_alpha", None, 0.5, 0.75)
 FAILED = CheckResult(
@@ -49,7 +57,7 @@ def results(draw: Any) -> GateResult:
 
 
 def test_junit() -> None:
-    root = ET.fromstring(junit(MIXED))  # noqa: S314 - it is our own
+    root = ET.fromstring(gate_junit_xml(MIXED))  # noqa: S314 - it is our own
     assert root.tag == "testsuites"
     (suite,) = root
     for element in (root, suite):
@@ -69,7 +77,7 @@ def test_junit() -> None:
 
 @given(results())
 def test_junit_is_xml_whatever_is_in_it(found: GateResult) -> None:
-    root = ET.fromstring(junit(found))  # noqa: S314 - it is our own
+    root = ET.fromstring(gate_junit_xml(found))  # noqa: S314 - it is our own
     assert len(root.findall("./testsuite/testcase")) == len(found.checks)
 
 
@@ -77,7 +85,7 @@ def test_junit_is_xml_whatever_is_in_it(found: GateResult) -> None:
 
 
 def test_sarif() -> None:
-    told = json.loads(sarif(MIXED))
+    told = json.loads(gate_sarif(MIXED))
     assert told["version"] == "2.1.0"
     assert told["$schema"].endswith("sarif-2.1.0.json")
     (run,) = told["runs"]
@@ -100,9 +108,9 @@ def test_sarif() -> None:
 
 
 def test_sarif_of_a_gate_that_passes_has_no_result(tmp_path: Path) -> None:
-    assert json.loads(sarif(GOOD))["runs"][0]["results"] == []
+    assert json.loads(gate_sarif(GOOD))["runs"][0]["results"] == []
     absolute = GateResult("p", str(tmp_path / "gate.toml"), (FAILED,))
-    place = json.loads(sarif(absolute))["runs"][0]["results"][0]["locations"][0]
+    place = json.loads(gate_sarif(absolute))["runs"][0]["results"][0]["locations"][0]
     assert place["physicalLocation"]["artifactLocation"]["uri"].startswith("file:///")
 
 
@@ -115,7 +123,7 @@ def cells(line: str) -> list[str]:
 
 
 def test_markdown() -> None:
-    head, blank, *rows = markdown(MIXED).splitlines()
+    head, blank, *rows = gate_markdown(MIXED).splitlines()
     assert head == "### ❌ my reviews: 2 of 5 checks pass, 2 fail, 1 cannot be computed"
     assert blank == ""
     assert {len(cells(row)) for row in rows} == {5}
@@ -124,18 +132,18 @@ def test_markdown() -> None:
     assert cells(rows[3])[4] == "It is 10%, not 50%."
     assert cells(rows[4])[0] == "**unknown**"
     assert cells(rows[6])[2:4] == ["1,000", "2,000"]
-    assert markdown(GOOD).startswith("### ✅ p: 2 of 2 checks pass\n")
+    assert gate_markdown(GOOD).startswith("### ✅ p: 2 of 2 checks pass\n")
 
 
 def test_markdown_means_what_it_says() -> None:
     why = "a_b _c_ *d* `e` <f> [g](h) & \\| #1"
-    told = markdown(GateResult("p", "f", (CheckResult("x", "flags", False, why, 1),)))
+    told = gate_markdown(GateResult("p", "f", (CheckResult("x", "flags", False, why, 1),)))
     assert r"a_b \_c\_ \*d\* \`e\` \<f\> \[g\](h) \& \\\| \#1" in told
 
 
 @given(results())
 def test_every_row_of_markdown_has_five_cells(found: GateResult) -> None:
-    _, _, *rows = markdown(found).removesuffix("\n").split("\n")
+    _, _, *rows = gate_markdown(found).removesuffix("\n").split("\n")
     assert len(rows) == 2 + len(found.checks)
     for row in rows:
         # A stroke is a border unless an odd number of backslashes stands before it.
@@ -168,7 +176,7 @@ def plain(text: str) -> str:
 
 
 def test_github_shows_each_check_that_does_not_pass_at_its_line() -> None:
-    told = commands(github(MIXED))
+    told = commands(gate_github_commands(MIXED))
     assert [name for name, _, _ in told] == ["error"] * 3
     assert [properties["line"] for _, properties, _ in told] == ["7", "20", "12"]
     assert {properties["file"] for _, properties, _ in told} == {"ci/gate ü.toml"}
@@ -179,12 +187,12 @@ def test_github_shows_each_check_that_does_not_pass_at_its_line() -> None:
 
 
 def test_github_has_a_notice_where_all_pass() -> None:
-    assert github(GOOD) == "::notice title=tracker gate p::2 of 2 checks pass\n"
+    assert gate_github_commands(GOOD) == "::notice title=tracker gate p::2 of 2 checks pass\n"
 
 
 def test_github_escapes() -> None:
     bad = CheckResult("a:b,c%d\r", "flags", False, "50%: a, b\r\nc", 1)
-    told = github(GateResult("p", "C:\\x,y", (bad,)))
+    told = gate_github_commands(GateResult("p", "C:\\x,y", (bad,)))
     assert told == (
         "::error file=C%3A\\x%2Cy,line=1,title=p%3A a%3Ab%2Cc%25d\\r%3A FAIL::50%25: a, b\\r%0Ac\n"
     )
@@ -213,7 +221,7 @@ def test_the_text() -> None:
     ],
 )
 def test_the_line_that_sums_up(checks: tuple[CheckResult, ...], line: str) -> None:
-    assert summed(GateResult("p", "f", checks)) == line
+    assert gate_summary_text(GateResult("p", "f", checks)) == line
 
 
 def test_no_check_is_no_pass() -> None:

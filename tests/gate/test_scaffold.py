@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tests.cli.projects import LITTLE, furnish
 from tests.gate.conftest import Gate, load
 from tracker.core.errors import InvalidOption
-from tracker.gate import judge, parse_config, starting_config
+from tracker.gate import judge_gate, parse_gate_config, starting_gate_config
 from tracker.gate.scaffold import _below, _two_digits
 from tracker.ledger import Ledger
-from tracker.queries import filter_of
-from tracker.simulate import Group, crowd
+from tracker.queries import make_answer_filter
+from tracker.simulate import Group, simulate_crowd
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +31,8 @@ def furnished(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -
 def started(ledger: Ledger, project: str = "p") -> str:
     """The file to start from, which the project passes."""
     with ledger.reading(project) as (connection, found):
-        text = starting_config(connection, found)
-        told = judge(connection, found, parse_config(text, "gate.toml"))
+        text = starting_gate_config(connection, found)
+        told = judge_gate(connection, found, parse_gate_config(text, "gate.toml"))
     assert told.passed, [check.why for check in (*told.failed, *told.unknown)]
     assert all(line.startswith(("#", "[[check]]")) or not line or " = " in line
                for line in text.split("\n"))  # fmt: skip
@@ -59,7 +59,7 @@ def test_without_a_figure_there_is_a_reason(furnished: Ledger, project: str) -> 
 
 
 def test_what_it_holds_to(ledger: Ledger, gate: Gate) -> None:
-    ledger.import_rows(crowd(60, 7, [Group("honest", 5), Group("constant", 1)]), "p")
+    ledger.import_rows(simulate_crowd(60, 7, [Group("honest", 5), Group("constant", 1)]), "p")
     text = started(ledger)
     low = ledger.agreement("p").measure("krippendorff_alpha").ci_low
     assert low is not None
@@ -85,14 +85,16 @@ def test_what_it_holds_to(ledger: Ledger, gate: Gate) -> None:
 def started_without(ledger: Ledger, annotator: str) -> str:
     """The file to start from where somebody's answers are not counted."""
     with ledger.reading("p") as (connection, found):
-        return starting_config(connection, found, filter_of(exclude_annotators=annotator))
+        return starting_gate_config(
+            connection, found, make_answer_filter(exclude_annotators=annotator)
+        )
 
 
 def test_a_choice_of_answers_passes_with_the_same_choice(ledger: Ledger, gate: Gate) -> None:
     rows = [(n, who, "xy"[n % 2]) for n in range(20) for who in ("ada", "bo")]
     load(ledger, [*rows, *((n, "cy", "x") for n in range(20))])
     with ledger.reading("p") as (connection, found):
-        text = starting_config(connection, found, filter_of(annotators=["ada", "bo"]))
+        text = starting_gate_config(connection, found, make_answer_filter(annotators=["ada", "bo"]))
     assert "give the gate the same options" in text
     assert gate(text, annotators=["ada", "bo"]).passed
     assert not gate(text).passed
@@ -103,7 +105,7 @@ def test_names_are_written_so_that_they_are_read_back(ledger: Ledger, name: str)
     rows = [("ada", name), ("bo", "x")]
     load(ledger, [(n, who, given) for n in range(5) for who, given in rows])
     text = started(ledger)
-    config = parse_config(text, "f")
+    config = parse_gate_config(text, "f")
     figures = [getattr(check, "figure", None) for check in config.checks]
     assert {name, "x"} & {figure.category for figure in figures if figure is not None}
 

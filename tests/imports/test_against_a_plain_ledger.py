@@ -19,9 +19,9 @@ from sqlalchemy import Connection, func, select
 
 from tests.helpers import csv_text
 from tests.profiles import examples
-from tracker.export import standing_labels
-from tracker.imports.column_roles import parse_map
-from tracker.imports.loader import ImportResult, load
+from tracker.export import exported_labels
+from tracker.imports.column_roles import parse_column_roles
+from tracker.imports.loader import ImportResult, load_import
 from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
@@ -113,12 +113,12 @@ def take(connection: Connection, project: ProjectInfo, files: Files, number: int
         SourceFile(STDIN, io.BytesIO(csv_text(rows_of(file, 10 * number + n)).encode()))
         for n, file in enumerate(files)
     ]
-    return load(connection, project, sources, parse_map([]))
+    return load_import(connection, project, sources, parse_column_roles([]))
 
 
 def standing(connection: Connection, project: ProjectInfo) -> dict[Answer, Labels]:
     found: dict[Answer, set[str]] = {}
-    for item, annotator, category, pass_, *_ in standing_labels(connection, project):
+    for item, annotator, category, pass_, *_ in exported_labels(connection, project):
         labels = found.setdefault((item, annotator, pass_), set())
         if category is not None:
             labels.add(category)

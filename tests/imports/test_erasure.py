@@ -12,8 +12,8 @@ from sqlalchemy.exc import DBAPIError
 from tests.flags.found import Seen, acted, record
 from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
-from tracker.projects.annotator_merge import erase_annotator, erase_everywhere
-from tracker.projects.annotators import add_alias, mentions
+from tracker.projects.annotator_merge import erase_annotator, erase_annotator_everywhere
+from tracker.projects.annotators import add_annotator_alias, find_annotator_mentions
 from tracker.projects.notes import add_note, remove_note
 
 Write = Callable[..., Path]
@@ -25,7 +25,7 @@ def with_the_name(ledger: Ledger, write: Write, project: str = "p") -> None:
     rows = f"item,annotator,category\n i,{NAME},x\n i,B,y\n j,{NAME},x\n j,B,x"
     ledger.import_file(write(rows, f"{NAME}.csv"), project)
     with ledger.writing(project) as (connection, found):
-        add_alias(connection, found, NAME, ALIAS)
+        add_annotator_alias(connection, found, NAME, ALIAS)
         add_note(connection, found, f"spoke with {NAME.upper()}")
     if project == "p":
         record(ledger, Seen(2))
@@ -38,7 +38,10 @@ def test_what_is_left_is_listed(ledger: Ledger, write: Write) -> None:
     with_the_name(ledger, write, "q")
     with ledger.writing("p") as (connection, project):
         assert erase_annotator(connection, project, ALIAS) == 2
-        left = {(one.project, one.what): one.rows for one in mentions(connection, [NAME, ALIAS])}
+        left = {
+            (one.project, one.what): one.rows
+            for one in find_annotator_mentions(connection, [NAME, ALIAS])
+        }
         acts = connection.execute(text("SELECT made_by FROM flag_changes ORDER BY number"))
         assert [row.made_by for row in acts] == [None, "(erased)"]
     both = (
@@ -55,8 +58,8 @@ def test_what_is_left_is_listed(ledger: Ledger, write: Write) -> None:
     assert ledger.verify("p").passed
     with ledger.database.write() as connection:
         with pytest.raises(NotFound):
-            erase_everywhere(connection, "nobody")
-        assert erase_everywhere(connection, NAME) == {"q": 2}
+            erase_annotator_everywhere(connection, "nobody")
+        assert erase_annotator_everywhere(connection, NAME) == {"q": 2}
     assert ledger.verify("q").passed
     assert ledger.database.check() == []
 

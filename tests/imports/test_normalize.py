@@ -9,9 +9,9 @@ import pytest
 
 from tests.helpers import csv_text, undo
 from tracker.core.errors import Refused
-from tracker.export import LABEL_COLUMNS, standing_labels
+from tracker.export import LABEL_COLUMNS, exported_labels
 from tracker.ledger import Ledger
-from tracker.projects.annotators import add_alias, list_annotators, set_kind
+from tracker.projects.annotators import add_annotator_alias, list_annotators, set_annotator_kind
 
 Write = Callable[..., Path]
 
@@ -33,9 +33,9 @@ def test_an_export_brings_truths_and_models_along(ledger: Ledger, write: Write) 
     table = [("item", "annotator", "category", "gold"), *rows]
     ledger.import_file(write(table), "here")
     with ledger.writing("here") as (connection, project):
-        set_kind(connection, project, "bot", "model")
+        set_annotator_kind(connection, project, "bot", "model")
     with ledger.reading("here") as (connection, project):
-        labels = list(standing_labels(connection, project))
+        labels = list(exported_labels(connection, project))
     file = write(csv_text([LABEL_COLUMNS, *labels]).encode(), "labels.csv")
     result = ledger.import_file(file, "there")
     assert kinds(ledger, "there") == kinds(ledger, "here")
@@ -86,6 +86,6 @@ def test_kinds_that_contradict_are_refused(
 def test_an_alias_gives_its_annotator_the_kind(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write("item,annotator,category\n i,gpt,x"), "p")
     with ledger.writing("p") as (connection, project):
-        add_alias(connection, project, "gpt", "gpt-4")
+        add_annotator_alias(connection, project, "gpt", "gpt-4")
     ledger.import_file(write(HEADER + "j,gpt-4,x,model"), "p")
     assert kinds(ledger) == {"gpt": "model"}

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers import ONE, SEVERAL, fates, stored
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
-from tracker.projects.lookup import is_numeric
+from tracker.projects.lookup import is_numeric_category_name
 from tracker.projects.project import ProjectOptions
 
 Write = Callable[..., Path]
@@ -18,12 +18,12 @@ Write = Callable[..., Path]
 
 @pytest.mark.parametrize("text", ["1_0", "٣", "inf", "nan", "1e999", "0x1", "e5", ".", "1 0"])
 def test_a_number_is_one_in_every_program(text: str) -> None:
-    assert not is_numeric(text)
+    assert not is_numeric_category_name(text)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "+2.5", ".5", "3.", "1e3", "1E-3"])
 def test_the_ways_to_write_a_number(text: str) -> None:
-    assert is_numeric(text)
+    assert is_numeric_category_name(text)
 
 
 def test_a_gold_column_is_a_reference_annotator(ledger: Ledger, write: Write) -> None:

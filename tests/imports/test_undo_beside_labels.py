@@ -16,11 +16,11 @@ from sqlalchemy import select
 from tests.helpers import SPANS, count_statements, undo
 from tests.profiles import examples
 from tracker.agreement import Query
-from tracker.agreement.groups import by_attribute
+from tracker.agreement.groups import agreement_by_attribute
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.projects.annotators import list_annotators, set_kind
-from tracker.projects.categories import labels_by_category
+from tracker.projects.annotators import list_annotators, set_annotator_kind
+from tracker.projects.categories import project_labels_by_category
 from tracker.projects.items import find_item, list_items
 from tracker.storage.schema import Change, Item, ItemFact
 
@@ -69,7 +69,7 @@ def seen(ledger: Ledger, name: str) -> dict[str, Any]:
     with ledger.reading(name) as (connection, project):
         held: dict[str, Any] = {
             "items": sorted(map(str, list_items(connection, project))),
-            "categories": labels_by_category(connection, project),
+            "categories": project_labels_by_category(connection, project),
             "annotators": [one.to_dict() for one in list_annotators(connection, project)],
             "told": {
                 item: (record.text, sorted(record.attributes.items()))
@@ -85,7 +85,7 @@ def seen(ledger: Ledger, name: str) -> dict[str, Any]:
     held["agreement"] = {key: figures[key] for key in figures if key != "project"}
     try:
         with ledger.reading(name) as (connection, project):
-            found = by_attribute(connection, project, "language", Query()).to_dict()
+            found = agreement_by_attribute(connection, project, "language", Query()).to_dict()
         held["by language"] = found["groups"]
     except InvalidOption as error:
         held["by language"] = str(error).replace(name, "p")
@@ -194,12 +194,12 @@ def test_attributes_are_known_as_they_were_and_snapshots_by_them_stay_sound(
 def test_a_kind_that_was_set_by_hand_outlives_the_imports(ledger: Ledger, write: Write) -> None:
     first = ledger.import_file(write(ANSWERS + "i,A,x,\n i,B,y,"), "p").id
     with ledger.writing("p") as (connection, project):
-        set_kind(connection, project, "B", "model")
+        set_annotator_kind(connection, project, "B", "model")
     undo(ledger, first)
     with ledger.reading("p") as (connection, project):
         assert list_annotators(connection, project) == []
     with ledger.writing("p") as (connection, project), pytest.raises(NotFound, match="'B'"):
-        set_kind(connection, project, "B", "human")
+        set_annotator_kind(connection, project, "B", "human")
     ledger.import_file(write(ANSWERS + "i,B,x,"), "p")
     with ledger.reading("p") as (connection, project):
         assert [(one.name, one.kind) for one in list_annotators(connection, project)] == [

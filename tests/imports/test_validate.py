@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import write_file
-from tracker.imports.validate import check_references
+from tracker.imports.validate import validate_staged_references
 from tracker.ledger import Ledger
 
 
@@ -29,6 +29,6 @@ def test_a_number_that_nothing_has_is_a_fault_of_the_program(
     ledger.import_file(file, "p")
     with ledger.reading("p") as (connection, project):
         sound = {"item_id": (1, 2), "annotator_id": (1, 3), "category_id": (-1, 2)}
-        check_references(connection, sound, project.id)
+        validate_staged_references(connection, sound, project.id)
         with pytest.raises(RuntimeError, match="is not all within"):
-            check_references(connection, extremes, project.id)
+            validate_staged_references(connection, extremes, project.id)

@@ -18,10 +18,10 @@ from tracker.core.tallies import (
     make_pattern,
 )
 from tracker.measures import MEASURES
-from tracker.measures.cohen import Cells, cells_of, cohen_kappas
+from tracker.measures.cohen import Cells, cohen_kappas, kappa_cells
 from tracker.measures.conger_light import conger_error, light_error, light_kappa
 from tracker.measures.estimate import Estimate
-from tracker.measures.sample import Sample, sample_of
+from tracker.measures.sample import Sample, sample_for_measures
 
 __all__ = ["Answered", "Given", "Table", "cross_table"]
 
@@ -71,7 +71,7 @@ class Answered:
     def sample(self, **reading: Any) -> Sample:
         """The answers under a reading, as `sample_of` takes it."""
         marginals = self.marginals
-        return sample_of(self.patterns, len(marginals), marginals=marginals, **reading)
+        return sample_for_measures(self.patterns, len(marginals), marginals=marginals, **reading)
 
     def estimate(self, measure: str, **reading: Any) -> Estimate:
         """A figure with its error, that of Conger's and Light's kappa included."""
@@ -87,7 +87,7 @@ class Answered:
 
     def cells(self, sample: Sample) -> Cells:
         """The cross-tables of all pairs, their answers coded as in the sample."""
-        return cells_of(list(self.tables.values()), sample.table.answers)
+        return kappa_cells(list(self.tables.values()), sample.table.answers)
 
 
 def cross_table(counts: Sequence[Sequence[int]]) -> Table:

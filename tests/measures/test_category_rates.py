@@ -11,8 +11,8 @@ from scipy.stats import beta
 from tests.measures.oracles import load
 from tests.measures.strategies import Rows, one_category, projects, several_categories, tally
 from tracker.core.errors import InvalidOption
-from tracker.measures.category_rates import category_rates, summary
-from tracker.measures.intervals import wilson
+from tracker.measures.category_rates import category_rate_summary, category_rates
+from tracker.measures.intervals import wilson_interval
 
 CATEGORIES = [0, 1, 2, 3]
 
@@ -26,8 +26,8 @@ def test_the_sandwich_table_of_siegel_2018() -> None:
     assert one.rate == 0.75
     assert one.specific_agreement == pytest.approx(6 / 7)
     assert (zero.labels, one.labels) == (950, 1050)
-    assert summary([zero, one]).lowest is zero
-    assert summary([zero, one]).mean == pytest.approx((400 / 550 + 0.75) / 2)
+    assert category_rate_summary([zero, one]).lowest is zero
+    assert category_rate_summary([zero, one]).mean == pytest.approx((400 / 550 + 0.75) / 2)
 
 
 def test_the_lazy_pair_is_visible_in_the_rare_category() -> None:
@@ -83,7 +83,7 @@ def test_bounds_hold_the_rate(rows: Rows) -> None:
 def test_perfect_category_has_wilson_bounds_on_its_items_not_on_its_pairs() -> None:
     (rate,) = category_rates(tally([[(0,)] * 5] * 4 + [[(1,)] * 5] * 6), [0], interval="t")
     assert (rate.rate, rate.standard_error, rate.potential_agreements) == (1.0, 0.0, 40)
-    assert (rate.ci_low, rate.ci_high) == wilson(1.0, 4, 0.95)
+    assert (rate.ci_low, rate.ci_high) == wilson_interval(1.0, 4, 0.95)
 
 
 def test_one_item_has_no_error_but_wide_bounds() -> None:
@@ -105,7 +105,7 @@ def test_unused_category_keeps_its_place() -> None:
 
 def test_summary_is_of_defined_rates_only() -> None:
     rows: Rows = [[(0,), (0,)], [(0,), (1,)], [(2,), (2,)]]
-    result = summary(category_rates(tally(rows), CATEGORIES))
+    result = category_rate_summary(category_rates(tally(rows), CATEGORIES))
     assert result.lowest is not None
     assert result.lowest.category == 1
     assert (result.mean, result.median) == (0.5, 0.5)
@@ -115,26 +115,26 @@ def test_a_category_of_few_pairs_is_not_the_weakest_one() -> None:
     """Of a typo that nobody repeats 0 of 13 pairs agree, which says nothing of the category."""
     typo: Rows = [[(2,), (0,)]] * 13
     rows: Rows = [[(0,), (0,)]] * 60 + [[(1,), (1,)]] * 30 + [[(0,), (1,)]] * 20 + typo
-    result = summary(category_rates(tally(rows), [0, 1, 2]))
+    result = category_rate_summary(category_rates(tally(rows), [0, 1, 2]))
     assert result.lowest is not None
     assert result.lowest.category == 1
     assert [rate.category for rate in result.passed_over] == [2]
     assert [rate.potential_agreements for rate in result.passed_over] == [13]
     assert result.mean == pytest.approx((60 / 93 + 30 / 50 + 0) / 3)
-    more = summary(category_rates(tally([*rows, *typo]), [0, 1, 2]))
+    more = category_rate_summary(category_rates(tally([*rows, *typo]), [0, 1, 2]))
     assert more.lowest is not None
     assert (more.lowest.category, more.passed_over) == (2, ())
 
 
 def test_where_no_category_has_enough_pairs_the_lowest_of_all_is_the_weakest() -> None:
     rows: Rows = [[(0,), (0,)]] * 4 + [[(0,), (1,)]]
-    result = summary(category_rates(tally(rows), [0, 1]))
+    result = category_rate_summary(category_rates(tally(rows), [0, 1]))
     assert result.lowest is not None
     assert (result.lowest.category, result.passed_over) == (1, ())
 
 
 def test_summary_of_nothing() -> None:
-    result = summary(category_rates(tally([]), CATEGORIES))
+    result = category_rate_summary(category_rates(tally([]), CATEGORIES))
     assert (result.lowest, result.mean, result.median) == (None, None, None)
 
 
@@ -152,4 +152,6 @@ def test_bounds_are_wilsons_on_the_effective_number_of_items_with_their_own_free
     variance = 10 / 9 * (3 * (6 / 11) ** 2 + (18 / 11) ** 2) / 11**2
     assert rate.standard_error == pytest.approx(variance**0.5)
     size = 9 / 11 * 2 / 11 / variance
-    assert (rate.ci_low, rate.ci_high) == pytest.approx(wilson(9 / 11, size, 0.95, freedom=3))
+    assert (rate.ci_low, rate.ci_high) == pytest.approx(
+        wilson_interval(9 / 11, size, 0.95, freedom=3)
+    )

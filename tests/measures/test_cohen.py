@@ -13,9 +13,9 @@ from tests.measures.answered import Table
 from tests.measures.strategies import one_category
 from tests.profiles import examples
 from tracker.measures import cohen as pairs
-from tracker.measures.accuracy import against_gold
-from tracker.measures.cohen import cells_of, cohen_kappa, cohen_kappas
-from tracker.measures.intervals import interval, intervals
+from tracker.measures.accuracy import accuracy_from_confusion
+from tracker.measures.cohen import cohen_kappa, cohen_kappas, kappa_cells
+from tracker.measures.intervals import confidence_interval, confidence_intervals
 from tracker.measures.weights import weights
 
 N, P = (0,), (1,)
@@ -66,8 +66,8 @@ def test_many_pairs_at_once_are_each_by_itself(weighting: str, many: list[Table]
     answers = [(n,) for n in range(4)]
     values = {0: 0.0, 1: 1.0, 2: 4.0, 3: 5.0}
     of = weights(weighting, answers, values)
-    cells = cells_of(many, answers)
-    alone = [next(cohen_kappas(cells_of([one], answers), weighting=of)) for one in many]
+    cells = kappa_cells(many, answers)
+    alone = [next(cohen_kappas(kappa_cells([one], answers), weighting=of)) for one in many]
     before, pairs._AT_A_TIME = pairs._AT_A_TIME, 8  # two pairs of four answers at a time
     try:
         found = list(cohen_kappas(cells, weighting=of))
@@ -87,7 +87,7 @@ def numbers(figure: Any) -> list[float]:
 
 
 def test_gold_of_the_turk_experiment() -> None:
-    gold = against_gold({(N, N): 9, (N, P): 6, (P, N): 2, (P, P): 13}, items=6)
+    gold = accuracy_from_confusion({(N, N): 9, (N, P): 6, (P, N): 2, (P, P): 13}, items=6)
     told = gold.to_dict()
     assert (told["items"], told["answers"]) == (6, 30)
     assert told["observed"] == pytest.approx(22 / 30)
@@ -96,17 +96,19 @@ def test_gold_of_the_turk_experiment() -> None:
 
 
 def test_gold_without_answers_is_undefined() -> None:
-    gold = against_gold({}, items=0)
+    gold = accuracy_from_confusion({}, items=0)
     assert (gold.observed, gold.cohen_kappa, gold.undefined) == (None, None, "no_overlap")
 
 
 def test_gold_of_one_category_keeps_its_accuracy() -> None:
-    gold = against_gold({(N, N): 5}, items=2)
+    gold = accuracy_from_confusion({(N, N): 5}, items=2)
     assert (gold.observed, gold.cohen_kappa, gold.undefined) == (1.0, None, "single_category")
 
 
 def test_precision_and_recall_of_each_category() -> None:
-    gold = against_gold({(N, N): 9, (N, P): 6, (P, N): 2, (P, P): 13}, 6, categories=[0, 1, 2])
+    gold = accuracy_from_confusion(
+        {(N, N): 9, (N, P): 6, (P, N): 2, (P, P): 13}, 6, categories=[0, 1, 2]
+    )
     none, positive, unused = gold.categories
     assert (none.true, none.given, none.right) == (15, 11, 9)
     assert (positive.true, positive.given, positive.right) == (15, 19, 13)
@@ -127,5 +129,7 @@ def test_intervals_at_once_are_those_one_by_one(
     rows: list[tuple[float, float, int]], confidence: float
 ) -> None:
     values, errors, items = np.array(rows).T
-    low, high = intervals(values, errors, items, confidence)
-    assert list(zip(low, high, strict=True)) == [interval(*row, confidence) for row in rows]
+    low, high = confidence_intervals(values, errors, items, confidence)
+    assert list(zip(low, high, strict=True)) == [
+        confidence_interval(*row, confidence) for row in rows
+    ]

@@ -15,11 +15,16 @@ from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns, make_pattern
 from tracker.measures.category_rates import category_rates
 from tracker.measures.coefficient import Coefficient, Parts
-from tracker.measures.cohen import FEW_PAIRS, cells_of, cohen_kappas
-from tracker.measures.confidence_bounds import Spread, bounds
-from tracker.measures.intervals import degrees_of_freedom, interval, log_intervals, wilson
-from tracker.measures.one_vs_rest import binary_coefficients
-from tracker.measures.posterior import FEW, gammas
+from tracker.measures.cohen import FEW_PAIRS, cohen_kappas, kappa_cells
+from tracker.measures.confidence_bounds import Spread, spread_bounds
+from tracker.measures.intervals import (
+    confidence_interval,
+    degrees_of_freedom,
+    log_confidence_intervals,
+    wilson_interval,
+)
+from tracker.measures.one_vs_rest import one_vs_rest_coefficients
+from tracker.measures.posterior import FEW, posterior_gamma_draws
 
 YES, NO, MAYBE = (1,), (0,), (2,)
 KAPPAS = ("fleiss_kappa", "krippendorff_alpha", "conger_kappa", "light_kappa")
@@ -69,8 +74,8 @@ def test_a_share_has_wilsons_interval_on_the_items_that_its_error_amounts_to(mea
 
 def test_weights_can_let_a_coefficient_fall_below_minus_1() -> None:
     parts = Parts(0.5, 0.8)  # the least is -0.8 / 0.2 = -4
-    found = bounds(Spread(-1.5, 0.25, parts, 40, 40, of_pairs=True), 0.95)
-    low, high = wilson(0.5, 0.25 / 0.05**2, 0.95, 39)
+    found = spread_bounds(Spread(-1.5, 0.25, parts, 40, 40, of_pairs=True), 0.95)
+    low, high = wilson_interval(0.5, 0.25 / 0.05**2, 0.95, 39)
     assert (found.low, found.high) == pytest.approx((-4 + 5 * low, -4 + 5 * high))
 
 
@@ -111,14 +116,14 @@ def test_one_item_that_carries_all_the_variance_leaves_one_degree_of_freedom() -
 
 def test_logarithmic_bounds_stay_within_minus_1_and_1() -> None:
     values, errors = np.array([0.999, -0.5, -1.2, 0.9]), np.array([0.3, 9.0, 0.1, 1e-9])
-    low, high = log_intervals(values, errors, np.full(4, 5.0), 0.95)
+    low, high = log_confidence_intervals(values, errors, np.full(4, 5.0), 0.95)
     assert (low <= values).all()
     assert (values <= high).all()
     assert (high <= 1).all()
     assert low.tolist()[:2] == [-1.0, -1.0]
     assert low[3] == pytest.approx(0.9)
     with pytest.raises(InvalidOption):
-        log_intervals(values, errors, np.full(4, 5.0), 95)
+        log_confidence_intervals(values, errors, np.full(4, 5.0), 95)
 
 
 @pytest.mark.parametrize("measure", [*SHARES, *KAPPAS])
@@ -128,7 +133,7 @@ def test_t_is_symmetric_as_it_was(measure: str) -> None:
     assert value is not None
     assert error is not None
     low = 0.0 if measure == "percent_agreement" else -1.0
-    assert told(found) == interval(value, error, found.items, 0.95, low=low)
+    assert told(found) == confidence_interval(value, error, found.items, 0.95, low=low)
     assert found.method == "t"
 
 
@@ -136,7 +141,7 @@ def test_there_is_no_other_interval() -> None:
     for ask in (
         lambda: rare(40).estimate("fleiss_kappa").coefficient(interval="wald"),
         lambda: category_rates(ItemPatterns(), [], interval="wald"),
-        lambda: next(cohen_kappas(cells_of([{(YES, NO): 3}]), interval="wald")),
+        lambda: next(cohen_kappas(kappa_cells([{(YES, NO): 3}]), interval="wald")),
     ):
         with pytest.raises(InvalidOption, match="no interval 'wald'\none of: asymmetric, t"):
             ask()
@@ -255,7 +260,7 @@ def test_a_kappa_of_named_annotators_is_as_far_from_its_bounds_as_that_of_unname
     answers = alike((30, (NO, NO)), (6, (NO, YES)), (4, (YES, YES)))
     fleiss = answers.estimate("fleiss_kappa").coefficient()
     conger = answers.estimate("conger_kappa").coefficient()
-    (cohen,) = cohen_kappas(cells_of(list(answers.tables.values())))
+    (cohen,) = cohen_kappas(kappa_cells(list(answers.tables.values())))
     assert conger.value == pytest.approx(cohen.value)
     assert told(conger) == pytest.approx(told(cohen), abs=1e-12)
     assert fleiss.value is not None
@@ -267,7 +272,7 @@ def test_a_kappa_of_named_annotators_is_as_far_from_its_bounds_as_that_of_unname
 def test_of_very_many_pairs_none_is_drawn() -> None:
     table = {(NO, NO): 30, (NO, YES): 5, (YES, YES): 5}
     methods = [
-        {one.method for one in cohen_kappas(cells_of([table] * pairs))}
+        {one.method for one in cohen_kappas(kappa_cells([table] * pairs))}
         for pairs in (FEW_PAIRS, FEW_PAIRS + 1)
     ]
     assert methods == [{"posterior"}, {"log"}]
@@ -275,7 +280,7 @@ def test_of_very_many_pairs_none_is_drawn() -> None:
 
 def test_each_category_against_the_rest_has_bounds_of_its_own() -> None:
     answers = alike((30, (NO, NO)), (4, (NO, YES)), (3, (YES, YES)), (1, (YES, MAYBE)))
-    found = binary_coefficients(answers.sample(), [0, 1, 2])
+    found = one_vs_rest_coefficients(answers.sample(), [0, 1, 2])
     for pair in found.values():
         assert {one.method for one in pair} == {"posterior"}
     as_two = alike((37, (NO, NO)), (1, (NO, YES))).estimate("fleiss_kappa").coefficient()
@@ -302,7 +307,7 @@ def test_rates_of_categories_are_drawn_given_that_somebody_gave_them() -> None:
 @pytest.mark.parametrize("columns", [3, 60])
 def test_draws_are_those_of_gamma_distributions_whatever_the_columns(columns: int) -> None:
     shapes = tuple(0.5 + n % 30 for n in range(columns))
-    found = gammas(shapes, 0.95)
+    found = posterior_gamma_draws(shapes, 0.95)
     assert found.shape == (2000, columns)
     assert found.mean(axis=0) == pytest.approx(np.array(shapes), rel=0.01)
     assert found.var(axis=0) == pytest.approx(np.array(shapes), rel=0.03)

@@ -20,13 +20,13 @@ from tests.profiles import examples
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
-from tracker.measures.bootstrap import bootstrap, draws
+from tracker.measures.bootstrap import bootstrap, bootstrap_draws
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.confidence_bounds import INTERVALS
 from tracker.measures.conger_light import conger_kappa
-from tracker.measures.jackknife import clustered, over_annotators
-from tracker.measures.sample import Sample, sample_of
+from tracker.measures.jackknife import coefficient_over_clusters, jackknife_over_annotators
+from tracker.measures.sample import Sample, sample_for_measures
 
 BOOTSTRAPPED = {name: one.redrawn for name, one in MEASURES.items() if one.redrawn is not None}
 Metric = dict[str, Any]
@@ -75,11 +75,14 @@ def test_an_items_influence_is_the_slope_of_the_coefficient(of: Of, answering: f
     many = ItemPatterns({p: n * 1_000_000 for p, n in crowd(100, 3, answering=answering).patterns})
     function = MEASURES[measure].function
     assert function is not None
-    found = function(sample_of(many, 4, **reading))
+    found = function(sample_for_measures(many, 4, **reading))
     assert found.influence is not None
     for place, (pattern, items) in enumerate(many):
         beside = [
-            value_of(measure, sample_of(ItemPatterns({**many.counts, pattern: n}), 4, **reading))
+            value_of(
+                measure,
+                sample_for_measures(ItemPatterns({**many.counts, pattern: n}), 4, **reading),
+            )
             for n in (items - 1000, items + 1000)
         ]
         slope = (beside[1] - beside[0]) / 2000
@@ -223,7 +226,7 @@ def by_cluster(
         (pattern,) = Answered([given_]).patterns.counts
         sums[cluster] += found.influence[place[pattern]]
     powers = sum(total**2 for total in sums.values()), sum(total**4 for total in sums.values())
-    return clustered(
+    return coefficient_over_clusters(
         found.coefficient(interval=how), powers, len(sums), "document", how, of_pairs=found.of_pairs
     )
 
@@ -266,7 +269,7 @@ def test_one_cluster_supports_no_error_and_nothing_has_none() -> None:
     assert (one.standard_error, one.ci_low, one.ci_high, one.method) == (None, None, None, None)
     assert one.value is not None
     blank = Coefficient("fleiss_kappa", None, "no_overlap")
-    assert clustered(blank, (1.0, 1.0), 5, "document") is blank
+    assert coefficient_over_clusters(blank, (1.0, 1.0), 5, "document") is blank
 
 
 # -- the bootstrap -------------------------------------------------------------------------
@@ -301,14 +304,14 @@ def test_the_same_seed_gives_the_same_bootstrap() -> None:
 
 def test_draws_are_samples_of_as_many_items() -> None:
     sample = crowd(40, 2).sample()
-    drawn = np.concatenate(list(draws(sample, 200, seed=3)))
+    drawn = np.concatenate(list(bootstrap_draws(sample, 200, seed=3)))
     assert drawn.shape == (200, len(sample.table.items))
     assert set(drawn.sum(axis=1)) == {40.0}
     # The mean of 200 draws of n p (1 - p) variance each.
     spread = np.sqrt(sample.table.items / 200)
     assert (np.abs(drawn.mean(axis=0) - sample.table.items) < 5 * spread).all()
     with pytest.raises(InvalidOption, match="1000"):
-        next(draws(sample, 1, seed=0))
+        next(bootstrap_draws(sample, 1, seed=0))
 
 
 @pytest.mark.parametrize("measure", BOOTSTRAPPED)
@@ -352,20 +355,20 @@ def test_samples_of_what_does_not_vary_leave_the_exact_bound() -> None:
 
 
 def test_the_jackknife_over_annotators_by_hand() -> None:
-    found = over_annotators(Coefficient("fleiss_kappa", 0.5), [0.4, 0.5, 0.6, 0.7])
+    found = jackknife_over_annotators(Coefficient("fleiss_kappa", 0.5), [0.4, 0.5, 0.6, 0.7])
     # (n - 1) / n times the squared distances from .55: .75 * .05.
     assert found.standard_error == pytest.approx(math.sqrt(0.0375))
     # t of three degrees of freedom at 97.5 % is 3.182; both bounds are cut off at the limits.
     assert found.ci_low == pytest.approx(0.5 - 3.1824 * math.sqrt(0.0375), abs=1e-4)
     assert (found.ci_high, found.method) == (1.0, "jackknife over annotators")
-    shares = over_annotators(Coefficient("percent_agreement", 0.5), [0.4, 0.5, 0.6, 0.7])
+    shares = jackknife_over_annotators(Coefficient("percent_agreement", 0.5), [0.4, 0.5, 0.6, 0.7])
     assert shares.ci_low == 0.0
 
 
 @pytest.mark.parametrize("without", [[0.4, 0.5], [0.4, None, 0.5, 0.6], []])
 def test_too_few_annotators_support_no_error(without: list[float | None]) -> None:
     figure = Coefficient("fleiss_kappa", 0.5, standard_error=0.1, ci_low=0.3, ci_high=0.7)
-    found = over_annotators(figure, without)
+    found = jackknife_over_annotators(figure, without)
     assert (found.value, found.standard_error, found.ci_low, found.method) == (
         0.5,
         None,
@@ -373,4 +376,4 @@ def test_too_few_annotators_support_no_error(without: list[float | None]) -> Non
         None,
     )
     blank = Coefficient("fleiss_kappa", None, "no_overlap")
-    assert over_annotators(blank, without) is blank
+    assert jackknife_over_annotators(blank, without) is blank

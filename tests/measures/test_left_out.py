@@ -23,9 +23,17 @@ from tests.profiles import examples
 from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.chance_corrected import percent_agreement
-from tracker.measures.jackknife import leaving_out_each, strongest_patterns, without_one_item
-from tracker.measures.pattern_table import merge_answer, merge_patterns, without_category
-from tracker.measures.sample import sample_of
+from tracker.measures.jackknife import (
+    jackknife_item_patterns,
+    jackknife_without_item,
+    most_influential_patterns,
+)
+from tracker.measures.pattern_table import (
+    merge_pattern_answer,
+    merge_pattern_table,
+    patterns_without_category,
+)
+from tracker.measures.sample import sample_for_measures
 
 BOOTSTRAPPED = {name: one.redrawn for name, one in MEASURES.items() if one.redrawn is not None}
 some = examples(15)
@@ -35,7 +43,7 @@ DECLARED: dict[str, Any] = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.
 @some
 @given(answered(one_category | several_categories))
 def test_leaving_out_each_annotator_is_counting_without_him(answers: Answered) -> None:
-    left = dict(leaving_out_each(answers.patterns, answers.tallies))
+    left = dict(jackknife_item_patterns(answers.patterns, answers.tallies))
     assert left.keys() == answers.marginals.keys()
     for annotator, patterns in left.items():
         others = Answered(
@@ -51,20 +59,20 @@ def test_leaving_out_each_annotator_is_counting_without_him(answers: Answered) -
 @given(answered(one_category | several_categories), st.sets(st.integers(0, 3), min_size=2))
 def test_merging_is_counting_merged_answers(answers: Answered, merged: set[int]) -> None:
     into = dict.fromkeys(merged, min(merged))
-    rows = [[merge_answer(a, into) for a in given_.values()] for given_ in answers.given]
-    assert merge_patterns(answers.patterns, into) == tally(rows)
+    rows = [[merge_pattern_answer(a, into) for a in given_.values()] for given_ in answers.given]
+    assert merge_pattern_table(answers.patterns, into) == tally(rows)
 
 
 @some
 @given(complete(annotators=3))
 def test_nothing_is_left_to_agree_on_where_all_categories_are_merged(answers: Answered) -> None:
-    one = merge_patterns(answers.patterns, dict.fromkeys(range(4), 0))
+    one = merge_pattern_table(answers.patterns, dict.fromkeys(range(4), 0))
     for measure in ("fleiss_kappa", "krippendorff_alpha", "gwet_ac1", "brennan_prediger"):
         function = MEASURES[measure].function
         assert function is not None
-        found = function(sample_of(one, 3, categories=[0]))
+        found = function(sample_for_measures(one, 3, categories=[0]))
         assert (found.value, found.undefined) == (None, "single_category"), measure
-    raw = percent_agreement(sample_of(one, 3, categories=[0]))
+    raw = percent_agreement(sample_for_measures(one, 3, categories=[0]))
     assert raw.value == 1
 
 
@@ -74,14 +82,14 @@ def test_without_a_category_is_without_the_answers_that_hold_it(
     answers: Answered, category: int
 ) -> None:
     rows = [[a for a in given_.values() if category not in a] for given_ in answers.given]
-    assert without_category(answers.patterns, category) == tally(rows)
+    assert patterns_without_category(answers.patterns, category) == tally(rows)
 
 
 @some
 @given(answered())
 def test_merging_two_of_four_changes_no_more_than_those(answers: Answered) -> None:
     for first, second in combinations(range(4), 2):
-        merged = merge_patterns(answers.patterns, {second: first})
+        merged = merge_pattern_table(answers.patterns, {second: first})
         assert merged.items == answers.patterns.items
         assert merged.answers == answers.patterns.answers
         used = answers.patterns.labels_by_category()
@@ -105,14 +113,14 @@ def test_without_one_item_is_counting_without_it(
 ) -> None:
     how = {"scale" if measure == "krippendorff_alpha" else "weighting": reading}
     patterns = answers.patterns
-    sample = sample_of(patterns, 4, **how, **DECLARED)
+    sample = sample_for_measures(patterns, 4, **how, **DECLARED)
     places = list(range(len(sample.table.items)))
     function = MEASURES[measure].function
     assert function is not None
-    values = without_one_item(sample, measure, places)
+    values = jackknife_without_item(sample, measure, places)
     for (pattern, _), value in zip(patterns, values, strict=True):
         left = patterns - ItemPatterns({pattern: 1})
-        wanted = function(sample_of(left, 4, **how, **DECLARED)).value
+        wanted = function(sample_for_measures(left, 4, **how, **DECLARED)).value
         assert value == (None if wanted is None else pytest.approx(wanted, abs=1e-9))
 
 
@@ -120,11 +128,11 @@ def test_the_strongest_patterns_move_the_figure_most() -> None:
     answers = crowd(60, 5)
     alpha = answers.estimate("krippendorff_alpha")
     assert alpha.influence is not None
-    order = strongest_patterns(alpha.influence, 5)
+    order = most_influential_patterns(alpha.influence, 5)
     sizes = np.abs(alpha.influence)
     assert len(order) == 5
     assert [sizes[place] for place in order] == sorted(sizes, reverse=True)[:5]
-    values = without_one_item(answers.sample(), "krippendorff_alpha", order)
+    values = jackknife_without_item(answers.sample(), "krippendorff_alpha", order)
     for place, value in zip(order, values, strict=True):
         assert value is not None
         assert alpha.value is not None

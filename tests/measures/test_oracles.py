@@ -14,12 +14,12 @@ import pytest
 from tests.measures.oracles import CASES, EXPECTED, SETS, SINGLE, figure, load
 from tracker.measures.category_rates import category_rates
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.cohen import cells_of, cohen_kappa, cohen_kappas
-from tracker.measures.intervals import interval
-from tracker.measures.jackknife import leaving_out_each
+from tracker.measures.cohen import cohen_kappa, cohen_kappas, kappa_cells
+from tracker.measures.intervals import confidence_interval
+from tracker.measures.jackknife import jackknife_item_patterns
 from tracker.measures.krippendorff import krippendorff_alpha
-from tracker.measures.one_vs_rest import binary_coefficients
-from tracker.measures.sample import sample_of
+from tracker.measures.one_vs_rest import one_vs_rest_coefficients
+from tracker.measures.sample import sample_for_measures
 
 CLOSE = 1e-9
 CLOSE_ERROR = 1e-6
@@ -148,7 +148,7 @@ def test_published_interval(case: str, key: str) -> None:
     assert published is not None
     error, bounds, freedom = published
     low = 0.0 if key.startswith("pa") else -1.0
-    assert interval(result.value, error, freedom + 1, 0.95, low=low) == near_all(bounds)
+    assert confidence_interval(result.value, error, freedom + 1, 0.95, low=low) == near_all(bounds)
     if "ratio" not in figure(case, key)["se"]:  # else the published one rests on another error
         assert (result.ci_low, result.ci_high) == near_all(bounds)
         assert result.method == "t"
@@ -223,7 +223,7 @@ def test_agreement_of_all_pairs_together(case: str) -> None:
 @pytest.mark.parametrize("case", [c for c in SINGLE if "pairwise_cohen (SK agrees)" in EXPECTED[c]])
 def test_kappa_of_every_pair(case: str) -> None:
     loaded = load(case)
-    cells = cells_of(list(loaded.tables.values()))
+    cells = kappa_cells(list(loaded.tables.values()))
     kappas = dict(zip(loaded.tables, cohen_kappas(cells), strict=True))
     rows = EXPECTED[case]["pairwise_cohen (SK agrees)"]
     assert len(rows) == len(kappas)
@@ -256,7 +256,9 @@ CATEGORY_KAPPAS = [c for c in CASES if any("fleiss.cat:" in key for key in load(
 @pytest.mark.parametrize("case", CATEGORY_KAPPAS)
 def test_kappa_of_every_category(case: str) -> None:
     loaded = load(case)
-    found = binary_coefficients(loaded.sample(**loaded.reading), list(loaded.categories.values()))
+    found = one_vs_rest_coefficients(
+        loaded.sample(**loaded.reading), list(loaded.categories.values())
+    )
     for name, number in loaded.categories.items():
         kappa, _ = found[number]
         assert kappa.value == near(figure(case, f"fleiss.cat:{name}")["value"]), name
@@ -265,7 +267,9 @@ def test_kappa_of_every_category(case: str) -> None:
 @pytest.mark.parametrize("case", SETS)
 def test_kappa_and_alpha_of_every_label_in_sets(case: str) -> None:
     loaded = load(case)
-    found = binary_coefficients(loaded.sample(**loaded.reading), list(loaded.categories.values()))
+    found = one_vs_rest_coefficients(
+        loaded.sample(**loaded.reading), list(loaded.categories.values())
+    )
     for name, number in loaded.categories.items():
         kappa, alpha = found[number]
         assert kappa.value == near(figure(case, f"per_label.fleiss:{name}")["value"]), name
@@ -278,10 +282,10 @@ WITHOUT = "per_annotator (alpha checked with KP)"
 @pytest.mark.parametrize("case", [case for case in SINGLE if WITHOUT in EXPECTED[case]])
 def test_alpha_without_each_annotator(case: str) -> None:
     loaded = load(case)
-    others = dict(leaving_out_each(loaded.patterns, loaded.tallies))
+    others = dict(jackknife_item_patterns(loaded.patterns, loaded.tallies))
     for name, row in EXPECTED[case][WITHOUT].items():
         patterns = others.pop(loaded.annotators[name])
-        alpha = krippendorff_alpha(sample_of(patterns, len(loaded.annotators) - 1))
+        alpha = krippendorff_alpha(sample_for_measures(patterns, len(loaded.annotators) - 1))
         assert alpha.value == near(row["alpha_nominal_without"]), name
         assert loaded.patterns.answers - patterns.answers == row["labels"], name
     assert others == {}

@@ -29,7 +29,7 @@ from tracker.measures.chance_corrected import percent_agreement
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.estimate import Estimate
 from tracker.measures.krippendorff import krippendorff_alpha
-from tracker.measures.sample import sample_of
+from tracker.measures.sample import sample_for_measures
 
 Metric = dict[str, Any]
 
@@ -146,7 +146,8 @@ def test_tallies_of_parts_add_up_to_the_tally_of_all(left: Rows, right: Rows) ->
         function = MEASURES[measure].function
         if function is not None and measure != "conger_kappa":
             alike(
-                function(sample_of(parts, 5, **reading)), function(sample_of(whole, 5, **reading))
+                function(sample_for_measures(parts, 5, **reading)),
+                function(sample_for_measures(whole, 5, **reading)),
             )
 
 
@@ -154,7 +155,7 @@ def test_tallies_of_parts_add_up_to_the_tally_of_all(left: Rows, right: Rows) ->
 @given(answered(), answered())
 def test_kappas_of_names_add_up_as_well(left: Answered, right: Answered) -> None:
     whole = Answered([*left.given, *right.given])
-    sample = sample_of(
+    sample = sample_for_measures(
         left.patterns + right.patterns,
         len(left.marginals | right.marginals),
         marginals={
@@ -195,7 +196,7 @@ def test_categories_that_nobody_chose_matter_to_two_coefficients_alone(answers: 
 @examples(20)
 @given(projects(one_category | several_categories))
 def test_percent_agreement_by_plain_count(rows: Rows) -> None:
-    found = percent_agreement(sample_of(tally(rows), 5, several=True))
+    found = percent_agreement(sample_for_measures(tally(rows), 5, several=True))
     pairs = [list(permutations(given_, 2)) for given_ in rows if len(given_) > 1]
     if not pairs:
         assert found.value is None
@@ -219,7 +220,7 @@ def test_alpha_by_plain_count(scale: str, rows: Rows) -> None:
     }[scale]
     units = [[values[c] for (c,) in given_] for given_ in rows if len(given_) > 1]
     every = [value for unit in units for value in unit]
-    found = krippendorff_alpha(sample_of(tally(rows), 5, scale=scale, **DECLARED))
+    found = krippendorff_alpha(sample_for_measures(tally(rows), 5, scale=scale, **DECLARED))
     if len(set(every)) < 2:
         assert found.value is None
         return
@@ -381,6 +382,8 @@ def test_an_empty_or_lonely_project_has_a_reason(rows: Rows) -> None:
         ):
             wanted = reason if patterns.items else "too_few_items"
             marginals = {1: {(0,): 1}, 2: {(1,): 1}, 3: {(0,): 1}}
-            found = function(sample_of(patterns, annotators, marginals=marginals, **reading))
+            found = function(
+                sample_for_measures(patterns, annotators, marginals=marginals, **reading)
+            )
             assert (found.value, found.undefined) == (None, wanted), measure
             assert found.standard_error is None

@@ -12,7 +12,7 @@ from scipy.stats import ttest_ind, ttest_rel
 
 from tests.profiles import examples
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.significance import Comparison, dependent, independent
+from tracker.measures.significance import Comparison, dependent_t_test, independent_t_test
 
 figure = st.integers(-20, 20).map(lambda tenths: tenths / 8)
 columns = st.lists(figure, min_size=2, max_size=15)
@@ -29,7 +29,7 @@ def test_dependent_means_are_a_paired_t_test(patterns: list[tuple[float, float, 
     n = len(rows)
     x, y = [one for one, _ in rows], [other for _, other in rows]
     assume(n > 1 and len({one - other for one, other in rows}) > 1)
-    found = dependent(
+    found = dependent_t_test(
         [(one - fmean(x)) / n for one, _, _ in patterns],
         [(other - fmean(y)) / n for _, other, _ in patterns],
         [items for _, _, items in patterns],
@@ -45,30 +45,30 @@ def test_dependent_means_are_a_paired_t_test(patterns: list[tuple[float, float, 
 
 def test_what_both_results_share_drops_out() -> None:
     shared = [0.3, -0.3, 0.1, -0.1]
-    near = dependent(shared, [0.29, -0.3, 0.11, -0.1], [5, 5, 5, 5], 0.1)
+    near = dependent_t_test(shared, [0.29, -0.3, 0.11, -0.1], [5, 5, 5, 5], 0.1)
     assert near.standard_error == pytest.approx(math.sqrt(20 / 19 * 5 * 2 * 0.01**2))
     assert near.standard_error < math.sqrt(20 / 19 * 5 * sum(u * u for u in shared)) / 10
 
 
 def test_results_that_never_differ_are_the_same() -> None:
-    found = dependent([0.1, -0.1], [0.1, -0.1], [3, 3], 0.0)
+    found = dependent_t_test([0.1, -0.1], [0.1, -0.1], [3, 3], 0.0)
     assert (found.difference, found.standard_error, found.p_value) == (0, 0, 1)
     assert (found.undefined, found.statistic, bounds(found)) == (None, None, (None, None))
 
 
 def test_a_difference_without_an_error_is_no_evidence() -> None:
-    found = dependent([0.0], [0.0], [8], 0.25)
+    found = dependent_t_test([0.0], [0.0], [8], 0.25)
     assert (found.difference, found.p_value, found.undefined) == (0.25, None, "no_spread")
 
 
 def test_dependent_on_one_item() -> None:
-    found = dependent([0.2], [0.1], [1], 0.25)
+    found = dependent_t_test([0.2], [0.1], [1], 0.25)
     assert (found.difference, found.p_value, found.undefined) == (0.25, None, "too_few_items")
 
 
 def test_influences_of_other_patterns_are_refused() -> None:
     with pytest.raises(ValueError, match="longer"):
-        dependent([0.1], [0.1, 0.2], [1], 0.0)
+        dependent_t_test([0.1], [0.1, 0.2], [1], 0.0)
 
 
 def of_mean(column: list[float]) -> Coefficient:
@@ -84,7 +84,7 @@ def of_mean(column: list[float]) -> Coefficient:
 @given(columns, columns)
 def test_independent_means_are_welchs_t_test(first: list[float], second: list[float]) -> None:
     assume(len(set(first)) > 1 and len(set(second)) > 1)
-    found = independent(of_mean(first), of_mean(second), 0.9)
+    found = independent_t_test(of_mean(first), of_mean(second), 0.9)
     expected = ttest_ind(first, second, equal_var=False)
     assert found.statistic == pytest.approx(expected.statistic, abs=1e-9)
     assert found.freedom == pytest.approx(expected.df)
@@ -104,8 +104,8 @@ def test_independent_undefined() -> None:
         (fine, single, 0.1, "too_few_items"),
         (certain, certain, 0.0, "no_spread"),
     ):
-        found = independent(first, second)
+        found = independent_t_test(first, second)
         assert (found.p_value, found.undefined, found.ci_low) == (None, reason, None)
         assert found.difference == (None if difference is None else pytest.approx(difference))
-    found = independent(certain, fine)
+    found = independent_t_test(certain, fine)
     assert (found.standard_error, found.freedom) == pytest.approx((0.1, 19))

@@ -15,9 +15,9 @@ from scipy.stats import mannwhitneyu, ttest_ind, wilcoxon
 from tests.profiles import examples
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
-from tracker.measures.hodges_lehmann import Shift, shift_of_pairs, shift_of_two
+from tracker.measures.hodges_lehmann import Shift, hodges_lehmann_shift, paired_hodges_lehmann_shift
 from tracker.measures.significance import Comparison
-from tracker.measures.two_sample import PAIRED_TESTS, UNPAIRED_TESTS, two_columns
+from tracker.measures.two_sample import PAIRED_TESTS, UNPAIRED_TESTS, two_sample_test
 
 # Student (1908), hours of sleep gained by two drugs, ten patients.
 DRUG_1 = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
@@ -48,7 +48,7 @@ def bounds(found: Comparison | Shift) -> tuple[float | None, float | None]:
 
 def test_welch_on_student_1908() -> None:
     # As printed by t.test(extra ~ group, data = sleep) in R's documentation.
-    found = two_columns(DRUG_1, DRUG_2, paired=False, test="welch_t")
+    found = two_sample_test(DRUG_1, DRUG_2, paired=False, test="welch_t")
     assert found.statistic == pytest.approx(-1.8608, abs=5e-5)
     assert found.freedom == pytest.approx(17.776, abs=5e-4)
     assert found.p_value == pytest.approx(0.07939, abs=5e-6)
@@ -57,7 +57,7 @@ def test_welch_on_student_1908() -> None:
 
 
 def test_paired_t_on_student_1908() -> None:
-    found = two_columns(DRUG_1, DRUG_2, paired=True, test="paired_t")
+    found = two_sample_test(DRUG_1, DRUG_2, paired=True, test="paired_t")
     assert found.statistic == pytest.approx(-4.0621, abs=5e-5)
     assert (found.freedom, found.p_value) == (9, pytest.approx(0.002833, abs=5e-7))
     assert bounds(found) == pytest.approx((-2.4598858, -0.7001142), abs=5e-8)
@@ -66,7 +66,7 @@ def test_paired_t_on_student_1908() -> None:
 
 
 def test_wilcoxon_on_hollander_and_wolfe_1999_examples_3_1_and_3_4() -> None:
-    found = two_columns(DEPRESSION_2, DEPRESSION_1, paired=True, test="wilcoxon")
+    found = two_sample_test(DEPRESSION_2, DEPRESSION_1, paired=True, test="wilcoxon")
     assert found.statistic == 5  # theirs is 45 - 5 = 40 for the other direction
     assert found.p_value == pytest.approx(2 * 0.0195, abs=1e-4)
     assert found.difference == pytest.approx(-0.46)
@@ -75,7 +75,7 @@ def test_wilcoxon_on_hollander_and_wolfe_1999_examples_3_1_and_3_4() -> None:
 
 
 def test_mann_whitney_on_hollander_and_wolfe_1999_examples_4_1_and_4_3() -> None:
-    found = two_columns(TERM, EARLY, paired=False, test="mann_whitney")
+    found = two_sample_test(TERM, EARLY, paired=False, test="mann_whitney")
     assert found.statistic == 35
     assert found.p_value == pytest.approx(2 * 0.1272, abs=1e-4)
     assert found.difference == pytest.approx(0.305)
@@ -91,7 +91,7 @@ def test_mann_whitney_on_hollander_and_wolfe_1999_examples_4_1_and_4_3() -> None
 def test_t_tests_as_by_another_program(first: list[float], second: list[float]) -> None:
     assume(len(set(first)) > 1 and len(set(second)) > 1)
     for test, equal in (("student_t", True), ("welch_t", False)):
-        found = two_columns(first, second, paired=False, test=test)
+        found = two_sample_test(first, second, paired=False, test=test)
         expected = ttest_ind(first, second, equal_var=equal)
         assert found.p_value == pytest.approx(expected.pvalue)
         assert found.freedom == pytest.approx(expected.df)
@@ -103,26 +103,26 @@ def test_effect_of_student_is_hedges_1981(first: list[float], second: list[float
     n, m = len(first), len(second)
     pooled = ((n - 1) * variance(first) + (m - 1) * variance(second)) / (n + m - 2)
     assume(pooled > 0)
-    found = two_columns(first, second, paired=False, test="student_t")
+    found = two_sample_test(first, second, paired=False, test="student_t")
     assert found.effect_name == "hedges_g"
     # His approximation of the correction, good to a few thousandths.
     cohen = (fmean(first) - fmean(second)) / math.sqrt(pooled)
     assert found.effect == pytest.approx(cohen * (1 - 3 / (4 * (n + m - 2) - 1)), rel=0.02)
-    equal = two_columns(first, first[::-1], paired=False, test="welch_t")
+    equal = two_sample_test(first, first[::-1], paired=False, test="welch_t")
     assert equal.effect == pytest.approx(0) if len(set(first)) > 1 else equal.p_value == 1
 
 
 def test_effects_of_welch_and_student_are_one_where_variances_are() -> None:
     first, second = [1.0, 2.0, 4.0, 5.0], [3.0, 4.0, 6.0, 7.0]
     one, other = (
-        two_columns(first, second, paired=False, test=test) for test in ("welch_t", "student_t")
+        two_sample_test(first, second, paired=False, test=test) for test in ("welch_t", "student_t")
     )
     assert one.effect == pytest.approx(other.effect)
     assert (one.effect_name, other.effect_name) == ("hedges_g_average", "hedges_g")
 
 
 def test_an_effect_on_one_degree_of_freedom_cannot_be_corrected() -> None:
-    found = two_columns([1.0, 2.0], [3.0, 3.0], paired=False, test="welch_t")
+    found = two_sample_test([1.0, 2.0], [3.0, 3.0], paired=False, test="welch_t")
     assert found.p_value is not None
     assert found.effect is None
 
@@ -130,7 +130,7 @@ def test_an_effect_on_one_degree_of_freedom_cannot_be_corrected() -> None:
 @given(columns, columns)
 def test_mann_whitney_by_counting(first: list[float], second: list[float]) -> None:
     assume(len({*first, *second}) > 1)
-    found = two_columns(first, second, paired=False, test="mann_whitney")
+    found = two_sample_test(first, second, paired=False, test="mann_whitney")
     greater = sum(one > other for one, other in product(first, second))
     equal = sum(one == other for one, other in product(first, second))
     assert found.statistic == greater + equal / 2
@@ -154,13 +154,13 @@ def test_few_values_have_an_exact_p_ties_or_not(first: list[float], second: list
     orders = [u_of(chosen) for chosen in combinations(range(len(pooled)), n)]
     lower = sum(u <= orders[0] for u in orders) / len(orders)
     upper = sum(u >= orders[0] for u in orders) / len(orders)
-    found = two_columns(first, second, paired=False, test="mann_whitney")
+    found = two_sample_test(first, second, paired=False, test="mann_whitney")
     assert found.p_value == pytest.approx(min(1, 2 * min(lower, upper)))
 
 
 def test_many_values_have_the_p_of_another_program() -> None:
     first, second = [float(x * x % 101) for x in range(40)], [x * 1.5 for x in range(50)]
-    found = two_columns(first, second, paired=False, test="mann_whitney")
+    found = two_sample_test(first, second, paired=False, test="mann_whitney")
     assert found.p_value == pytest.approx(mannwhitneyu(first, second).pvalue)
 
 
@@ -170,7 +170,7 @@ def test_wilcoxon_by_counting(pairs: list[tuple[float, float]]) -> None:
     first, second = both(pairs)
     moved = [one - other for one, other in pairs]
     assume(any(moved))
-    found = two_columns(first, second, paired=True, test="wilcoxon")
+    found = two_sample_test(first, second, paired=True, test="wilcoxon")
     n = len(moved)
     walsh = [(moved[i] + moved[j]) / 2 for i in range(n) for j in range(i, n)]
     assert found.difference == median(walsh)
@@ -192,7 +192,7 @@ def test_bounds_of_a_shift_are_where_the_test_starts_to_reject(
     # Without ties: every value gets a trace of its own.
     one = [x + place * 1e-5 for place, x in enumerate(first)]
     other = [x + place * 3.1e-6 for place, x in enumerate(second)]
-    found = shift_of_two(one, other, confidence)
+    found = hodges_lehmann_shift(one, other, confidence)
     if found.low is None:
         best = mannwhitneyu(range(len(one)), range(99, 99 + len(other)), method="exact").pvalue
         assert best > 1 - confidence - 1e-12
@@ -207,7 +207,7 @@ def test_bounds_of_a_shift_are_where_the_test_starts_to_reject(
 @given(columns, st.floats(0.3, 0.99))
 def test_bounds_of_paired_shifts_likewise(column: list[float], confidence: float) -> None:
     one = [x + place * place * 1e-5 for place, x in enumerate(column)]
-    found = shift_of_pairs(one, confidence)
+    found = paired_hodges_lehmann_shift(one, confidence)
     if found.low is None:
         assert 2 * 0.5 ** len(one) > 1 - confidence - 1e-12
         return
@@ -222,8 +222,8 @@ def test_bounds_of_paired_shifts_likewise(column: list[float], confidence: float
 def test_long_columns_have_a_normal_interval_close_to_the_exact_one() -> None:
     short, long = [x * 0.37 % 1 for x in range(50)], [x * 0.37 % 1 for x in range(51)]
     for exact, normal in (
-        (shift_of_two(short, short, 0.95), shift_of_two(long, long, 0.95)),
-        (shift_of_pairs(short, 0.95), shift_of_pairs(long, 0.95)),
+        (hodges_lehmann_shift(short, short, 0.95), hodges_lehmann_shift(long, long, 0.95)),
+        (paired_hodges_lehmann_shift(short, 0.95), paired_hodges_lehmann_shift(long, 0.95)),
     ):
         assert bounds(normal) == pytest.approx(bounds(exact), abs=0.03)
         assert normal.low < normal.estimate < normal.high
@@ -233,8 +233,8 @@ def test_long_columns_have_a_normal_interval_close_to_the_exact_one() -> None:
 def test_the_other_way_round_everything_turns(pairs: list[tuple[float, float]]) -> None:
     first, second = both(pairs)
     for paired in (True, False):
-        one = two_columns(first, second, paired=paired)
-        other = two_columns(second, first, paired=paired)
+        one = two_sample_test(first, second, paired=paired)
+        other = two_sample_test(second, first, paired=paired)
         assert (one.test, one.undefined) == (other.test, other.undefined)
         assert one.difference == pytest.approx(-other.difference, abs=1e-12)
         assert one.p_value == pytest.approx(other.p_value)
@@ -254,7 +254,7 @@ def test_the_design_chooses_and_never_the_figures(data: st.DataObject) -> None:
     n, m = (data.draw(st.integers(2, 40)) for _ in "ab")
     for paired, tests in ((True, ("paired_t", "wilcoxon")), (False, ("welch_t", "mann_whitney"))):
         sizes = (n, n if paired else m)
-        found = two_columns(
+        found = two_sample_test(
             *(data.draw(st.lists(figure, min_size=size, max_size=size)) for size in sizes),
             paired=paired,
         )
@@ -272,7 +272,7 @@ def test_why() -> None:
          "and 3 are too few for a test of means (fewer than 30)."),
         ((short[:1], short), False, "There are fewer than two values."),
     ):  # fmt: skip
-        assert str(two_columns(*sizes, paired=paired).why) == why
+        assert str(two_sample_test(*sizes, paired=paired).why) == why
 
 
 def near(found: Comparison) -> dict[str, Any]:
@@ -291,8 +291,8 @@ def test_figures_may_be_counted(rows: list[tuple[float, float, int]]) -> None:
                for some in (first, second)]  # fmt: skip
     for paired, tests in ((True, PAIRED_TESTS), (False, UNPAIRED_TESTS)):
         for test in (None, *tests):
-            one = two_columns(first, second, paired=paired, counts=(counts, counts), test=test)
-            other = two_columns(spelled[0], spelled[1], paired=paired, test=test)
+            one = two_sample_test(first, second, paired=paired, counts=(counts, counts), test=test)
+            other = two_sample_test(spelled[0], spelled[1], paired=paired, test=test)
             assert as_json(one) == near(other)
 
 
@@ -301,7 +301,7 @@ def test_figures_may_be_counted(rows: list[tuple[float, float, int]]) -> None:
 )
 def test_a_test_for_other_columns_is_refused(paired: bool, test: str) -> None:
     with pytest.raises(InvalidOption, match="one of"):
-        two_columns([1, 2], [3, 4], paired=paired, test=test)
+        two_sample_test([1, 2], [3, 4], paired=paired, test=test)
 
 
 # -- without variation ------------------------------------------------------------
@@ -309,7 +309,7 @@ def test_a_test_for_other_columns_is_refused(paired: bool, test: str) -> None:
 
 @pytest.mark.parametrize("test", [None, "paired_t", "wilcoxon"])
 def test_identical_pairs_have_p_1(test: str | None) -> None:
-    found = two_columns([0.1, 0.7, 0.3], [0.1, 0.7, 0.3], paired=True, test=test)
+    found = two_sample_test([0.1, 0.7, 0.3], [0.1, 0.7, 0.3], paired=True, test=test)
     assert (found.difference, found.p_value, found.effect, found.undefined) == (0, 1, 0, None)
     assert (found.statistic, bounds(found)) == (None, (None, None))
     assert str(found.why).endswith("no value differs.")
@@ -317,54 +317,54 @@ def test_identical_pairs_have_p_1(test: str | None) -> None:
 
 @pytest.mark.parametrize("test", [None, "welch_t", "student_t", "mann_whitney"])
 def test_two_columns_of_one_value_have_p_1(test: str | None) -> None:
-    found = two_columns([0.4, 0.4], [0.4, 0.4, 0.4], paired=False, test=test)
+    found = two_sample_test([0.4, 0.4], [0.4, 0.4, 0.4], paired=False, test=test)
     assert (found.difference, found.p_value, found.effect) == (0, 1, 0)
 
 
 def test_identical_columns_that_vary_have_p_1_too() -> None:
     for test in ("welch_t", "student_t", "mann_whitney"):
-        found = two_columns(DRUG_1, DRUG_1, paired=False, test=test)
+        found = two_sample_test(DRUG_1, DRUG_1, paired=False, test=test)
         assert (found.p_value, found.effect) == (1, 0)
         assert found.difference == 0
 
 
 def test_a_constant_difference_has_ranks_but_no_t() -> None:
     # In binary the differences are not equal: 0.5 - 0.3 and 0.4 - 0.2.
-    found = two_columns([0.3, 0.4, 0.5], [0.1, 0.2, 0.3], paired=True)
+    found = two_sample_test([0.3, 0.4, 0.5], [0.1, 0.2, 0.3], paired=True)
     assert (found.test, found.difference, found.p_value) == ("wilcoxon", 0.2, 0.25)
-    found = two_columns([0.3, 0.4, 0.5], [0.1, 0.2, 0.3], paired=True, test="paired_t")
+    found = two_sample_test([0.3, 0.4, 0.5], [0.1, 0.2, 0.3], paired=True, test="paired_t")
     assert (found.difference, found.standard_error) == (0.2, 0)
     assert (found.p_value, found.effect, found.undefined) == (None, None, "no_spread")
 
 
 def test_two_constants_have_ranks_but_no_t() -> None:
-    found = two_columns([1, 1, 1], [2, 2, 2], paired=False)
+    found = two_sample_test([1, 1, 1], [2, 2, 2], paired=False)
     assert (found.test, found.difference, found.effect) == ("mann_whitney", -1, -1)
     assert found.p_value == pytest.approx(0.1)  # two of twenty orders
     for test in ("welch_t", "student_t"):
-        found = two_columns([1, 1, 1], [2, 2, 2], paired=False, test=test)
+        found = two_sample_test([1, 1, 1], [2, 2, 2], paired=False, test=test)
         assert (found.difference, found.p_value, found.undefined) == (-1, None, "no_spread")
 
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_fewer_than_two_values(paired: bool) -> None:
     for column in ([], [0.5]):
-        found = two_columns(column, column, paired=paired)
+        found = two_sample_test(column, column, paired=paired)
         assert (found.difference, found.p_value, found.undefined) == (None, None, "too_few_items")
 
 
 def test_what_a_caller_must_not_pass() -> None:
     with pytest.raises(ValueError, match="same length"):
-        two_columns([1, 2], [1, 2, 3], paired=True)
+        two_sample_test([1, 2], [1, 2, 3], paired=True)
     for bad in (math.nan, math.inf):
         with pytest.raises(ValueError, match="not finite"):
-            two_columns([1, 2], [1, bad], paired=False)
+            two_sample_test([1, 2], [1, bad], paired=False)
     with pytest.raises(InvalidOption):
-        two_columns([1, 2], [1, 2], paired=False, confidence=95)
+        two_sample_test([1, 2], [1, 2], paired=False, confidence=95)
 
 
 def test_keys_of_the_json_in_order() -> None:
-    assert list(as_json(two_columns([1, 2], [3, 5], paired=False))) == [
+    assert list(as_json(two_sample_test([1, 2], [3, 5], paired=False))) == [
         "difference",
         "standard_error",
         "ci_low",

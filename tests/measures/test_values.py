@@ -13,8 +13,8 @@ from tracker.measures import MEASURES
 from tracker.measures.benchmark_scales import krippendorff_reading, landis_koch
 from tracker.measures.citations import SOURCES
 from tracker.measures.coefficient import NO_OVERLAP, Coefficient, Parts
-from tracker.measures.confidence_bounds import INTERVALS, Spread, bounds
-from tracker.measures.intervals import interval, wilson
+from tracker.measures.confidence_bounds import INTERVALS, Spread, spread_bounds
+from tracker.measures.intervals import confidence_interval, wilson_interval
 
 
 def test_keys_of_the_json_in_order() -> None:
@@ -41,24 +41,24 @@ def test_a_level_outside_0_to_1_is_no_coefficient() -> None:
 
 def test_student_interval_from_the_table() -> None:
     # t of 9 degrees of freedom at 97.5 % is 2.262.
-    assert interval(0.5, 0.1, 10, 0.95) == pytest.approx((0.2738, 0.7262), abs=1e-4)
+    assert confidence_interval(0.5, 0.1, 10, 0.95) == pytest.approx((0.2738, 0.7262), abs=1e-4)
 
 
 def test_interval_is_clipped_to_what_the_figure_can_be() -> None:
-    assert interval(0.95, 0.1, 10, 0.95, low=0.0)[1] == 1.0
-    assert interval(0.05, 0.1, 10, 0.95, low=0.0)[0] == 0.0
-    assert interval(-1.5, 0.1, 10, 0.95)[0] == -1.5  # never past the value itself
+    assert confidence_interval(0.95, 0.1, 10, 0.95, low=0.0)[1] == 1.0
+    assert confidence_interval(0.05, 0.1, 10, 0.95, low=0.0)[0] == 0.0
+    assert confidence_interval(-1.5, 0.1, 10, 0.95)[0] == -1.5  # never past the value itself
 
 
 def test_interval_of_one_item_is_refused() -> None:
     with pytest.raises(ValueError, match="two items"):
-        interval(0.5, 0.1, 1, 0.95)
+        confidence_interval(0.5, 0.1, 1, 0.95)
 
 
 def test_wilson_1927_interval_from_the_formula() -> None:
-    assert wilson(0.5, 10, 0.95) == pytest.approx((0.2366, 0.7634), abs=1e-4)
-    assert wilson(1.0, 4, 0.95)[1] == 1.0
-    low, high = wilson(0.5, 10, 0.95, freedom=9)
+    assert wilson_interval(0.5, 10, 0.95) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert wilson_interval(1.0, 4, 0.95)[1] == 1.0
+    low, high = wilson_interval(0.5, 10, 0.95, freedom=9)
     assert low < 0.2366
     assert high > 0.7634
 
@@ -66,7 +66,7 @@ def test_wilson_1927_interval_from_the_formula() -> None:
 def test_perfect_agreement_with_hardly_any_variation_supports_little() -> None:
     parts = Parts(observed=1.0, expected=0.98)
     for how in INTERVALS:
-        found = bounds(Spread(1.0, 0.0, parts, 50, 50), 0.95, how)
+        found = spread_bounds(Spread(1.0, 0.0, parts, 50, 50), 0.95, how)
         assert (found.low, found.high, found.method) == (-1.0, 1.0, "one-sided exact")
 
 
@@ -79,7 +79,7 @@ def test_perfect_agreement_with_hardly_any_variation_supports_little() -> None:
 )
 def test_an_error_of_0_bounds_no_other_figure(value: float, parts: Parts) -> None:
     for how in INTERVALS:
-        found = bounds(Spread(value, 0.0, parts, 9, 9), 0.95, how)
+        found = spread_bounds(Spread(value, 0.0, parts, 9, 9), 0.95, how)
         assert (found.low, found.high, found.method) == (None, None, None)
 
 

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from tests.measures.strategies import several_categories
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
-from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS, Weighting, distance, weights
+from tracker.measures.weights import (
+    DISTANCES,
+    SCALES,
+    WEIGHTS,
+    Weighting,
+    krippendorff_distances,
+    weights,
+)
 
 FIVE: list[Answer] = [(n,) for n in range(5)]
 RANKS = {n: float(n + 1) for n in range(5)}
@@ -52,11 +59,13 @@ def test_distances_of_scales() -> None:
     values = {0: 0.0, 1: 1.0, 2: 3.0}
     three = FIVE[:3]
     totals = np.array([4.0, 2.0, 6.0])
-    assert matrix(distance("nominal", three))[0].tolist() == [0, 1, 1]
-    assert matrix(distance("interval", three, values))[1].tolist() == [1, 0, 4]
-    assert matrix(distance("ratio", three, values))[1] == pytest.approx([1, 0, (2 / 4) ** 2])
+    assert matrix(krippendorff_distances("nominal", three))[0].tolist() == [0, 1, 1]
+    assert matrix(krippendorff_distances("interval", three, values))[1].tolist() == [1, 0, 4]
+    assert matrix(krippendorff_distances("ratio", three, values))[1] == pytest.approx(
+        [1, 0, (2 / 4) ** 2]
+    )
     # The answers between two ranks, half of each end: Krippendorff (2011), section E.
-    ordinal = matrix(distance("ordinal", three, totals=totals))
+    ordinal = matrix(krippendorff_distances("ordinal", three, totals=totals))
     assert ordinal[0] == pytest.approx([0, (2 + 1) ** 2, (2 + 2 + 3) ** 2])
     assert ordinal[1] == pytest.approx([(2 + 1) ** 2, 0, (1 + 3) ** 2])
 
@@ -80,10 +89,10 @@ def test_sums_in_closed_form_are_those_of_all_pairs(
         ),
         dtype=np.float64,
     )  # fmt: skip
-    make = weights if name in WEIGHTS else distance
+    make = weights if name in WEIGHTS else krippendorff_distances
     of = make(name, answers, given_) if name != "ordinal" else weights(name, answers)
     if name in SCALES and name == "ordinal":
-        of = distance(name, answers, totals=totals[0])
+        of = krippendorff_distances(name, answers, totals=totals[0])
     every = matrix(of)
     size = max(1.0, float(every.max())) * totals.sum()
     close = pytest.approx(totals @ every.T, abs=1e-9 * size)
@@ -97,7 +106,7 @@ def test_distances_of_sets_are_symmetric_and_between_0_and_1(
     answers: list[Answer], times: int
 ) -> None:
     for name in DISTANCES:
-        of = distance(name, answers)
+        of = krippendorff_distances(name, answers)
         found = matrix(of)
         assert (found == found.T).all()
         assert (np.diag(found) == 0).all()
@@ -120,14 +129,14 @@ def test_what_does_not_exist_or_needs_numbers_is_refused() -> None:
     with pytest.raises(InvalidOption, match="cubic"):
         weights("cubic", FIVE, RANKS)
     with pytest.raises(InvalidOption, match="cosine"):
-        distance("cosine", FIVE, RANKS)
+        krippendorff_distances("cosine", FIVE, RANKS)
     for refused in (
         lambda: weights("linear", FIVE),
         lambda: weights("quadratic", FIVE, {0: 1.0}),
-        lambda: distance("interval", FIVE, {0: 1.0}),
-        lambda: distance("ratio", [(0, 1), ()], RANKS),
+        lambda: krippendorff_distances("interval", FIVE, {0: 1.0}),
+        lambda: krippendorff_distances("ratio", [(0, 1), ()], RANKS),
     ):
         with pytest.raises(InvalidOption, match="numeric"):
             refused()
     with pytest.raises(InvalidOption, match="-3"):
-        distance("ratio", FIVE[:2], {0: -3.0, 1: 2.0})
+        krippendorff_distances("ratio", FIVE[:2], {0: -3.0, 1: 2.0})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracker.monitoring.cusum_state import average_run_length, limit_for
+from tracker.monitoring.cusum_state import average_run_length, cusum_limit
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_a_simulated_sum() -> None:
 
 @pytest.mark.parametrize("run_length", [4, 10, 370, 500, 1000, 100_000, 2_000_000])
 def test_the_limit_gives_the_run_length_that_was_asked_for(run_length: int) -> None:
-    assert average_run_length(limit_for(run_length)) == pytest.approx(run_length, rel=1e-6)
+    assert average_run_length(cusum_limit(run_length)) == pytest.approx(run_length, rel=1e-6)
 
 
 def test_below_what_a_limit_of_zero_gives_it_stays_zero() -> None:
-    assert limit_for(2) == limit_for(3) == 0.0
+    assert cusum_limit(2) == cusum_limit(3) == 0.0

@@ -10,8 +10,8 @@ from statsmodels.stats.diagnostic import recursive_olsresiduals
 
 from tests.monitoring.series import drawn, weekly
 from tracker.monitoring.autocorrelation import GRID, PRIOR, Autocorrelation
-from tracker.monitoring.cusum_state import Known, Sum, first_after
-from tracker.monitoring.series import laid_out
+from tracker.monitoring.cusum_state import Known, Sum, cusum_change_start
+from tracker.monitoring.series import series_of_points
 
 INDEPENDENT = 0
 """The place of no autocorrelation at all."""
@@ -118,13 +118,13 @@ def test_a_score_beyond_all_probability_is_still_a_number() -> None:
 
 
 def test_points_chosen_for_lying_far_out_count_half() -> None:
-    series = laid_out(weekly([0.5, 0.7, 0.9], [0.1, 0.1, 0.2]))
+    series = series_of_points(weekly([0.5, 0.7, 0.9], [0.1, 0.1, 0.2]))
     known = Known.of(series, 1, 3, PRIOR)
     assert known.weight[INDEPENDENT] == pytest.approx((1 / 0.01 + 1 / 0.04) / 2)
     assert known.mean[INDEPENDENT] == pytest.approx((0.7 * 4 + 0.9) / 5)
     assert (known.start, known.freedom, known.floor) == (1, 1, 0.5)
     assert known.squares[INDEPENDENT] == pytest.approx(0.04 / 0.05)
-    assert Known.of(laid_out(weekly([1.0], 0.0)), 0, 1, PRIOR).floor == 0.0
+    assert Known.of(series_of_points(weekly([1.0], 0.0)), 0, 1, PRIOR).floor == 0.0
 
 
 def test_a_sum_remembers_where_it_last_stood_at_zero() -> None:
@@ -136,9 +136,9 @@ def test_a_sum_remembers_where_it_last_stood_at_zero() -> None:
 
 
 def test_the_likeliest_place_is_looked_for_since_the_sum_left_zero() -> None:
-    series = laid_out(weekly([0.0, 0.1, 0.0, 0.1, 0.1, 0.0, 0.9, 1.0, 0.9], 0.1))
-    assert first_after(series, 0, 2, 8, 1) == 6
-    assert first_after(series, 0, 6, 8, 1) == 7
-    assert first_after(series, 4, 4, 8, 1) == 6
-    mirrored = laid_out(weekly([-value for value in series.values], 0.1))
-    assert first_after(mirrored, 0, 2, 8, -1) == 6
+    series = series_of_points(weekly([0.0, 0.1, 0.0, 0.1, 0.1, 0.0, 0.9, 1.0, 0.9], 0.1))
+    assert cusum_change_start(series, 0, 2, 8, 1) == 6
+    assert cusum_change_start(series, 0, 6, 8, 1) == 7
+    assert cusum_change_start(series, 4, 4, 8, 1) == 6
+    mirrored = series_of_points(weekly([-value for value in series.values], 0.1))
+    assert cusum_change_start(mirrored, 0, 2, 8, -1) == 6

@@ -9,11 +9,11 @@ import pytest
 
 from tests.monitoring.series import weekly
 from tracker.monitoring import Point
-from tracker.monitoring.series import laid_out
+from tracker.monitoring.series import series_of_points
 
 
 def test_no_error_counts_as_less_than_the_median_of_those_above_zero() -> None:
-    series = laid_out(weekly([1.0, 0.8, 0.7, 0.9], [0.0, 0.01, 0.03, 0.08]))
+    series = series_of_points(weekly([1.0, 0.8, 0.7, 0.9], [0.0, 0.01, 0.03, 0.08]))
     assert series.errors.tolist() == [0.03, 0.03, 0.03, 0.08]
     assert series.weights.tolist() == pytest.approx([1 / 0.0009] * 3 + [1 / 0.0064])
     assert series.known
@@ -21,24 +21,24 @@ def test_no_error_counts_as_less_than_the_median_of_those_above_zero() -> None:
 
 def test_so_far_the_median_is_of_the_points_up_to_each() -> None:
     errors = [0.0, 0.0, 0.04, 0.01, 0.0, 0.02, 0.5]
-    series = laid_out(weekly([0.5] * 7, errors), so_far=True)
+    series = series_of_points(weekly([0.5] * 7, errors), so_far=True)
     assert series.errors.tolist() == [0.04, 0.04, 0.04, 0.025, 0.025, 0.02, 0.5]
 
 
 @pytest.mark.parametrize("so_far", [False, True])
 def test_without_any_error_all_weigh_the_same(so_far: bool) -> None:
     # An error that small is the rounding of a zero.
-    series = laid_out(weekly([1.0, 0.9], [0.0, 1e-17]), so_far=so_far)
+    series = series_of_points(weekly([1.0, 0.9], [0.0, 1e-17]), so_far=so_far)
     assert (series.errors.tolist(), series.known) == ([1.0, 1.0], False)
 
 
 def test_the_mean_of_a_stretch_is_weighted() -> None:
-    series = laid_out(weekly([1.0, 2.0, 5.0, 9.0], [0.1, 0.1, 0.2, 0.1]))
+    series = series_of_points(weekly([1.0, 2.0, 5.0, 9.0], [0.1, 0.1, 0.2, 0.1]))
     assert series.mean(1, 3) == pytest.approx((4 * 2.0 + 5.0) / 5)
 
 
 def test_no_points() -> None:
-    series = laid_out([])
+    series = series_of_points([])
     assert (series.at, len(series.values), len(series.errors)) == ((), 0, 0)
 
 
@@ -56,11 +56,11 @@ def test_no_points() -> None:
 )
 def test_what_is_no_series_is_refused(points: list[Point], fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
-        laid_out(points)
+        series_of_points(points)
 
 
 def test_the_running_median_is_that_of_numpy() -> None:
     errors = np.random.default_rng(4).lognormal(-4.0, 1.0, 60)
-    found = laid_out(weekly([0.0] * 60, errors), so_far=True).errors
+    found = series_of_points(weekly([0.0] * 60, errors), so_far=True).errors
     expected = [max(error, np.median(errors[: k + 1])) for k, error in enumerate(errors)]
     assert found.tolist() == pytest.approx(expected)

@@ -12,8 +12,8 @@ from tests.monitoring.series import FIRST, drawn, wandering, weekly
 from tests.profiles import thorough
 from tracker.core.errors import InvalidOption
 from tracker.monitoring import Point, slope
-from tracker.monitoring.series import laid_out
-from tracker.monitoring.slope import line_through
+from tracker.monitoring.series import series_of_points
+from tracker.monitoring.slope import slope_line
 
 WEEKS_A_MONTH = 30 / 7
 
@@ -38,7 +38,7 @@ def test_a_line_is_that_of_statsmodels(autocorrelation: float) -> None:
     for seed in range(3):
         points = falling(seed, dispersion=9.0)
         fitted = fitted_by_statsmodels(points, autocorrelation)
-        found = line_through(laid_out(points), np.arange(20.0), autocorrelation)
+        found = slope_line(series_of_points(points), np.arange(20.0), autocorrelation)
         assert found.rise == pytest.approx(fitted.params[1])
         assert found.error == pytest.approx(fitted.bse[1])
         assert found.dispersion == pytest.approx(fitted.scale)
@@ -46,7 +46,7 @@ def test_a_line_is_that_of_statsmodels(autocorrelation: float) -> None:
 
 def test_lines_differ_by_what_restricted_likelihood_says() -> None:
     """Written out: log det of the covariance, of the information, and of what is left."""
-    series, weeks = laid_out(falling(4, dispersion=9.0)), np.arange(20.0)
+    series, weeks = series_of_points(falling(4, dispersion=9.0)), np.arange(20.0)
     columns = add_constant(weeks)
     expected, found = [], []
     for autocorrelation in (0.0, 0.5, 0.9):
@@ -58,7 +58,7 @@ def test_lines_differ_by_what_restricted_likelihood_says() -> None:
         left = series.values - columns @ line
         parts = (np.linalg.slogdet(covariance)[1], np.linalg.slogdet(information)[1])
         expected.append(sum(parts) + 18 * np.log(left @ inverse @ left))
-        found.append(line_through(series, weeks, autocorrelation).misfit)
+        found.append(slope_line(series, weeks, autocorrelation).misfit)
     assert np.diff(found) == pytest.approx(np.diff(expected))
 
 
@@ -75,7 +75,7 @@ def test_a_change_of_level_is_no_dependence() -> None:
 def test_where_they_differ_by_less_the_errors_are_taken_as_they_are() -> None:
     points = falling(0, dispersion=0.2)
     fitted = fitted_by_statsmodels(points, 0.0)
-    found = line_through(laid_out(points), np.arange(20.0), 0.0)
+    found = slope_line(series_of_points(points), np.arange(20.0), 0.0)
     assert fitted.scale < 1
     assert found.dispersion == pytest.approx(fitted.scale)
     assert found.error == pytest.approx(np.sqrt(fitted.normalized_cov_params[1, 1]))
@@ -107,7 +107,7 @@ def test_bounds_and_p_are_of_one_distribution() -> None:
 def test_without_errors_it_is_ordinary_least_squares() -> None:
     values = [0.9, 0.8, 0.85, 0.7, 0.72]
     fitted = OLS(values, add_constant(np.arange(5.0))).fit()
-    found = line_through(laid_out(weekly(values, 0.0)), np.arange(5.0), 0.0)
+    found = slope_line(series_of_points(weekly(values, 0.0)), np.arange(5.0), 0.0)
     assert found.error == pytest.approx(fitted.bse[1])
     assert slope(weekly(values, 0.0)).dispersion is None
 

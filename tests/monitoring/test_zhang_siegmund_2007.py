@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.monitoring.series import at, drawn, wandering, weekly
 from tests.profiles import thorough
 from tracker.monitoring import Point, change_points
-from tracker.monitoring.change_points import partition, spread_of_neighbours
-from tracker.monitoring.series import laid_out
+from tracker.monitoring.change_points import change_point_partition, series_neighbour_spread
+from tracker.monitoring.series import series_of_points
 
 LIFTS = [(18, 0.08), (31, -0.06), (40, 0.06)]
 
@@ -49,7 +49,7 @@ figures = st.integers(-40, 40).map(lambda tenths: tenths / 8)
 @given(st.lists(st.tuples(figures, st.sampled_from([0.05, 0.3, 1.0, 4.0])), max_size=11))
 def test_it_is_the_best_of_all_divisions(rows: list[tuple[float, float]]) -> None:
     values, variances = [value for value, _ in rows], [variance for _, variance in rows]
-    found = partition(np.array(values), np.array(variances))
+    found = change_point_partition(np.array(values), np.array(variances))
     if not rows:
         assert found == [0]
         return
@@ -59,14 +59,16 @@ def test_it_is_the_best_of_all_divisions(rows: list[tuple[float, float]]) -> Non
 
 
 def test_a_single_point_is_no_level() -> None:
-    assert partition(np.array([0.0] * 6 + [9.0] + [0.0] * 6), np.ones(13)) != [0, 6, 7]
-    assert partition(np.array([0.0, 0.0, 9.0]), np.ones(3)) == [0]
-    assert partition(np.array([0.0, 0.0, 9.0, 9.0]), np.ones(4)) == [0, 2]
+    assert change_point_partition(np.array([0.0] * 6 + [9.0] + [0.0] * 6), np.ones(13)) != [0, 6, 7]
+    assert change_point_partition(np.array([0.0, 0.0, 9.0]), np.ones(3)) == [0]
+    assert change_point_partition(np.array([0.0, 0.0, 9.0, 9.0]), np.ones(4)) == [0, 2]
 
 
 def test_far_from_zero_it_divides_the_same() -> None:
     values = np.random.default_rng(2).normal(0, 1, 60) + np.repeat([0, 3, 1], 20)
-    assert partition(values + 1e6, np.ones(60)) == partition(values, np.ones(60))
+    assert change_point_partition(values + 1e6, np.ones(60)) == change_point_partition(
+        values, np.ones(60)
+    )
 
 
 # -- the dispersion ------------------------------------------------------------------------
@@ -84,8 +86,8 @@ def test_changes_do_not_inflate_the_dispersion() -> None:
 
 def test_it_is_the_ratio_of_what_is_seen_to_what_errors_say() -> None:
     values = np.random.default_rng(8).normal(0, 0.02, 20_000)
-    series = laid_out(weekly(values, 0.01))
-    assert spread_of_neighbours(series) == pytest.approx(4.0, rel=0.04)
+    series = series_of_points(weekly(values, 0.01))
+    assert series_neighbour_spread(series) == pytest.approx(4.0, rel=0.04)
 
 
 def test_where_neighbours_are_alike_by_chance_the_levels_tell_the_dispersion() -> None:

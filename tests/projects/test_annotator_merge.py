@@ -18,11 +18,11 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.annotators import (
-    add_alias,
+    add_annotator_alias,
     annotator_names,
     list_annotators,
     rename_annotator,
-    set_kind,
+    set_annotator_kind,
 )
 from tracker.projects.project import ProjectOptions
 from tracker.snapshots import find_snapshot
@@ -134,7 +134,7 @@ def test_an_undo_takes_back_what_came_under_either_name(ledger: Ledger, write: W
 
 def test_aliases_go_where_their_annotator_goes(sqlite_ledger: Ledger, write: Write) -> None:
     take(sqlite_ledger, write, "p", FILES[0])
-    people(sqlite_ledger, add_alias, "ann b", "anna")
+    people(sqlite_ledger, add_annotator_alias, "ann b", "anna")
     people(sqlite_ledger, merge_annotators, "ann b", "ann")
     assert names(sqlite_ledger) == {"ann": ("ann b", "anna"), "bob": (), "cat": ()}
     people(sqlite_ledger, merge_annotators, "anna", "cat")  # whoever an alias is of is meant
@@ -224,9 +224,9 @@ def test_an_erasure_leaves_a_number(ledger: Ledger, write: Write) -> None:
     imports = take(ledger, write, "p", text, text.replace(",1", ",2").replace("x,", "y,"))
     undo(ledger, imports[1])
     people(ledger, rename_annotator, name, other)
-    people(ledger, add_alias, other, "billie")
+    people(ledger, add_annotator_alias, other, "billie")
     people(ledger, merge_annotators, third, other)
-    people(ledger, set_kind, other, "model")
+    people(ledger, set_annotator_kind, other, "model")
     ledger.snapshot("p", annotators=[other, "bob"])
     people(ledger, erase_annotator, other)
     with ledger.database.read() as connection:
@@ -326,8 +326,8 @@ def test_what_cannot_be_done_says_why_and_changes_nothing(
     message: str,
 ) -> None:
     take(sqlite_ledger, write, "p", FILES[0])
-    people(sqlite_ledger, add_alias, "ann", "anna")
-    people(sqlite_ledger, set_kind, "cat", "model")
+    people(sqlite_ledger, add_annotator_alias, "ann", "anna")
+    people(sqlite_ledger, set_annotator_kind, "cat", "model")
     before = stored(sqlite_ledger)
     with pytest.raises(error, match=message):
         people(sqlite_ledger, function, *given)

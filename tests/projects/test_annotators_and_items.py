@@ -11,11 +11,11 @@ from tests.helpers import SPANS, fates, standing, undo
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.annotators import (
-    add_alias,
+    add_annotator_alias,
     find_annotator,
     list_annotators,
     rename_annotator,
-    set_kind,
+    set_annotator_kind,
 )
 from tracker.projects.items import find_item, list_items
 
@@ -61,7 +61,7 @@ def test_renamed_twice_and_back(named: Ledger, write: Write) -> None:
 
 def test_answers_under_an_alias_are_the_annotators(named: Ledger, write: Write) -> None:
     with named.writing("p") as (connection, project):
-        add_alias(connection, project, "B", "worker 7")
+        add_annotator_alias(connection, project, "B", "worker 7")
     file = write("item,annotator,category\n j,worker 7,x\n i,worker 7,x")
     assert fates(named.import_file(file, "p")) == {"inserted": 1, "changed": 1}
     people = [row for row in standing(named) if row[1] == "B"]
@@ -72,14 +72,14 @@ def test_answers_under_an_alias_are_the_annotators(named: Ledger, write: Write) 
     for alias in ("ann@x.org", "worker 7"):
         slip = pytest.raises(InvalidOption, match="is already in use")
         with slip, named.writing("p") as (connection, project):
-            add_alias(connection, project, "B", alias)
+            add_annotator_alias(connection, project, "B", alias)
 
 
 def test_kinds(named: Ledger, write: Write) -> None:
     with named.writing("p") as (connection, project):
-        assert set_kind(connection, project, "B", "reference").kind == "reference"
+        assert set_annotator_kind(connection, project, "B", "reference").kind == "reference"
         with pytest.raises(InvalidOption, match="human, model, reference"):
-            set_kind(connection, project, "B", "robot")
+            set_annotator_kind(connection, project, "B", "robot")
     agreement = named.agreement("p")
     assert agreement.counts.annotators == 1
     assert agreement.gold is not None

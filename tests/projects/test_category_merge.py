@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from tests.helpers import ONE, SEVERAL, SPANS, fates, standing, undo
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.projects.categories import labels_by_category
+from tracker.projects.categories import project_labels_by_category
 from tracker.projects.project import ProjectOptions
 from tracker.storage.schema import Change
 
@@ -29,7 +29,7 @@ FILES = (
 
 def seen(ledger: Ledger, project: str = "p", **asked: Any) -> tuple[Any, ...]:
     with ledger.reading(project) as (connection, found):
-        listed = labels_by_category(connection, found)
+        listed = project_labels_by_category(connection, found)
     found_figures = ledger.agreement(project, **asked)
     figures = {one.measure: one.value and round(one.value, 9) for one in found_figures.measures}
     rates = {found_figures.categories[one.category]: one.rate for one in found_figures.rates}

@@ -17,10 +17,10 @@ from tests.helpers import csv_text
 from tracker import queries
 from tracker.core import clock
 from tracker.core.tallies import Answer, Pattern, make_pattern
-from tracker.imports.column_roles import parse_map
-from tracker.imports.loader import load
+from tracker.imports.column_roles import parse_column_roles
+from tracker.imports.loader import load_import
 from tracker.imports.readers.source import STDIN, SourceFile
-from tracker.projects.annotators import annotator_names, set_kind
+from tracker.projects.annotators import annotator_names, set_annotator_kind
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
@@ -198,10 +198,10 @@ def store_raw(
         seconds = "" if took is None else took / 1000
         text += [[*key, when, seconds, label] for label in sorted(labels or [""])]
     source = SourceFile(STDIN, io.BytesIO(csv_text(text).encode()))
-    load(connection, project, [source], parse_map([]))
+    load_import(connection, project, [source], parse_column_roles([]))
     people = {name: n for n, name in annotator_names(connection, project).items()}
     for name in people.keys() & KINDS.keys():
-        set_kind(connection, project, name, KINDS[name])
+        set_annotator_kind(connection, project, name, KINDS[name])
     items = {name: n for n, name in item_names(connection, project).items()}
     numbers = {name: n for n, name in category_names(connection, project).items()}
     kept = {items[item]: mine for item, mine in (values or {}).items() if item in items}
@@ -232,17 +232,19 @@ def compare(
 ) -> None:
     """Assert that the database counts what Python counts."""
     selection = queries.select_answers(connection, project, choice)
-    assert queries.annotators_with_answers(connection, selection) == (
+    assert queries.select_answering_annotators(connection, selection) == (
         plain.annotators_with_answers()
     )
-    assert queries.item_patterns(connection, selection).counts == plain.item_patterns()
-    assert queries.annotator_tallies(connection, selection).counts == plain.annotator_tallies()
+    assert queries.count_item_patterns(connection, selection).counts == plain.item_patterns()
+    assert (
+        queries.count_annotator_tallies(connection, selection).counts == plain.annotator_tallies()
+    )
     assert queries.pair_tallies(connection, selection).counts == plain.pair_tallies()
-    assert queries.confusions(connection, selection) == plain.confusions()
-    found = list(queries.votes(connection, selection))
+    assert queries.count_gold_confusions(connection, selection) == plain.confusions()
+    found = list(queries.count_votes(connection, selection))
     assert {(item, category): number for item, category, number in found} == plain.votes()
     assert found == sorted(found)
-    assert queries.answers_per_item(connection, selection) == plain.answers_per_item()
+    assert queries.count_answers_per_item(connection, selection) == plain.answers_per_item()
 
 
 def compare_groups(
@@ -251,22 +253,22 @@ def compare_groups(
     """Assert that the database counts the same apart by an attribute."""
     selection = queries.select_answers(connection, project, choice)
     groups = plain.groups(attribute)
-    patterns = queries.item_patterns_by(connection, selection, attribute)
+    patterns = queries.count_patterns_by_group(connection, selection, attribute)
     assert {value: found.counts for value, found in patterns.items()} == {
         value: group.item_patterns() for value, group in groups.items()
     }
-    people = queries.annotators_by(connection, selection, attribute)
+    people = queries.select_annotators_by_group(connection, selection, attribute)
     met = {value: group.annotators_with_answers() for value, group in groups.items()}
     assert {value: (who.number, who.first, who.last) for value, who in people.items()} == {
         value: (len(who), who[0], who[-1]) for value, who in met.items()
     }
     pairs = {value: group.pair_tallies() for value, group in groups.items()}
     for wanted in ([*groups], [*groups][:1], [None]):
-        found = queries.pair_tallies_by(connection, selection, attribute, wanted)
+        found = queries.pair_tallies_by_group(connection, selection, attribute, wanted)
         assert {value: tallies.counts for value, tallies in found.items()} == {
             value: pairs[value] for value in wanted if pairs.get(value)
         }
-    rows = list(queries.item_patterns_by_cluster(connection, selection, attribute))
+    rows = list(queries.count_patterns_by_cluster(connection, selection, attribute))
     clusters: Counter[tuple[str | int, Pattern]] = Counter()
     for cluster, pattern, items in rows:
         clusters[cluster, pattern] += items

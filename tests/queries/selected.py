@@ -27,7 +27,7 @@ from tracker.queries import EVERYTHING, AnswerFilter, Selection
 __all__ = ["DAY", "START", "Selected", "both_kinds", "check_each", "selected"]
 
 DAY = 86_400_000_000  # microseconds
-START = clock.parse_when("2020-01-01", now=0, end_of_day=False)
+START = clock.parse_human_time("2020-01-01", now=0, end_of_day=False)
 EXAMPLES = {"sqlite": 3, "postgresql": 1}
 CHOICES = 3  # of each drawn project
 VALUES = ("nl", "de", "")

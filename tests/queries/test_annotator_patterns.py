@@ -82,13 +82,13 @@ def blocks(chosen: Selected, number: int) -> tuple[Counts, Any]:
 def check_evidence(chosen: Selected) -> None:
     at = chosen.connection, chosen.selection
     known = any(one.at != LATE for given in chosen.passes() for one in given)
-    assert queries.present(*at).times == known
+    assert queries.select_label_contents(*at).times == known
     assert queries.gold_tallies(*at) == gold(chosen)
     assert queries.repeat_tallies(*at) == repeats(chosen)
-    assert queries.sequences(*at) == sequences(chosen)
+    assert queries.count_transitions(*at) == sequences(chosen)
     for number in (1, 2, 3, 7):
         counts, began = blocks(chosen, number)
-        found = queries.blocks(*at, number)
+        found = queries.count_timeline_blocks(*at, number)
         assert {who: mine.counts for who, mine in found.items()} == counts
         assert {who: mine.began for who, mine in found.items()} == began
 
@@ -144,7 +144,7 @@ def test_sets_are_one_answer_however_they_are_spelled(ledger: Ledger) -> None:
     with selected(ledger, rows, "several", times=times) as chosen:
         check_evidence(chosen)
         at = chosen.connection, chosen.selection
-        for tallies in (queries.gold_tallies(*at), queries.sequences(*at)):
+        for tallies in (queries.gold_tallies(*at), queries.count_transitions(*at)):
             assert [len(mine) for mine in tallies.values()] == [1, 1]
 
 
@@ -153,7 +153,7 @@ def test_an_answer_of_the_same_moment_comes_after_none(ledger: Ledger) -> None:
     times = {(item, "A", 1): START + DAY * (item > "j") for item in "ijk"}
     with selected(ledger, rows, "one", times=times) as chosen:
         check_evidence(chosen)
-        ((_, found),) = queries.sequences(chosen.connection, chosen.selection).items()
+        ((_, found),) = queries.count_transitions(chosen.connection, chosen.selection).items()
         assert [items for _, items in found.items()] == [1]
 
 
@@ -161,7 +161,7 @@ def test_fewer_answers_than_blocks(ledger: Ledger) -> None:
     rows: Rows = {(item, "A", 1): x("w") for item in "ij"}
     times = {key: START + DAY * place for place, key in enumerate(rows)}
     with selected(ledger, rows, "one", times=times) as chosen:
-        found = queries.blocks(chosen.connection, chosen.selection, 5)
+        found = queries.count_timeline_blocks(chosen.connection, chosen.selection, 5)
         assert [mine.began for mine in found.values()] == [{0: START, 1: START + DAY}]
 
 
@@ -182,11 +182,11 @@ def test_without_times_or_references_there_is_nothing(ledger: Ledger) -> None:
         empty: list[Mapping[int, Any]] = [
             queries.gold_tallies(*at),
             queries.repeat_tallies(*at),
-            queries.sequences(*at),
-            queries.blocks(*at, 4),
+            queries.count_transitions(*at),
+            queries.count_timeline_blocks(*at, 4),
         ]
         assert not any(empty)
-        assert not queries.present(*at).times
+        assert not queries.select_label_contents(*at).times
 
 
 def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
@@ -204,8 +204,8 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
             with count_statements(ledger.database.engine) as statements:
                 queries.gold_tallies(*at)
                 queries.repeat_tallies(*at)
-                queries.sequences(*at)
-                queries.blocks(*at, 4)
-                queries.present(*at)
+                queries.count_transitions(*at)
+                queries.count_timeline_blocks(*at, 4)
+                queries.select_label_contents(*at)
         numbers.append(statements.number)
     assert numbers == [10, 10]

@@ -8,7 +8,7 @@ from random import Random
 import pandas as pd
 
 from tests.helpers import count_rows, count_statements
-from tracker.export import standing_labels
+from tracker.export import exported_labels
 from tracker.ledger import Ledger
 
 MOST_ROWS = 600  # by tallies, names and recorded figures; not by labels
@@ -40,7 +40,7 @@ def test_a_question_costs_the_same_whatever_the_items(ledger: Ledger) -> None:
     ledger.import_frame(answers(10), "small")
     ledger.import_frame(answers(10_000), "large")
     with count_rows(engine) as seen, ledger.reading("large") as (connection, project):
-        assert len(list(standing_labels(connection, project))) == 50_000
+        assert len(list(exported_labels(connection, project))) == 50_000
     assert seen.number > 50_000  # a label that reaches Python is seen
     for name, question in QUESTIONS.items():
         numbers = []

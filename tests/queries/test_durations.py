@@ -36,8 +36,8 @@ def check_times(chosen: Selected) -> None:
     at = chosen.connection, chosen.selection
     beside = beside_others(chosen)
     timed = [one for given in chosen.passes() for one in given if one.spent is not None]
-    assert queries.present(*at).seconds == bool(timed), "on any pass"
-    found = queries.answer_times(*at)
+    assert queries.select_label_contents(*at).seconds == bool(timed), "on any pass"
+    found = queries.select_answer_durations(*at)
     assert found.keys() == beside.keys()
     for who, mine in beside.items():
         times = [(one.spent or 0) / 1000 for one, _ in mine]
@@ -46,7 +46,7 @@ def check_times(chosen: Selected) -> None:
         expected = AnswerTimes(len(mine), pytest.approx(median(times)), len(ratios), ratio)
         assert found[who] == expected
     for most in (1, 3):
-        fastest = queries.fastest_items(*at, beside, most)
+        fastest = queries.select_fastest_items(*at, beside, most)
         for who, mine in beside.items():
             ranked = sorted(
                 ((one.spent or 0) / others, one.item, (one.spent or 0) / 1000, others / 1000)
@@ -57,7 +57,7 @@ def check_times(chosen: Selected) -> None:
                 (item, pytest.approx(own), pytest.approx(others))
                 for _, item, own, others in ranked[:most]
             ]
-    assert queries.fastest_items(*at, [], 3) == {}
+    assert queries.select_fastest_items(*at, [], 3) == {}
 
 
 def check_days(chosen: Selected) -> None:
@@ -65,7 +65,7 @@ def check_days(chosen: Selected) -> None:
     for one in chosen.counted():
         if one.at != LATE:
             moments[one.annotator].append(one.at)
-    assert queries.days_active(chosen.connection, chosen.selection) == {
+    assert queries.count_active_days(chosen.connection, chosen.selection) == {
         who: (len({at // DAY for at in mine}), min(mine), max(mine))
         for who, mine in moments.items()
     }
@@ -101,8 +101,8 @@ def test_the_middle_of_two_and_the_mean_of_the_others(ledger: Ledger) -> None:
     with selected(ledger, rows, "one", spent=spent) as chosen:
         check_times(chosen)
         at = chosen.connection, chosen.selection
-        assert queries.answer_times(*at)[1] == AnswerTimes(2, 2.5, 1, 0.5)
-        assert queries.fastest_items(*at, [1], 5) == {1: [(1, 1.0, 2.0)]}
+        assert queries.select_answer_durations(*at)[1] == AnswerTimes(2, 2.5, 1, 0.5)
+        assert queries.select_fastest_items(*at, [1], 5) == {1: [(1, 1.0, 2.0)]}
 
 
 def test_days_are_those_of_utc(ledger: Ledger) -> None:
@@ -111,7 +111,7 @@ def test_days_are_those_of_utc(ledger: Ledger) -> None:
     times = dict(zip(rows, moments, strict=False))
     with selected(ledger, rows, "one", times=times) as chosen:
         check_days(chosen)
-        found = queries.days_active(chosen.connection, chosen.selection)
+        found = queries.count_active_days(chosen.connection, chosen.selection)
         assert found == {1: (2, moments[0], moments[2])}
 
 
@@ -123,9 +123,9 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
         with selected(ledger, rows, "one", spent=spent) as chosen:
             at = chosen.connection, chosen.selection
             with count_statements(ledger.database.engine) as statements:
-                queries.answer_times(*at)
-                queries.fastest_items(*at, [1, 2], 3)
-                queries.present(*at)
-                queries.days_active(*at)
+                queries.select_answer_durations(*at)
+                queries.select_fastest_items(*at, [1, 2], 3)
+                queries.select_label_contents(*at)
+                queries.count_active_days(*at)
         numbers.append(statements.number)
     assert numbers == [4, 4]

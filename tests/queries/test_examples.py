@@ -33,9 +33,9 @@ def check_items(chosen: Selected) -> None:
         wanted = defaultdict[int, list[tuple[Answer, Pattern]]](lambda: [NOWHERE])
         for who, own, pattern in some:
             wanted[who].append((own, pattern))
-        found = queries.items_of_answers(*at, wanted, most)
+        found = queries.select_example_items(*at, wanted, most)
         assert found == {key: known[key][:most] for key in some}
-    assert queries.items_of_answers(*at, {}, 3) == {}
+    assert queries.select_example_items(*at, {}, 3) == {}
 
 
 def check_changed(chosen: Selected) -> None:
@@ -48,7 +48,7 @@ def check_changed(chosen: Selected) -> None:
                 changed[later.annotator].append((later.item, earlier.own, later.own))
     everyone = sorted({one.annotator for one in chosen.counted()})
     for asked, most in ((everyone, 1), (everyone, 100), (everyone[:1], 2), ([], 1)):
-        found = queries.changed_items(chosen.connection, chosen.selection, asked, most)
+        found = queries.select_changed_examples(chosen.connection, chosen.selection, asked, most)
         assert found == {who: changed[who][:most] for who in asked if changed[who]}
 
 
@@ -63,7 +63,7 @@ def check_order(chosen: Selected) -> None:
                 unknown = LATE in {one.at, other.at} or one.at == other.at
                 place = 2 if unknown else int(one.at > other.at)
                 expected[one.annotator, other.annotator][place] += 1
-        found = queries.pair_order(chosen.connection, chosen.selection, pairs)
+        found = queries.count_pair_order(chosen.connection, chosen.selection, pairs)
         assert {pair: [*counts] for pair, counts in found.items()} == expected
 
 
@@ -102,7 +102,7 @@ def test_sets_are_one_answer_however_they_are_spelled(ledger: Ledger) -> None:
         check_changed(chosen)
         check_order(chosen)
         at = chosen.connection, chosen.selection
-        assert queries.pair_order(*at, [(2, 3)]) == {(2, 3): (9, 0, 0)}
+        assert queries.count_pair_order(*at, [(2, 3)]) == {(2, 3): (9, 0, 0)}
 
 
 def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
@@ -118,8 +118,8 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
             at = chosen.connection, chosen.selection
             wanted = {1: [NOWHERE]}
             with count_statements(ledger.database.engine) as statements:
-                queries.items_of_answers(*at, wanted, 3)
-                queries.changed_items(*at, [1, 2], 3)
-                queries.pair_order(*at, [(1, 2)])
+                queries.select_example_items(*at, wanted, 3)
+                queries.select_changed_examples(*at, [1, 2], 3)
+                queries.count_pair_order(*at, [(1, 2)])
         numbers.append(statements.number)
     assert numbers == [4, 4]

@@ -11,9 +11,9 @@ from tests.queries.plain import Given, Rows
 from tests.queries.selected import DAY, START, Selected, both_kinds, check_each, selected
 from tracker import queries
 from tracker.ledger import Ledger
-from tracker.projects.annotators import set_kind
-from tracker.queries import AnswerFilter, filter_of
-from tracker.queries.exclusions import Inclusion, inclusion
+from tracker.projects.annotators import set_annotator_kind
+from tracker.queries import AnswerFilter, make_answer_filter
+from tracker.queries.exclusions import Inclusion, count_included_answers
 
 FATES = ("skipped", "other_kinds", "not_chosen", "later_passes", "counted")
 
@@ -39,13 +39,13 @@ def fate(chosen: Selected, one: Given) -> str:
 
 
 def check_inclusion(chosen: Selected) -> None:
-    found = inclusion(chosen.connection, chosen.selection)
+    found = count_included_answers(chosen.connection, chosen.selection)
     fates = Counter(fate(chosen, one) for one in chosen.raw.given)
     assert {name: getattr(found, name) for name in FATES} == {name: fates[name] for name in FATES}
     assert found.standing == len(chosen.raw.given) == sum(fates.values())
     assert found.items == len({one.item for one in chosen.raw.given})
     assert (found.past, found.taken_back) == (0, 0)
-    patterns = queries.item_patterns(chosen.connection, chosen.selection)
+    patterns = queries.count_item_patterns(chosen.connection, chosen.selection)
     assert found.counted == patterns.answers
 
 
@@ -80,14 +80,14 @@ def test_every_fate_at_once(ledger: Ledger) -> None:
     ):
         with selected(ledger, rows, "one", choice=choice, times=times) as chosen:
             check_inclusion(chosen)
-            found = inclusion(chosen.connection, chosen.selection)
+            found = count_included_answers(chosen.connection, chosen.selection)
             assert tuple(getattr(found, name) for name in FATES) == expected, choice
 
 
 def of(ledger: Ledger, choice: AnswerFilter | None = None) -> Inclusion:
     with ledger.reading("p") as (connection, project):
-        selection = queries.select_answers(connection, project, choice or filter_of())
-        found = inclusion(connection, selection)
+        selection = queries.select_answers(connection, project, choice or make_answer_filter())
+        found = count_included_answers(connection, selection)
     assert sum(getattr(found, name) for name in FATES) == found.standing
     return found
 
@@ -96,11 +96,11 @@ def test_what_no_longer_stands_is_told_apart(ledger: Ledger, write: Callable[...
     header = "item,annotator,category\n"
     ledger.import_file(write(header + "1,A,x\n1,B,x\n2,A,\n3,R,y"), "p")
     with ledger.writing("p") as (connection, project):
-        set_kind(connection, project, "R", "reference")
+        set_annotator_kind(connection, project, "R", "reference")
     first = of(ledger)
     assert (first.standing, first.skipped, first.other_kinds, first.counted) == (4, 1, 1, 2)
     assert (first.items, first.past, first.taken_back) == (3, 0, 0)
-    assert of(ledger, filter_of(annotators=["A", "R"])).counted == 2
+    assert of(ledger, make_answer_filter(annotators=["A", "R"])).counted == 2
 
     revised = ledger.import_file(write(header + "1,A,y\n2,A,x"), "p")
     second = of(ledger)
@@ -141,6 +141,6 @@ def test_as_many_statements_whatever_the_answers(ledger: Ledger) -> None:
         with selected(ledger, rows, "one") as chosen:
             selection = chosen.selection
             with count_statements(ledger.database.engine) as statements:
-                assert inclusion(chosen.connection, selection).counted == 2 * items
+                assert count_included_answers(chosen.connection, selection).counted == 2 * items
         numbers.append(statements.number)
     assert numbers == [3, 3]

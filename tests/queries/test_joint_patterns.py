@@ -25,9 +25,11 @@ def own_answers(plain: Plain) -> dict[int, Counter[Answer]]:
 
 
 def check_named(chosen: Selected) -> None:
-    assert queries.marginals(chosen.connection, chosen.selection) == own_answers(chosen.plain)
+    assert queries.count_annotator_marginals(chosen.connection, chosen.selection) == own_answers(
+        chosen.plain
+    )
     found: Counter[Any] = Counter()
-    for joint, items in queries.joint_patterns(chosen.connection, chosen.selection):
+    for joint, items in queries.count_joint_patterns(chosen.connection, chosen.selection):
         assert list(joint) == sorted(joint)
         found[joint] += items
     assert found == Counter(
@@ -50,8 +52,8 @@ def test_own_answers_that_do_not_fit_into_one_integer(
 
 def test_a_project_without_answers(ledger: Ledger) -> None:
     with selected(ledger, {("i", "A", 1): None}, "one") as chosen:
-        assert queries.marginals(chosen.connection, chosen.selection) == {}
-        assert list(queries.joint_patterns(chosen.connection, chosen.selection)) == []
+        assert queries.count_annotator_marginals(chosen.connection, chosen.selection) == {}
+        assert list(queries.count_joint_patterns(chosen.connection, chosen.selection)) == []
 
 
 # -- what it costs -------------------------------------------------------------------------
@@ -67,7 +69,7 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
         with selected(ledger, rows, "one") as chosen:
             selection = chosen.selection
             with count_statements(ledger.database.engine) as statements:
-                queries.marginals(chosen.connection, selection)
-                list(queries.joint_patterns(chosen.connection, selection))
+                queries.count_annotator_marginals(chosen.connection, selection)
+                list(queries.count_joint_patterns(chosen.connection, selection))
             numbers.append(statements.number)
     assert numbers[0] == numbers[1] <= 4

@@ -43,7 +43,7 @@ def check_pairs(chosen: Selected) -> None:
     expected = chosen.plain.pair_tallies()
     declared = [(n,) for n in category_names(connection, chosen.project)]
     for answers in ((), tuple(declared[::-1]), tuple(declared[-1:])):
-        pairs, cells = queries.pair_cells(connection, selection, answers)
+        pairs, cells = queries.count_pair_cells(connection, selection, answers)
         assert tables(pairs, cells) == expected
         assert cells.answers[: len(answers)] == answers
         assert len(set(cells.answers)) == len(cells.answers)
@@ -101,7 +101,9 @@ def check_items(chosen: Selected) -> None:
     nowhere = make_pattern([(98,), (99,)])
     for wanted in ({*known}, {*sorted(known)[:1]}, {*sorted(known)[:2], nowhere}, set[Pattern]()):
         for most in (1, 2, 100):
-            found = queries.items_of_patterns(chosen.connection, chosen.selection, wanted, most)
+            found = queries.select_items_of_patterns(
+                chosen.connection, chosen.selection, wanted, most
+            )
             assert found.keys() == wanted
             assert found.get(nowhere, []) == []
             for pattern in wanted & known.keys():
@@ -131,7 +133,7 @@ def test_the_first_items_are_those_with_the_lowest_numbers(ledger: Ledger) -> No
     rows: Rows = {(f"i{n}", who, 1): frozenset("x") for n in range(3000) for who in "AB"}
     with selected(ledger, rows, "one") as chosen:
         ((pattern, items),) = items_by_pattern(chosen).items()
-        found = queries.items_of_patterns(chosen.connection, chosen.selection, {pattern}, 20)
+        found = queries.select_items_of_patterns(chosen.connection, chosen.selection, {pattern}, 20)
         assert found == {pattern: sorted(items)[:20]}
 
 
@@ -144,7 +146,7 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
         with selected(ledger, rows, "one") as chosen:
             selection, wanted = chosen.selection, {*items_by_pattern(chosen)}
             with count_statements(ledger.database.engine) as statements:
-                queries.pair_cells(chosen.connection, selection)
-                queries.items_of_patterns(chosen.connection, selection, wanted, 3)
+                queries.count_pair_cells(chosen.connection, selection)
+                queries.select_items_of_patterns(chosen.connection, selection, wanted, 3)
         numbers.append(statements.number)
     assert numbers[0] == numbers[1] <= 4

@@ -26,7 +26,9 @@ def check_passes(chosen: Selected) -> None:
             times[key] += 1
             timed[key] += known
             days[key] += (later.at - earlier.at) // DAY if known else 0
-    for row in queries.repeated_answers(*at):  # a set may be spelled in two ways: rows add up
+    for row in queries.select_repeated_answers(
+        *at
+    ):  # a set may be spelled in two ways: rows add up
         key = row.annotator, row.earlier, row.later
         assert 0 <= row.timed <= row.times > 0
         times[key] -= row.times
@@ -34,8 +36,10 @@ def check_passes(chosen: Selected) -> None:
         days[key] -= round(row.days)
     assert not any((*times.values(), *timed.values(), *days.values()))
     every = chosen.passes()
-    assert queries.present(*at).repeats == any(given[-1].number > 1 for given in every)
-    assert queries.passes_alone(*at) == sum(given[0].number > 1 for given in every)
+    assert queries.select_label_contents(*at).repeats == any(
+        given[-1].number > 1 for given in every
+    )
+    assert queries.count_unrepeated_passes(*at) == sum(given[0].number > 1 for given in every)
 
 
 @both_kinds
@@ -64,19 +68,19 @@ def test_gaps_and_skipped_passes_are_passed_over(ledger: Ledger) -> None:
     }
     with selected(ledger, rows, "one") as chosen:
         check_passes(chosen)
-        found = list(queries.repeated_answers(chosen.connection, chosen.selection))
+        found = list(queries.select_repeated_answers(chosen.connection, chosen.selection))
         assert sorted((row.times, row.earlier == row.later) for row in found) == [
             (1, False),
             (1, True),
         ]
-        assert queries.passes_alone(chosen.connection, chosen.selection) == 2
+        assert queries.count_unrepeated_passes(chosen.connection, chosen.selection) == 2
 
 
 def test_three_passes_are_two_repeats(ledger: Ledger) -> None:
     rows: Rows = {("i", "A", n): x("wxw"[n - 1]) for n in (1, 2, 3)}
     with selected(ledger, rows, "one") as chosen:
         check_passes(chosen)
-        assert len(list(queries.repeated_answers(chosen.connection, chosen.selection))) == 2
+        assert len(list(queries.select_repeated_answers(chosen.connection, chosen.selection))) == 2
 
 
 def test_time_counts_where_it_is_known_on_both_passes(ledger: Ledger) -> None:
@@ -89,7 +93,7 @@ def test_time_counts_where_it_is_known_on_both_passes(ledger: Ledger) -> None:
     }
     with selected(ledger, rows, "one", times=times) as chosen:
         check_passes(chosen)
-        found = list(queries.repeated_answers(chosen.connection, chosen.selection))
+        found = list(queries.select_repeated_answers(chosen.connection, chosen.selection))
         told = sorted((row.times, row.timed, row.days) for row in found)
         assert told == [(1, 0, 0), (1, 0, 0), (1, 0, 0), (1, 1, 3)]
 
@@ -106,9 +110,9 @@ def test_a_choice_of_times_may_leave_a_pass_alone(ledger: Ledger) -> None:
         with selected(ledger, rows, "one", choice=choice, times=times) as chosen:
             check_passes(chosen)
             at = chosen.connection, chosen.selection
-            assert len(list(queries.repeated_answers(*at))) == repeats
-            assert queries.passes_alone(*at) == alone
-            assert queries.present(*at).repeats == bool(repeats + alone)
+            assert len(list(queries.select_repeated_answers(*at))) == repeats
+            assert queries.count_unrepeated_passes(*at) == alone
+            assert queries.select_label_contents(*at).repeats == bool(repeats + alone)
 
 
 def test_as_many_statements_whatever_the_repeats(ledger: Ledger) -> None:
@@ -123,9 +127,9 @@ def test_as_many_statements_whatever_the_repeats(ledger: Ledger) -> None:
         with selected(ledger, rows, "one") as chosen:
             selection = chosen.selection
             with count_statements(ledger.database.engine) as statements:
-                found = list(queries.repeated_answers(chosen.connection, selection))
-                queries.present(chosen.connection, selection)
-                queries.passes_alone(chosen.connection, selection)
+                found = list(queries.select_repeated_answers(chosen.connection, selection))
+                queries.select_label_contents(chosen.connection, selection)
+                queries.count_unrepeated_passes(chosen.connection, selection)
             assert sum(row.times for row in found) == 2 * items
         numbers.append(statements.number)
     assert numbers == [3, 3]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.audit.crowds import seeded
 from tracker import queries
-from tracker.core.audit_tallies import TRUTH, Given, joint_answers
+from tracker.core.audit_tallies import TRUTH, Given, joint_answers_tally
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
@@ -37,10 +37,13 @@ def sampled(ledger: Ledger, annotators=(), pairs=(), since=()):
     with ledger.reading("p") as (connection, project):
         selection = queries.select_answers(connection, project)
         ids = {name: number for number, name in annotator_names(connection, project).items()}
-        joint = queries.joint_sample(
+        joint = queries.select_joint_sample(
             connection,
             selection,
-            sum(n * items for n, items in queries.answers_per_item(connection, selection).items()),
+            sum(
+                n * items
+                for n, items in queries.count_answers_per_item(connection, selection).items()
+            ),
             [ids[name] for name in annotators],
             [tuple(sorted((ids[a], ids[b]))) for a, b in pairs],
             {ids[name]: at * 1_000_000 for name, at in since},
@@ -64,7 +67,7 @@ def test_a_small_project_is_counted_whole(ledger: Ledger) -> None:
         if rows.gold.iloc[0]:
             given.append(Given(TRUTH, names[rows.gold.iloc[0]]))
         plain[tuple(given)] += 1
-    expected = joint_answers(plain.items())
+    expected = joint_answers_tally(plain.items())
     assert joint.answers == expected.answers
     for column in ("annotators", "items", "truth", "item", "annotator", "answer", "late"):
         assert getattr(joint, column).tolist() == getattr(expected, column).tolist(), column

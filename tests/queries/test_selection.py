@@ -22,7 +22,7 @@ from tracker.projects.annotators import annotator_names
 from tracker.queries import AnswerFilter
 
 DAY = 86_400_000_000
-START = clock.parse_when("2020-01-01", now=0, end_of_day=False)
+START = clock.parse_human_time("2020-01-01", now=0, end_of_day=False)
 
 ATTRIBUTES = {"lang": ("nl", "de", ""), "source": ("nl", "web")}
 CHOICES = 4  # from the answers of one seed
@@ -126,7 +126,7 @@ def test_the_lowest_pass_is_that_within_the_times(ledger: Ledger) -> None:
         project, raw = store_raw(connection, rows, "one", times=times)
 
         def agree(choice: AnswerFilter) -> bool:
-            patterns = queries.item_patterns(
+            patterns = queries.count_item_patterns(
                 connection, queries.select_answers(connection, project, choice)
             )
             ((pattern, _),) = patterns.counts.items()
@@ -173,11 +173,11 @@ def test_an_attribute_of_very_many_values(ledger: Ledger) -> None:
         project, _ = store_raw(connection, rows, "one", values=values)
         selection = queries.select_answers(connection, project)
         with pytest.raises(InvalidOption, match="more than 1,000 values"):
-            queries.item_patterns_by(connection, selection, "lang")
-        assert len(list(queries.item_patterns_by_cluster(connection, selection, "lang"))) == 1002
+            queries.count_patterns_by_group(connection, selection, "lang")
+        assert len(list(queries.count_patterns_by_cluster(connection, selection, "lang"))) == 1002
         some = AnswerFilter(where=(("lang", tuple(str(n) for n in range(1000))),))
         selection = queries.select_answers(connection, project, some)
-        assert len(queries.item_patterns_by(connection, selection, "lang")) == 1000
+        assert len(queries.count_patterns_by_group(connection, selection, "lang")) == 1000
 
 
 def test_a_thousand_values_and_items_without_any(ledger: Ledger) -> None:
@@ -186,14 +186,14 @@ def test_a_thousand_values_and_items_without_any(ledger: Ledger) -> None:
     with ledger.database.write(keep=False) as connection:
         project, _ = store_raw(connection, rows, "one", values=values)
         selection = queries.select_answers(connection, project)
-        assert len(queries.item_patterns_by(connection, selection, "lang")) == 1001
+        assert len(queries.count_patterns_by_group(connection, selection, "lang")) == 1001
 
 
 def test_nothing_chosen_is_asked_as_before(sqlite_ledger: Ledger) -> None:
     with sqlite_ledger.database.write(keep=False) as connection:
         project, _ = store_raw(connection, {("i", "A", 1): x("w"), ("i", "R", 1): x("w")}, "one")
         with count_statements(sqlite_ledger.database.engine) as statements:
-            selection = queries.select_answers(connection, project, queries.filter_of())
+            selection = queries.select_answers(connection, project, queries.make_answer_filter())
         assert statements.number == 1
         assert selection == queries.Selection(project, selection.left_out, selection.references)
         assert selection.told is None

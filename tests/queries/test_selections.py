@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from tests.helpers import count_rows, count_statements
-from tracker.agreement import Query, by_attribute
+from tracker.agreement import Query, agreement_by_attribute
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.flags import list_flags
 from tracker.ledger import Ledger
-from tracker.projects.annotators import add_alias, rename_annotator, set_kind
-from tracker.queries import Selecting, filter_of
+from tracker.projects.annotators import add_annotator_alias, rename_annotator, set_annotator_kind
+from tracker.queries import Selecting, make_answer_filter
 from tracker.snapshots import find_snapshot
 
 COLUMNS = ["item", "annotator", "category", "labeled_at", "lang", "gold"]
@@ -68,7 +68,7 @@ def test_only_some_and_all_but_some(chosen: Ledger) -> None:
 def test_other_names_are_the_annotators(chosen: Ledger) -> None:
     with chosen.writing("p") as (connection, project):
         rename_annotator(connection, project, "ann", "anna")
-        add_alias(connection, project, "bob", "robert")
+        add_annotator_alias(connection, project, "bob", "robert")
     found = chosen.agreement("p", annotators=["ann", "anna", " robert "])
     assert found.counts.annotators == 2
     assert found.selection is not None
@@ -81,7 +81,7 @@ def test_other_names_are_the_annotators(chosen: Ledger) -> None:
 
 def test_a_model_is_compared_where_it_is_named(chosen: Ledger) -> None:
     with chosen.writing("p") as (connection, project):
-        set_kind(connection, project, "cat", "model")
+        set_annotator_kind(connection, project, "cat", "model")
     assert who(chosen) == {"ann", "bob", "dot"}
     assert who(chosen, annotators=["ann", "cat"]) == {"ann", "cat"}
     assert who(chosen, exclude_annotators=["ann"]) == {"bob", "dot"}
@@ -109,9 +109,9 @@ def test_truths_stay_unless_they_are_left_out_by_name(chosen: Ledger) -> None:
 
 def test_the_flagged_are_left_out(chosen: Ledger) -> None:
     from tests.audit.test_of_projects import ROSTER
-    from tracker.simulate import crowd
+    from tracker.simulate import simulate_crowd
 
-    chosen.import_rows(crowd(200, 3, ROSTER), "q")
+    chosen.import_rows(simulate_crowd(200, 3, ROSTER), "q")
     assert chosen.agreement("q", exclude_flagged=True).selection is None
     chosen.audit("q", record=True)
     found = chosen.agreement("q", exclude_flagged=True)
@@ -181,7 +181,7 @@ def test_attributes_of_items(chosen: Ledger) -> None:
     chosen.import_frame(frame(6).assign(half="first"), "p", keep=["half"])
     assert chosen.agreement("p", where={"lang": ["nl", "de"], "half": "first"}).counts.items == 4
     with chosen.reading("p") as (connection, project):
-        found = by_attribute(connection, project, "half", Query())
+        found = agreement_by_attribute(connection, project, "half", Query())
     assert [(value, group.counts.items) for value, group in found.groups] == [
         ("first", 6),
         (None, 6),
@@ -194,9 +194,9 @@ def test_groups_have_the_figures_of_their_items(chosen: Ledger) -> None:
         Selecting(annotators=["ann", "bob"]),
         Selecting(since="2020-03-01", until="2020-03-31", where={"lang": ["nl", "de"]}),
     ):
-        question = Query(filter=filter_of(**selecting))
+        question = Query(filter=make_answer_filter(**selecting))
         with chosen.reading("p") as (connection, project):
-            told = by_attribute(connection, project, "lang", question).to_dict()
+            told = agreement_by_attribute(connection, project, "lang", question).to_dict()
         assert [group["value"] for group in told["groups"]][-1] == "nl"
         for group in told["groups"]:
             alone: Selecting = {**selecting, "where": {"lang": group["value"]}}
@@ -306,8 +306,8 @@ def test_a_choice_costs_the_same_whatever_the_items(ledger: Ledger) -> None:
 
     def groups(project: str, **selecting: Any) -> object:
         with ledger.reading(project) as (connection, found):
-            question = Query(filter=filter_of(**selecting))
-            return by_attribute(connection, found, "lang", question)
+            question = Query(filter=make_answer_filter(**selecting))
+            return agreement_by_attribute(connection, found, "lang", question)
 
     questions: list[Callable[..., object]] = [ledger.agreement, ledger.snapshot, groups]
     for question in questions:

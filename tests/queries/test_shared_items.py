@@ -18,8 +18,8 @@ from tracker.core.audit_tallies import DIFFERENT, MINORITY, SAME, PairPatterns, 
 from tracker.core.tallies import (
     Answer,
     Pattern,
-    all_answers,
-    answers_in,
+    answers_in_pattern,
+    answers_of_tallies,
     chance_of_sharing,
     make_pattern,
     minority_answers,
@@ -61,10 +61,10 @@ def kinds(tables: Tables) -> Kinds:
     for pair, counts in tables.items():
         mine = found[pair] = Counter()
         for (pattern, same), items in counts.items():
-            size, few = answers_in(pattern), minority_answers(pattern)
+            size, few = answers_in_pattern(pattern), minority_answers(pattern)
             ways = [
                 round(chance_of_sharing(pattern, answers) * size * (size - 1))
-                for answers in (all_answers(pattern), few)
+                for answers in (answers_of_tallies(pattern), few)
             ]
             given = DIFFERENT if same is None else MINORITY if same in few else SAME
             mine[size, *ways, given] += items
@@ -84,7 +84,7 @@ def kinds_in(found: SharedItems) -> Kinds:
 def check_items(chosen: Selected) -> None:
     most = max(map(len, chosen.plain.compared().values()), default=0)
     for least in (1, 2, 4):
-        found = queries.shared_items(chosen.connection, chosen.selection, most, least)
+        found = queries.count_shared_items(chosen.connection, chosen.selection, most, least)
         plain = shared(chosen, least)
         assert kinds_in(found) == kinds(plain)
         for wanted in (found.pairs[:1], found.pairs[::2], found.pairs):
@@ -139,7 +139,7 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
         with selected(ledger, rows, "one") as chosen:
             at = chosen.connection, chosen.selection
             with count_statements(ledger.database.engine) as statements:
-                found = queries.shared_items(*at, 3)
+                found = queries.count_shared_items(*at, 3)
             assert len(found.pairs) == (3 if items == 200 else 0)
         numbers.append(statements.number)
     assert numbers == [2, 2]

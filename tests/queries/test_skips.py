@@ -38,7 +38,7 @@ def check_skips(chosen: Selected) -> None:
     assert queries.skip_tallies(*at) == expected
     # There may be an empty answer on a later pass only.
     there = any(key[0] for mine in expected.values() for key in mine)
-    assert queries.present(*at).empty >= there
+    assert queries.select_label_contents(*at).empty >= there
 
 
 @both_kinds
@@ -84,7 +84,7 @@ def test_documents_without_a_span(ledger: Ledger, write: Callable[..., Path]) ->
     ledger.import_file(file, "p", options=SPANS)
     with ledger.reading("p") as (connection, project):
         selection = queries.select_answers(connection, project)
-        assert queries.present(connection, selection).empty
+        assert queries.select_label_contents(connection, selection).empty
         assert queries.skip_tallies(connection, selection) == {
             1: {(False, 1, 2): 1, (True, 2, 2): 1, (False, 0, 1): 1},
             2: {(True, 1, 2): 1, (True, 2, 2): 1},
@@ -102,6 +102,6 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
             at = chosen.connection, chosen.selection
             with count_statements(ledger.database.engine) as statements:
                 queries.skip_tallies(*at)
-                queries.present(*at)
+                queries.select_label_contents(*at)
         numbers.append(statements.number)
     assert numbers == [2, 2]

@@ -14,15 +14,15 @@ from sqlalchemy import Connection, update
 from tests.helpers import SPANS, count_statements, csv_text
 from tests.profiles import examples
 from tracker import queries
-from tracker.imports.column_roles import parse_map
-from tracker.imports.loader import load
+from tracker.imports.column_roles import parse_column_roles
+from tracker.imports.loader import load_import
 from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.ledger import Ledger
-from tracker.projects.annotators import annotator_names, set_kind
+from tracker.projects.annotators import annotator_names, set_annotator_kind
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.project import ProjectInfo, create_project
-from tracker.queries.spans import span_statement
+from tracker.queries.spans import select_span_rows
 from tracker.storage.schema import NONE_APPLIES, SKIPPED, Label
 
 Write = Callable[..., Path]
@@ -46,7 +46,7 @@ def streamed(connection: Connection, project: ProjectInfo) -> Spans:
     items, people = item_names(connection, project), annotator_names(connection, project)
     categories = category_names(connection, project)
     selection = queries.select_answers(connection, project)
-    found = list(queries.span_documents(connection, selection))
+    found = list(queries.select_span_documents(connection, selection))
     assert [one.item for one in found] == sorted({one.item for one in found})
     for one in found:
         assert list(one.answers) == sorted(one.answers)
@@ -88,7 +88,7 @@ def test_an_empty_project_has_none(ledger: Ledger, write: Write) -> None:
     file = write(HEADER + "d,A,PER,0,2,,1")
     ledger.import_file(file, "p", options=SPANS)
     with ledger.writing("p") as (connection, project):
-        set_kind(connection, project, "A", "model")
+        set_annotator_kind(connection, project, "A", "model")
     assert documents(ledger) == {}
 
 
@@ -98,7 +98,7 @@ def test_what_stands_is_counted(ledger: Ledger, write: Write) -> None:
         ledger.import_file(write(HEADER + "d,A,ORG,0,1,,1\n d,B,,,,,1"), "p")
     assert documents(ledger)["d"] == (10, {"A": [("ORG", 0, 1)], "B": []})
     with changing(ledger), ledger.writing("p") as (connection, project):
-        set_kind(connection, project, "A", "reference")
+        set_annotator_kind(connection, project, "A", "reference")
     assert documents(ledger) == {"d": (10, {"B": []}), "e": (None, {"C": [("LOC", 1, 2)]})}
 
 
@@ -128,12 +128,12 @@ def test_what_was_not_chosen_stays_out(ledger: Ledger, write: Write) -> None:
 
     def chosen(**said: object) -> dict[str, list[str]]:
         with ledger.reading("p") as (connection, project):
-            choice = queries.filter_of(**said)  # type: ignore[arg-type]
+            choice = queries.make_answer_filter(**said)  # type: ignore[arg-type]
             selection = queries.select_answers(connection, project, choice)
             items, people = item_names(connection, project), annotator_names(connection, project)
             return {
                 items[one.item]: [people[who] for who in one.answers]
-                for one in queries.span_documents(connection, selection)
+                for one in queries.select_span_documents(connection, selection)
             }
 
     assert chosen() == {"d": ["A", "B"], "e": ["A"], "f": ["B"]}
@@ -155,9 +155,9 @@ def test_one_statement_and_nothing_to_sort(sqlite_ledger: Ledger, write: Write) 
     with sqlite_ledger.reading("p") as (connection, project):
         selection = queries.select_answers(connection, project)
         with count_statements(sqlite_ledger.database.engine) as statements:
-            list(queries.span_documents(connection, selection))
+            list(queries.select_span_documents(connection, selection))
         assert statements.number == 1
-        compiled = span_statement(selection).compile(
+        compiled = select_span_rows(selection).compile(
             connection, compile_kwargs={"literal_binds": True}
         )
         plan = [row[-1] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {compiled}")]
@@ -191,9 +191,9 @@ def check(ledger: Ledger, rows: Rows) -> None:
     with ledger.database.write(keep=False) as connection:
         project = create_project(connection, "p", SPANS)
         source = SourceFile(STDIN, io.BytesIO(csv_text(told).encode()))
-        load(connection, project, [source], parse_map([]))
+        load_import(connection, project, [source], parse_column_roles([]))
         if any(who == "M" for _, who, _ in rows):
-            set_kind(connection, project, "M", "model")
+            set_annotator_kind(connection, project, "M", "model")
         assert streamed(connection, project) == expected
 
 

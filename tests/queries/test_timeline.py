@@ -24,8 +24,8 @@ from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
 from tracker.queries import DAY, AnswerFilter, Window
-from tracker.snapshots.curve import Curve, rebuilt
-from tracker.storage.as_of import as_it_was, moment_of
+from tracker.snapshots.curve import Curve, rebuilt_curve
+from tracker.storage.as_of import as_it_was, moment_as_of
 
 FIRST = 20_000  # a day since 1970: 2024-10-04
 DAYS = 20
@@ -171,7 +171,7 @@ def follow(ledger: Ledger, patch: pytest.MonkeyPatch, kind: str, case: Case) -> 
                     inside.setattr(f"tracker.queries.{name}", value)
                 assert course(connection, project, window) == expected, window
         asked = Query(("percent_agreement", "krippendorff_alpha"))
-        curve = rebuilt(connection, project, "day", [*windows][look % 2], asked)
+        curve = rebuilt_curve(connection, project, "day", [*windows][look % 2], asked)
         assert [point.moment for point in curve] == ends_of_days(plain)
         if curve.points:
             same_figures(connection, project, curve, look % len(curve.points))
@@ -180,7 +180,7 @@ def follow(ledger: Ledger, patch: pytest.MonkeyPatch, kind: str, case: Case) -> 
 def course(connection: Connection, project: ProjectInfo, window: Window) -> list[State]:
     """The state of every day, by the timeline."""
     selection = queries.select_answers(connection, project)
-    found = queries.timeline(connection, selection, window)
+    found = queries.count_timeline(connection, selection, window)
     states: list[State] = []
     for day, new in zip(EVERY_DAY, found.at(EVERY_DAY), strict=True):
         assert new is None or new[0] == day
@@ -205,7 +205,7 @@ def same_figures(connection: Connection, project: ProjectInfo, curve: Curve, pla
     since = None if curve.window == "all" else point.moment + 1 - int(curve.window[:-1]) * DAY
     measures = [one.measure for one in point.assessment.measures]
     asked = Query(measures, filter=AnswerFilter(since=since, as_of=point.moment))
-    moment = moment_of(connection, project.id, point.moment, None)
+    moment = moment_as_of(connection, project.id, point.moment, None)
     with as_it_was(connection, project.id, moment):
         then = assess(connection, project, asked)
     assert point.assessment.figures() == then.figures()
@@ -273,7 +273,7 @@ def test_each_way_is_taken(
         project, _ = play(connection, "one", EVERYTHING_AT_ONCE)
         selection = queries.select_answers(connection, project)
         event.listen(engine, "before_cursor_execute", lambda *args: sent.append(args[2]))
-        found = queries.timeline(connection, selection, Window())
+        found = queries.count_timeline(connection, selection, Window())
     *narrow, statement = (text for text in sent if "key_0" in text)
     assert len(narrow) == (way == "too narrow at first")
     assert f"key_{keys - 1}" in statement

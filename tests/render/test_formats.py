@@ -10,7 +10,7 @@ import pytest
 from tracker.core.shown import Shown
 from tracker.ledger import Ledger
 from tracker.render import formats
-from tracker.simulate import Group, crowd
+from tracker.simulate import Group, simulate_crowd
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def results(
     sqlite_ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, Any]:
     """What a ledger of many annotators and categories returns."""
-    rows = crowd(120, 7, [Group("honest", 30), Group("constant", 3), Group("random", 3)])
+    rows = simulate_crowd(120, 7, [Group("honest", 30), Group("constant", 3), Group("random", 3)])
     sqlite_ledger.import_rows(rows, "p<b>")
     for _ in range(30):
         sqlite_ledger.snapshot("p<b>")

@@ -15,7 +15,7 @@ from tracker.ledger import Ledger
 from tracker.monitoring import Point, change_points, watch
 from tracker.projects.notes import add_note
 from tracker.queries import DAY
-from tracker.simulate.demo.year import NOTES, year
+from tracker.simulate.demo.year import NOTES, simulate_demo_year
 
 HAPPENED = (("2025-05-05", "rise"), ("2025-08-04", "drop"), ("2025-09-29", "rise"))
 """The guideline; rico joins; rico has gone, and a week later the revision begins."""
@@ -29,16 +29,16 @@ def ledger(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> L
 
 
 def furnished(ledger: Ledger) -> Ledger:
-    ledger.import_rows((row for week in year() for row in week.rows), "year")
+    ledger.import_rows((row for week in simulate_demo_year() for row in week.rows), "year")
     with ledger.writing("year") as (connection, project):
         for moment, text in NOTES:
-            add_note(connection, project, text, clock.moment_of(moment, end_of_day=False))
+            add_note(connection, project, text, clock.moment_of_datetime(moment, end_of_day=False))
     return ledger
 
 
 def weeks_of(day: str) -> tuple[int, int]:
     """The beginning of a day, and four weeks later."""
-    begin = clock.parse_labelled_at(day)
+    begin = clock.parse_timestamp(day)
     return begin, begin + 28 * DAY
 
 
@@ -46,14 +46,14 @@ def weeks_of(day: str) -> tuple[int, int]:
 
 
 def test_the_same_seed_gives_the_same_rows() -> None:
-    weeks = list(year(7))
-    assert weeks == list(year(7))
-    assert weeks != list(year(8))
-    assert list(year()) == list(year(2025))
+    weeks = list(simulate_demo_year(7))
+    assert weeks == list(simulate_demo_year(7))
+    assert weeks != list(simulate_demo_year(8))
+    assert list(simulate_demo_year()) == list(simulate_demo_year(2025))
 
 
 def test_who_answers_what_and_when() -> None:
-    weeks = list(year())
+    weeks = list(simulate_demo_year())
     crowd: dict[str, set[str]] = {}
     given: Counter[tuple[str, str]] = Counter()
     for before, week in zip([None, *weeks], weeks, strict=False):

@@ -17,9 +17,9 @@ from tracker.simulate import (
     Experiment,
     Group,
     Row,
-    crowd,
-    experiment,
     parse_roster,
+    simulate_crowd,
+    simulate_experiment,
 )
 
 # The curves' end points in P. W. Siegel's notebook (2018): the rates of categories 0, 1 and 2.
@@ -60,7 +60,7 @@ def rate_and_error(rows: Iterable[Row], category: str) -> tuple[float, float]:
 @pytest.mark.parametrize("category", [0, 1, 2])
 @pytest.mark.parametrize("name", get_args(Experiment))
 def test_the_published_rates(name: Experiment, category: int) -> None:
-    rate, error = rate_and_error(experiment(name), str(category))
+    rate, error = rate_and_error(simulate_experiment(name), str(category))
     assert rate == pytest.approx(PUBLISHED[name][category], abs=3 * error)
     assert error < 0.03
 
@@ -84,13 +84,13 @@ def expected_rate(name: Experiment, category: int) -> float:
 @pytest.mark.parametrize("category", [0, 1, 2])
 @pytest.mark.parametrize("name", get_args(Experiment))
 def test_the_rates_of_a_large_experiment(name: Experiment, category: int) -> None:
-    rate, error = rate_and_error(experiment(name, items=30_000, seed=1), str(category))
+    rate, error = rate_and_error(simulate_experiment(name, items=30_000, seed=1), str(category))
     assert rate == pytest.approx(expected_rate(name, category), abs=3.5 * error)
     assert error < 0.004
 
 
 def test_an_experiment_has_three_answers_an_item_in_order() -> None:
-    rows = list(experiment("high"))
+    rows = list(simulate_experiment("high"))
     assert [row.annotator for row in rows] == list("ABC") * 1000
     assert (rows[0].item, rows[-1].item) == ("item 0001", "item 1000")
     assert [row.item for row in rows] == sorted(row.item for row in rows)
@@ -99,7 +99,7 @@ def test_an_experiment_has_three_answers_an_item_in_order() -> None:
 
 
 def test_c_in_mixed_gives_1_wherever_a_does_not_give_0() -> None:
-    items = answers_by_item(experiment("mixed", items=3000)).values()
+    items = answers_by_item(simulate_experiment("mixed", items=3000)).values()
     assert {answers["C"] for answers in items if answers["A"] != "0"} == {"1"}
     assert {answers["C"] for answers in items if answers["A"] == "0"} == {"0", "1", "2"}
 
@@ -110,23 +110,30 @@ def digest(rows: Iterable[Row]) -> str:
 
 def test_the_same_rows_on_every_machine() -> None:
     # Made by this module; they change only with the rows that every user's seed gives.
-    assert digest(experiment("mixed", items=50, seed=7)) == "5059a14f67759519"
-    assert digest(crowd(items=50, seed=7, spread=0.1, shares=[0.3, 0.7])) == "be50309c22932ddb"
+    assert digest(simulate_experiment("mixed", items=50, seed=7)) == "5059a14f67759519"
+    assert (
+        digest(simulate_crowd(items=50, seed=7, spread=0.1, shares=[0.3, 0.7]))
+        == "be50309c22932ddb"
+    )
 
 
 def test_another_seed_or_name_gives_other_answers() -> None:
-    draws = [experiment("high", 50, 0), experiment("high", 50, 1), experiment("high", 50, -1)]
-    draws += [crowd(50, 0), crowd(50, 1), crowd(50, -1)]
+    draws = [
+        simulate_experiment("high", 50, 0),
+        simulate_experiment("high", 50, 1),
+        simulate_experiment("high", 50, -1),
+    ]
+    draws += [simulate_crowd(50, 0), simulate_crowd(50, 1), simulate_crowd(50, -1)]
     assert len({digest(rows) for rows in draws}) == 6
 
 
-@pytest.mark.parametrize("rows", [experiment("low", 10**12), crowd(10**12)])
+@pytest.mark.parametrize("rows", [simulate_experiment("low", 10**12), simulate_crowd(10**12)])
 def test_rows_are_streamed(rows: Iterator[Row]) -> None:
     assert next(rows).item == "item 0000000000001"
 
 
 def test_every_item_gets_its_answers_and_every_annotator_its_share() -> None:
-    rows = list(crowd(items=1000))
+    rows = list(simulate_crowd(items=1000))
     assert {len(answers) for answers in answers_by_item(rows).values()} == {5}
     loads = Counter(row.annotator for row in rows)
     assert len(loads) == sum(group.number for group in DEFAULT_ROSTER)
@@ -137,7 +144,7 @@ def test_every_item_gets_its_answers_and_every_annotator_its_share() -> None:
 def test_who_answers_together_is_random() -> None:
     met = {
         frozenset(pair)
-        for answers in answers_by_item(crowd(items=1000)).values()
+        for answers in answers_by_item(simulate_crowd(items=1000)).values()
         for pair in itertools.combinations(answers, 2)
     }
     assert len(met) == math.comb(25, 2)
@@ -145,7 +152,7 @@ def test_who_answers_together_is_random() -> None:
 
 @pytest.mark.parametrize("roster", ["honest=3", "honest=1,copier=2", "lazy=1,honest=2"])
 def test_a_small_roster_answers_every_item(roster: str) -> None:
-    rows = crowd(items=20, annotators=parse_roster(roster))
+    rows = simulate_crowd(items=20, annotators=parse_roster(roster))
     assert {len(answers) for answers in answers_by_item(rows).values()} == {3}
 
 
@@ -153,7 +160,7 @@ def test_a_small_roster_answers_every_item(roster: str) -> None:
 @pytest.mark.parametrize("seats", [1, 2, 3])
 def test_teams_too_large_for_an_item_are_split(roster: str, seats: int) -> None:
     groups = parse_roster(roster)
-    rows = list(crowd(items=300, annotators=groups, answers_per_item=seats))
+    rows = list(simulate_crowd(items=300, annotators=groups, answers_per_item=seats))
     assert {len(answers) for answers in answers_by_item(rows).values()} == {seats}
     loads = Counter(row.annotator for row in rows)
     assert len(loads) == sum(group.number for group in groups)
@@ -161,14 +168,16 @@ def test_teams_too_large_for_an_item_are_split(roster: str, seats: int) -> None:
 
 
 def test_honest_annotators_are_as_accurate_as_asked() -> None:
-    rows = list(crowd(items=4000, annotators=[Group("honest", 5)], accuracy=0.8, spread=0.2))
+    rows = list(
+        simulate_crowd(items=4000, annotators=[Group("honest", 5)], accuracy=0.8, spread=0.2)
+    )
     right = sum(row.category == row.gold for row in rows) / len(rows)
     assert right == pytest.approx(0.8, abs=0.015)
 
 
 def test_items_differ_in_difficulty_only_when_asked() -> None:
     def variance(spread: float) -> float:
-        rows = crowd(items=4000, annotators=[Group("honest", 5)], spread=spread)
+        rows = simulate_crowd(items=4000, annotators=[Group("honest", 5)], spread=spread)
         wrong = Counter(row.item for row in rows if row.category != row.gold)
         return sum((wrong[item] - 1) ** 2 for item in {*wrong}) / 4000
 
@@ -176,26 +185,26 @@ def test_items_differ_in_difficulty_only_when_asked() -> None:
 
 
 def test_truths_come_in_the_shares_asked_for() -> None:
-    rows = crowd(4000, categories=("a", "b", "c"), shares=(6, 3, 1), answers_per_item=1)
+    rows = simulate_crowd(4000, categories=("a", "b", "c"), shares=(6, 3, 1), answers_per_item=1)
     truths = Counter(row.gold for row in rows)
     assert [truths[name] / 4000 for name in "abc"] == pytest.approx([0.6, 0.3, 0.1], abs=0.03)
 
 
 @pytest.mark.parametrize(("asked", "given"), [(None, "positive"), ("negative", "negative")])
 def test_a_constant_annotator_gives_one_category(asked: str | None, given: str) -> None:
-    answers = answers_of(crowd(items=1000, constant=asked), "constant 1")
+    answers = answers_of(simulate_crowd(items=1000, constant=asked), "constant 1")
     assert len(answers) == 200
     assert set(answers.values()) == {given}
 
 
 def test_a_random_annotator_gives_any_category_whatever_the_truth() -> None:
-    rows = [row for row in crowd(items=10_000) if row.annotator == "random 1"]
+    rows = [row for row in simulate_crowd(items=10_000) if row.annotator == "random 1"]
     right = sum(row.category == row.gold for row in rows) / len(rows)
     assert right == pytest.approx(0.5, abs=0.04)
 
 
 def test_a_copier_repeats_its_model() -> None:
-    rows = list(crowd(items=1000, annotators=parse_roster("honest=10,copier=2")))
+    rows = list(simulate_crowd(items=1000, annotators=parse_roster("honest=10,copier=2")))
     for number in (1, 2):
         model = answers_of(rows, f"annotator {number:02}")
         copy = answers_of(rows, f"copier {number}")
@@ -205,7 +214,7 @@ def test_a_copier_repeats_its_model() -> None:
 
 def test_the_lazy_pair_agrees_superbly_and_knows_nothing() -> None:
     roster = parse_roster("honest=3,lazy=2")
-    rows = list(crowd(items=5000, annotators=roster, shares=(0.9, 0.1)))
+    rows = list(simulate_crowd(items=5000, annotators=roster, shares=(0.9, 0.1)))
     first, second = answers_of(rows, "lazy 1"), answers_of(rows, "lazy 2")
     assert sum(first[item] == second[item] for item in first) / len(first) > 0.96
     pair = [row for row in rows if row.annotator.startswith("lazy")]
@@ -266,12 +275,12 @@ def test_a_roster_that_cannot_be_is_refused(text: str, message: str) -> None:
 )
 def test_a_crowd_that_cannot_be_is_refused_before_its_first_row(options: dict[str, object]) -> None:
     with pytest.raises(InvalidOption) as caught:
-        crowd(**options)  # type: ignore[arg-type]
+        simulate_crowd(**options)  # type: ignore[arg-type]
     assert caught.value.mend
 
 
 def test_an_experiment_that_cannot_be_is_refused_before_its_first_row() -> None:
     with pytest.raises(InvalidOption, match="no experiment 'middling'"):
-        experiment("middling")  # type: ignore[arg-type]
+        simulate_experiment("middling")  # type: ignore[arg-type]
     with pytest.raises(InvalidOption, match="0 items"):
-        experiment("high", items=0)
+        simulate_experiment("high", items=0)

@@ -30,7 +30,7 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
-from tracker.projects.annotators import list_annotators, set_kind
+from tracker.projects.annotators import list_annotators, set_annotator_kind
 from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
 from tracker.snapshots import Taken, store, take_snapshot
 
@@ -110,7 +110,7 @@ class Run:
         elif isinstance(step, Erase):
             erase_annotator(connection, project, *step)
         elif isinstance(step, Kind):
-            set_kind(connection, project, *step)
+            set_annotator_kind(connection, project, *step)
         elif isinstance(step, Flags):
             record_in(connection, project, *map(Seen, step.annotators))
         elif isinstance(step, Undo):
@@ -193,7 +193,7 @@ def added_up(connection: Connection, number: int) -> tuple[dict[int, int], dict[
 def plainly(connection: Connection, project: ProjectInfo) -> tuple[dict[int, int], dict[Any, int]]:
     """The same, counted of all labels that stand now."""
     selection = queries.select_answers(connection, project)
-    counts = queries.annotator_tallies(connection, selection).counts
+    counts = queries.count_annotator_tallies(connection, selection).counts
     tallies = {
         (who, own, json.dumps(pattern, separators=(",", ":"))): items
         for who, met in counts.items()

@@ -15,11 +15,11 @@ from tracker.agreement import Metric, Query, assess
 from tracker.core import clock
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator
-from tracker.projects.annotators import set_kind
+from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.project import find_project
-from tracker.queries import filter_of
+from tracker.queries import make_answer_filter
 from tracker.snapshots import take_snapshot
-from tracker.snapshots.verify import verify
+from tracker.snapshots.verify import verify_snapshots
 
 Write = Callable[..., Path]
 
@@ -94,15 +94,15 @@ QUESTIONS = [
     Query(confidence=0.9),
     Query(metric=Metric(weights="linear")),
     Query(metric=Metric(scale="interval")),
-    Query(filter=filter_of(exclude_annotators=["A"])),
-    Query(filter=filter_of(annotators=["A", "B"])),
+    Query(filter=make_answer_filter(exclude_annotators=["A"])),
+    Query(filter=make_answer_filter(annotators=["A", "B"])),
 ]
 UNBASED = [
-    filter_of(since="2020-01-01"),
-    filter_of(until="2020-01-01"),
-    filter_of(where={"lang": "nl"}),
-    filter_of(as_of="2020-01-01"),
-    filter_of(known_at="2020-01-01"),
+    make_answer_filter(since="2020-01-01"),
+    make_answer_filter(until="2020-01-01"),
+    make_answer_filter(where={"lang": "nl"}),
+    make_answer_filter(as_of="2020-01-01"),
+    make_answer_filter(known_at="2020-01-01"),
 ]
 
 
@@ -119,7 +119,7 @@ def test_a_kind_that_changes_leaves_others_base_and_a_change_back_finds_it(
     read = [taken(sqlite_ledger).read]
     for kind in ("model", "human", "model"):
         with sqlite_ledger.writing("p") as (connection, project):
-            set_kind(connection, project, "C", kind)
+            set_annotator_kind(connection, project, "C", kind)
         read.append(taken(sqlite_ledger, check=True).read)
     assert read == [None, None, 0, 0]
 
@@ -149,12 +149,12 @@ def test_from_a_snapshot_of_what_was_known_then_is_counted_what_came_since(
         sqlite_ledger.import_file(write(answers(40 if second == 1 else 2, second, second)), "p")
     taken(sqlite_ledger)
     now.moment = at(5)
-    then = taken(sqlite_ledger, Query(filter=filter_of(known_at=clock.iso(at(1.5)))))
+    then = taken(sqlite_ledger, Query(filter=make_answer_filter(known_at=clock.iso(at(1.5)))))
     assert (then.read, then.snapshot.through_change) == (None, 2)
-    as_of = taken(sqlite_ledger, Query(filter=filter_of(as_of=clock.iso(at(2.5)))))
+    as_of = taken(sqlite_ledger, Query(filter=make_answer_filter(as_of=clock.iso(at(2.5)))))
     assert as_of.read is None
     found = taken(sqlite_ledger, check=True)
     assert found.read == 3, "the items of both imports since"
     with sqlite_ledger.reading("p") as (connection, project):
         assert added_up(connection, found.snapshot.id) == plainly(connection, project)
-        assert verify(connection, project).faults == ()
+        assert verify_snapshots(connection, project).faults == ()

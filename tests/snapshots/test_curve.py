@@ -14,11 +14,11 @@ from tests.helpers import SEVERAL, SPANS, undo
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, TrackerError
 from tracker.ledger import Ledger
-from tracker.projects.annotators import set_kind
+from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.notes import add_note
 from tracker.projects.project import create_project
 from tracker.queries import Window
-from tracker.snapshots.curve import Curve, parse_window
+from tracker.snapshots.curve import Curve, parse_curve_window
 
 Write = Callable[..., Path]
 HEADER = "item,annotator,category,labeled_at\n"
@@ -74,7 +74,7 @@ def test_it_is_from_the_first_answer_that_counts_to_the_last(ledger: Ledger, wri
     ledger.import_file(write(truth), "p")
     ledger.import_file(write(HEADER + "i2024-12-09,gpt,x,2023-01-01\nj,gpt,x,2025-06-01"), "p")
     with ledger.writing("p") as (connection, project):
-        set_kind(connection, project, "gpt", "model")
+        set_annotator_kind(connection, project, "gpt", "model")
     assert dates(ledger.history("p", "week")) == ["2024-12-15", "2024-12-22"]
     assert dates(ledger.history("p", "week", annotators=["A"])) == ["2024-12-15", "2024-12-22"]
     everyone = dates(ledger.history("p", "month", annotators=["A", "gpt"]))
@@ -98,7 +98,7 @@ def test_since_and_until_are_from_when_to_when_and_leave_no_answer_out(
 def test_the_last_point_is_not_later_than_now(
     sqlite_ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = clock.parse_labelled_at("2024-01-10T12:00")
+    now = clock.parse_timestamp("2024-01-10T12:00")
     monkeypatch.setattr(clock, "now", lambda: now)
     answered_on(sqlite_ledger, write, "2024-01-02", "2024-01-09")
     for every, number in (("day", 8), ("week", 2), ("month", 1)):
@@ -182,7 +182,7 @@ def test_notes_are_those_of_the_time_asked_for(sqlite_ledger: Ledger, write: Wri
     answered_on(sqlite_ledger, write, "2024-01-02", "2024-01-09")
     with sqlite_ledger.writing("p") as (connection, project):
         for day in ("2024-01-01", "2024-01-05", "2024-01-08"):
-            at = clock.parse_labelled_at(day)
+            at = clock.parse_timestamp(day)
             add_note(connection, project, f"note of {day}", at)
     told = sqlite_ledger.history("p", "day").to_dict()
     assert [note["text"][-2:] for note in told["notes"]] == ["01", "05", "08"]
@@ -209,7 +209,7 @@ def test_notes_are_those_of_the_time_asked_for(sqlite_ledger: Ledger, write: Wri
     ],
 )
 def test_windows(words: str, window: Window) -> None:
-    assert parse_window(words) == window
+    assert parse_curve_window(words) == window
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_windows(words: str, window: Window) -> None:
 )
 def test_no_window(words: str) -> None:
     with pytest.raises(InvalidOption) as raised:
-        parse_window(words)
+        parse_curve_window(words)
     assert raised.value.message == f"--window {words!r} is not a window"
     assert raised.value.mend == "all, whole days such as 7d, or last-500-items"
 

@@ -15,7 +15,7 @@ from tests.snapshots.test_incremental import EVERYTHING
 from tests.storage.as_of.plain import BOTH_KINDS, Clock
 from tracker.agreement import Query
 from tracker.ledger import Ledger
-from tracker.simulate import experiment
+from tracker.simulate import simulate_experiment
 from tracker.snapshots import SnapshotRecord, take_snapshot
 
 Write = Callable[..., Path]
@@ -57,7 +57,7 @@ def test_a_large_project_has_one_digest(
 ) -> None:
     found = []
     for ledger in (sqlite_ledger, emptied_postgres_ledger):
-        ledger.import_rows(experiment("mixed", 300, 4), "p")
+        ledger.import_rows(simulate_experiment("mixed", 300, 4), "p")
         taken = ledger.record_snapshot("p").snapshot
         found.append((taken.digest, rounded(taken.assessment.figures())))
     assert found[0] == found[1]

@@ -11,28 +11,33 @@ from sqlalchemy import select, text
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.queries import Selection
-from tracker.simulate import experiment
+from tracker.simulate import simulate_experiment
 from tracker.snapshots import Taking, count
-from tracker.snapshots.listing import overview
-from tracker.snapshots.prune import parse_keep, plan
-from tracker.snapshots.snapshot import alike, is_usual, recorded_query, settings_text
+from tracker.snapshots.listing import snapshots_overview
+from tracker.snapshots.prune import parse_prune_keep, plan_prune
+from tracker.snapshots.snapshot import (
+    alike_snapshot_settings,
+    is_usual_snapshot,
+    query_of_snapshot,
+    snapshot_settings_text,
+)
 from tracker.storage.schema import Snapshot
 
 
 def as_once(query: Any, selection: Selection) -> str:
     """Settings as they were when there was but Student's t, which they did not say."""
-    return alike(settings_text(query, selection))[0]
+    return alike_snapshot_settings(snapshot_settings_text(query, selection))[0]
 
 
 def store(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Three snapshots: one of the old kind, one by t, one by default; as JSON."""
-    ledger.import_rows(experiment("mixed", 60, 1), "p")
+    ledger.import_rows(simulate_experiment("mixed", 60, 1), "p")
     with monkeypatch.context() as patched:
         patched.setattr(count, "settings_text", as_once)
         ledger.snapshot("p", interval="t", name="old")
-    ledger.import_rows(experiment("mixed", 70, 2), "p")
+    ledger.import_rows(simulate_experiment("mixed", 70, 2), "p")
     ledger.snapshot("p", interval="t")
-    ledger.import_rows(experiment("mixed", 80, 3), "p")
+    ledger.import_rows(simulate_experiment("mixed", 80, 3), "p")
     ledger.snapshot("p")
     told: list[dict[str, Any]] = ledger.history("p").to_dict()["snapshots"]
     return told
@@ -49,8 +54,8 @@ def test_each_keeps_the_intervals_it_was_taken_with(
     with ledger.reading("p") as (connection, _):
         settings = connection.scalars(select(Snapshot.settings).order_by(Snapshot.id)).all()
     assert [json.loads(one).get("interval") for one in settings] == [None, "t", "asymmetric"]
-    assert [recorded_query(one).interval for one in settings] == ["t", "t", "asymmetric"]
-    assert all(is_usual(one) for one in settings)
+    assert [query_of_snapshot(one).interval for one in settings] == ["t", "t", "asymmetric"]
+    assert all(is_usual_snapshot(one) for one in settings)
     verified = ledger.verify("p")
     assert (verified.faults, verified.recomputed) == ((), 3)
 
@@ -77,9 +82,9 @@ def test_they_are_one_curve_and_are_thinned_out_together(
 ) -> None:
     store(ledger, monkeypatch)
     with ledger.reading("p") as (connection, project):
-        found = overview(connection, project, ["krippendorff_alpha"])
+        found = snapshots_overview(connection, project, ["krippendorff_alpha"])
         assert len(found.moments) == 3
-        fates = plan(connection, project, parse_keep("last:1"))
+        fates = plan_prune(connection, project, parse_prune_keep("last:1"))
     assert [fate.kept_by for fate in fates] == ["its name", None, "the last"]
 
 
@@ -90,21 +95,21 @@ def test_what_is_counted_follows_from_a_snapshot_with_other_intervals(
     how: Taking = {"if_changed": True}
     same = ledger.record_snapshot("p", **how)
     assert (same.fresh, same.snapshot.id) == (False, len(snapshots))
-    few = ledger.import_rows(experiment("mixed", 81, 3), "p")
+    few = ledger.import_rows(simulate_experiment("mixed", 81, 3), "p")
     assert few.inserted
     ledger.snapshot("p", interval="t")
     assert ledger.verify("p").faults == ()
 
 
 def test_unchanged_answers_with_other_intervals_are_news(sqlite_ledger: Ledger) -> None:
-    sqlite_ledger.import_rows(experiment("mixed", 60, 1), "p")
+    sqlite_ledger.import_rows(simulate_experiment("mixed", 60, 1), "p")
     sqlite_ledger.snapshot("p", interval="t")
     taken = sqlite_ledger.record_snapshot("p", if_changed=True)
     assert (taken.fresh, taken.snapshot.id) == (True, 2)
 
 
 def test_the_rebuilt_curve_has_the_intervals_asked_for(sqlite_ledger: Ledger) -> None:
-    sqlite_ledger.import_rows(experiment("mixed", 60, 1), "p")
+    sqlite_ledger.import_rows(simulate_experiment("mixed", 60, 1), "p")
     methods = []
     for how in ("asymmetric", "t"):
         curve = sqlite_ledger.history("p", "day", interval=how)

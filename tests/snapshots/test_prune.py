@@ -18,8 +18,8 @@ from tests.storage.as_of.plain import Clock, at
 from tracker.agreement import Query
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.imports.column_roles import parse_map
-from tracker.imports.loader import load
+from tracker.imports.column_roles import parse_column_roles
+from tracker.imports.loader import load_import
 from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.ledger import Ledger
 from tracker.projects.project import (
@@ -29,11 +29,11 @@ from tracker.projects.project import (
     find_project,
     purge_project,
 )
-from tracker.queries import filter_of
-from tracker.snapshots import find_snapshot, history, take_snapshot
-from tracker.snapshots.prune import Fate, Keep, parse_keep, plan, prune
+from tracker.queries import make_answer_filter
+from tracker.snapshots import find_snapshot, snapshot_history, take_snapshot
+from tracker.snapshots.prune import Fate, Keep, parse_prune_keep, plan_prune, prune_snapshots
 from tracker.snapshots.rows import PARTS
-from tracker.snapshots.verify import verify
+from tracker.snapshots.verify import verify_snapshots
 from tracker.storage.schema import Change, Snapshot, SnapshotAnnotator, Tombstone
 
 Write = Callable[..., Path]
@@ -49,12 +49,12 @@ def left(fates: Sequence[Fate]) -> list[int]:
 
 
 def test_rules_are_read() -> None:
-    assert parse_keep("daily:30, weekly:52,last:3") == (
+    assert parse_prune_keep("daily:30, weekly:52,last:3") == (
         Keep("daily", 30),
         Keep("weekly", 52),
         Keep("last", 3),
     )
-    assert [str(keep) for keep in parse_keep("hourly:1,monthly:0,yearly:12")] == [
+    assert [str(keep) for keep in parse_prune_keep("hourly:1,monthly:0,yearly:12")] == [
         "hourly:1",
         "monthly:0",
         "yearly:12",
@@ -78,7 +78,7 @@ def test_rules_are_read() -> None:
 )
 def test_what_is_no_rule_is_refused(rules: str, message: str) -> None:
     with pytest.raises(InvalidOption, match=message):
-        parse_keep(rules)
+        parse_prune_keep(rules)
 
 
 MOMENTS = [  # over the end of a year, whose last week goes on in the next one
@@ -135,11 +135,11 @@ def test_of_each_of_the_last_periods_the_newest_is_kept(
     ]
     with ledger.reading("p") as (connection, project):
         for rules in plans:
-            keep = parse_keep(rules)
-            fates = plan(connection, project, keep)
+            keep = parse_prune_keep(rules)
+            fates = plan_prune(connection, project, keep)
             assert [fate.id for fate in fates] == list(range(1, len(MOMENTS) + 1))
             assert set(left(fates)) == plainly_kept(keep), rules
-        fates = plan(connection, project, parse_keep("monthly:2"))
+        fates = plan_prune(connection, project, parse_prune_keep("monthly:2"))
     told = {fate.id: fate.to_dict() for fate in fates}
     assert told[6] == {
         "snapshot": 6,
@@ -163,7 +163,7 @@ def test_points_of_the_past_that_were_taken_later_are_of_their_own_days(
     for number in (5, 6, 7):
         ledger.snapshot("p", as_of=clock.iso(at(number * day)))
     with ledger.reading("p") as (connection, project):
-        fates = plan(connection, project, parse_keep("daily:3"))
+        fates = plan_prune(connection, project, parse_prune_keep("daily:3"))
     days = {fate.id: (fate.moment - at(0)) // (day * 1_000_000) for fate in fates}
     assert days == {1: 8, 2: 9, 3: 5, 4: 6, 5: 7}
     assert {days[number] for number in left(fates)} == {9, 8, 7}
@@ -182,7 +182,7 @@ def recorded(module_ledger: Ledger) -> Ledger:
         record_in(connection, project, Seen(1))
         for number in range(1, 9):
             answer(connection, f"i{number},A,z")
-            asked = Query(filter=filter_of(annotators=["A"] if number == 2 else []))
+            asked = Query(filter=make_answer_filter(annotators=["A"] if number == 2 else []))
             name = "named" if number == 4 else None
             take_snapshot(connection, project, asked, name=name)
     return module_ledger
@@ -201,12 +201,12 @@ def taken(recorded: Ledger) -> Iterator[Taken]:
 def answer(connection: Connection, *rows: str) -> None:
     text = HEADER + "\n".join(rows)
     source = SourceFile(STDIN, io.BytesIO(text.encode()))
-    load(connection, find_project(connection, "p"), [source], parse_map([]))
+    load_import(connection, find_project(connection, "p"), [source], parse_column_roles([]))
 
 
 def thin(taken: Taken, rules: str | None = None) -> list[int]:
     """Prune; returns the numbers of what is left."""
-    return left(prune(*taken, parse_keep(rules) if rules else ()))
+    return left(prune_snapshots(*taken, parse_prune_keep(rules) if rules else ()))
 
 
 def rows(connection: Connection) -> dict[str, int]:
@@ -218,19 +218,19 @@ def rows(connection: Connection) -> dict[str, int]:
 
 def test_a_plan_changes_nothing_and_is_what_is_done(taken: Taken) -> None:
     before = rows(taken[0])
-    keep = parse_keep("last:2")
-    fates = plan(*taken, keep)
+    keep = parse_prune_keep("last:2")
+    fates = plan_prune(*taken, keep)
     assert rows(taken[0]) == before
     assert left(fates) == [2, 4, 7, 8]
-    assert prune(*taken, keep) == fates
+    assert prune_snapshots(*taken, keep) == fates
 
 
 def test_the_row_stays_and_what_hangs_on_it_goes(taken: Taken) -> None:
     connection, _ = taken
     before = rows(connection)
-    figures = {one.id: one.assessment.figures() for one in history(*taken)}
+    figures = {one.id: one.assessment.figures() for one in snapshot_history(*taken)}
     assert thin(taken) == [2, 4, 8]
-    after = {one.id: one.assessment.figures() for one in history(*taken)}
+    after = {one.id: one.assessment.figures() for one in snapshot_history(*taken)}
     assert after == {number: figures[number] for number in (2, 4, 8)}
     numbers = connection.execute(select(Snapshot.id)).scalars().all()
     assert sorted(numbers) == list(range(1, 9))
@@ -266,14 +266,14 @@ def test_the_chain_holds_and_goes_on(taken: Taken, rules: str | None) -> None:
     """Tallies that later snapshots add up from stay; those of whole frames that went do not."""
     connection, project = taken
     kept = thin(taken, rules)
-    told = verify(*taken)
+    told = verify_snapshots(*taken)
     assert (told.faults, told.notes) == ((), ())
     assert (told.snapshots, told.thinned, told.recomputed) == (8, 8 - len(kept), len(kept))
     answer(connection, "i20,B,z", "i21,A,z")
     found = take_snapshot(connection, project, check=True)
     assert found.read == 2
     assert added_up(connection, found.snapshot.id) == plainly(connection, project)
-    assert verify(*taken).faults == ()
+    assert verify_snapshots(*taken).faults == ()
     # The frames of everything are 1, 3, 4 and 5, 6, 7 and 8; a name keeps the fourth.
     left = set(connection.scalars(select(SnapshotAnnotator.snapshot_id)))
     assert left == {1, 2, 3, 4, 8, 9} | ({5, 6, 7} if 7 in kept else set())
@@ -287,7 +287,7 @@ def test_frames_of_which_nothing_is_left_go_whole(taken: Taken) -> None:
     thin(taken)
     left = set(connection.scalars(select(SnapshotAnnotator.snapshot_id)))
     assert left == {1, 2, 3, 4, 9, 10, 11, 12}
-    assert verify(*taken).faults == ()
+    assert verify_snapshots(*taken).faults == ()
 
 
 def test_it_is_done_again_and_again(taken: Taken) -> None:
@@ -297,7 +297,7 @@ def test_it_is_done_again_and_again(taken: Taken) -> None:
     answer(connection, "i20,B,z")
     assert take_snapshot(connection, project, check=True).read == 1
     assert thin(taken) == [2, 4, 9]
-    told = verify(*taken)
+    told = verify_snapshots(*taken)
     assert (told.faults, told.thinned, told.recomputed) == ((), 6, 3)
 
 
@@ -328,11 +328,11 @@ def test_a_row_that_stays_is_verified(taken: Taken, change: str) -> None:
     thin(taken)
     tampering(taken[0])
     taken[0].execute(text(f"UPDATE snapshots SET {change} WHERE id = 3"))
-    assert verify(*taken).faults != ()
+    assert verify_snapshots(*taken).faults != ()
 
 
 def test_a_tombstone_that_no_change_left_is_a_fault(taken: Taken) -> None:
     taken[0].execute(text("INSERT INTO tombstones SELECT id, 3, 1, '00' FROM projects"))
     tampering(taken[0])
     taken[0].execute(text("UPDATE snapshot_measures SET items = 0 WHERE snapshot_id = 3"))
-    assert verify(*taken).faults != ()
+    assert verify_snapshots(*taken).faults != ()

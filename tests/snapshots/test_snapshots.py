@@ -18,7 +18,7 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.categories import rename_category
-from tracker.simulate import experiment
+from tracker.simulate import simulate_experiment
 from tracker.snapshots import find_snapshot
 from tracker.snapshots.rows import PARTS
 from tracker.storage.schema import Snapshot, SnapshotFlag
@@ -29,10 +29,10 @@ HEADER = "item,annotator,category\n"
 
 
 def test_a_snapshot_holds_the_figures_and_the_tallies_of_its_moment(ledger: Ledger) -> None:
-    ledger.import_rows(experiment("mixed", 60, 1), "p")
+    ledger.import_rows(simulate_experiment("mixed", 60, 1), "p")
     then = ledger.agreement("p")
     taken = ledger.snapshot("p", name="pilot", note="before the guideline")
-    again = ledger.import_rows(experiment("high", 80, 2), "p")
+    again = ledger.import_rows(simulate_experiment("high", 80, 2), "p")
     assert ledger.agreement("p").to_dict() != then.to_dict()
     with ledger.reading("p") as (connection, project):
         found = find_snapshot(connection, project, "pilot")
@@ -45,7 +45,7 @@ def test_a_snapshot_holds_the_figures_and_the_tallies_of_its_moment(ledger: Ledg
 
 
 def test_history_is_oldest_first_and_its_shape_is_the_contracts(ledger: Ledger) -> None:
-    ledger.import_rows(experiment("high", 20, 1), "p")
+    ledger.import_rows(simulate_experiment("high", 20, 1), "p")
     for name in ("one", "two", "three"):
         ledger.snapshot("p", name=name)
     told = json.loads(json.dumps(ledger.history("p").to_dict()))
@@ -61,10 +61,10 @@ def test_history_is_oldest_first_and_its_shape_is_the_contracts(ledger: Ledger) 
 def test_moments_ascend_although_the_clock_runs_backwards(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger.import_rows(experiment("high", 5, 1), "p")
+    ledger.import_rows(simulate_experiment("high", 5, 1), "p")
     first = ledger.snapshot("p")
     monkeypatch.setattr(clock, "now", lambda: 1_000_000)
-    result = ledger.import_rows(experiment("low", 5, 1), "p")
+    result = ledger.import_rows(simulate_experiment("low", 5, 1), "p")
     second = ledger.snapshot("p")
     assert result.changed > 0
     assert second.taken_at > first.taken_at
@@ -72,7 +72,7 @@ def test_moments_ascend_although_the_clock_runs_backwards(
 
 
 def test_a_snapshot_of_nothing_says_why_there_is_no_figure(ledger: Ledger) -> None:
-    result = ledger.import_rows(experiment("high", 5, 1), "p")
+    result = ledger.import_rows(simulate_experiment("high", 5, 1), "p")
     undo(ledger, result.id)
     taken = ledger.snapshot("p")
     assert {c.undefined for c in taken.assessment.measures} <= {"too_few_items", "not_applicable"}
@@ -80,7 +80,7 @@ def test_a_snapshot_of_nothing_says_why_there_is_no_figure(ledger: Ledger) -> No
 
 
 def test_names_are_not_given_twice_and_unknown_ones_suggest_the_near(ledger: Ledger) -> None:
-    ledger.import_rows(experiment("high", 5, 1), "p")
+    ledger.import_rows(simulate_experiment("high", 5, 1), "p")
     ledger.snapshot("p", name="guideline v1")
     with pytest.raises(InvalidOption, match="guideline v1"):
         ledger.snapshot("p", name="guideline v1")
@@ -91,7 +91,7 @@ def test_names_are_not_given_twice_and_unknown_ones_suggest_the_near(ledger: Led
 
 
 def test_a_renamed_category_is_still_the_snapshots_category(ledger: Ledger) -> None:
-    ledger.import_rows(experiment("high", 20, 1), "p")
+    ledger.import_rows(simulate_experiment("high", 20, 1), "p")
     before = ledger.snapshot("p").to_dict()["categories"]
     with ledger.writing("p") as (connection, project):
         rename_category(connection, project, "2", "two")
@@ -101,7 +101,7 @@ def test_a_renamed_category_is_still_the_snapshots_category(ledger: Ledger) -> N
 
 
 def test_the_last_ones_are_found_from_the_end(ledger: Ledger) -> None:
-    ledger.import_rows(experiment("high", 5, 1), "p")
+    ledger.import_rows(simulate_experiment("high", 5, 1), "p")
     for name in ("pilot", None, "v2"):
         ledger.snapshot("p", name=name)
     with ledger.reading("p") as (connection, project):
@@ -113,7 +113,7 @@ def test_the_last_ones_are_found_from_the_end(ledger: Ledger) -> None:
 
 
 def test_of_no_snapshot_there_is_no_last(sqlite_ledger: Ledger) -> None:
-    sqlite_ledger.import_rows(experiment("high", 5, 1), "p")
+    sqlite_ledger.import_rows(simulate_experiment("high", 5, 1), "p")
     with (
         sqlite_ledger.reading("p") as (connection, project),
         pytest.raises(NotFound, match=r"no snapshot 'last'\ntake one: tracker snapshot p"),
@@ -122,7 +122,7 @@ def test_of_no_snapshot_there_is_no_last(sqlite_ledger: Ledger) -> None:
 
 
 def test_a_number_means_the_snapshot_of_that_number(sqlite_ledger: Ledger) -> None:
-    sqlite_ledger.import_rows(experiment("high", 5, 1), "p")
+    sqlite_ledger.import_rows(simulate_experiment("high", 5, 1), "p")
     sqlite_ledger.snapshot("p", name="2")
     sqlite_ledger.snapshot("p")
     with sqlite_ledger.reading("p") as (connection, project):
@@ -158,7 +158,7 @@ def test_a_snapshot_tells_how_it_was_asked_and_what_it_knows(
 
 
 def test_findings_that_stand_are_kept_with_their_state(ledger: Ledger) -> None:
-    ledger.import_rows(experiment("high", 10, 1), "p")
+    ledger.import_rows(simulate_experiment("high", 10, 1), "p")
     record(ledger, Seen(1), Seen(2), Seen(3))
     acted(ledger, "dismiss", 1)
     acted(ledger, "acknowledge", 3)
@@ -183,7 +183,7 @@ def test_of_spans_the_figures_are_kept(ledger: Ledger, write: Write) -> None:
 
 def test_a_snapshot_that_is_refused_leaves_nothing(sqlite_ledger: Ledger) -> None:
     ledger = sqlite_ledger
-    ledger.import_rows(experiment("high", 5, 1), "p")
+    ledger.import_rows(simulate_experiment("high", 5, 1), "p")
     ledger.snapshot("p", name="v1")
     before = stored(ledger)
     for how in ({"name": " v1 "}, {"name": " "}, {"name": "v2", "weights": "cubic"}):
@@ -195,7 +195,7 @@ def test_a_snapshot_that_is_refused_leaves_nothing(sqlite_ledger: Ledger) -> Non
 @pytest.fixture(scope="module")
 def kept(module_ledger: Ledger) -> Ledger:
     """A snapshot with rows in all its tables."""
-    module_ledger.import_rows(experiment("high", 5, 1), "p")
+    module_ledger.import_rows(simulate_experiment("high", 5, 1), "p")
     record(module_ledger, Seen(1))
     module_ledger.record_snapshot("p")
     with module_ledger.database.write() as connection:
@@ -211,7 +211,7 @@ def test_the_database_refuses_to_change_a_record(kept: Ledger, table: str, state
 
 
 def test_a_snapshot_is_counted_from_the_labels_not_from_memory(ledger: Ledger) -> None:
-    ledger.import_rows(experiment("mixed", 30, 3), "p")
+    ledger.import_rows(simulate_experiment("mixed", 30, 3), "p")
     with ledger.reading("p") as (connection, project):
         counted = assess(connection, project)
     assert ledger.snapshot("p").assessment.figures() == counted.figures()

@@ -24,11 +24,11 @@ from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator
 from tracker.projects.categories import rename_category
 from tracker.projects.project import ProjectOptions, find_project
-from tracker.queries import filter_of
+from tracker.queries import make_answer_filter
 from tracker.snapshots import take_snapshot
-from tracker.snapshots.digests import digest_of, digest_of_parts, seal_of
-from tracker.snapshots.rows import PARTS, pattern_texts, read_parts
-from tracker.snapshots.verify import Verified, verify
+from tracker.snapshots.digests import snapshot_digest, snapshot_parts_digest, snapshot_seal
+from tracker.snapshots.rows import PARTS, read_snapshot_parts, snapshot_pattern_texts
+from tracker.snapshots.verify import Verified, verify_snapshots
 from tracker.storage.schema import Base
 
 Write = Callable[..., Path]
@@ -38,7 +38,7 @@ HEADER = "item,annotator,category\n"
 
 def found(ledger: Ledger, **how: Any) -> Verified:
     with ledger.reading("p") as (connection, project):
-        return verify(connection, project, **how)
+        return verify_snapshots(connection, project, **how)
 
 
 def faults(verified: Verified) -> list[int]:
@@ -65,9 +65,9 @@ def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step]) -> None:
         for number, step in enumerate(script):
             run.take(step)
             then = {name: clock.iso(at(second)) for name, second in CHOICES[number % 6].items()}
-            query = Query(filter=filter_of(**then))
+            query = Query(filter=make_answer_filter(**then))
             take_snapshot(connection, run.project, query, pairs=number % 2 == 0)
-        verified = verify(connection, run.project)
+        verified = verify_snapshots(connection, run.project)
         assert verified.faults == ()
         erased = connection.execute(
             text("SELECT max(id) FROM changes WHERE kind = 'erase annotator'")
@@ -115,10 +115,10 @@ def test_spans_and_other_readings_are_verified(ledger: Ledger, write: Write) -> 
     ledger.snapshot("numbers", weights="quadratic", scale="interval", confidence=0.8)
     for project, snapshots in (("p", 2), ("numbers", 1)):
         with ledger.reading(project) as (connection, info):
-            told = verify(connection, info).to_dict()
+            told = verify_snapshots(connection, info).to_dict()
         assert (told["passed"], told["recomputed"], told["faults"]) == (True, snapshots, [])
     with ledger.reading("p") as (connection, info):
-        assert verify(connection, info, chain_only=True).recomputed == 0
+        assert verify_snapshots(connection, info, chain_only=True).recomputed == 0
 
 
 def test_how_far_it_is_is_told(sqlite_ledger: Ledger, write: Write) -> None:
@@ -219,7 +219,7 @@ def tampered(ledger: Ledger, *statements: str, **how: Any) -> Verified:
         tampering(connection)
         changed = [connection.execute(text(statement)).rowcount for statement in statements]
         assert changed[-1] > 0
-        return verify(connection, find_project(connection, "p"), **how)
+        return verify_snapshots(connection, find_project(connection, "p"), **how)
 
 
 def test_the_record_stands(record_of: Ledger) -> None:
@@ -262,14 +262,16 @@ def test_a_forger_who_knows_the_digests_is_found_by_the_recount(
         project = find_project(connection, "p")
         connection.execute(text(FORGED[why]))
         rows = connection.execute(SNAPSHOTS.select().order_by(SNAPSHOTS.c.id)).all()
-        parts = read_parts(connection, project.id, 4, 4)[4]
+        parts = read_snapshot_parts(connection, project.id, 4, 4)[4]
         row = rows[3]._asdict()
-        row["digest"] = digest_of(rows[2].digest, row, parts, pattern_texts(connection, project.id))
-        row["seal"] = seal_of(rows[2].seal, row, digest_of_parts(parts))
+        row["digest"] = snapshot_digest(
+            rows[2].digest, row, parts, snapshot_pattern_texts(connection, project.id)
+        )
+        row["seal"] = snapshot_seal(rows[2].seal, row, snapshot_parts_digest(parts))
         values = {name: row[name] for name in ("digest", "seal")}
         connection.execute(SNAPSHOTS.update().where(SNAPSHOTS.c.id == 4).values(values))
-        assert verify(connection, project, chain_only=True).faults == ()
-        verified = verify(connection, project)
+        assert verify_snapshots(connection, project, chain_only=True).faults == ()
+        verified = verify_snapshots(connection, project)
     assert set(faults(verified)) == {4}
     assert why in verified.faults[0].why
 

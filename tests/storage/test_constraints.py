@@ -14,7 +14,7 @@ from tests.flags.found import Seen, record
 from tests.helpers import stored
 from tests.storage.rows import APPEND_ONLY, fill, sample
 from tracker.ledger import Ledger
-from tracker.snapshots.prune import prune
+from tracker.snapshots.prune import prune_snapshots
 from tracker.storage.database import Database
 from tracker.storage.schema import Base
 
@@ -32,7 +32,7 @@ def recorded(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
         ledger.record_snapshot("p", full=True)
     with ledger.writing("p") as (connection, project):
         connection.execute(text(PAIR))
-        prune(connection, project, [])
+        prune_snapshots(connection, project, [])
     return ledger
 
 
@@ -79,7 +79,7 @@ def test_other_programs_cannot_replace_append_only_rows(
         ledger.record_snapshot("p", full=True)
     with ledger.writing("p") as (connection, project):
         connection.execute(text(PAIR))
-        prune(connection, project, [])
+        prune_snapshots(connection, project, [])
     plain = sqlite3.connect(sqlite_file)  # with none of our pragmas
     try:
         for table in APPEND_ONLY:

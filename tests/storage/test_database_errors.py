@@ -18,7 +18,7 @@ from tests.helpers import stored
 from tracker.core.errors import DatabaseUnusable, InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.project import purge_project
-from tracker.simulate import experiment
+from tracker.simulate import simulate_experiment
 from tracker.storage.database import Database
 
 SECRET = "s3cret"  # noqa: S105 - what no message may hold
@@ -28,7 +28,7 @@ SECRET = "s3cret"  # noqa: S105 - what no message may hold
 def url(postgres_url: str) -> str:
     """A ledger on Postgres with a project, a snapshot and an answer on record."""
     ledger = Ledger(postgres_url)
-    ledger.import_rows(experiment("high", 12, 0), "p")
+    ledger.import_rows(simulate_experiment("high", 12, 0), "p")
     ledger.snapshot("p")
     return postgres_url
 
@@ -81,7 +81,7 @@ def test_what_is_this_programs_fault_is_not_the_databases(postgres_ledger: Ledge
 
 
 def test_a_number_that_no_column_holds_is_a_wrong_number(ledger: Ledger) -> None:
-    ledger.import_rows(experiment("high", 3, 0), "p")
+    ledger.import_rows(simulate_experiment("high", 3, 0), "p")
     statement = text("SELECT CAST(:n AS INTEGER) FROM projects WHERE id = CAST(:n AS INTEGER)")
     with pytest.raises(InvalidOption, match="a number is larger"), ledger.database.read() as one:
         one.execute(statement, {"n": 10**30})
@@ -112,7 +112,7 @@ def test_a_table_that_is_gone_is_no_fault_of_the_program(sqlite_file: Path) -> N
     connection.close()
     ledger = Ledger(str(sqlite_file))
     with pytest.raises(DatabaseUnusable, match="table of the schema is missing"):
-        ledger.import_rows(experiment("high", 3, 0), "p")
+        ledger.import_rows(simulate_experiment("high", 3, 0), "p")
 
 
 # -- as they happen ------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def test_a_connection_that_the_server_ends(url: str) -> None:
                 killer.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": pid})
 
     with pytest.raises(DatabaseUnusable, match=r"shutting down|connection was lost"):
-        ledger.import_rows(experiment("low", 30, 0), "p")
+        ledger.import_rows(simulate_experiment("low", 30, 0), "p")
     event.remove(ledger.database.engine, "before_cursor_execute", end)
     assert stored(ledger) == before
 

@@ -183,7 +183,9 @@ def test_a_server_without_that_database_or_user(admin_url: str) -> None:
 def test_a_password_that_is_refused_is_not_told() -> None:
     url = make_url("postgresql+psycopg://someone:s3cret@db.example/ledger")
     said = 'connection failed: FATAL:  password authentication failed for user "someone"'
-    explained = backends.explain(OperationalError("", {}, psycopg.OperationalError(said)), url)
+    explained = backends.explain_database_error(
+        OperationalError("", {}, psycopg.OperationalError(said)), url
+    )
     assert explained is not None
     assert "refused the user or password" in explained.message
     assert "someone:***@db.example/ledger" in explained.message

@@ -16,11 +16,11 @@ from tests.flags.found import Seen, listed, record, shown
 from tests.helpers import SEVERAL, SPANS
 from tests.house import CHECKOUT
 from tests.storage.seals.furnished import furnished
-from tracker.agreement.groups import by_item
+from tracker.agreement.groups import agreement_by_item
 from tracker.imports.undo import list_imports
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators
-from tracker.projects.annotators import set_kind
+from tracker.projects.annotators import set_annotator_kind
 from tracker.storage.views import VIEWS
 
 Write = Callable[..., Path]
@@ -70,7 +70,7 @@ def told(ledger: Ledger, write: Write) -> Ledger:
     ledger.import_file(write(OTHERS), "others")
     ledger.categories.merge("others", "X", "x")
     with ledger.writing("others") as (connection, project):
-        set_kind(connection, project, "M", "model")
+        set_annotator_kind(connection, project, "M", "model")
         merge_annotators(connection, project, "B2", "B")
         erase_annotator(connection, project, "C")
     ledger.import_file(
@@ -127,7 +127,7 @@ def test_votes_are_those_that_agreement_counts(told: Ledger) -> None:
             if row["answer"] == "category":
                 votes[row["category"]] = row["votes"]
         with told.reading(project) as (connection, info):
-            counted = {row["item"]: row["votes"] for row in by_item(connection, info)}
+            counted = {row["item"]: row["votes"] for row in agreement_by_item(connection, info)}
         assert found == counted
 
 

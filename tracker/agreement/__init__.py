@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from tracker.agreement.assessment import Assessment, Counts
-from tracker.agreement.groups import GroupedAgreement, by_attribute, by_item
+from tracker.agreement.groups import GroupedAgreement, agreement_by_attribute, agreement_by_item
 from tracker.agreement.metric import Metric
-from tracker.agreement.overall import assess, span_pairs
-from tracker.agreement.pairs import PairAgreement, by_pair
-from tracker.agreement.query import Asking, Computing, Query, Uncertainty, check_used, query_of
+from tracker.agreement.overall import assess, span_pair_agreement
+from tracker.agreement.pairs import PairAgreement, agreement_by_pair
+from tracker.agreement.query import (
+    Asking,
+    Computing,
+    Query,
+    Uncertainty,
+    agreement_query,
+    check_agreement_query,
+)
 from tracker.agreement.spans import SpanPair
 from tracker.agreement.study import Study, study
 
@@ -24,11 +31,11 @@ __all__ = [
     "Study",
     "Uncertainty",
     "assess",
-    "by_attribute",
-    "by_item",
-    "by_pair",
-    "check_used",
-    "query_of",
-    "span_pairs",
+    "agreement_by_attribute",
+    "agreement_by_item",
+    "agreement_by_pair",
+    "check_agreement_query",
+    "agreement_query",
+    "span_pair_agreement",
     "study",
 ]

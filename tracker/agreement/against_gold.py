@@ -13,7 +13,7 @@ from tracker import queries
 from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
-from tracker.measures.accuracy import GoldAgreement, against_gold
+from tracker.measures.accuracy import GoldAgreement, accuracy_from_confusion
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
@@ -69,7 +69,7 @@ class AgainstTruth:
         return "|".join(self.categories[category] for category in answer) or NONE
 
 
-def against_truth(
+def agreement_against_gold(
     connection: Connection, project: ProjectInfo, query: Query | None = None
 ) -> AgainstTruth:
     """Accuracy, precision and recall, confusion and kappa of each annotator, and pooled.
@@ -89,7 +89,7 @@ def against_truth(
             f"import truths in a column gold, or: tracker annotator kind NAME reference "
             f"-p {project.name}",
         )
-    tables, items = queries.confusions(connection, selection)
+    tables, items = queries.count_gold_confusions(connection, selection)
     names = annotator_names(connection, project)
     categories = category_names(connection, project)
     pooled: Counter[tuple[Answer, Answer]] = Counter()
@@ -98,14 +98,14 @@ def against_truth(
     annotators = [
         (
             names[annotator],
-            against_gold(table, sum(table.values()), list(categories), asked.confidence),
+            accuracy_from_confusion(table, sum(table.values()), list(categories), asked.confidence),
         )
         for annotator, table in tables.items()
     ]
     annotators.sort(key=lambda row: (row[1].observed or 0.0, row[0]))
     return AgainstTruth(
         project.name,
-        against_gold(pooled, items, list(categories)),
+        accuracy_from_confusion(pooled, items, list(categories)),
         tuple(annotators),
         categories,
     )

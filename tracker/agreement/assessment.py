@@ -12,12 +12,12 @@ from tracker.core.shown import Message, Shown
 from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
-from tracker.measures.benchmark_scales import readings
-from tracker.measures.category_rates import CategoryRate, Summary, summary
+from tracker.measures.benchmark_scales import benchmark_readings
+from tracker.measures.category_rates import CategoryRate, Summary, category_rate_summary
 from tracker.measures.citations import SOURCES, Publication, bibtex
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.numeric.icc import IntraclassCorrelation
-from tracker.measures.posterior import telling
+from tracker.measures.posterior import posterior_informative_items
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ class Assessment(Shown):
     @property
     def summary(self) -> Summary:
         """The lowest, mean and median category rate."""
-        return summary(self.rates)
+        return category_rate_summary(self.rates)
 
     def measure(self, name: str) -> Coefficient:
         """The coefficient of that name; raises KeyError where it was not asked for."""
@@ -88,7 +88,7 @@ class Assessment(Shown):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know before a figure is used, in sentences; mostly none."""
-        items, compared = telling(self.patterns), self.counts.items_compared
+        items, compared = posterior_informative_items(self.patterns), self.counts.items_compared
         if not 0 < items < _FEW_TELLING:
             return ()
         return (str(Message("agreement.few_telling", items=items, compared=compared)),)
@@ -170,7 +170,7 @@ class Assessment(Shown):
 
 def _told(figure: Coefficient) -> dict[str, Any]:
     """A figure as JSON, with its customary words where it has them."""
-    words = readings(figure)
+    words = benchmark_readings(figure)
     return figure.to_dict() | ({} if words is None else {"readings": words})
 
 
@@ -198,7 +198,7 @@ class Methods:
         }
 
 
-def methods(found: Assessment, measure: str | None = None) -> Methods:
+def methods_of_assessment(found: Assessment, measure: str | None = None) -> Methods:
     """How the project's agreement was measured, in words for a paper.
 
     Args:

@@ -17,9 +17,9 @@ from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
 from tracker.measures.cohen import Cells, cohen_kappas
 from tracker.measures.confidence_bounds import ASYMMETRIC
 from tracker.measures.conger_light import conger_error, light_error, light_kappa
-from tracker.measures.estimate import Estimate, undefined
+from tracker.measures.estimate import Estimate, undefined_estimate
 from tracker.measures.sample import Sample
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
 from tracker.queries import Selection
 
@@ -50,7 +50,7 @@ class Pairs:
         return list(cohen_kappas(self.cells, confidence, of.weighting, interval))
 
 
-def check_measures(
+def check_agreement_measures(
     project: ProjectInfo, names: Sequence[str], metric: Metric, *, few: bool
 ) -> list[str]:
     """The measures of these names; for none, all that the project has.
@@ -93,13 +93,13 @@ def _unknown(name: str, fitting: Sequence[str]) -> InvalidOption:
         )
     return InvalidOption(
         f"there is no measure {name!r}",
-        near(name, [*fitting, *SHORT_NAMES]) or f"one of: {', '.join(MEASURES)}",
+        near_names(name, [*fitting, *SHORT_NAMES]) or f"one of: {', '.join(MEASURES)}",
     )
 
 
-def count_pairs(connection: Connection, selection: Selection, of: Sample) -> Pairs:
+def count_coefficient_pairs(connection: Connection, selection: Selection, of: Sample) -> Pairs:
     """The cross-tables of all pairs of annotators, answers coded as in the sample."""
-    return Pairs(*queries.pair_cells(connection, selection, of.table.answers))
+    return Pairs(*queries.count_pair_cells(connection, selection, of.table.answers))
 
 
 def coefficients(
@@ -121,16 +121,16 @@ def _figure(
         return function(of)
     if name == "cohen_kappa":
         if of.why_not in {"too_few_items", "too_few_annotators"}:
-            return undefined(name, of.why_not, reading=of.reading)
+            return undefined_estimate(name, of.why_not, reading=of.reading)
         if of.annotators != 2 or pairs is None:
-            return undefined(name, NOT_APPLICABLE, reading=of.reading)
+            return undefined_estimate(name, NOT_APPLICABLE, reading=of.reading)
         kappas = pairs.kappas(of, confidence, interval)
-        return kappas[0] if kappas else undefined(name, "no_overlap", reading=of.reading)
+        return kappas[0] if kappas else undefined_estimate(name, "no_overlap", reading=of.reading)
     # Of the pairs' kappas only the values count here, and t bounds cost least.
     return light_kappa(of, pairs.kappas(of, interval="t") if pairs is not None else [])
 
 
-def with_errors(
+def coefficients_with_errors(
     connection: Connection,
     selection: Selection,
     of: Sample,
@@ -149,15 +149,15 @@ def with_errors(
         found.get(name) if name in exact else None for name in ("conger_kappa", "light_kappa")
     )
     if isinstance(conger, Estimate) and conger.value is not None:
-        joint = queries.joint_patterns(connection, selection)
+        joint = queries.count_joint_patterns(connection, selection)
         finished["conger_kappa"] = conger_error(of, conger, joint)
     if isinstance(light, Estimate) and light.value is not None and pairs is not None:
-        joint = queries.joint_patterns(connection, selection)
+        joint = queries.count_joint_patterns(connection, selection)
         finished["light_kappa"] = light_error(of, light, pairs.cells, pairs.annotators, joint)
-    return finish(finished, confidence, interval)
+    return finish_coefficients(finished, confidence, interval)
 
 
-def finish(
+def finish_coefficients(
     found: Mapping[str, Estimate | Coefficient], confidence: float, interval: str = ASYMMETRIC
 ) -> list[Coefficient]:
     """Estimates with their intervals."""

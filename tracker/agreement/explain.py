@@ -17,7 +17,7 @@ from tracker.measures import MEASURES, Measure
 from tracker.measures.coefficient import Coefficient
 from tracker.projects.project import ProjectInfo
 from tracker.queries import Selection
-from tracker.queries.exclusions import Inclusion, inclusion
+from tracker.queries.exclusions import Inclusion, count_included_answers
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _explained(
         project=selection.project.name,
         measure=MEASURES[figure.measure],
         figure=figure,
-        inclusion=inclusion(connection, selection),
+        inclusion=count_included_answers(connection, selection),
         items_answered=items,
         items_alone=items - compared,
         shares=shares,

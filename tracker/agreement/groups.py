@@ -13,16 +13,21 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement.assessment import Assessment
-from tracker.agreement.coefficients import Pairs, check_measures, coefficients, finish
-from tracker.agreement.metric import check_metric, sample
+from tracker.agreement.coefficients import (
+    Pairs,
+    check_agreement_measures,
+    coefficients,
+    finish_coefficients,
+)
+from tracker.agreement.metric import check_metric, sample_under_metric
 from tracker.agreement.overall import assessment_of
 from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
 from tracker.measures import MEASURES
-from tracker.measures.cohen import cells_of
+from tracker.measures.cohen import kappa_cells
 from tracker.projects.categories import category_names
-from tracker.projects.items import check_attribute, item_names
+from tracker.projects.items import check_item_attribute, item_names
 from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter, GroupAnnotators, Selection
 from tracker.storage.schema import NONE_APPLIES
@@ -47,7 +52,7 @@ class GroupedAgreement:
         }
 
 
-def by_attribute(
+def agreement_by_attribute(
     connection: Connection, project: ProjectInfo, attribute: str, query: Query
 ) -> GroupedAgreement:
     """The figures of the items of each value of an attribute, by value; those without one last.
@@ -61,23 +66,23 @@ def by_attribute(
     names = category_names(connection, project)
     check_metric(project, names, query.metric)
     wanted = _wanted(project, query)
-    check_attribute(connection, project, attribute)
+    check_item_attribute(connection, project, attribute)
     selection = queries.select_answers(connection, project, query.filter)
-    patterns = queries.item_patterns_by(connection, selection, attribute)
-    annotators = queries.annotators_by(connection, selection, attribute)
+    patterns = queries.count_patterns_by_group(connection, selection, attribute)
+    annotators = queries.select_annotators_by_group(connection, selection, attribute)
     tables = _pairs(connection, selection, attribute, annotators) if "cohen_kappa" in wanted else {}
     groups = []
     for value in sorted(patterns, key=lambda value: (value is None, value or "")):
         number = annotators[value].number
-        of = sample(project, names, patterns[value], number, query.metric)
-        pair = Pairs([(0, 1)], cells_of([tables.get(value, {})], of.table.answers))
+        of = sample_under_metric(project, names, patterns[value], number, query.metric)
+        pair = Pairs([(0, 1)], kappa_cells([tables.get(value, {})], of.table.answers))
         figures = coefficients(wanted, of, pair, query.confidence, query.interval)
         found = assessment_of(
             project,
             of,
             patterns[value],
             names,
-            finish(figures, query.confidence, query.interval),
+            finish_coefficients(figures, query.confidence, query.interval),
             query,
         )
         groups.append((value, found))
@@ -85,7 +90,7 @@ def by_attribute(
 
 
 def _wanted(project: ProjectInfo, query: Query) -> list[str]:
-    wanted = check_measures(project, query.measures, query.metric, few=False)
+    wanted = check_agreement_measures(project, query.measures, query.metric, few=False)
     fitting = [name for name in wanted if MEASURES[name].needs in {"patterns", "pair"}]
     if query.measures and fitting != wanted:
         raise InvalidOption(
@@ -105,14 +110,14 @@ def _pairs(
     pairs = {value: (who.first, who.last) for value, who in annotators.items() if who.number == 2}
     if not pairs:
         return {}
-    found = queries.pair_tallies_by(connection, selection, attribute, list(pairs))
+    found = queries.pair_tallies_by_group(connection, selection, attribute, list(pairs))
     return {
         value: found[value].counts.get(pair, {}) if value in found else {}
         for value, pair in pairs.items()
     }
 
 
-def by_item(
+def agreement_by_item(
     connection: Connection, project: ProjectInfo, *, choice: AnswerFilter = EVERYTHING
 ) -> Iterator[dict[str, Any]]:
     """The votes on each item, as JSON; one dictionary per item that has an answer.
@@ -124,7 +129,7 @@ def by_item(
     categories = category_names(connection, project)
     items = item_names(connection, project)
     truths = _truths(connection, selection, categories)
-    rows = queries.votes(connection, selection)
+    rows = queries.count_votes(connection, selection)
     for item, group in groupby(rows, key=itemgetter(0)):
         votes = {category: number for _, category, number in group if category != NONE_APPLIES}
         total = sum(votes.values())
@@ -143,7 +148,7 @@ def _truths(
     if not selection.references:
         return {}
     truths = Selection(selection.project, only=selection.references, where=selection.where)
-    rows = queries.votes(connection, truths)
+    rows = queries.count_votes(connection, truths)
     found: dict[int, list[str]] = {}
     for item, category, _ in rows:
         if category in categories:

@@ -10,13 +10,18 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement.coefficients import Pairs, check_measures, coefficients, finish
-from tracker.agreement.metric import check_metric, sample
+from tracker.agreement.coefficients import (
+    Pairs,
+    check_agreement_measures,
+    coefficients,
+    finish_coefficients,
+)
+from tracker.agreement.metric import check_metric, sample_under_metric
 from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.cohen import cells_of
+from tracker.measures.cohen import kappa_cells
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo
@@ -87,7 +92,7 @@ def self_agreement(
     asked = query or Query()
     names, categories = annotator_names(connection, project), category_names(connection, project)
     check_metric(project, categories, asked.metric)
-    wanted = check_measures(project, asked.measures, asked.metric, few=False)
+    wanted = check_agreement_measures(project, asked.measures, asked.metric, few=False)
     if asked.measures and _LEFT_OUT & set(wanted):
         raise InvalidOption(
             "of two passes Scott's pi is Fleiss' kappa, Conger's and Light's are Cohen's",
@@ -95,7 +100,7 @@ def self_agreement(
         )
     wanted = [name for name in wanted if name not in _LEFT_OUT]
     selection = queries.select_answers(connection, project, asked.filter)
-    rows = list(queries.repeated_answers(connection, selection))
+    rows = list(queries.select_repeated_answers(connection, selection))
     by_annotator: dict[int, list[Repeated]] = {}
     for row in rows:
         by_annotator.setdefault(row.annotator, []).append(row)
@@ -105,7 +110,7 @@ def self_agreement(
 
     return Themselves(
         project.name,
-        queries.passes_alone(connection, selection),
+        queries.count_unrepeated_passes(connection, selection),
         figures(rows),
         tuple(sorted((names[who], figures(mine)) for who, mine in by_annotator.items())),
     )
@@ -119,14 +124,14 @@ def _figures(
     asked: Query,
 ) -> SelfAgreement:
     table, patterns = _counts(rows)
-    of = sample(project, categories, ItemPatterns(patterns), 2, asked.metric)
-    pair = Pairs([(0, 1)], cells_of([table], of.table.answers))
+    of = sample_under_metric(project, categories, ItemPatterns(patterns), 2, asked.metric)
+    pair = Pairs([(0, 1)], kappa_cells([table], of.table.answers))
     timed = sum(row.timed for row in rows)
     found = coefficients(wanted, of, pair, asked.confidence, asked.interval)
     return SelfAgreement(
         sum(row.times for row in rows),
         sum(row.days for row in rows) / timed if timed else None,
-        tuple(finish(found, asked.confidence, asked.interval)),
+        tuple(finish_coefficients(found, asked.confidence, asked.interval)),
     )
 
 

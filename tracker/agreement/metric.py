@@ -8,9 +8,9 @@ from shlex import quote
 
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
-from tracker.measures.sample import Sample, sample_of
+from tracker.measures.sample import Sample, sample_for_measures
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
-from tracker.projects.lookup import is_numeric, near
+from tracker.projects.lookup import is_numeric_category_name, near_names
 from tracker.projects.project import ProjectInfo
 
 
@@ -55,7 +55,7 @@ def check_metric(project: ProjectInfo, names: Mapping[int, str], metric: Metric)
         if word is not None and word not in known:
             raise InvalidOption(
                 f"{option} {word!r} is not known",
-                near(word, known) or f"one of: {', '.join(known)}",
+                near_names(word, known) or f"one of: {', '.join(known)}",
             )
     if project.answers != "several" and metric.distance is not None:
         raise InvalidOption(
@@ -94,14 +94,14 @@ def _check_order(project: ProjectInfo, names: Mapping[int, str], metric: Metric)
 
 
 def _numeric(names: Mapping[int, str]) -> bool:
-    return all(is_numeric(name) for name in names.values())
+    return all(is_numeric_category_name(name) for name in names.values())
 
 
 def _ordered(project: ProjectInfo, names: Mapping[int, str]) -> bool:
     return project.closed or _numeric(names) or getattr(names, "ordered", False)
 
 
-def sample(
+def sample_under_metric(
     project: ProjectInfo,
     names: Mapping[int, str],
     patterns: ItemPatterns,
@@ -115,7 +115,7 @@ def sample(
     """
     several = project.answers == "several"
     scale = metric.scale_of(project)
-    return sample_of(
+    return sample_for_measures(
         patterns,
         annotators,
         categories=list(names),

@@ -10,20 +10,24 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement.assessment import Assessment, Counts
-from tracker.agreement.coefficients import check_measures, coefficients, finish
-from tracker.agreement.metric import check_metric, sample
+from tracker.agreement.coefficients import (
+    check_agreement_measures,
+    coefficients,
+    finish_coefficients,
+)
+from tracker.agreement.metric import check_metric, sample_under_metric
 from tracker.agreement.query import OF_ITEMS, Query
 from tracker.agreement.spans import SpanFigures, SpanPair, assess_spans
 from tracker.agreement.study import Study, study
-from tracker.agreement.uncertainty import uncertain
+from tracker.agreement.uncertainty import study_with_uncertainty
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures import MEASURES
-from tracker.measures.accuracy import GoldAgreement, against_gold
+from tracker.measures.accuracy import GoldAgreement, accuracy_from_confusion
 from tracker.measures.category_rates import CategoryRate, category_rates
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.numeric.icc import IntraclassCorrelation, intraclass_correlations
-from tracker.measures.one_vs_rest import binary_coefficients
+from tracker.measures.one_vs_rest import one_vs_rest_coefficients
 from tracker.measures.sample import Sample
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
@@ -49,7 +53,7 @@ def assess(
     if project.answers == "spans":
         return _assess_spans(connection, project, asked, selection)
     counted = study(connection, project, asked)
-    figures, rates = uncertain(counted)
+    figures, rates = study_with_uncertainty(counted)
     found = assessment_of(
         project, counted.sample, counted.patterns, counted.names, figures, asked, rates
     )
@@ -103,13 +107,13 @@ def assessment_of(
         categories=names,
         gold=None,
         patterns=patterns,
-        binary=binary_coefficients(of, list(names), query.confidence, query.interval)
+        binary=one_vs_rest_coefficients(of, list(names), query.confidence, query.interval)
         if binary
         else {},
     )
 
 
-def count_spans(
+def assess_project_spans(
     connection: Connection,
     project: ProjectInfo,
     asked: Query,
@@ -128,9 +132,11 @@ def count_spans(
     return found, selection
 
 
-def span_pairs(connection: Connection, project: ProjectInfo, asked: Query) -> tuple[SpanPair, ...]:
+def span_pair_agreement(
+    connection: Connection, project: ProjectInfo, asked: Query
+) -> tuple[SpanPair, ...]:
     """Each pair of annotators of a project of spans, by name; the first is the reference."""
-    return count_spans(connection, project, asked)[0].pairs
+    return assess_project_spans(connection, project, asked)[0].pairs
 
 
 def _assess_spans(
@@ -141,13 +147,13 @@ def _assess_spans(
 ) -> Assessment:
     names = category_names(connection, project)
     check_metric(project, names, asked.metric)
-    wanted = check_measures(project, asked.measures, asked.metric, few=True)
+    wanted = check_agreement_measures(project, asked.measures, asked.metric, few=True)
     asked.uncertainty.check()
     if asked.uncertainty != OF_ITEMS:
         raise InvalidOption(
             f"{project.name!r} is a project of spans, whose errors are those over documents"
         )
-    found, selection = count_spans(connection, project, asked, selection)
+    found, selection = assess_project_spans(connection, project, asked, selection)
     return Assessment(
         project=project.name,
         scale=project.scale,
@@ -162,13 +168,13 @@ def _assess_spans(
 
 
 def _pooled_gold(connection: Connection, selection: Selection) -> GoldAgreement | None:
-    tables, items = queries.confusions(connection, selection)
+    tables, items = queries.count_gold_confusions(connection, selection)
     if not tables:
         return None
     pooled: Counter[tuple[Answer, Answer]] = Counter()
     for table in tables.values():
         pooled.update(table)
-    return against_gold(pooled, items)
+    return accuracy_from_confusion(pooled, items)
 
 
 def measures_of_patterns(project: ProjectInfo, names: Mapping[int, str], query: Query) -> list[str]:
@@ -177,7 +183,7 @@ def measures_of_patterns(project: ProjectInfo, names: Mapping[int, str], query: 
     Raises InvalidOption for one that needs more, or does not fit the project.
     """
     check_metric(project, names, query.metric)
-    wanted = check_measures(project, query.measures, query.metric, few=True)
+    wanted = check_agreement_measures(project, query.measures, query.metric, few=True)
     known = [name for name in wanted if MEASURES[name].needs == "patterns"]
     more = [name for name in wanted if name not in known]
     if query.measures and more:
@@ -197,7 +203,7 @@ def assess_patterns(
     query: Query,
 ) -> Assessment:
     """The figures of item patterns of so many annotators; ``names`` are the categories by id."""
-    of = sample(project, names, patterns, annotators, query.metric)
+    of = sample_under_metric(project, names, patterns, annotators, query.metric)
     found = coefficients(measures, of, None, query.confidence)
     return Assessment(
         project=project.name,
@@ -209,7 +215,7 @@ def assess_patterns(
             answers=patterns.answers,
             labels=patterns.labels,
         ),
-        measures=tuple(finish(found, query.confidence, query.interval)),
+        measures=tuple(finish_coefficients(found, query.confidence, query.interval)),
         rates=tuple(category_rates(patterns, list(names), query.confidence, query.interval)),
         categories=names,
         gold=None,

@@ -10,8 +10,8 @@ import numpy as np
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement.coefficients import Pairs, count_pairs
-from tracker.agreement.metric import check_metric, sample
+from tracker.agreement.coefficients import Pairs, count_coefficient_pairs
+from tracker.agreement.metric import check_metric, sample_under_metric
 from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
@@ -19,7 +19,7 @@ from tracker.measures.coefficient import Coefficient
 from tracker.measures.numeric.two_annotators import NumericAgreement, numeric_agreement
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.projects.lookup import is_numeric
+from tracker.projects.lookup import is_numeric_category_name
 from tracker.projects.project import ProjectInfo
 
 
@@ -48,7 +48,7 @@ class PairAgreement:
         } | ({} if self.numeric is None else {"numeric": self.numeric.to_dict()})
 
 
-def by_pair(
+def agreement_by_pair(
     connection: Connection, project: ProjectInfo, query: Query | None = None
 ) -> list[PairAgreement]:
     """Cohen's kappa of every two annotators who share an item, by their names.
@@ -65,12 +65,14 @@ def by_pair(
     selection = queries.select_answers(connection, project, asked.filter)
     # Weights depend on which categories occur; without any, nothing of the items is needed.
     weighted = asked.metric.weighted
-    patterns = queries.item_patterns(connection, selection) if weighted else ItemPatterns()
-    of = sample(project, categories, patterns, 0, asked.metric)
-    pairs = count_pairs(connection, selection, of)
+    patterns = queries.count_item_patterns(connection, selection) if weighted else ItemPatterns()
+    of = sample_under_metric(project, categories, patterns, 0, asked.metric)
+    pairs = count_coefficient_pairs(connection, selection, of)
     numeric: Iterator[NumericAgreement | None] = iter(())
     if asked.metric.scale_of(project) in {"interval", "ratio"}:
-        values = {n: float(name) for n, name in categories.items() if is_numeric(name)}
+        values = {
+            n: float(name) for n, name in categories.items() if is_numeric_category_name(name)
+        }
         numeric = _numeric(pairs, names, values, asked.confidence)
     found = [
         PairAgreement((min(one, other), max(one, other)), kappa, next(numeric, None))

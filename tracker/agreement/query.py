@@ -8,9 +8,9 @@ from typing import Final, TypedDict, Unpack
 
 from tracker.agreement.metric import AS_DECLARED, Metric
 from tracker.core.errors import InvalidOption
-from tracker.measures.citations import full_name
-from tracker.measures.confidence_bounds import ASYMMETRIC, check_interval
-from tracker.queries import EVERYTHING, AnswerFilter, Selecting, filter_of
+from tracker.measures.citations import full_measure_name
+from tracker.measures.confidence_bounds import ASYMMETRIC, check_interval_method
+from tracker.queries import EVERYTHING, AnswerFilter, Selecting, make_answer_filter
 
 _RESAMPLED: Final = ("items", "annotators")
 
@@ -82,8 +82,8 @@ class Query:
     uncertainty: Uncertainty = OF_ITEMS
 
     def __post_init__(self) -> None:
-        check_interval(self.interval)
-        object.__setattr__(self, "measures", tuple(map(full_name, self.measures)))
+        check_interval_method(self.interval)
+        object.__setattr__(self, "measures", tuple(map(full_measure_name, self.measures)))
 
 
 class Computing(TypedDict, total=False):
@@ -122,7 +122,7 @@ class Asking(Computing, Selecting, total=False):
     cluster: str | None
 
 
-def query_of(
+def agreement_query(
     *,
     measures: Sequence[str] = (),
     confidence: float = 0.95,
@@ -141,7 +141,7 @@ def query_of(
         measures,
         confidence,
         Metric(weights, scale, distance),
-        filter_of(**selecting),
+        make_answer_filter(**selecting),
         interval,
         Uncertainty(bootstrap, seed, resample, cluster),
     )
@@ -159,7 +159,7 @@ _NOT_USED: Final = {
 }
 
 
-def check_used(query: Query, way: str) -> Query:
+def check_agreement_query(query: Query, way: str) -> Query:
     """Return the query of a further question, named as an option, such as ``--by pair``.
 
     Raises InvalidOption for a part of it that would not change the answer.

@@ -12,16 +12,16 @@ from tracker.agreement.assessment import Assessment
 from tracker.agreement.coefficients import coefficients
 from tracker.agreement.overall import assessment_of
 from tracker.agreement.study import Study
-from tracker.agreement.uncertainty import without_each_annotator
+from tracker.agreement.uncertainty import coefficients_without_annotators
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.estimate import Estimate
-from tracker.measures.jackknife import strongest_patterns, without_one_item
-from tracker.measures.pattern_table import merge_patterns, without_category
+from tracker.measures.jackknife import jackknife_without_item, most_influential_patterns
+from tracker.measures.pattern_table import merge_pattern_table, patterns_without_category
 from tracker.projects.annotators import annotator_names
 from tracker.projects.items import item_names_of
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 
 DEFAULT_MEASURE: Final = "krippendorff_alpha"
 MOST_ITEMS: Final = 20
@@ -53,7 +53,7 @@ class Influences(NamedTuple):
     rows: list[Influence]
 
 
-def influence(counted: Study, of: str) -> Influences:
+def agreement_influences(counted: Study, of: str) -> Influences:
     """How one coefficient moves without each annotator, item or category.
 
     The coefficient is the first of those asked for, by default Krippendorff's alpha. Of items,
@@ -98,24 +98,26 @@ def _measure(counted: Study, what: str = "") -> str:
 
 def _annotators(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
     names = annotator_names(counted.connection, counted.project)
-    for annotator, values in without_each_annotator(counted):
+    for annotator, values in coefficients_without_annotators(counted):
         yield names[annotator], values[found.measure]
 
 
 def _categories(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
     for category, name in counted.names.items():
-        left = without_category(counted.patterns, category)
+        left = patterns_without_category(counted.patterns, category)
         yield name, _value(counted, left, found.measure)
 
 
 def _items(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
     if found.influence is None:
         return
-    places = strongest_patterns(found.influence, MOST_ITEMS)
-    values = without_one_item(counted.sample, found.measure, places)
+    places = most_influential_patterns(found.influence, MOST_ITEMS)
+    values = jackknife_without_item(counted.sample, found.measure, places)
     patterns = [pattern for pattern, items in counted.patterns if items]
     wanted = {patterns[place]: value for place, value in zip(places, values, strict=True)}
-    met = queries.items_of_patterns(counted.connection, counted.selection, set(wanted), MOST_ITEMS)
+    met = queries.select_items_of_patterns(
+        counted.connection, counted.selection, set(wanted), MOST_ITEMS
+    )
     names = item_names_of(
         counted.connection, counted.project, [item for items in met.values() for item in items]
     )
@@ -153,7 +155,7 @@ class Merges(NamedTuple):
     rows: list[Merge]
 
 
-def merged(counted: Study, merges: Sequence[str]) -> Assessment:
+def assess_merged_categories(counted: Study, merges: Sequence[str]) -> Assessment:
     """The assessment as if categories had been one; each of ``merges`` names them: ``a+b``.
 
     The merged category keeps the place of the first named. Figures that depend on who answered
@@ -169,7 +171,7 @@ def merged(counted: Study, merges: Sequence[str]) -> Assessment:
         left = next(name for name in counted.wanted if name not in asked)
         raise InvalidOption(f"{left} is not to be had of merged categories")
     query = replace(counted.query, measures=asked)
-    patterns = merge_patterns(counted.patterns, into)
+    patterns = merge_pattern_table(counted.patterns, into)
     # A merged category keeps the number of the first, where categories are numbers.
     kept = {number: counted.names[number] for number in names}
     as_one = replace(counted, query=query, names=kept, patterns=patterns)
@@ -212,7 +214,7 @@ def _parts(text: str, known: Mapping[str, int]) -> list[str]:
         name = next((part for part in unknown if part), text)
         raise InvalidOption(
             f"there is no category {name!r} to merge",
-            near(name, known) or "see: tracker category list",
+            near_names(name, known) or "see: tracker category list",
         )
     raise InvalidOption(
         f"--merge {text!r} does not name two or more different categories",
@@ -250,7 +252,7 @@ def best_merges(counted: Study, most: int = 10) -> Merges:
     before = _value(counted, counted.patterns, measure)
     rows = []
     for (first, one), (second, other) in combinations(counted.names.items(), 2):
-        patterns = merge_patterns(counted.patterns, {second: first})
+        patterns = merge_pattern_table(counted.patterns, {second: first})
         names = {n: name for n, name in counted.names.items() if n != second}
         value = _value(replace(counted, names=names), patterns, measure)
         change = None if value is None or before is None else value - before

@@ -14,13 +14,13 @@ from tracker import queries
 from tracker.agreement.assessment import Counts
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, span_agreement
-from tracker.measures.spans.span_sets import mark
+from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, span_f1
+from tracker.measures.spans.span_sets import mark_span_sets
 from tracker.measures.spans.span_tallies import (
     SpanTally,
-    pooled_agreement,
+    pooled_span_agreement,
     span_rates,
-    why_nothing_compared,
+    why_no_spans_compared,
 )
 from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
 from tracker.queries import Selection
@@ -134,14 +134,14 @@ def assess_spans(
         InvalidOption: the confidence level is not in (0, 1).
     """
     tally, units = SpanTally(), UnitTally()
-    for _, length, answers in queries.span_documents(connection, selection):
-        marked = mark({annotators[number]: spans for number, spans in answers.items()})
+    for _, length, answers in queries.select_span_documents(connection, selection):
+        marked = mark_span_sets({annotators[number]: spans for number, spans in answers.items()})
         tally.add(marked)
         units.add(marked, length)
-    reason = why_nothing_compared(tally)
+    reason = why_no_spans_compared(tally)
     return SpanFigures(
         counts=_counts(tally),
-        measures=pooled_agreement(tally, confidence),
+        measures=pooled_span_agreement(tally, confidence),
         unitizing=unitizing_alpha(units, undefined=reason, confidence=confidence),
         rates=tuple(span_rates(tally, list(categories), confidence)),
         pairs=_pairs(tally, confidence),
@@ -166,7 +166,7 @@ def _pairs(tally: SpanTally, confidence: float) -> tuple[SpanPair, ...]:
             names,
             five[0].documents,
             tuple(
-                span_agreement(measure, sums, confidence=confidence)
+                span_f1(measure, sums, confidence=confidence)
                 for measure, sums in zip(SPAN_MEASURES, five, strict=True)
             ),
         )
@@ -194,12 +194,12 @@ def _annotators(
                 categories[category]: number / own.categories.total()
                 for category, number in sorted(own.categories.items())
             },
-            exact=span_agreement(
+            exact=span_f1(
                 "span_f1_exact",
                 own.exact,
                 pairs=partners[name],
                 macro=fmean(values[name]) if values[name] else None,
-                undefined=why_nothing_compared(tally),
+                undefined=why_no_spans_compared(tally),
                 confidence=confidence,
             ),
         )

@@ -12,12 +12,12 @@ from tracker import queries
 from tracker.agreement.coefficients import (
     Pairs,
     are_few,
-    check_measures,
+    check_agreement_measures,
     coefficients,
-    count_pairs,
-    with_errors,
+    coefficients_with_errors,
+    count_coefficient_pairs,
 )
-from tracker.agreement.metric import check_metric, sample
+from tracker.agreement.metric import check_metric, sample_under_metric
 from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
@@ -56,7 +56,9 @@ class Study:
     def wanted(self) -> list[str]:
         """The names of the measures."""
         few = are_few(self.patterns.answers)
-        return check_measures(self.project, self.query.measures, self.query.metric, few=few)
+        return check_agreement_measures(
+            self.project, self.query.measures, self.query.metric, few=few
+        )
 
     def needs(self, *kinds: str) -> bool:
         """Whether one of the measures needs one of these tallies."""
@@ -69,12 +71,14 @@ class Study:
 
     def read(self, patterns: ItemPatterns, annotators: int) -> Sample:
         """Other patterns of the project, read in the same way."""
-        return sample(self.project, self.names, patterns, annotators, self.query.metric)
+        return sample_under_metric(
+            self.project, self.names, patterns, annotators, self.query.metric
+        )
 
     @cached_property
     def marginals(self) -> Mapping[int, Mapping[Answer, int]]:
         """On how many items each annotator gave each answer."""
-        return queries.marginals(self.connection, self.selection)
+        return queries.count_annotator_marginals(self.connection, self.selection)
 
     @cached_property
     def full_sample(self) -> Sample:
@@ -89,7 +93,7 @@ class Study:
         two = self.needs("pair") and len(self.annotators) == 2
         if not two and not self.needs("pairs"):
             return None
-        return count_pairs(self.connection, self.selection, self.sample)
+        return count_coefficient_pairs(self.connection, self.selection, self.sample)
 
     @cached_property
     def estimates(self) -> dict[str, Estimate | Coefficient]:
@@ -108,7 +112,7 @@ class Study:
         by_name = {name for name in self.query.measures if name in self.estimates}
         few = are_few(self.patterns.answers)
         exact = set(self.estimates) if few else by_name
-        return with_errors(
+        return coefficients_with_errors(
             self.connection,
             self.selection,
             self.full_sample,
@@ -120,7 +124,7 @@ class Study:
         )
 
 
-def check_whole_items(project: ProjectInfo) -> None:
+def refuse_study_of_spans(project: ProjectInfo) -> None:
     """Raise InvalidOption for a project of spans."""
     if project.answers == "spans":
         raise InvalidOption(
@@ -141,13 +145,13 @@ def study(
 
     Raises InvalidOption for a measure, a reading or a choice that does not fit the project.
     """
-    check_whole_items(project)
+    refuse_study_of_spans(project)
     names = category_names(connection, project)
     check_metric(project, names, query.metric)
-    check_measures(project, query.measures, query.metric, few=True)
+    check_agreement_measures(project, query.measures, query.metric, few=True)
     if counted is None:
         selection = queries.select_answers(connection, project, query.filter)
-        annotators = queries.annotators_with_answers(connection, selection)
-        counted = selection, annotators, queries.item_patterns(connection, selection)
+        annotators = queries.select_answering_annotators(connection, selection)
+        counted = selection, annotators, queries.count_item_patterns(connection, selection)
     selection, known, patterns = counted
     return Study(connection, project, query, selection, names, known, patterns)

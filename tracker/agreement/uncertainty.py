@@ -16,17 +16,21 @@ from tracker.measures.bootstrap import bootstrap
 from tracker.measures.category_rates import (
     CategoryRate,
     bootstrapped_rates,
+    category_rate_influences,
     category_rates,
-    clustered_rate,
-    rate_influences,
+    clustered_category_rate,
 )
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.estimate import Estimate, Floats
-from tracker.measures.jackknife import clustered, leaving_out_each, over_annotators
-from tracker.projects.items import check_attribute
+from tracker.measures.jackknife import (
+    coefficient_over_clusters,
+    jackknife_item_patterns,
+    jackknife_over_annotators,
+)
+from tracker.projects.items import check_item_attribute
 
 
-def uncertain(counted: Study) -> tuple[list[Coefficient], list[CategoryRate]]:
+def study_with_uncertainty(counted: Study) -> tuple[list[Coefficient], list[CategoryRate]]:
     """The study's figures and category rates with the errors asked for.
 
     Those that cannot have them keep their own: pairs' kappas and, over annotators, rates.
@@ -45,20 +49,20 @@ def uncertain(counted: Study) -> tuple[list[Coefficient], list[CategoryRate]]:
             bootstrapped_rates(of, rates, replicates=times, seed=seed),
         )
     if how.resample == "annotators":
-        without = [figures for _, figures in without_each_annotator(counted)]
+        without = [figures for _, figures in coefficients_without_annotators(counted)]
         resampled = [
-            over_annotators(one, [figures[one.measure] for figures in without])
+            jackknife_over_annotators(one, [figures[one.measure] for figures in without])
             if without and one.measure in without[0]
             else one
             for one in found
         ]
         return resampled, rates
     if how.cluster is not None:
-        return by_cluster(counted, how.cluster, found, rates)
+        return uncertainty_by_cluster(counted, how.cluster, found, rates)
     return found, rates
 
 
-def without_each_annotator(
+def coefficients_without_annotators(
     counted: Study, tallies: AnnotatorTallies | None = None
 ) -> Iterator[tuple[int, dict[str, float | None]]]:
     """Each annotator's id, and the values of the measures without the annotator's answers.
@@ -66,10 +70,10 @@ def without_each_annotator(
     From what the answers met; nothing is counted again. Figures of pairs are not among them.
     """
     if tallies is None:
-        tallies = queries.annotator_tallies(counted.connection, counted.selection)
+        tallies = queries.count_annotator_tallies(counted.connection, counted.selection)
     wanted = [n for n in counted.wanted if MEASURES[n].needs in {"patterns", "marginals"}]
     marginals = counted.full_sample.marginals
-    for annotator, patterns in leaving_out_each(counted.patterns, tallies):
+    for annotator, patterns in jackknife_item_patterns(counted.patterns, tallies):
         others = counted.read(patterns, len(counted.annotators) - 1)
         if marginals is not None:
             kept = {who: own for who, own in marginals.items() if who != annotator}
@@ -84,7 +88,7 @@ _AT_A_TIME = 100_000
 Row = tuple[str | int, int, int]  # cluster, the place of a pattern, items
 
 
-def by_cluster(
+def uncertainty_by_cluster(
     counted: Study,
     attribute: str,
     found: Sequence[Coefficient],
@@ -96,17 +100,19 @@ def by_cluster(
 
     Raises InvalidOption for an attribute that no item has.
     """
-    check_attribute(counted.connection, counted.project, attribute)
+    check_item_attribute(counted.connection, counted.project, attribute)
     wanted = {
         name: _entering(counted, one)
         for name, one in counted.estimates.items()
         if isinstance(one, Estimate) and one.influence is not None
     }
-    of_rates, could_agree = rate_influences(counted.sample, [rate.category for rate in rates])
+    of_rates, could_agree = category_rate_influences(
+        counted.sample, [rate.category for rate in rates]
+    )
     influences = np.vstack([*wanted.values(), of_rates, could_agree])
     patterns = [pattern for pattern, items in counted.patterns if items]
     place = {pattern: n for n, pattern in enumerate(patterns)}
-    rows = queries.item_patterns_by_cluster(counted.connection, counted.selection, attribute)
+    rows = queries.count_patterns_by_cluster(counted.connection, counted.selection, attribute)
     squares, fourths = np.zeros(len(influences)), np.zeros(len(influences))
     clusters = np.zeros(len(influences), dtype=np.int64)
     numbered = ((cluster, place[pattern], items) for cluster, pattern, items in rows)
@@ -122,12 +128,14 @@ def by_cluster(
     how = counted.query.interval
     agreeable = clusters[len(wanted) + len(rates) :].tolist()
     return [
-        clustered(one, *of[one.measure], attribute, how, of_pairs=of_pairs[one.measure])
+        coefficient_over_clusters(
+            one, *of[one.measure], attribute, how, of_pairs=of_pairs[one.measure]
+        )
         if one.measure in of
         else one
         for one in found
     ], [
-        clustered_rate(rate, one[0], number, could)
+        clustered_category_rate(rate, one[0], number, could)
         for rate, (one, number), could in zip(rates, told[len(wanted) :], agreeable, strict=False)
     ]
 

@@ -2,14 +2,14 @@
 
 from tracker.audit.gather import AuditQuery, Looking, audit_query
 from tracker.audit.result import Audit, AuditedAnnotator
-from tracker.audit.run import annotator_rows, audit_project
+from tracker.audit.run import audit_project, audited_annotator_rows
 
 __all__ = [
     "Audit",
     "AuditQuery",
     "AuditedAnnotator",
     "Looking",
-    "annotator_rows",
+    "audited_annotator_rows",
     "audit_project",
     "audit_query",
 ]

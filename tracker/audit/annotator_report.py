@@ -11,12 +11,12 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement import Query, study
-from tracker.agreement.sensitivity import influence
+from tracker.agreement.sensitivity import agreement_influences
 from tracker.audit.gather import audit_query
 from tracker.audit.kind import Flag
-from tracker.audit.result import Audit, AuditedAnnotator, suppressed_figures
+from tracker.audit.result import Audit, AuditedAnnotator, suppressed_audit_figures
 from tracker.audit.run import audit_project
-from tracker.audit.statistics.dawid_skene import competence
+from tracker.audit.statistics.dawid_skene import dawid_skene_competences
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
 from tracker.projects.annotators import AnnotatorInfo
@@ -36,7 +36,7 @@ _ITEMS = 5
 _OF_OTHERS = {"others", "others_seconds"}
 
 
-def annotator_page(
+def audited_annotator_page(
     connection: Connection, project: ProjectInfo, annotator: AnnotatorInfo
 ) -> dict[str, Any]:
     """Who it is, the figures, the findings with their items, as JSON.
@@ -58,7 +58,7 @@ def _influence(
 ) -> dict[str, Any] | None:
     if project.answers == "spans":
         return None
-    measure, value, rows = influence(study(connection, project, Query()), "annotator")
+    measure, value, rows = agreement_influences(study(connection, project, Query()), "annotator")
     mine = next((row for row in rows if row.name == annotator.name), None)
     if mine is None:
         return None
@@ -94,15 +94,17 @@ class OwnReport:
         return as_json(self)
 
 
-def own_report(found: Audit, annotator: AuditedAnnotator, least: int) -> OwnReport:
+def annotator_own_report(found: Audit, annotator: AuditedAnnotator, least: int) -> OwnReport:
     """Return an annotator's own report, without figures of fewer than ``least`` answers."""
     others = [
-        suppressed_figures(one.figures, least) for one in found.annotators if one.id != annotator.id
+        suppressed_audit_figures(one.figures, least)
+        for one in found.annotators
+        if one.id != annotator.id
     ]
     return OwnReport(
         found,
         annotator,
-        suppressed_figures(annotator.figures, least),
+        suppressed_audit_figures(annotator.figures, least),
         {"annotators": len(others)}
         | {name: _quartiles([row.get(name) for row in others], least) for name in _COMPARED},
         [flag for flag in annotator.flags if flag.state != "clear" and flag.n >= least],
@@ -121,7 +123,7 @@ MOST_ANSWERS = 500_000
 """The model is fitted to who answered what on each item, in memory; not to more than this."""
 
 
-def competences(connection: Connection, project: ProjectInfo) -> dict[int, float]:
+def annotator_competences(connection: Connection, project: ProjectInfo) -> dict[int, float]:
     """The probability of a right answer by annotator id (`dawid_skene`).
 
     Raises InvalidOption for a project of spans, and for one of too many answers.
@@ -130,11 +132,12 @@ def competences(connection: Connection, project: ProjectInfo) -> dict[int, float
         raise InvalidOption(f"{project.name!r} is a project of spans", "leave out --competence")
     selection = queries.select_answers(connection, project)
     answers = sum(
-        number * items for number, items in queries.answers_per_item(connection, selection).items()
+        number * items
+        for number, items in queries.count_answers_per_item(connection, selection).items()
     )
     if answers > MOST_ANSWERS:
         raise InvalidOption(
             f"a model of {answers:,} answers takes too long; {MOST_ANSWERS:,} are the most",
             "leave out --competence",
         )
-    return competence(queries.joint_patterns(connection, selection))
+    return dawid_skene_competences(queries.count_joint_patterns(connection, selection))

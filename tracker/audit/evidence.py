@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from tracker.audit.statistics.entries import Entries, entries_of
-from tracker.audit.statistics.majority import tables
-from tracker.audit.statistics.mantel_haenszel import Usage, usages
-from tracker.audit.statistics.peer_agreement import Alignment, alignments
+from tracker.audit.statistics.entries import Entries, entries_of_tallies
+from tracker.audit.statistics.majority import majority_tables
+from tracker.audit.statistics.mantel_haenszel import Usage, mantel_haenszel_usages
+from tracker.audit.statistics.peer_agreement import Alignment, peer_agreement_alignments
 from tracker.audit.thresholds import Floors, Threshold
 from tracker.core.audit_tallies import (
     AnswerTimes,
@@ -21,7 +21,7 @@ from tracker.core.audit_tallies import (
     SkipTallies,
 )
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import AnnotatorTallies, FloatArray, TallyColumns, columns_of
+from tracker.core.tallies import AnnotatorTallies, FloatArray, TallyColumns, tally_columns_of
 
 DEFAULT_ALPHA = 0.05
 """The false discovery rate: of what is flagged, at most this share is expected to be chance."""
@@ -73,27 +73,27 @@ class Evidence:
     @cached_property
     def columns(self) -> TallyColumns:
         """The tallies as columns."""
-        return columns_of(self.tallies)
+        return tally_columns_of(self.tallies)
 
     @cached_property
     def entries(self) -> Entries:
         """Those of the items that others answered too."""
-        return entries_of(AnnotatorTallies(self.columns))
+        return entries_of_tallies(AnnotatorTallies(self.columns))
 
     @cached_property
     def usages(self) -> list[Usage]:
         """Every annotator's use of every category, counted once for all kinds."""
-        return usages(self.entries)
+        return mantel_haenszel_usages(self.entries)
 
     @cached_property
     def alignments(self) -> dict[int, Alignment]:
         """Every annotator's agreement with the co-annotators of the same items."""
-        return alignments(self.entries)
+        return peer_agreement_alignments(self.entries)
 
     @cached_property
     def majorities(self) -> FloatArray:
         """Items by what the others mostly gave and by the own answer; (annotators, q, q)."""
-        return tables(self.entries)
+        return majority_tables(self.entries)
 
     @property
     def shared(self) -> bool | None:

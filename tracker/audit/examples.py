@@ -12,7 +12,7 @@ from tracker import queries
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Flag, Key
 from tracker.audit.kinds import KINDS
-from tracker.core.tallies import Answer, Pattern, without
+from tracker.core.tallies import Answer, Pattern, pattern_without
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names_of
 from tracker.queries import Selection
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 _PAIR_DEPTH = 20  # times as many items of each of a pair, to find those that both answered alike
 
 
-def show_items(
+def finding_examples(
     connection: Connection,
     selection: Selection,
     evidence: Evidence,
@@ -40,13 +40,13 @@ def show_items(
         for rows in ("fastest", "changed")
     }
     wanted = {
-        flag.key: best_answers(flag, evidence, most)
+        flag.key: best_answers_for_finding(flag, evidence, most)
         for flag in flags
         if rows_of[flag.key] == "answers"
     }
     found = _items(connection, selection, wanted, most)
-    fast = queries.fastest_items(connection, selection, who["fastest"], most)
-    changed = queries.changed_items(connection, selection, who["changed"], most)
+    fast = queries.select_fastest_items(connection, selection, who["fastest"], most)
+    changed = queries.select_changed_examples(connection, selection, who["changed"], most)
 
     listed: list[Sequence[tuple[Any, ...]]] = [*found.values(), *fast.values(), *changed.values()]
     words = _Words(
@@ -77,7 +77,7 @@ def _items(
         if other is not None:
             keys.setdefault(other, set()).update(answers)
     depth = most * _PAIR_DEPTH if any(other for *_, other in wanted) else most
-    of = queries.items_of_answers(connection, selection, keys, depth)
+    of = queries.select_example_items(connection, selection, keys, depth)
     found = {}
     for key, answers in wanted.items():
         annotator, _, _, other = key
@@ -98,7 +98,7 @@ class _Words:
     categories: Mapping[int, str]
 
     def answer(self, item: int, own: Answer, pattern: Pattern) -> Row:
-        others = {self._told(answer): n for answer, n in without(pattern, own)}
+        others = {self._told(answer): n for answer, n in pattern_without(pattern, own)}
         return {"item": self.items[item], "answer": self._told(own), "others": others}
 
     def timed(self, item: int, seconds: float, others: float) -> Row:
@@ -112,7 +112,9 @@ class _Words:
         return "+".join(self.categories[category] for category in answer)
 
 
-def best_answers(flag: Flag, evidence: Evidence, most: int) -> list[tuple[Answer, Pattern]]:
+def best_answers_for_finding(
+    flag: Flag, evidence: Evidence, most: int
+) -> list[tuple[Answer, Pattern]]:
     """Return the answers and patterns that show a finding best, enough for ``most`` items."""
     examples = KINDS[flag.kind].examples(flag, evidence)
     ranked = sorted(examples, key=lambda row: (-row[0], row[1]))

@@ -11,9 +11,9 @@ import numpy as np
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Figure, Flag, Key, Kind, State
 from tracker.audit.kinds import KINDS
-from tracker.audit.overlap import redundant
-from tracker.audit.statistics.majority import kappa
-from tracker.audit.verdict import Consult, Judged, Verdict, settle
+from tracker.audit.overlap import overlapping_findings
+from tracker.audit.statistics.majority import majority_kappa
+from tracker.audit.verdict import Consult, Judged, Verdict, settle_verdict
 from tracker.core.tallies import TallyColumns
 
 _ORDER: dict[State, int] = {"flagged": 0, "insufficient": 1, "clear": 2}
@@ -36,12 +36,12 @@ def audit(
         Flags of every state, by annotator; flagged, then insufficient, then clear; then by kind
         and by p-value. Duplicates (`overlap`) are not among them.
     """
-    verdict = settle(kinds or tuple(KINDS.values()), evidence, consult)
+    verdict = settle_verdict(kinds or tuple(KINDS.values()), evidence, consult)
     states = verdict.states()
     findings = {key: judged.finding for key, judged in verdict.judged.items()}
-    dropped, also = redundant(findings, states, evidence)
+    dropped, also = overlapping_findings(findings, states, evidence)
     flags = [
-        assemble(verdict, key, state, also.get(key, ()))
+        flag_audit_finding(verdict, key, state, also.get(key, ()))
         for key, state in states.items()
         if key not in dropped
     ]
@@ -49,7 +49,7 @@ def audit(
     return sorted(flags, key=lambda flag: _sort_key(flag, place))
 
 
-def not_applicable(evidence: Evidence, kinds: Sequence[Kind] | None = None) -> dict[str, str]:
+def not_applicable_kinds(evidence: Evidence, kinds: Sequence[Kind] | None = None) -> dict[str, str]:
     """Return the kinds that the evidence lacks something for: the first field that is missing."""
     asked = kinds or tuple(KINDS.values())
     missing = {kind.name: evidence.lacks(sorted(kind.needs)) for kind in asked}
@@ -63,7 +63,9 @@ def _sort_key(flag: Flag, place: dict[str, int]) -> tuple[int, int, int, float, 
     return (flag.annotator, _ORDER[flag.state], place[flag.kind], p_value, category, other)
 
 
-def assemble(verdict: Verdict, key: Key, state: State, also: tuple[str, ...] = ()) -> Flag:
+def flag_audit_finding(
+    verdict: Verdict, key: Key, state: State, also: tuple[str, ...] = ()
+) -> Flag:
     """Return the flag of one finding; ``also`` are the kinds that it explains."""
     judged = verdict.judged[key]
     finding = judged.finding
@@ -136,7 +138,7 @@ class AnnotatorFigures:
     peer_shares: Mapping[int, float]
 
 
-def annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]:
+def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]:
     """The figures of every annotator in the tallies, by id, in the order given there."""
     majority = evidence.majorities
     peers: dict[int, dict[int, float]] = {}
@@ -152,7 +154,7 @@ def annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]:
             agreement_with_peers=alignment.observed if alignment else None,
             agreement_interval=alignment.observed_interval if alignment else None,
             agreement_of_peers=alignment.peers if alignment else None,
-            kappa_with_majority=kappa(majority[place]),
+            kappa_with_majority=majority_kappa(majority[place]),
             category_shares=shares,
             peer_shares=peers.get(annotator, {}),
         )

@@ -13,15 +13,22 @@ from tracker import queries
 from tracker.audit.evidence import DEFAULT_ALPHA, Evidence
 from tracker.audit.kind import Finding, Kind
 from tracker.audit.kinds import KINDS
-from tracker.audit.kinds.drift import falls_since
-from tracker.audit.thresholds import Floors, Threshold, floors_of
+from tracker.audit.kinds.drift import drift_falls_since
+from tracker.audit.thresholds import Floors, Threshold, audit_thresholds_from_file
 from tracker.core.audit_tallies import JointAnswers
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import AnnotatorTallies, answers_in
+from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
 from tracker.projects.categories import category_names
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
-from tracker.queries import EVERYTHING, AnswerFilter, Present, Selecting, Selection, filter_of
+from tracker.queries import (
+    EVERYTHING,
+    AnswerFilter,
+    Present,
+    Selecting,
+    Selection,
+    make_answer_filter,
+)
 
 _BLOCKS = 20  # of each annotator's answers in time: a fall is dated to a twentieth of them
 _MET = frozenset({"gold", "repeats", "sequences", "blocks"})  # what patterns are in
@@ -92,25 +99,25 @@ def audit_query(
     floors = floors or {}
     known = [threshold.name for threshold in all_thresholds()]
     for name in floors.keys() - known:
-        raise InvalidOption(f"there is no threshold {name!r}", near(name, known))
+        raise InvalidOption(f"there is no threshold {name!r}", near_names(name, known))
     if config is not None:
-        floors = floors_of(Path(config), all_thresholds())
-    wanted, unwanted = kinds_of(kinds), kinds_of(exclude_kinds)
+        floors = audit_thresholds_from_file(Path(config), all_thresholds())
+    wanted, unwanted = audit_kinds_named(kinds), audit_kinds_named(exclude_kinds)
     left = tuple(kind for kind in wanted or KINDS.values() if kind not in unwanted)
     if not left:
         raise InvalidOption("no kind of finding is left to look for")
     if evidence < 0:
         raise InvalidOption(f"{evidence} items of evidence cannot be", "use 5, or 0 for none")
-    return AuditQuery(alpha, floors, left, filter_of(**selecting), evidence)
+    return AuditQuery(alpha, floors, left, make_answer_filter(**selecting), evidence)
 
 
-def kinds_of(names: Sequence[str]) -> tuple[Kind, ...]:
+def audit_kinds_named(names: Sequence[str]) -> tuple[Kind, ...]:
     """The kinds of these names, in the order of `KINDS`; raises InvalidOption, with near names."""
     for name in names:
         if name not in KINDS:
             raise InvalidOption(
                 f"there is no kind of finding {name!r}",
-                near(name, KINDS) or f"the kinds are: {', '.join(KINDS)}",
+                near_names(name, KINDS) or f"the kinds are: {', '.join(KINDS)}",
             )
     return tuple(kind for kind in KINDS.values() if kind.name in names)
 
@@ -120,7 +127,7 @@ def all_thresholds() -> list[Threshold]:
     return [kind.threshold for kind in KINDS.values() if kind.threshold is not None]
 
 
-def gather(
+def gather_evidence(
     connection: Connection,
     selection: Selection,
     query: AuditQuery,
@@ -140,7 +147,7 @@ def gather(
         floors=query.floors,
     )
     if "times" in asked and there.seconds:
-        evidence = replace(evidence, times=queries.answer_times(connection, selection))
+        evidence = replace(evidence, times=queries.select_answer_durations(connection, selection))
     if "skips" in asked and there.empty:
         evidence = replace(evidence, skips=queries.skip_tallies(connection, selection))
     if selection.project.answers == "spans":
@@ -158,13 +165,13 @@ def gather(
     wanted = {need for need in asked & _MET if present[need]}
     evidence = _met(connection, selection, evidence, wanted)
     if "pairs" in asked:
-        most = max(map(answers_in, evidence.columns.patterns), default=0)
-        pairs = queries.shared_items(connection, selection, most)
+        most = max(map(answers_in_pattern, evidence.columns.patterns), default=0)
+        pairs = queries.count_shared_items(connection, selection, most)
         evidence = replace(evidence, pairs=pairs if pairs.pairs else None)
     return evidence
 
 
-def second_opinion(
+def gather_second_opinion(
     connection: Connection,
     selection: Selection,
     evidence: Evidence,
@@ -177,13 +184,13 @@ def second_opinion(
     single = {finding.annotator for finding in findings if finding.other is None}
     pairs = [finding for finding in findings if finding.other is not None]
     pairs = sorted(pairs, key=lambda finding: finding.p_value or 0.0)[:_PAIRS]
-    return queries.joint_sample(
+    return queries.select_joint_sample(
         connection,
         selection,
         int(evidence.columns.number.sum()),
         single,
         {(finding.annotator, finding.other) for finding in pairs if finding.other is not None},
-        falls_since(findings),
+        drift_falls_since(findings),
     )
 
 
@@ -192,15 +199,15 @@ def _met(
 ) -> Evidence:
     """Return the fields that hold patterns, counted."""
     of = (connection, selection)
-    evidence = replace(evidence, tallies=queries.annotator_tallies(*of))
+    evidence = replace(evidence, tallies=queries.count_annotator_tallies(*of))
     if "gold" in wanted:
         evidence = replace(evidence, gold=queries.gold_tallies(*of) or None)
     if "repeats" in wanted:
         evidence = replace(evidence, repeats=queries.repeat_tallies(*of) or None)
     if "sequences" in wanted:
-        evidence = replace(evidence, sequences=queries.sequences(*of) or None)
+        evidence = replace(evidence, sequences=queries.count_transitions(*of) or None)
     if "blocks" in wanted:
-        evidence = replace(evidence, blocks=queries.blocks(*of, _BLOCKS) or None)
+        evidence = replace(evidence, blocks=queries.count_timeline_blocks(*of, _BLOCKS) or None)
     return evidence
 
 

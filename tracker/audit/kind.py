@@ -15,7 +15,7 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Usage
 from tracker.audit.thresholds import Threshold
-from tracker.core.tallies import Answer, Pattern, answers_in
+from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 
 MINIMUM_INFORMATIVE = 10
 """Informative items that a test needs; with fewer, none is made."""
@@ -213,7 +213,7 @@ class Flag:
     ) -> dict[str, object]:
         """Return the figures as JSON; an effect without a bound is None there.
 
-        The contract's JSON has a sentence, too: `tracker.render.audit.finding_dict`.
+        The contract's JSON has a sentence, too: `tracker.render.audit.finding_as_json`.
 
         Args:
             names: the annotators' names by id.
@@ -256,7 +256,7 @@ Example: TypeAlias = tuple[float, tuple[Answer, Pattern], int]
 Examples: TypeAlias = Callable[[Flag, Evidence], Iterable[Example]]
 
 
-def shown_by(
+def examples_for_kind(
     telling: Callable[[Flag, Answer, Pattern, Points], float],
 ) -> Examples:
     """Return examples that are any of the annotator's answers, by how telling each is.
@@ -267,25 +267,25 @@ def shown_by(
     def examples(flag: Flag, evidence: Evidence) -> Iterator[Example]:
         points = evidence.points or {}
         for (own, pattern), items in evidence.tallies.counts.get(flag.annotator, {}).items():
-            if answers_in(pattern) > 1:
+            if answers_in_pattern(pattern) > 1:
                 yield telling(flag, own, pattern, points), (own, pattern), items
 
     return examples
 
 
-def disagreement(_flag: Flag, own: Answer, pattern: Pattern, _points: Points) -> float:
+def example_disagreement(_flag: Flag, own: Answer, pattern: Pattern, _points: Points) -> float:
     """Return the share of the others who gave another answer."""
-    return 1.0 - (dict(pattern)[own] - 1) / (answers_in(pattern) - 1)
+    return 1.0 - (dict(pattern)[own] - 1) / (answers_in_pattern(pattern) - 1)
 
 
-BY_DISAGREEMENT = shown_by(disagreement)
+BY_DISAGREEMENT = examples_for_kind(example_disagreement)
 
 
-def use_of_category(flag: Flag, own: Answer, pattern: Pattern, _points: Points) -> float:
+def example_category_use(flag: Flag, own: Answer, pattern: Pattern, _points: Points) -> float:
     """Return how few others gave the category that was given, or how many if it was not."""
     held = sum(count for answer, count in pattern if flag.category in answer)
     given = flag.category in own
-    share = (held - given) / (answers_in(pattern) - 1)
+    share = (held - given) / (answers_in_pattern(pattern) - 1)
     over = (flag.observed or 0.0) > (flag.expected or 0.0)
     if given != over:
         return 0.0

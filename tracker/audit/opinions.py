@@ -9,7 +9,10 @@ import numpy as np
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Finding
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.pair_dependence import standing_out, witnesses
+from tracker.audit.statistics.pair_dependence import (
+    pair_dependence_witnesses,
+    surely_dependent_pairs,
+)
 from tracker.core.tallies import FloatArray
 
 _NOTHING = Opinion(None, None, None, None, holds=False)
@@ -20,7 +23,7 @@ the truth makes the odds against it smaller."""
 _HALF = 0.5  # an answer added to either side of odds, so that they stay finite
 
 
-def of_use(finding: Finding, consensus: Consensus, least: float) -> Opinion:
+def opinion_of_use(finding: Finding, consensus: Consensus, least: float) -> Opinion:
     """Hold the use of a category against the truth, and against a typical annotator's.
 
     The effect is the smaller of both odds ratios, the p-value the larger: McNemar's test (1947)
@@ -51,7 +54,7 @@ def of_use(finding: Finding, consensus: Consensus, least: float) -> Opinion:
     )
 
 
-def of_accuracy(finding: Finding, consensus: Consensus, least: float) -> Opinion:
+def opinion_of_accuracy(finding: Finding, consensus: Consensus, least: float) -> Opinion:
     """Hold the share of right answers against a typical annotator's on the same items."""
     share = consensus.of(finding.annotator)
     if share is None or share.items.sum() < 2:
@@ -66,7 +69,9 @@ def of_accuracy(finding: Finding, consensus: Consensus, least: float) -> Opinion
     )
 
 
-def of_points(finding: Finding, consensus: Consensus, evidence: Evidence, least: float) -> Opinion:
+def opinion_of_points(
+    finding: Finding, consensus: Consensus, evidence: Evidence, least: float
+) -> Opinion:
     """Hold answers on a scale against a typical annotator's, in standard deviations of these."""
     share = consensus.of(finding.annotator)
     points = evidence.points or {}
@@ -87,7 +92,7 @@ def of_points(finding: Finding, consensus: Consensus, evidence: Evidence, least:
     )
 
 
-def of_fall(finding: Finding, consensus: Consensus, least: float) -> Opinion:
+def opinion_of_fall(finding: Finding, consensus: Consensus, least: float) -> Opinion:
     """Hold the share of right answers from some moment on against that before it."""
     share = consensus.of(finding.annotator)
     if share is None:
@@ -107,7 +112,7 @@ def of_fall(finding: Finding, consensus: Consensus, least: float) -> Opinion:
     )
 
 
-def of_pair(finding: Finding, consensus: Consensus) -> Opinion:
+def opinion_of_pair(finding: Finding, consensus: Consensus) -> Opinion:
     """Hold the agreement of two against what both give independently."""
     assert finding.other is not None
     place = consensus.pair(finding.annotator, finding.other)
@@ -115,10 +120,14 @@ def of_pair(finding: Finding, consensus: Consensus) -> Opinion:
         return _NOTHING
     excess, error = float(consensus.excess[place]), float(consensus.error[place])
     agreed = float(consensus.pairs.agreed[place])
-    holds = bool(standing_out(consensus.pairs, consensus.excess, consensus.error)[place])
+    holds = bool(surely_dependent_pairs(consensus.pairs, consensus.excess, consensus.error)[place])
     ratio = agreed / (agreed - excess) if agreed > excess else None
     # Beside one other annotator, two who agree may both be excellent, and the other one off.
-    p_value = _upper_normal(excess, error) if witnesses(consensus.pairs, place) > 1 else None
+    p_value = (
+        _upper_normal(excess, error)
+        if pair_dependence_witnesses(consensus.pairs, place) > 1
+        else None
+    )
     return Opinion(agreed, agreed - excess, ratio, p_value, holds=holds)
 
 

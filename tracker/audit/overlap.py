@@ -25,15 +25,15 @@ from collections.abc import Mapping
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Finding, Key, State
 from tracker.audit.kinds import KINDS
-from tracker.audit.kinds.category_bias import CATEGORY_BIAS, bias_finding
+from tracker.audit.kinds.category_bias import CATEGORY_BIAS, category_bias_finding
 from tracker.audit.kinds.constant_category import CONSTANT_CATEGORY
 from tracker.audit.kinds.copying import COPYING
-from tracker.audit.statistics.entries import entries_of
-from tracker.audit.statistics.mantel_haenszel import usages
+from tracker.audit.statistics.entries import entries_of_tallies
+from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_usages
 from tracker.core.tallies import AnnotatorTallies, Pattern
 
 
-def redundant(
+def overlapping_findings(
     findings: Mapping[Key, Finding], states: Mapping[Key, State], evidence: Evidence
 ) -> tuple[set[Key], dict[Key, tuple[str, ...]]]:
     """The keys of findings to drop, and of those kept the kinds that they explain.
@@ -140,9 +140,9 @@ def _furthest_first(finding: Finding) -> tuple[float, bool, int]:
 
 def _stands_without(finding: Finding, reported: frozenset[int], evidence: Evidence) -> bool:
     stripped = _stripped(evidence.tallies, finding.annotator, reported)
-    for usage in usages(entries_of(stripped)):
+    for usage in mantel_haenszel_usages(entries_of_tallies(stripped)):
         if usage.category == finding.category:
-            again = bias_finding(usage, evidence)
+            again = category_bias_finding(usage, evidence)
             significant = again.p_value is not None and again.p_value <= evidence.alpha
             return significant and again.notable and again.over == finding.over
     return False

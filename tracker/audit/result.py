@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from tracker.audit.gather import kinds_of
+from tracker.audit.gather import audit_kinds_named
 from tracker.audit.kind import Flag, Key
 from tracker.audit.kinds import KINDS
 from tracker.core.errors import InvalidOption
@@ -107,7 +107,7 @@ class Audit(Shown):
                 f"--fail-on {condition!r} is not flagged or flagged:KIND",
                 "for example: --fail-on flagged:constant_category",
             )
-        kinds = {one.name for one in kinds_of([kind] if kind else [])}
+        kinds = {one.name for one in audit_kinds_named([kind] if kind else [])}
         once = {flag.key: flag for _, flag in self.flagged()}
         return [flag for flag in once.values() if not kinds or kinds & {flag.kind, *flag.also}]
 
@@ -152,7 +152,9 @@ _RESTING_ON = {
 _SHARES = {"category_shares": "answers", "peer_shares": "items_shared"}
 
 
-def renamed(found: Audit, names: Mapping[int, str], ids: Mapping[str, int] | None = None) -> Audit:
+def renamed_audit(
+    found: Audit, names: Mapping[int, str], ids: Mapping[str, int] | None = None
+) -> Audit:
     """The audit with other names of the annotators, in the order of these.
 
     Args:
@@ -173,7 +175,7 @@ def renamed(found: Audit, names: Mapping[int, str], ids: Mapping[str, int] | Non
     return replace(found, annotators=ordered, selection=selection)
 
 
-def suppressed(found: Audit, least: int) -> Audit:
+def suppressed_audit(found: Audit, least: int) -> Audit:
     """The audit without cells of fewer than ``least`` answers.
 
     Figures of fewer are None, findings that rest on fewer are left out, and so are the items of
@@ -181,12 +183,12 @@ def suppressed(found: Audit, least: int) -> Audit:
 
     Raises InvalidOption where ``least`` is negative.
     """
-    check_least(least)
+    check_audit_suppression(least)
     annotators = tuple(_suppressed(one, least) for one in found.annotators)
     return replace(found, annotators=annotators, shown={} if least > 1 else found.shown)
 
 
-def check_least(least: int) -> None:
+def check_audit_suppression(least: int) -> None:
     """Raise InvalidOption where no cell could have fewer than so many answers."""
     if least < 0:
         raise InvalidOption(f"cells of fewer than {least} answers cannot be", "use 5, for one")
@@ -194,10 +196,10 @@ def check_least(least: int) -> None:
 
 def _suppressed(one: AuditedAnnotator, least: int) -> AuditedAnnotator:
     flags = tuple(flag for flag in one.flags if flag.n >= least)
-    return replace(one, figures=suppressed_figures(one.figures, least), flags=flags)
+    return replace(one, figures=suppressed_audit_figures(one.figures, least), flags=flags)
 
 
-def suppressed_figures(figures: Mapping[str, Any], least: int) -> dict[str, Any]:
+def suppressed_audit_figures(figures: Mapping[str, Any], least: int) -> dict[str, Any]:
     """An annotator's figures with None for those of fewer than ``least`` answers.
 
     A share whose number of answers, or whose rest, is under ``least`` but not 0 is such a cell.

@@ -10,12 +10,12 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement import Query
-from tracker.agreement.overall import count_spans
+from tracker.agreement.overall import assess_project_spans
 from tracker.agreement.spans import AnnotatorSpans
 from tracker.audit.evidence import Evidence
-from tracker.audit.examples import show_items
-from tracker.audit.findings import annotator_figures, audit, not_applicable
-from tracker.audit.gather import AuditQuery, gather, second_opinion
+from tracker.audit.examples import finding_examples
+from tracker.audit.findings import audit, audited_annotator_figures, not_applicable_kinds
+from tracker.audit.gather import AuditQuery, gather_evidence, gather_second_opinion
 from tracker.audit.kind import Flag
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.core import clock
@@ -37,19 +37,19 @@ def audit_project(
     """
     query = query or AuditQuery()
     selection = queries.select_answers(connection, project, query.filter)
-    there = queries.present(connection, selection)
-    evidence = gather(connection, selection, query, there)
+    there = queries.select_label_contents(connection, selection)
+    evidence = gather_evidence(connection, selection, query, there)
     found = audit(
         evidence,
         query.kinds,
-        lambda findings: second_opinion(connection, selection, evidence, findings),
+        lambda findings: gather_second_opinion(connection, selection, evidence, findings),
     )
-    found = in_order(connection, selection, found)
+    found = order_audit_flags(connection, selection, found)
     categories = category_names(connection, project)
     if project.answers == "spans":
         rows = _span_rows(connection, project, query.filter)
     else:
-        rows = figure_rows(connection, selection, evidence, categories, timed=there.times)
+        rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, project)
     flags: dict[int, list[Flag]] = {}
     for flag in found:
@@ -63,18 +63,18 @@ def audit_project(
     shown = {}
     if query.evidence:
         flagged = [flag for flag in found if flag.state == "flagged"]
-        shown = show_items(connection, selection, evidence, flagged, query.evidence)
+        shown = finding_examples(connection, selection, evidence, flagged, query.evidence)
     return Audit(
         project.name,
         tuple(sorted(audited, key=lambda annotator: annotator.name)),
         categories,
         selection.told,
-        not_applicable(evidence, query.kinds),
+        not_applicable_kinds(evidence, query.kinds),
         shown,
     )
 
 
-def annotator_rows(
+def audited_annotator_rows(
     connection: Connection, project: ProjectInfo, *, choice: AnswerFilter = EVERYTHING
 ) -> list[dict[str, Any]]:
     """Each annotator's figures as JSON, by name, without any test."""
@@ -82,10 +82,12 @@ def annotator_rows(
         rows = _span_rows(connection, project, choice)
     else:
         selection = queries.select_answers(connection, project, choice)
-        there = queries.present(connection, selection)
-        evidence = gather(connection, selection, AuditQuery(filter=choice), there, needs=_FIGURES)
+        there = queries.select_label_contents(connection, selection)
+        evidence = gather_evidence(
+            connection, selection, AuditQuery(filter=choice), there, needs=_FIGURES
+        )
         categories = category_names(connection, project)
-        rows = figure_rows(connection, selection, evidence, categories, timed=there.times)
+        rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, project)
     told = [{"annotator": names[number], **figures} for number, figures in rows.items()]
     return sorted(told, key=lambda row: str(row["annotator"]))
@@ -94,7 +96,7 @@ def annotator_rows(
 def _span_rows(
     connection: Connection, project: ProjectInfo, choice: AnswerFilter
 ) -> dict[int, dict[str, Any]]:
-    found, _ = count_spans(connection, project, Query(filter=choice))
+    found, _ = assess_project_spans(connection, project, Query(filter=choice))
     numbers = {name: number for number, name in annotator_names(connection, project).items()}
     return {
         numbers[annotator.annotator]: _span_row(annotator, list(found.names))
@@ -116,7 +118,7 @@ def _span_row(annotator: AnnotatorSpans, categories: Sequence[str]) -> dict[str,
     }
 
 
-def figure_rows(
+def audited_figure_rows(
     connection: Connection,
     selection: Selection,
     evidence: Evidence,
@@ -133,9 +135,9 @@ def figure_rows(
     others on the same items. None where there is no such figure; days are looked up of answers
     that are ``timed``.
     """
-    active = queries.days_active(connection, selection) if timed else {}
+    active = queries.count_active_days(connection, selection) if timed else {}
     rows = {}
-    for annotator, figures in annotator_figures(evidence).items():
+    for annotator, figures in audited_annotator_figures(evidence).items():
         days, first, last = active.get(annotator, (None, None, None))
         right, judged = _same((evidence.gold or {}).get(annotator, {}))
         again, repeats = _same((evidence.repeats or {}).get(annotator, {}))
@@ -175,7 +177,9 @@ def _by_name(shares: Mapping[int, float], categories: Mapping[int, str]) -> dict
     return {name: shares.get(category, 0.0) for category, name in categories.items()}
 
 
-def in_order(connection: Connection, selection: Selection, found: Sequence[Flag]) -> list[Flag]:
+def order_audit_flags(
+    connection: Connection, selection: Selection, found: Sequence[Flag]
+) -> list[Flag]:
     """Return the flags; those of copying with how often each one's answers came later.
 
     Counted are the items that both answered alike; on some of them the times may not be known.
@@ -185,7 +189,7 @@ def in_order(connection: Connection, selection: Selection, found: Sequence[Flag]
         for flag in found
         if flag.state == "flagged" and flag.other is not None
     }
-    orders = queries.pair_order(connection, selection, list(pairs)) if pairs else {}
+    orders = queries.count_pair_order(connection, selection, list(pairs)) if pairs else {}
     return [
         _with_order(flag, orders[flag.annotator, flag.other])
         if flag.other is not None and (flag.annotator, flag.other) in orders

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracker.audit.statistics.dawid_skene import Fit, fit
+from tracker.audit.statistics.dawid_skene import Fit, fit_dawid_skene
 from tracker.audit.statistics.pair_dependence import (
     BoolArray,
     Pairs,
-    alike,
-    identical,
-    pairs_of,
-    standing_out,
-    trust_of,
+    excess_pair_dependence,
+    identical_dependent_pairs,
+    possibly_dependent_pairs,
+    surely_dependent_pairs,
+    trust_in_dependent_pairs,
 )
 from tracker.core.audit_tallies import JointAnswers
 from tracker.core.tallies import FloatArray, IntArray
@@ -147,21 +147,23 @@ class Consensus:
         return int(found[0]) if len(found) else None
 
 
-def consensus_of(joint: JointAnswers) -> Consensus:
+def second_opinion_consensus(joint: JointAnswers) -> Consensus:
     """Fit the model, with annotators who depend on each other counted once."""
     most = int((_MOST_CELLS / max(len(joint.annotators), 1)) ** 0.5)
     joint = joint.at_most(min(_MOST_ANSWERS, max(most, 4)))
-    pairs = pairs_of(joint)
-    same = identical(joint, pairs)
+    pairs = possibly_dependent_pairs(joint)
+    same = identical_dependent_pairs(joint, pairs)
     dependent = same
     for _ in range(_ROUNDS):
         fitted = _fitted(joint, pairs, dependent)
-        excess, error = alike(joint, pairs, fitted)
-        more = dependent | standing_out(pairs, excess, error)
+        excess, error = excess_pair_dependence(joint, pairs, fitted)
+        more = dependent | surely_dependent_pairs(pairs, excess, error)
         if (more == dependent).all():
             break
         dependent = more
-    typical = _weighted_median(fitted.errors, trust_of(pairs, same, len(joint.annotators)))
+    typical = _weighted_median(
+        fitted.errors, trust_in_dependent_pairs(pairs, same, len(joint.annotators))
+    )
     total = typical.sum(axis=1, keepdims=True)
     typical = np.divide(typical, total, out=np.zeros_like(typical), where=total > 0)
     return Consensus(joint, fitted, typical, pairs, excess, error)
@@ -169,13 +171,13 @@ def consensus_of(joint: JointAnswers) -> Consensus:
 
 def _fitted(joint: JointAnswers, pairs: Pairs, dependent: BoolArray) -> Fit:
     annotators = len(joint.annotators)
-    return fit(
+    return fit_dawid_skene(
         joint.item,
         joint.annotator,
         joint.answer,
         (annotators, len(joint.answers)),
         items=joint.items.astype(np.float64),
-        trust=trust_of(pairs, dependent, annotators),
+        trust=trust_in_dependent_pairs(pairs, dependent, annotators),
         known=joint.truth,
         strength=STRENGTH,
         tolerance=_TOLERANCE,

@@ -25,17 +25,17 @@ Floors: TypeAlias = Mapping[str, float]
 """Thresholds that differ from their defaults, by name."""
 
 
-def floors_of(path: Path, thresholds: Iterable[Threshold]) -> Floors:
+def audit_thresholds_from_file(path: Path, thresholds: Iterable[Threshold]) -> Floors:
     """Return the thresholds of a TOML file; raises Refused if it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise Refused(f"{path} cannot be read: {reason}") from None
-    return read_floors(text, path.name, thresholds)
+    return read_audit_thresholds(text, path.name, thresholds)
 
 
-def read_floors(text: str, source: str, thresholds: Iterable[Threshold]) -> Floors:
+def read_audit_thresholds(text: str, source: str, thresholds: Iterable[Threshold]) -> Floors:
     """Return the thresholds in a TOML file's table ``[audit]``; those not named keep their default.
 
     Args:

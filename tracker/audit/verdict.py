@@ -4,7 +4,7 @@
    there, with an effect that is large enough, is a candidate. Nothing later makes it less
    significant: more data never finds less.
 2. Among co-annotators nobody knows which of them is off. So each candidate needs a second
-   opinion (`second_opinion`); kinds that compare annotators with themselves, with the
+   opinion (`gather_second_opinion`); kinds that compare annotators with themselves, with the
    truth or with everybody's habits need none.
 3. The figures are computed once more without the answers of flagged annotators (``refit``), over
    the items that the second opinion rests on. They are shown, and decide nothing.
@@ -18,9 +18,9 @@ from typing import TypeAlias
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Finding, Key, Kind, State
-from tracker.audit.second_opinion import Opinion, consensus_of
+from tracker.audit.second_opinion import Opinion, second_opinion_consensus
 from tracker.audit.statistics.fdr import benjamini_hochberg
-from tracker.core.audit_tallies import JointAnswers, tallies_without
+from tracker.core.audit_tallies import JointAnswers, audit_tallies_without
 
 Consult: TypeAlias = Callable[[Collection[Finding]], JointAnswers]
 """Return the answers to some items of the annotators whom these findings are about."""
@@ -64,7 +64,7 @@ class Verdict:
         return "insufficient" if opinion.holds or opinion.p_value is None else "clear"
 
 
-def settle(kinds: Sequence[Kind], evidence: Evidence, consult: Consult | None) -> Verdict:
+def settle_verdict(kinds: Sequence[Kind], evidence: Evidence, consult: Consult | None) -> Verdict:
     """Judge all findings, and ask for a second opinion on those that stand out.
 
     Args:
@@ -84,7 +84,7 @@ def settle(kinds: Sequence[Kind], evidence: Evidence, consult: Consult | None) -
     if not excluded:
         return verdict
     left = Evidence(
-        tallies_without(joint, excluded),
+        audit_tallies_without(joint, excluded),
         several=evidence.several,
         alpha=evidence.alpha,
         floors=evidence.floors,
@@ -116,7 +116,7 @@ def _opinions(
     """A second opinion on each of these findings, all of kinds that need one."""
     # An answer of several categories holds each or not; of one category, it is that or another.
     about = {finding.category for finding in asked} if evidence.several else {None}
-    consensus = {c: consensus_of(joint if c is None else joint.about(c)) for c in about}
+    consensus = {c: second_opinion_consensus(joint if c is None else joint.about(c)) for c in about}
     opinions = {}
     for finding in asked:
         one = consensus[finding.category if evidence.several else None]

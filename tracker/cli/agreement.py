@@ -14,10 +14,10 @@ from tracker.cli.agreement_options import (
     QuestionOptions,
     UncertaintyOptions,
 )
-from tracker.cli.context import Measures, opened
+from tracker.cli.context import Measures, ledger_of_command
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import Output
-from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _BY_WORDS = "|".join(_BY) + "NAME"
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    about_project(app)(agreement)
+    with_project_argument(app)(agreement)
 
 
 def agreement(
@@ -80,37 +80,37 @@ def agreement(
         **answers.selecting,
         "measures": measures or (),
     }
-    asked = Asked(opened(context), project, asking, output, limit)
+    asked = Asked(ledger_of_command(context), project, asking, output, limit)
     if way == "--by" and by is not None:
         _by(asked, by)
     elif way == "--explain" and question.explain is not None:
-        agreement_questions.explain(asked, question.explain)
+        agreement_questions.print_explanation(asked, question.explain)
     elif way == "--influence" and question.influence is not None:
-        agreement_questions.influence(asked, question.influence)
+        agreement_questions.print_influence(asked, question.influence)
     elif way == "--against" and question.against is not None:
-        agreement_questions.against(asked, question.against, question.test)
+        agreement_questions.print_against(asked, question.against, question.test)
     elif way == "--methods":
-        agreement_questions.methods(asked, bibtex=question.bibtex)
+        agreement_questions.print_methods(asked, bibtex=question.bibtex)
     else:
         simple = {
-            "--merge": lambda: agreement_questions.merged(asked, question.merge or []),
-            "--best-merges": lambda: agreement_questions.best_merges(asked),
-            "--self": lambda: agreement_questions.self_agreement(asked),
-            "--gold": lambda: agreement_questions.against_gold(asked),
+            "--merge": lambda: agreement_questions.print_merged(asked, question.merge or []),
+            "--best-merges": lambda: agreement_questions.print_best_merges(asked),
+            "--self": lambda: agreement_questions.print_self_agreement(asked),
+            "--gold": lambda: agreement_questions.print_against_gold(asked),
         }
-        simple.get(way or "", lambda: agreement_questions.whole(asked))()
+        simple.get(way or "", lambda: agreement_questions.print_whole_agreement(asked))()
 
 
 def _by(asked: Asked, by: str) -> None:
     rows = {
-        "category": lambda: agreement_questions.whole(asked, by_category=True),
-        "pair": lambda: agreement_questions.by_pair(asked),
-        "annotator": lambda: agreement_questions.by_annotator(asked),
-        "item": lambda: agreement_questions.by_item(asked),
+        "category": lambda: agreement_questions.print_whole_agreement(asked, by_category=True),
+        "pair": lambda: agreement_questions.print_by_pair(asked),
+        "annotator": lambda: agreement_questions.print_by_annotator(asked),
+        "item": lambda: agreement_questions.print_by_item(asked),
     }
     if by in rows:
         rows[by]()
     elif by.startswith(_ATTRIBUTE) and by != _ATTRIBUTE:
-        agreement_questions.by_attribute(asked, by.removeprefix(_ATTRIBUTE))
+        agreement_questions.print_by_attribute(asked, by.removeprefix(_ATTRIBUTE))
     else:
         raise InvalidOption(f"--by {by!r} is none of {_BY_WORDS}", "such as: --by attribute:source")

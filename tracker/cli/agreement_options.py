@@ -124,13 +124,13 @@ class UncertaintyOptions:
         }
 
 
-def full_name_of_one(name: str | None) -> str | None:
+def measure_option_name(name: str | None) -> str | None:
     """A measure as it is called in full."""
     if name is None:
         return None
-    from tracker.measures.citations import full_name
+    from tracker.measures.citations import full_measure_name
 
-    return full_name(name)
+    return full_measure_name(name)
 
 
 ItemTest = Annotated[
@@ -165,7 +165,7 @@ class QuestionOptions:
         str | None,
         typer.Option(
             metavar="MEASURE",
-            callback=full_name_of_one,
+            callback=measure_option_name,
             help="Show what a figure is computed from, what was left out, and the formula.",
         ),
     ] = None

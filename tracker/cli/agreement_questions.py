@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracker.cli.agreement_options import Asked
 from tracker.cli.filter_options import AnswerOptions
-from tracker.cli.output import show
+from tracker.cli.output import print_result
 from tracker.cli.terminal import say, warn
 from tracker.core.errors import InvalidOption, NotFound
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 _TERMS = ("annotator", "exclude-annotator", "since", "until", "where")
 
 
-def explain(asked: Asked, measure: str) -> None:
+def print_explanation(asked: Asked, measure: str) -> None:
     """Why a figure is what it is."""
     from tracker.render.agreement_questions import explanation_view
 
     found = asked.ledger.explain(asked.project, measure, **asked.asking)
     told = found.to_dict()
     rows = [{"part": name, "answers": number} for name, number in told["answers"].items()]
-    show(told, asked.output, rows=rows, view=explanation_view(found))
+    print_result(told, asked.output, rows=rows, view=explanation_view(found))
 
 
-def influence(asked: Asked, of: str) -> None:
+def print_influence(asked: Asked, of: str) -> None:
     """How a coefficient moves without each annotator, item or category."""
     from tracker.render.agreement_questions import influence_view
 
@@ -39,26 +39,26 @@ def influence(asked: Asked, of: str) -> None:
     rows = [row.to_dict(of) for row in found]
     several = "categories" if of == "category" else f"{of}s"
     told = {"project": asked.project, "measure": measure, "value": value, several: rows}
-    show(told, asked.output, rows=rows, view=influence_view(of, measure, value, found))
+    print_result(told, asked.output, rows=rows, view=influence_view(of, measure, value, found))
 
 
-def merged(asked: Asked, merges: list[str]) -> None:
+def print_merged(asked: Asked, merges: list[str]) -> None:
     """The figures as if categories were one."""
     from tracker.render.agreement import agreement_view
 
     found = asked.ledger.merged(asked.project, merges, **asked.asking)
     told = found.to_dict() | {"merged": merges}
     rows = [{k: v for k, v in row.items() if k != "readings"} for row in told["measures"]]
-    show(told, asked.output, rows=rows, view=agreement_view(found))
+    print_result(told, asked.output, rows=rows, view=agreement_view(found))
 
 
-def best_merges(asked: Asked) -> None:
+def print_best_merges(asked: Asked) -> None:
     """Which two categories are hardest to tell apart."""
     from tracker.render.agreement_questions import merges_view
 
     measure, value, found = asked.ledger.best_merges(asked.project, **asked.asking)
     rows = [merge.to_dict() for merge in found]
-    show(
+    print_result(
         {"project": asked.project, "measure": measure, "value": value, "merges": rows},
         rows=[row | {"categories": "+".join(row["categories"])} for row in rows],
         view=merges_view(measure, value, found),
@@ -66,9 +66,9 @@ def best_merges(asked: Asked) -> None:
     )
 
 
-def against(asked: Asked, other: str, test: str | None) -> None:
+def print_against(asked: Asked, other: str, test: str | None) -> None:
     """Whether a difference to other answers is more than chance."""
-    from tracker.render.compare import against_view
+    from tracker.render.compare import compare_against_view
 
     try:
         found = asked.ledger.against(asked.project, other, test=test, **asked.asking)
@@ -78,7 +78,7 @@ def against(asked: Asked, other: str, test: str | None) -> None:
         terms = _terms(other)
         found = asked.ledger.against(asked.project, terms, name=other, test=test, **asked.asking)
     told = found.to_dict()
-    show(told, asked.output, rows=told["measures"], view=against_view(found))
+    print_result(told, asked.output, rows=told["measures"], view=compare_against_view(found))
 
 
 def _terms(text: str) -> Selecting:
@@ -107,28 +107,38 @@ def _terms(text: str) -> Selecting:
     ).selecting
 
 
-def self_agreement(asked: Asked) -> None:
+def print_self_agreement(asked: Asked) -> None:
     """Annotators against their own earlier pass."""
-    from tracker.render.agreement_questions import self_rows, self_view
+    from tracker.render.agreement_questions import self_agreement_csv_rows, self_agreement_view
 
     found = asked.ledger.self_agreement(asked.project, **asked.asking)
-    show(found.to_dict(), asked.output, rows=self_rows(found), view=self_view(found))
+    print_result(
+        found.to_dict(),
+        asked.output,
+        rows=self_agreement_csv_rows(found),
+        view=self_agreement_view(found),
+    )
 
 
-def against_gold(asked: Asked) -> None:
+def print_against_gold(asked: Asked) -> None:
     """Annotators against the reference."""
-    from tracker.render.agreement_questions import truth_rows, truth_view
+    from tracker.render.agreement_questions import against_gold_csv_rows, against_gold_view
 
     found = asked.ledger.against_gold(asked.project, **asked.asking)
-    show(found.to_dict(), asked.output, rows=truth_rows(found), view=truth_view(found))
+    print_result(
+        found.to_dict(),
+        asked.output,
+        rows=against_gold_csv_rows(found),
+        view=against_gold_view(found),
+    )
 
 
-def methods(asked: Asked, *, bibtex: bool) -> None:
+def print_methods(asked: Asked, *, bibtex: bool) -> None:
     """The sentences that a paper needs."""
     told = asked.ledger.methods(asked.project, **asked.asking)
     if asked.output.name in {"json", "csv"}:
         rows = [{"project": told.project, "text": told.text}]
-        show(told.to_dict(), asked.output, rows=rows)
+        print_result(told.to_dict(), asked.output, rows=rows)
         return
     say(told.text)
     if bibtex:
@@ -138,14 +148,14 @@ def methods(asked: Asked, *, bibtex: bool) -> None:
 _MOST_ITEMS = 100
 
 
-def whole(asked: Asked, *, by_category: bool = False) -> None:
+def print_whole_agreement(asked: Asked, *, by_category: bool = False) -> None:
     """All figures of the project."""
     from tracker.render.agreement import agreement_view
 
     found = asked.ledger.agreement(asked.project, **asked.asking)
     named = bool(asked.asking.get("measures"))
     told = found.to_dict()
-    show(
+    print_result(
         told,
         rows=[
             {name: value for name, value in row.items() if name not in {"measures", "readings"}}
@@ -163,9 +173,9 @@ def whole(asked: Asked, *, by_category: bool = False) -> None:
         warn(f"with so many answers, only on request: {words}")
 
 
-def by_pair(asked: Asked) -> None:
+def print_by_pair(asked: Asked) -> None:
     """A row per pair of annotators."""
-    from tracker.render.pairs import pair_rows, show_pairs, show_span_pairs, span_pair_rows
+    from tracker.render.pairs import pair_csv_rows, pairs_view, span_pair_csv_rows, span_pairs_view
 
     found = asked.ledger.by_pair(asked.project, **asked.asking)
     # Of very many pairs only the one form that is printed is made.
@@ -174,55 +184,57 @@ def by_pair(asked: Asked) -> None:
     if asked.output.name == "json":
         told = found.to_dict()
     elif asked.output.name == "csv":
-        rows = pair_rows(found.pairs) if found.spans is None else span_pair_rows(found.spans)
+        rows = (
+            pair_csv_rows(found.pairs) if found.spans is None else span_pair_csv_rows(found.spans)
+        )
     else:
-        view = show_pairs(found.pairs) if found.spans is None else show_span_pairs(found.spans)
-    show(told, asked.output, rows=rows, view=view)
+        view = pairs_view(found.pairs) if found.spans is None else span_pairs_view(found.spans)
+    print_result(told, asked.output, rows=rows, view=view)
 
 
-def by_annotator(asked: Asked) -> None:
+def print_by_annotator(asked: Asked) -> None:
     """A row per annotator."""
-    from tracker.render.audit import show_annotators
+    from tracker.render.audit import annotators_view
 
     rows = asked.ledger.by_annotator(asked.project, **asked.asking)
-    show(
+    print_result(
         {"project": asked.project, "annotators": rows},
         rows=[
             {key: value for key, value in row.items() if key != "category_shares"}
             | {f"share of {name}": value for name, value in row["category_shares"].items()}
             for row in rows
         ],
-        view=[show_annotators(rows)],
+        view=[annotators_view(rows)],
         output=asked.output,
     )
 
 
-def by_item(asked: Asked) -> None:
+def print_by_item(asked: Asked) -> None:
     """A row per item."""
-    from tracker.render.pairs import item_rows, most_disputed, show_items
+    from tracker.render.pairs import item_csv_rows, items_view, most_disputed_items_first
 
     items = asked.ledger.by_item(asked.project, **asked.asking)
     whole = not asked.output.for_people
     most = (0 if whole else _MOST_ITEMS) if asked.limit is None else asked.limit
-    shown = most_disputed(items)[:most] if most else items
-    show(
+    shown = most_disputed_items_first(items)[:most] if most else items
+    print_result(
         {"project": asked.project, "items": shown},
-        rows=item_rows(shown),
-        view=[show_items(shown)],
+        rows=item_csv_rows(shown),
+        view=[items_view(shown)],
         output=asked.output,
     )
     if len(shown) < len(items):
         warn(f"the {len(shown):,} most disputed of {len(items):,} items; for all: --limit 0")
 
 
-def by_attribute(asked: Asked, attribute: str) -> None:
+def print_by_attribute(asked: Asked, attribute: str) -> None:
     """A row per value of an attribute of the items."""
-    from tracker.render.pairs import group_rows, groups_view
+    from tracker.render.pairs import group_csv_rows, groups_view
 
     grouped = asked.ledger.by_attribute(asked.project, attribute, **asked.asking)
-    show(
+    print_result(
         grouped.to_dict(),
-        rows=group_rows(grouped),
+        rows=group_csv_rows(grouped),
         view=groups_view(grouped),
         output=asked.output,
     )

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import Yes, confirm, opened
-from tracker.cli.output import AsJson, Output, json_text, show, show_json
-from tracker.cli.output_files import Force, check_output, write_text
-from tracker.cli.project_argument import LARGEST, ProjectArgument, about_project
+from tracker.cli.context import Yes, confirm_command, ledger_of_command
+from tracker.cli.output import AsJson, Output, print_json, print_result, printed_json_text
+from tracker.cli.output_files import Force, check_output_file, write_output_file
+from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
 
@@ -28,8 +28,8 @@ def register(app: typer.Typer) -> None:
     app.add_typer(annotators, name="annotator")
 
 
-@about_project(annotators, "list")
-def list_(
+@with_project_argument(annotators, "list")
+def list_annotators_command(
     context: typer.Context,
     project: ProjectArgument,
     output: Output = Output(),
@@ -41,12 +41,12 @@ def list_(
 
     Next: `tracker annotator show ada -p reviews`
     """
-    from tracker.render.cells import count
+    from tracker.render.cells import count_cell
     from tracker.render.tables import table
 
-    rows = [one.to_dict() for one in opened(context).annotators.list(project)]
+    rows = [one.to_dict() for one in ledger_of_command(context).annotators.list(project)]
     flat = [row | {"aliases": " ".join(row["aliases"])} for row in rows]
-    show(
+    print_result(
         {"project": project, "annotators": rows},
         output=output,
         rows=flat,
@@ -54,7 +54,7 @@ def list_(
             table(
                 ("annotator", "kind ", "labels", "also known as "),
                 [
-                    (row["annotator"], row["kind"], count(row["labels"]), row["aliases"])
+                    (row["annotator"], row["kind"], count_cell(row["labels"]), row["aliases"])
                     for row in flat
                 ],
             )
@@ -62,8 +62,8 @@ def list_(
     )
 
 
-@about_project(annotators, "show")
-def show_(
+@with_project_argument(annotators, "show")
+def show_annotator_command(
     context: typer.Context,
     project: ProjectArgument,
     name: Name,
@@ -84,16 +84,16 @@ def show_(
     """
     from tracker.render.annotator import annotator_view
 
-    told = opened(context).annotator(project, name, competence=competence)
-    show(told, output, view=annotator_view(told, told["recorded"]))
+    told = ledger_of_command(context).annotator(project, name, competence=competence)
+    print_result(told, output, view=annotator_view(told, told["recorded"]))
     hint(
         "for the annotator's own eyes: "
         f"tracker annotator report {quote(told['annotator'])} -p {quote(project)}"
     )
 
 
-@about_project(annotators, "report")
-def report(
+@with_project_argument(annotators, "report")
+def report_annotator_command(
     context: typer.Context,
     project: ProjectArgument,
     name: Name,
@@ -123,28 +123,30 @@ def report(
 
     Next: `tracker flags list reviews --annotator ada`
     """
-    from tracker.render.annotator import report_text, report_view
+    from tracker.render.annotator import own_report_markdown, own_report_view
 
     if output is not None:
-        check_output(output, force=force)
-    found = opened(context).annotator_report(project, name, suppress_below=suppress_below)
+        check_output_file(output, force=force)
+    found = ledger_of_command(context).annotator_report(
+        project, name, suppress_below=suppress_below
+    )
     told = found.to_dict()
     if output is None:
         if as_json:
-            show_json(told)
+            print_json(told)
         else:
-            show(told, view=report_view(told))
+            print_result(told, view=own_report_view(told))
         return
-    text = json_text(told) if output.suffix == ".json" else report_text(told)
-    write_text(output, text, force=force)
+    text = printed_json_text(told) if output.suffix == ".json" else own_report_markdown(told)
+    write_output_file(output, text, force=force)
     if as_json:
-        show_json(told)
+        print_json(told)
     else:
         say(f"wrote {output}")
 
 
-@about_project(annotators, "rename")
-def rename(
+@with_project_argument(annotators, "rename")
+def rename_annotator_command(
     context: typer.Context,
     project: ProjectArgument,
     name: Name,
@@ -157,12 +159,12 @@ def rename(
 
     Next: `tracker annotator list reviews`
     """
-    made = opened(context).annotators.rename(project, name, new)
+    made = ledger_of_command(context).annotators.rename(project, name, new)
     say(f"{name} is now {made.name}, also known as {', '.join(made.aliases)}")
 
 
-@about_project(annotators, "kind")
-def kind(
+@with_project_argument(annotators, "kind")
+def annotator_kind_command(
     context: typer.Context,
     project: ProjectArgument,
     name: Name,
@@ -178,12 +180,12 @@ def kind(
 
     Next: `tracker agreement reviews --gold`
     """
-    made = opened(context).annotators.kind(project, name, what)
+    made = ledger_of_command(context).annotators.kind(project, name, what)
     say(f"{made.name} is now a {made.kind} annotator in {project}")
 
 
-@about_project(annotators, "alias")
-def alias(
+@with_project_argument(annotators, "alias")
+def annotator_alias_command(
     context: typer.Context,
     project: ProjectArgument,
     name: Name,
@@ -196,12 +198,12 @@ def alias(
 
     Next: `tracker annotator list reviews`
     """
-    made = opened(context).annotators.alias(project, name, other)
+    made = ledger_of_command(context).annotators.alias(project, name, other)
     say(f"{made.name} is also known as {', '.join(made.aliases)}")
 
 
-@about_project(annotators, "merge")
-def merge(
+@with_project_argument(annotators, "merge")
+def merge_annotators_command(
     context: typer.Context,
     project: ProjectArgument,
     name: Name,
@@ -219,13 +221,13 @@ def merge(
 
     Next: `tracker annotator list reviews`
     """
-    confirm(f"Merge {name} into {into}?", yes=yes)
-    made = opened(context).annotators.merge(project, name, into)
+    confirm_command(f"Merge {name} into {into}?", yes=yes)
+    made = ledger_of_command(context).annotators.merge(project, name, into)
     say(f"{made.name} is also known as {', '.join(made.aliases)}")
 
 
-@about_project(annotators, "split")
-def split(
+@with_project_argument(annotators, "split")
+def split_annotator_command(
     context: typer.Context,
     project: ProjectArgument,
     alias_name: Annotated[str, typer.Argument(metavar="ALIAS", help="The alias to separate.")],
@@ -237,12 +239,12 @@ def split(
 
     Next: `tracker annotator list reviews`
     """
-    made = opened(context).annotators.split(project, alias_name)
+    made = ledger_of_command(context).annotators.split(project, alias_name)
     say(f"{made.name} is an annotator of {project} again")
 
 
-@about_project(annotators, "erase", guess=False)
-def erase(
+@with_project_argument(annotators, "erase", guess=False)
+def erase_annotator_command(
     context: typer.Context,
     project: ProjectArgument,
     name: Name,
@@ -265,8 +267,8 @@ def erase(
     if all_projects and project:
         raise InvalidOption(f"--all-projects, or {project!r}?", "leave one of them out")
     where = " in all projects" if all_projects else ""
-    confirm(f"Permanently delete all answers of {name}{where}, and the name?", yes=yes)
-    known = opened(context).annotators
+    confirm_command(f"Permanently delete all answers of {name}{where}, and the name?", yes=yes)
+    known = ledger_of_command(context).annotators
     erased = known.erase_everywhere(name) if all_projects else known.erase(project, name)
     for where, labels in erased.labels.items():
         say(f"{labels:,} labels are gone from {where}")

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from tracker.cli.exit_codes import failure_of
-from tracker.cli.terminal import be_quiet, drop_output, prepare, say, say_error
+from tracker.cli.exit_codes import exit_failure
+from tracker.cli.terminal import be_quiet, drop_output, prepare_terminal, say, say_error
 from tracker.core.errors import Refused
 from tracker.core.version import VERSION
-from tracker.render.escape import line_of
+from tracker.render.escape import escaped_message_line
 
 _EPILOG = "Start with: tracker demo"
 _MARKUP: Final = "markdown"
@@ -104,7 +104,7 @@ def _usage_visible() -> Iterator[None]:
         yield
     except Exception as error:
         if hasattr(error, "format_message"):
-            text = line_of(error.format_message())
+            text = escaped_message_line(error.format_message())
             error.format_message = lambda: text
         raise
 
@@ -140,7 +140,7 @@ def _print_version(wanted: bool) -> None:
 
 
 @app.callback()
-def options(
+def common_command_options(
     database: Annotated[
         str | None,
         typer.Option(
@@ -182,7 +182,7 @@ def options(
 
 def main() -> None:
     """Run the command line; ends the process with the contract's exit code."""
-    prepare()
+    prepare_terminal()
     try:
         try:
             app(prog_name="tracker")
@@ -191,7 +191,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(_interrupted(stored=False))
     except Exception as error:
-        failure = failure_of(error)
+        failure = exit_failure(error)
         if isinstance(error, OSError) and error.filename is None:
             drop_output()
         with suppress(OSError):

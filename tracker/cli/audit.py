@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli.context import opened
+from tracker.cli.context import ledger_of_command
 from tracker.cli.filter_options import AnswerOptions
-from tracker.cli.output import Output, show
-from tracker.cli.project_argument import LARGEST, ProjectArgument, about_project
+from tracker.cli.output import Output, print_result
+from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, warn
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ EvidenceItems = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    about_project(app)(audit)
+    with_project_argument(app)(audit)
 
 
 def audit(
@@ -88,9 +88,9 @@ def audit(
     Next: `tracker flags list reviews`
     """
     from tracker.render.audit import audit_view
-    from tracker.render.flags import recorded_words
+    from tracker.render.flags import recorded_flags_in_words
 
-    ledger = opened(context)
+    ledger = ledger_of_command(context)
     looking: Looking = {
         "alpha": alpha,
         "kinds": kind or (),
@@ -108,23 +108,29 @@ def audit(
     fails = found.failing(fail_on) if fail_on is not None else []
     found = ledger.anonymized(found, pseudonyms=pseudonyms, suppress_below=suppress_below)
     told = found.to_dict(clear=everything)
-    show(
+    print_result(
         told,
         output=output,
         rows=_rows(told),
         view=audit_view(found, clear=everything, limit=limit or None),
     )
     if recorded is not None:
-        hint(f"recorded: {recorded_words(recorded)}; see: tracker flags list {quote(project)}")
+        hint(
+            f"recorded: {recorded_flags_in_words(recorded)}; see: "
+            f"tracker flags list {quote(project)}"
+        )
     elif found.flagged():
         hint(
             f"to see one: tracker annotator show NAME -p {quote(project)}; "
             f"to keep them: tracker audit {quote(project)} --record"
         )
     if fails:
-        from tracker.render.cells import many
+        from tracker.render.cells import count_noun
 
-        warn(f"{many(len(fails), 'finding')} {'fails' if len(fails) == 1 else 'fail'} {fail_on}")
+        warn(
+            f"{count_noun(len(fails), 'finding')} "
+            f"{'fails' if len(fails) == 1 else 'fail'} {fail_on}"
+        )
         raise typer.Exit(1)
 
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import Yes, confirm, opened
-from tracker.cli.output import Output, show
-from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.context import Yes, confirm_command, ledger_of_command
+from tracker.cli.output import Output, print_result
+from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import say
 
 categories = typer.Typer(help="List, order, merge and rename categories.", no_args_is_help=True)
@@ -19,8 +19,8 @@ def register(app: typer.Typer) -> None:
     app.add_typer(categories, name="category")
 
 
-@about_project(categories, "list")
-def list_(
+@with_project_argument(categories, "list")
+def list_categories_command(
     context: typer.Context,
     project: ProjectArgument,
     output: Output = Output(),
@@ -32,13 +32,13 @@ def list_(
 
     Next: `tracker agreement reviews --best-merges`
     """
-    from tracker.render.cells import count
+    from tracker.render.cells import count_cell
     from tracker.render.tables import table
 
-    listed = opened(context).categories.list(project)
+    listed = ledger_of_command(context).categories.list(project)
     told = listed.to_dict()
-    cells = [(name, count(number)) for name, number in listed.labels.items()]
-    show(
+    cells = [(name, count_cell(number)) for name, number in listed.labels.items()]
+    print_result(
         told,
         output=output,
         rows=told["categories"],
@@ -46,8 +46,8 @@ def list_(
     )
 
 
-@about_project(categories, "order")
-def order(
+@with_project_argument(categories, "order")
+def order_categories_command(
     context: typer.Context,
     project: ProjectArgument,
     names: Annotated[str, typer.Argument(metavar="A,B,C", help="Every category, in order.")],
@@ -60,16 +60,16 @@ def order(
 
     Next: `tracker agreement reviews --scale ordinal`
     """
-    listed = opened(context).categories.order(project, names.split(","))
-    show(
+    listed = ledger_of_command(context).categories.order(project, names.split(","))
+    print_result(
         {"project": project, "categories": listed},
         output,
         view=[f"the order in {project}: {', '.join(listed)}"],
     )
 
 
-@about_project(categories, "merge")
-def merge(
+@with_project_argument(categories, "merge")
+def merge_category_command(
     context: typer.Context,
     project: ProjectArgument,
     category: Annotated[str, typer.Argument(metavar="CATEGORY", help="The category to merge.")],
@@ -92,10 +92,10 @@ def merge(
     Next: `tracker agreement reviews`
     """
     if not dry_run:
-        confirm(f"Merge {category!r} into {into!r}?", yes=yes)
-    labels = opened(context).categories.merge(project, category, into, dry_run=dry_run)
+        confirm_command(f"Merge {category!r} into {into!r}?", yes=yes)
+    labels = ledger_of_command(context).categories.merge(project, category, into, dry_run=dry_run)
     verb = "would be" if dry_run else "are"
-    show(
+    print_result(
         {"project": project, "category": category.strip(), "into": into.strip()}
         | {"labels": labels},
         output,
@@ -103,8 +103,8 @@ def merge(
     )
 
 
-@about_project(categories, "split")
-def split(
+@with_project_argument(categories, "split")
+def split_category_command(
     context: typer.Context,
     project: ProjectArgument,
     category: Annotated[str, typer.Argument(metavar="CATEGORY", help="One that was merged.")],
@@ -117,16 +117,16 @@ def split(
 
     Next: `tracker category list reviews`
     """
-    whose = opened(context).categories.split(project, category)
-    show(
+    whose = ledger_of_command(context).categories.split(project, category)
+    print_result(
         {"project": project, "category": category.strip(), "from": whose},
         output,
         view=[f"{category.strip()} is separate from {whose} again in {project}"],
     )
 
 
-@about_project(categories, "rename")
-def rename(
+@with_project_argument(categories, "rename")
+def rename_category_command(
     context: typer.Context,
     project: ProjectArgument,
     old: Annotated[str, typer.Argument(metavar="CATEGORY")],
@@ -139,5 +139,5 @@ def rename(
 
     Next: `tracker category list reviews`
     """
-    opened(context).categories.rename(project, old, new)
+    ledger_of_command(context).categories.rename(project, old, new)
     say(f"{old} is now {new.strip()} in {project}")

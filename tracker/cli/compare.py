@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from tracker.cli.agreement_options import ItemTest, MetricOptions
-from tracker.cli.context import opened
-from tracker.cli.output import Output, show
-from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.context import ledger_of_command
+from tracker.cli.output import Output, print_result
+from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
 
 _WHICH = (
@@ -21,7 +21,7 @@ _WHICH = (
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    about_project(app)(compare)
+    with_project_argument(app)(compare)
 
 
 def compare(
@@ -58,7 +58,7 @@ def compare(
     """
     from tracker.render.compare import compare_view
 
-    found = opened(context).compare(
+    found = ledger_of_command(context).compare(
         project,
         before,
         after,
@@ -67,7 +67,7 @@ def compare(
         test=test,
         **metric.keywords,
     )
-    show(found.to_dict(), output=output, rows=found.rows(), view=compare_view(found))
+    print_result(found.to_dict(), output=output, rows=found.rows(), view=compare_view(found))
     if found.is_unchanged:
         hint(f"next: tracker status {shlex.quote(project)}")
     elif found.because is not None and found.because.annotators:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from tracker.cli.output import Output, grouped, show
+from tracker.cli.output import Output, flatten_option_groups, print_result
 from tracker.cli.terminal import hint
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(grouped(conformance))
+    app.command()(flatten_option_groups(conformance))
 
 
 def conformance(output: Output = Output()) -> None:
@@ -41,7 +41,7 @@ def conformance(output: Output = Output()) -> None:
             ledger.database.engine.dispose()
     told = found.to_dict()
     rows = [{k: v for k, v in row.items() if k != "agree"} for row in told["checks"]]
-    show(told, output, rows=rows, view=conformance_view(found))
+    print_result(told, output, rows=rows, view=conformance_view(found))
     hint("computed in a temporary SQLite file; no database of yours was opened")
     if found.failed:
         raise typer.Exit(1)

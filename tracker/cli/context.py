@@ -8,7 +8,7 @@ import typer
 
 from tracker.cli.terminal import warn
 from tracker.core.errors import DatabaseUnusable, InvalidOption
-from tracker.render.escape import visible
+from tracker.render.escape import escaped_text
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
@@ -25,13 +25,13 @@ ProjectOption = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
-def full_names(names: list[str] | None) -> list[str] | None:
+def measure_option_names(names: list[str] | None) -> list[str] | None:
     """Measures as they are called in full."""
     if not names:
         return names
-    from tracker.measures.citations import full_name
+    from tracker.measures.citations import full_measure_name
 
-    return [full_name(name) for name in names]
+    return [full_measure_name(name) for name in names]
 
 
 Measures = Annotated[
@@ -39,20 +39,20 @@ Measures = Annotated[
     typer.Option(
         "--measure",
         metavar="NAME",
-        callback=full_names,
+        callback=measure_option_names,
         help="Only this measure (repeatable); short names such as alpha and ac1 will do.",
     ),
 ]
 
 
-def opened(context: typer.Context) -> Ledger:
+def ledger_of_command(context: typer.Context) -> Ledger:
     """The ledger that ``--database``, the environment or the default names.
 
     Raises DatabaseUnusable for one in memory.
     """
-    from tracker.ledger import Ledger, database_url
+    from tracker.ledger import Ledger, ledger_database_url
 
-    url = database_url(context.find_root().params.get("database"))
+    url = ledger_database_url(context.find_root().params.get("database"))
     made = Ledger(url, notice=warn)
     if made.database.in_memory:
         raise DatabaseUnusable(
@@ -68,15 +68,15 @@ def opened(context: typer.Context) -> Ledger:
     return made
 
 
-def some_project(argument: str | None, option: str | None) -> str | None:
+def project_argument_or_option(argument: str | None, option: str | None) -> str | None:
     """The project named as an argument or by ``--project``; raises InvalidOption for two."""
     if argument and option and argument != option:
         raise InvalidOption(f"two projects are named: {argument!r} and {option!r}")
     return argument or option
 
 
-def confirm(question: str, *, yes: bool) -> None:
+def confirm_command(question: str, *, yes: bool) -> None:
     """Ask before something that cannot be taken back; ends the command where it is refused."""
-    if not yes and not typer.confirm(visible(question), err=True):
+    if not yes and not typer.confirm(escaped_text(question), err=True):
         warn("nothing was changed")
         raise typer.Exit(1)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import opened
-from tracker.cli.output import AsJson, Output, grouped, show, show_json
+from tracker.cli.context import ledger_of_command
+from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
 from tracker.cli.terminal import hint, say, warn
 
 databases = typer.Typer(help="Upgrade, check and back up the database.", no_args_is_help=True)
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 @databases.command("upgrade")
-def upgrade(context: typer.Context) -> None:
+def upgrade_database_command(context: typer.Context) -> None:
     """Upgrade the schema to this program's revision; create the database if there is none.
 
     Example:
@@ -28,7 +28,7 @@ def upgrade(context: typer.Context) -> None:
 
     Next: `tracker database check`
     """
-    database = opened(context).database
+    database = ledger_of_command(context).database
     before = database.require_known()
     database.upgrade()
     say(
@@ -39,8 +39,8 @@ def upgrade(context: typer.Context) -> None:
 
 
 @databases.command("current")
-@grouped
-def current(context: typer.Context, output: Output = Output()) -> None:
+@flatten_option_groups
+def current_revision_command(context: typer.Context, output: Output = Output()) -> None:
     """Print the schema's revision and the one this program needs.
 
     Example:
@@ -48,14 +48,14 @@ def current(context: typer.Context, output: Output = Output()) -> None:
 
     Next: `tracker database upgrade`
     """
-    database = opened(context).database
+    database = ledger_of_command(context).database
     revision = database.revision()
     told = {"database": str(database), "revision": revision, "head": database.head}
-    show(told, output, view=[f"{database}: {revision or 'empty'} (head: {database.head})"])
+    print_result(told, output, view=[f"{database}: {revision or 'empty'} (head: {database.head})"])
 
 
 @databases.command("check")
-def check(context: typer.Context, as_json: AsJson = False) -> None:
+def check_database_command(context: typer.Context, as_json: AsJson = False) -> None:
     """Look for damage, broken references and rows that no constraint can forbid.
 
     Examples:
@@ -64,10 +64,10 @@ def check(context: typer.Context, as_json: AsJson = False) -> None:
 
     Next: `tracker database backup copy.db`
     """
-    database = opened(context).database
+    database = ledger_of_command(context).database
     problems = database.check()
     if as_json:
-        show_json({"database": str(database), "problems": problems})
+        print_json({"database": str(database), "problems": problems})
     else:
         for problem in problems:
             say(problem)
@@ -80,7 +80,7 @@ def check(context: typer.Context, as_json: AsJson = False) -> None:
 
 
 @databases.command("backup")
-def backup(
+def backup_database_command(
     context: typer.Context,
     target: Annotated[str, typer.Argument(metavar="FILE", help="New file to write.")],
 ) -> None:
@@ -91,6 +91,6 @@ def backup(
 
     Next: `tracker --database sqlite:///copy.db database check`
     """
-    database = opened(context).database
+    database = ledger_of_command(context).database
     database.backup(Path(target))
     say(f"{target} is a copy of {database}")

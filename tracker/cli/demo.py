@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.demo_year import year_tour
-from tracker.cli.output import show
+from tracker.cli.demo_year import demo_year_tour
+from tracker.cli.output import print_result
 from tracker.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -51,12 +51,12 @@ def demo(
     given: str | None = context.find_root().params.get("database")
     if year and output is None and given is not None:
         ledger = Ledger(given)
-        year_tour(ledger, str(ledger.database))
+        demo_year_tour(ledger, str(ledger.database))
         return
     file = Path(output) if output is not None else _fresh_file()
     ledger = Ledger(f"sqlite:///{file}")
     if year:
-        year_tour(ledger, str(file))
+        demo_year_tour(ledger, str(file))
         return
     _sandwich(ledger)
     _experiments(ledger)
@@ -92,22 +92,22 @@ def _say(title: str, text: str = "") -> None:
 
 def _sandwich(ledger: Ledger) -> None:
     from tracker.render.agreement import agreement_view
-    from tracker.simulate.demo import sandwich
+    from tracker.simulate.demo import demo_sandwich_rows
 
     _say(
         "1. Agreement per category",
         "Two annotators, 1,000 items: is it a sandwich (1) or not (0)? Raw agreement is 85 %,\n"
         "yet where one of them said 'not', the other did so in 73 % of the cases only.",
     )
-    ledger.import_rows(sandwich(), "sandwich")
-    show(None, view=agreement_view(ledger.agreement("sandwich")))
+    ledger.import_rows(demo_sandwich_rows(), "sandwich")
+    print_result(None, view=agreement_view(ledger.agreement("sandwich")))
     ledger.snapshot("sandwich", name="as published")
 
 
 def _experiments(ledger: Ledger) -> None:
-    from tracker.render.cells import bar, figure, interval
+    from tracker.render.cells import bar_cell, figure_cell, interval_cell
     from tracker.render.tables import table
-    from tracker.simulate import experiment
+    from tracker.simulate import simulate_experiment
     from tracker.simulate.demo import PUBLISHED_RATES
 
     _say(
@@ -117,52 +117,52 @@ def _experiments(ledger: Ledger) -> None:
     )
     rows = []
     for name, published in PUBLISHED_RATES.items():
-        ledger.import_rows(experiment(name, 1000, 0), name)
+        ledger.import_rows(simulate_experiment(name, 1000, 0), name)
         found = ledger.agreement(name)
         rows += [
             (
                 name,
                 found.categories[rate.category],
-                figure(rate.rate),
-                interval(rate.ci_low, rate.ci_high),
-                figure(known),
-                bar(rate.rate),
+                figure_cell(rate.rate),
+                interval_cell(rate.ci_low, rate.ci_high),
+                figure_cell(known),
+                bar_cell(rate.rate),
             )
             for rate, known in zip(found.rates, published, strict=True)
         ]
     columns = ("experiment", "category", "rate", "95% interval", "published", "rate ")
-    show(None, view=[table(columns, rows, names=2)])
+    print_result(None, view=[table(columns, rows, names=2)])
 
 
 def _turk(ledger: Ledger) -> None:
     from tracker.render.agreement import agreement_view
     from tracker.render.audit import audit_view
-    from tracker.render.pairs import show_items, show_pairs
-    from tracker.simulate.demo import turk_files
+    from tracker.render.pairs import items_view, pairs_view
+    from tracker.simulate.demo import demo_turk_files
 
     _say(
         "3. Eighteen workers, six reviews",
         "The Mechanical Turk experiment, rebuilt to be consistent with every published figure\n"
         "(the original table is a picture). Worker Q is always positive; is that proof?",
     )
-    ledger.import_file(turk_files(), "turk")
-    show(None, view=agreement_view(ledger.agreement("turk")))
+    ledger.import_file(demo_turk_files(), "turk")
+    print_result(None, view=agreement_view(ledger.agreement("turk")))
     pairs = [p for p in ledger.by_pair("turk").pairs if p.annotators == ("P", "Q")]
-    show(None, view=[*show_pairs(pairs), show_items(ledger.by_item("turk"))])
-    show(None, view=list(audit_view(ledger.audit("turk")))[:-1])
+    print_result(None, view=[*pairs_view(pairs), items_view(ledger.by_item("turk"))])
+    print_result(None, view=list(audit_view(ledger.audit("turk")))[:-1])
 
 
 def _crowd(ledger: Ledger) -> None:
     from tracker.render.audit import audit_view
     from tracker.render.history import history_view
-    from tracker.simulate.demo import crowd_by_week
+    from tracker.simulate.demo import demo_crowd_weeks
 
     _say(
         "4. The same question with enough answers, over four weeks",
         "A simulated crowd of thirteen, one of whom always answers 'positive'.",
     )
-    for week, rows in enumerate(crowd_by_week(_WEEKS, 60), 1):
+    for week, rows in enumerate(demo_crowd_weeks(_WEEKS, 60), 1):
         ledger.import_rows(rows, "crowd")
         ledger.snapshot("crowd", name=f"week {week}")
-    show(None, view=history_view(ledger.overview("crowd")))
-    show(None, view=audit_view(ledger.audit("crowd", record=True)))
+    print_result(None, view=history_view(ledger.overview("crowd")))
+    print_result(None, view=audit_view(ledger.audit("crowd", record=True)))

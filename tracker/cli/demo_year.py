@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from tracker.cli.output import show
-from tracker.cli.terminal import bars_wanted, say
+from tracker.cli.output import print_result
+from tracker.cli.terminal import progress_bars_wanted, say
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
@@ -22,7 +22,7 @@ _COMPARED: Final = (
 )
 
 
-def year_tour(ledger: Ledger, at: str) -> None:
+def demo_year_tour(ledger: Ledger, at: str) -> None:
     """Make the project and show its year; ``at`` names the database in commands."""
     from tracker.render.history import history_view
 
@@ -32,7 +32,7 @@ def year_tour(ledger: Ledger, at: str) -> None:
         "carry their own time; a snapshot is taken of the end of each month.",
     )
     _make(ledger)
-    show(None, view=history_view(ledger.overview(PROJECT)))
+    print_result(None, view=history_view(ledger.overview(PROJECT)))
     _watch(ledger)
     for number, (one, other, question) in enumerate(_COMPARED, 3):
         _compare(ledger, f"{number}. {question}", one, other)
@@ -58,10 +58,10 @@ def _say(title: str, text: str = "") -> None:
 
 def _make(ledger: Ledger) -> None:
     """Import the weeks, with a snapshot of the end of each month, and what managers noted."""
-    from tracker.simulate.demo.year import NOTES, year
+    from tracker.simulate.demo.year import NOTES, simulate_demo_year
 
     month = 1
-    for week in _with_bar(list(year())):
+    for week in _with_bar(list(simulate_demo_year())):
         ledger.import_rows(week.rows, PROJECT)
         if week.end.month != month:
             end = week.end.replace(day=1, hour=0) - timedelta(microseconds=1)
@@ -73,7 +73,7 @@ def _make(ledger: Ledger) -> None:
 
 def _with_bar(weeks: list[Week]) -> Iterator[Week]:
     """The weeks, with a bar on a terminal."""
-    if not bars_wanted():
+    if not progress_bars_wanted():
         yield from weeks
         return
     from rich.console import Console
@@ -89,14 +89,14 @@ def _watch(ledger: Ledger) -> None:
         "2. Three things happened: does anything tell?",
         "Each week's own answers, watched for a change of alpha.",
     )
-    show(None, view=watched_view(ledger.monitor(PROJECT, watch_for="change")))
+    print_result(None, view=watched_view(ledger.monitor(PROJECT, watch_for="change")))
 
 
 def _compare(ledger: Ledger, title: str, one: str, other: str) -> None:
-    from tracker.render.compare import because_view
+    from tracker.render.compare import compare_causes_view
 
     _say(title, f"tracker compare {PROJECT} {_quoted(one)} {_quoted(other)}")
-    show(None, view=because_view(ledger.compare(PROJECT, one, other)))
+    print_result(None, view=compare_causes_view(ledger.compare(PROJECT, one, other)))
 
 
 def _quoted(text: str) -> str:

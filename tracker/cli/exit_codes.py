@@ -24,7 +24,7 @@ class Failure:
     exit_code: int
 
 
-def failure_of(error: Exception) -> Failure:
+def exit_failure(error: Exception) -> Failure:
     """What to say of an error, whatever it is; nothing of an unknown one's text.
 
     That may hold statements, parameters and rows; the place where it arose holds none.
@@ -32,11 +32,11 @@ def failure_of(error: Exception) -> Failure:
     if isinstance(error, TrackerError):
         return Failure(error.message, error.mend, error.exit_code)
     if isinstance(error, UnicodeEncodeError):
-        from tracker.core.errors import not_utf8
+        from tracker.core.errors import utf8_error
 
-        known = not_utf8(error)
+        known = utf8_error(error)
         if known is not None:
-            return failure_of(known)
+            return exit_failure(known)
     if isinstance(error, OSError) and error.strerror:
         if error.filename is None:
             return Failure(f"the output cannot be written: {error.strerror}", None, _REFUSED)

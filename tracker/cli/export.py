@@ -6,12 +6,12 @@ import shlex
 
 import typer
 
-from tracker.cli.context import opened
+from tracker.cli.context import ledger_of_command
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history import Every, Shown, Window
-from tracker.cli.import_options import OutputFile, target
+from tracker.cli.import_options import OutputFile, output_option_target
 from tracker.cli.output_files import Force
-from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
 
 exports = typer.Typer(
@@ -24,8 +24,8 @@ def register(app: typer.Typer) -> None:
     app.add_typer(exports, name="export")
 
 
-@about_project(exports, "labels")
-def labels(
+@with_project_argument(exports, "labels")
+def export_labels_command(
     context: typer.Context,
     project: ProjectArgument,
     output: OutputFile,
@@ -44,21 +44,21 @@ def labels(
 
     Next: `tracker import labels.csv -p copy`
     """
-    from tracker.render.cells import many
+    from tracker.render.cells import count_noun
 
-    to, ledger = target(output, force=force), opened(context)
+    to, ledger = output_option_target(output, force=force), ledger_of_command(context)
     if to.for_frames:
         number = to.write_frame(ledger.export_frame(project, **answers.selecting))
     else:
         with ledger.labels(project, **answers.selecting) as (columns, rows):
             number = to.write_rows(columns, rows)
-    hint(f"{many(number, 'label')}: {output}")
+    hint(f"{count_noun(number, 'label')}: {output}")
     if to.form == ".csv" and to.path is not None:
         hint(f"to import them elsewhere: tracker import {shlex.quote(output)} -p NAME")
 
 
-@about_project(exports, "history")
-def history(
+@with_project_argument(exports, "history")
+def export_history_command(
     context: typer.Context,
     project: ProjectArgument,
     output: OutputFile,
@@ -78,10 +78,10 @@ def history(
 
     Next: `tracker history reviews`
     """
-    from tracker.render.cells import many
+    from tracker.render.cells import count_noun
 
-    to = target(output, force=force)
-    found = opened(context).history(
+    to = output_option_target(output, force=force)
+    found = ledger_of_command(context).history(
         project, every, window=window, measures=measure or [], **answers.selecting
     )
     rows = found.rows()
@@ -90,6 +90,6 @@ def history(
     else:
         columns = found.columns(rows)
         to.write_rows(columns, ([row.get(name) for name in columns] for row in rows))
-    hint(f"{many(len(rows), 'row')}: {output}")
+    hint(f"{count_noun(len(rows), 'row')}: {output}")
     if not rows and every is None:
         hint(f"no snapshot yet: tracker snapshot {shlex.quote(project)}")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import opened
-from tracker.cli.output import AsJson, Output, show, show_json
-from tracker.cli.project_argument import LARGEST, ProjectArgument, about_project
+from tracker.cli.context import ledger_of_command
+from tracker.cli.output import AsJson, Output, print_json, print_result
+from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
 
@@ -42,8 +42,8 @@ def register(app: typer.Typer) -> None:
     app.add_typer(flags, name="flags")
 
 
-@about_project(flags, "list")
-def list_(
+@with_project_argument(flags, "list")
+def list_flags_command(
     context: typer.Context,
     project: ProjectArgument,
     state: Annotated[
@@ -70,10 +70,10 @@ def list_(
     """
     from tracker.render.flags import flags_view
 
-    known = opened(context).flags
+    known = ledger_of_command(context).flags
     listed = known.list(project, states=state, annotator=annotator, kind=kind)
     rows = [one.to_dict() for one in listed]
-    show(
+    print_result(
         {"project": project, "flags": rows},
         output=output,
         rows=rows,
@@ -87,8 +87,8 @@ def list_(
         hint(f"none recorded: tracker audit {quote(project)} --record")
 
 
-@about_project(flags, "show", numbers=True)
-def show_(
+@with_project_argument(flags, "show", numbers=True)
+def show_flag_command(
     context: typer.Context, project: ProjectArgument, flag: Flag, output: Output = Output()
 ) -> None:
     """Show one finding: the latest evidence, what was done about it, every sighting.
@@ -100,12 +100,12 @@ def show_(
     """
     from tracker.render.flags import flag_view
 
-    told = {"project": project} | opened(context).flags.show(project, flag).to_dict()
-    show(told, output, view=flag_view(told))
+    told = {"project": project} | ledger_of_command(context).flags.show(project, flag).to_dict()
+    print_result(told, output, view=flag_view(told))
 
 
-@about_project(flags, "acknowledge", numbers=True)
-def acknowledge(
+@with_project_argument(flags, "acknowledge", numbers=True)
+def acknowledge_flags_command(
     context: typer.Context,
     project: ProjectArgument,
     flag: Flags,
@@ -120,12 +120,12 @@ def acknowledge(
 
     Next: `tracker flags resolve 3 -p reviews`
     """
-    done = opened(context).flags.acknowledge(project, flag, by=_name(by), note=note)
+    done = ledger_of_command(context).flags.acknowledge(project, flag, by=_name(by), note=note)
     _say_acts(project, "acknowledge", done, as_json=as_json)
 
 
-@about_project(flags, "dismiss", numbers=True)
-def dismiss(
+@with_project_argument(flags, "dismiss", numbers=True)
+def dismiss_flags_command(
     context: typer.Context,
     project: ProjectArgument,
     flag: Flags,
@@ -140,12 +140,12 @@ def dismiss(
 
     Next: `tracker flags list reviews --state dismissed`
     """
-    done = opened(context).flags.dismiss(project, flag, by=_name(by), note=note)
+    done = ledger_of_command(context).flags.dismiss(project, flag, by=_name(by), note=note)
     _say_acts(project, "dismiss", done, as_json=as_json)
 
 
-@about_project(flags, "resolve", numbers=True)
-def resolve(
+@with_project_argument(flags, "resolve", numbers=True)
+def resolve_flags_command(
     context: typer.Context,
     project: ProjectArgument,
     flag: Flags,
@@ -160,12 +160,12 @@ def resolve(
 
     Next: `tracker audit reviews --record`
     """
-    done = opened(context).flags.resolve(project, flag, by=_name(by), note=note)
+    done = ledger_of_command(context).flags.resolve(project, flag, by=_name(by), note=note)
     _say_acts(project, "resolve", done, as_json=as_json)
 
 
-@about_project(flags, "appeal", numbers=True)
-def appeal(
+@with_project_argument(flags, "appeal", numbers=True)
+def appeal_flags_command(
     context: typer.Context,
     project: ProjectArgument,
     flag: Flag,
@@ -180,12 +180,12 @@ def appeal(
 
     Next: `tracker flags show 3 -p reviews`
     """
-    done = opened(context).flags.appeal(project, flag, by=_name(by), note=note)
+    done = ledger_of_command(context).flags.appeal(project, flag, by=_name(by), note=note)
     _say_acts(project, "appeal", [done], as_json=as_json)
 
 
-@about_project(flags, "history", numbers=True)
-def history(
+@with_project_argument(flags, "history", numbers=True)
+def flag_history_command(
     context: typer.Context,
     project: ProjectArgument,
     flag: Annotated[
@@ -202,14 +202,14 @@ def history(
 
     Next: `tracker flags list reviews`
     """
-    from tracker.render.flags import changes_view
+    from tracker.render.flags import flag_changes_view
 
-    rows = opened(context).flags.history(project, flag)
-    show(
+    rows = ledger_of_command(context).flags.history(project, flag)
+    print_result(
         {"project": project, "changes": rows},
         output=output,
         rows=rows,
-        view=changes_view(rows),
+        view=flag_changes_view(rows),
     )
     if not rows:
         hint(f"none recorded: tracker audit {quote(project)} --record")
@@ -219,7 +219,7 @@ def _say_acts(project: str, action: str, outcomes: Sequence[Acted], *, as_json: 
     """Say what became of each flag, and what comes next."""
     done = [outcome for outcome in outcomes if outcome.changed]
     if as_json:
-        show_json({"project": project, "flags": [outcome.to_dict() for outcome in outcomes]})
+        print_json({"project": project, "flags": [outcome.to_dict() for outcome in outcomes]})
     for outcome in outcomes:
         if not outcome.changed:
             warn(f"flag {outcome.flag} is already {outcome.before}")

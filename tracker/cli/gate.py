@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import opened
+from tracker.cli.context import ledger_of_command
 from tracker.cli.filter_options import AnswerOptions
-from tracker.cli.output import AsJson, Output, json_text, show
-from tracker.cli.output_files import Force, check_output, write_text
-from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.output import AsJson, Output, print_result, printed_json_text
+from tracker.cli.output_files import Force, check_output_file, write_output_file
+from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, say, say_data, warn
 from tracker.core.errors import InvalidOption
 
@@ -47,7 +47,7 @@ OutputFile = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    about_project(app)(gate)
+    with_project_argument(app)(gate)
 
 
 def gate(
@@ -80,12 +80,12 @@ def gate(
                 "--init writes the file of checks, and takes neither --format nor --output",
                 "name the file to write: --config FILE",
             )
-        _start(opened(context), project, config, answers.selecting)
+        _start(ledger_of_command(context), project, config, answers.selecting)
         return
     form = _form(form, as_json)
     if output is not None:
-        check_output(output, force=force)
-    found = opened(context).gate(project, config, **answers.selecting)
+        check_output_file(output, force=force)
+    found = ledger_of_command(context).gate(project, config, **answers.selecting)
     _tell(found, form, output, force=force)
     if not found.passed:
         raise typer.Exit(_FAILED if found.failed else _UNKNOWN)
@@ -94,9 +94,11 @@ def gate(
 def _form(form: str | None, as_json: bool) -> str:
     """The form that was asked for; raises InvalidOption."""
     if form is not None and form not in _FORMATS:
-        from tracker.projects.lookup import near
+        from tracker.projects.lookup import near_names
 
-        raise InvalidOption(f"--format {form!r} is none of {_FORMAT_WORDS}", near(form, _FORMATS))
+        raise InvalidOption(
+            f"--format {form!r} is none of {_FORMAT_WORDS}", near_names(form, _FORMATS)
+        )
     if as_json and form not in {None, "json"}:
         raise InvalidOption(f"--json and --format {form} cannot be combined")
     return "json" if as_json else form or "text"
@@ -104,18 +106,20 @@ def _form(form: str | None, as_json: bool) -> str:
 
 def _tell(found: GateResult, form: str, output: Path | None, *, force: bool) -> None:
     """Print the result, or write it and say so; other programs' forms leave people a line."""
-    from tracker.render.gate import FORMATS, gate_view, summed
+    from tracker.render.gate import FORMATS, gate_summary_text, gate_view
 
     if output is not None:
         is_json = form == "json"
-        text = json_text(found.to_dict()) if is_json else FORMATS[form](found)
-        write_text(output, text, force=force)
-        _tell_people(found, f"{summed(found)}: {output}")
+        text = printed_json_text(found.to_dict()) if is_json else FORMATS[form](found)
+        write_output_file(output, text, force=force)
+        _tell_people(found, f"{gate_summary_text(found)}: {output}")
     elif form in {"text", "json"}:
-        show(found.to_dict(), Output(form if form == "json" else None), view=gate_view(found))
+        print_result(
+            found.to_dict(), Output(form if form == "json" else None), view=gate_view(found)
+        )
     else:
         say_data(FORMATS[form](found), nl=False)
-        _tell_people(found, summed(found))
+        _tell_people(found, gate_summary_text(found))
 
 
 def _tell_people(found: GateResult, text: str) -> None:
@@ -127,7 +131,7 @@ def _start(ledger: Ledger, project: str, config: Path, selecting: Selecting) -> 
     """Write a file of checks; raises InvalidOption where there is one, or it cannot be written."""
     if os.path.lexists(config):
         raise InvalidOption(f"{config} already exists", "name another: --config FILE")
-    write_text(config, ledger.gate_config(project, **selecting))
+    write_output_file(config, ledger.gate_config(project, **selecting))
     say(str(config))
     words = [project] if config == DEFAULT else [project, "--config", str(config)]
     hint(f"next: look at the thresholds, then: tracker gate {shlex.join(words)}")

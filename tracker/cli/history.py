@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import full_names, opened
+from tracker.cli.context import ledger_of_command, measure_option_names
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
-from tracker.cli.output import Output, show
-from tracker.cli.project_argument import LARGEST, ProjectArgument, about_project
+from tracker.cli.output import Output, print_result
+from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, warn
 from tracker.core.errors import InvalidOption
 
@@ -31,7 +31,7 @@ _SHOWN = ("krippendorff_alpha", "percent_agreement")
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    about_project(app)(history)
+    with_project_argument(app)(history)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def history(
         raise InvalidOption("a trend has no rows for CSV", "use --json, or leave out --csv")
     measures = list(dict.fromkeys(measure or []))
     asked = _Asked(
-        opened(context),
+        ledger_of_command(context),
         project,
         every,
         window,
@@ -142,7 +142,7 @@ def _recorded(asked: _Asked, watched: Watched | None) -> None:
         interval=asked.interval,
         **asked.answers.selecting,
     )
-    show(None, asked.output, view=[*history_view(found), *_sentences(watched)])
+    print_result(None, asked.output, view=[*history_view(found), *_sentences(watched)])
     quoted = shlex.quote(asked.project)
     if len(found.shown) < found.total:
         warn(f"the last {len(found.shown):,} of {found.total:,}; for all: --last 0")
@@ -169,7 +169,7 @@ def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
         interval=asked.interval,
         **asked.answers.selecting,
     )
-    show(
+    print_result(
         None,
         asked.output,
         view=[*curve_view(found, asked.measures or _SHOWN, asked.last), *_sentences(watched)],
@@ -185,12 +185,12 @@ def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
 
 def _print(asked: _Asked, found: History | Curve, watched: Watched | None) -> None:
     """All of it, for a program."""
-    from tracker.render.history import snapshot_rows
+    from tracker.render.history import snapshot_csv_rows
 
     told = found.to_dict()
     if watched is not None:
         told |= watched.to_dict()
-    show(told, asked.output, rows=snapshot_rows(told))
+    print_result(told, asked.output, rows=snapshot_csv_rows(told))
 
 
 def _sentences(watched: Watched | None) -> list[RenderableType]:
@@ -201,9 +201,9 @@ def _sentences(watched: Watched | None) -> list[RenderableType]:
 
 def _around(asked: _Asked, watched: Watched) -> None:
     """How to look into the last change."""
-    from tracker.render.monitoring import days_around
+    from tracker.render.monitoring import alarm_days_text
 
-    days = days_around(watched)
+    days = alarm_days_text(watched)
     if days is not None:
         before, after = days
         hint(f"next: tracker compare {shlex.quote(asked.project)} ..{before} {after}..")
@@ -231,7 +231,7 @@ Shown = Annotated[
     typer.Option(
         "--measure",
         metavar="NAME",
-        callback=full_names,
+        callback=measure_option_names,
         help="Show this measure (repeatable); short names such as alpha and ac1 will do.",
     ),
 ]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from tracker.cli.output import show_json
-from tracker.cli.output_files import check_output, new_file
-from tracker.cli.terminal import data_lines, hint, say, warn
+from tracker.cli.output import print_json
+from tracker.cli.output_files import check_output_file, new_output_file
+from tracker.cli.terminal import hint, say, terminal_data_stream, warn
 from tracker.core.errors import InvalidOption, Refused
 from tracker.render.formats import csv_lines
 
@@ -74,12 +74,12 @@ class ImportOptions:
         }
 
 
-def show_import(result: ImportResult, *, dry_run: bool, as_json: bool) -> None:
+def print_import_result(result: ImportResult, *, dry_run: bool, as_json: bool) -> None:
     """Say what an import did."""
     for sentence in result.warnings:
         warn(sentence)
     if as_json:
-        show_json(result.to_dict())
+        print_json(result.to_dict())
         return
     counts = ", ".join(
         f"{getattr(result, fate):,} {fate}"
@@ -98,7 +98,7 @@ def show_import(result: ImportResult, *, dry_run: bool, as_json: bool) -> None:
 
 
 @contextmanager
-def rejections_shown(*, as_json: bool) -> Iterator[None]:
+def import_rejections_printed(*, as_json: bool) -> Iterator[None]:
     """Show the rows that an import is refused for; raises the error to end with."""
     from tracker.imports.loader import Rejected
 
@@ -115,7 +115,7 @@ def rejections_shown(*, as_json: bool) -> Iterator[None]:
 
 def _show_rejections(result: ImportResult, *, as_json: bool) -> None:
     if as_json:
-        show_json(result.to_dict())
+        print_json(result.to_dict())
         return
     for example, number in sorted(result.alike, key=lambda one: -one[1])[:20]:
         say(f"{number:,} rows, such as {example}" if number > 1 else str(example), err=True)
@@ -156,9 +156,9 @@ class Target:
         Raises Refused where the file cannot be written; what was there before is then untouched.
         """
         if self.path is None:
-            return write_csv(data_lines(sys.stdout), columns, rows)
-        write = write_csv if self.form == ".csv" else _write_jsonl
-        with new_file(self.path, force=self.force) as file:
+            return write_csv_output(terminal_data_stream(sys.stdout), columns, rows)
+        write = write_csv_output if self.form == ".csv" else _write_jsonl
+        with new_output_file(self.path, force=self.force) as file:
             text = io.TextIOWrapper(file, "utf-8", newline="")
             number = write(text, columns, rows)
             text.detach()  # it would close the file, which is not whole yet
@@ -167,12 +167,12 @@ class Target:
     def write_frame(self, frame: Any) -> int:
         """Write a frame of pandas; returns how many rows it has. Raises likewise."""
         if self.path is not None:
-            with new_file(self.path, force=self.force) as file:
+            with new_output_file(self.path, force=self.force) as file:
                 frame.to_parquet(file, index=False)
         return len(frame)
 
 
-def target(output: str, *, force: bool) -> Target:
+def output_option_target(output: str, *, force: bool) -> Target:
     """What ``--output`` names; raises InvalidOption before anything is computed.
 
     A file that is there is replaced only with ``force``.
@@ -186,11 +186,11 @@ def target(output: str, *, force: bool) -> Target:
             f"{output!r} does not say which format to write",
             f"end it in one of: {', '.join(_FORMS)}",
         )
-    check_output(path, force=force)
+    check_output_file(path, force=force)
     return Target(path, form, force)
 
 
-def write_csv(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+def write_csv_output(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
     """Write a header and rows that can be read back; return how many rows."""
     number = 0
     for number, line in enumerate(csv_lines(columns, rows)):  # noqa: B007 - the header is number 0

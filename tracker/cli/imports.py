@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli.context import ProjectOption, SomeProject, Yes, confirm, opened, some_project
+from tracker.cli.context import (
+    ProjectOption,
+    SomeProject,
+    Yes,
+    confirm_command,
+    ledger_of_command,
+    project_argument_or_option,
+)
 from tracker.cli.import_options import (
     Files,
     ImportOptions,
     IntoProject,
-    rejections_shown,
-    show_import,
+    import_rejections_printed,
+    print_import_result,
 )
-from tracker.cli.output import AsJson, Output, grouped, show, show_json
+from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
 from tracker.cli.project_argument import LARGEST, NewProject
-from tracker.cli.terminal import bars_wanted, hint, say
+from tracker.cli.terminal import hint, progress_bars_wanted, say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,11 +41,11 @@ imports = typer.Typer(help="List, show and undo imports.", no_args_is_help=True)
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("import")(grouped(import_files))
+    app.command("import")(flatten_option_groups(import_files_command))
     app.add_typer(imports, name="imports")
 
 
-def import_files(
+def import_files_command(
     context: typer.Context,
     files: Files,
     project: IntoProject,
@@ -73,15 +80,15 @@ def import_files(
         "wide": wide,
         **given.reading,
     }
-    with rejections_shown(as_json=as_json), _progress_bar() as how["progress"]:
-        result = opened(context).import_file(files, project, **how)
-    show_import(result, dry_run=given.dry_run, as_json=as_json)
+    with import_rejections_printed(as_json=as_json), _progress_bar() as how["progress"]:
+        result = ledger_of_command(context).import_file(files, project, **how)
+    print_import_result(result, dry_run=given.dry_run, as_json=as_json)
 
 
 @contextmanager
 def _progress_bar() -> Iterator[Progress | None]:
     """A bar on a terminal; nothing anywhere else."""
-    if not bars_wanted():
+    if not progress_bars_wanted():
         yield None
         return
     from rich.console import Console
@@ -101,8 +108,8 @@ def _progress_bar() -> Iterator[Progress | None]:
 
 
 @imports.command("list")
-@grouped
-def list_(
+@flatten_option_groups
+def list_imports_command(
     context: typer.Context,
     argument: SomeProject = None,
     project: ProjectOption = None,
@@ -115,25 +122,25 @@ def list_(
 
     Next: `tracker imports show 3`
     """
-    name = some_project(argument, project)
-    found = [one.to_dict() for one in opened(context).imports.list(name)]
+    name = project_argument_or_option(argument, project)
+    found = [one.to_dict() for one in ledger_of_command(context).imports.list(name)]
     rows = [
         one | {"sources": " ".join(source["name"] for source in one["sources"])} for one in found
     ]
-    show({"imports": found}, output=output, rows=rows, view=_imports_table(rows))
+    print_result({"imports": found}, output=output, rows=rows, view=_imports_table(rows))
 
 
 def _imports_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    from tracker.render.cells import count, minute
+    from tracker.render.cells import count_cell, minute_cell
     from tracker.render.tables import table
 
     cells = [
         (
             str(row["import"]),
             row["project"],
-            minute(row["recorded_at"]),
-            *(count(row[name]) for name in _COUNTS),
-            minute(row["undone_at"]),
+            minute_cell(row["recorded_at"]),
+            *(count_cell(row[name]) for name in _COUNTS),
+            minute_cell(row["undone_at"]),
             row["sources"],
         )
         for row in rows
@@ -143,8 +150,8 @@ def _imports_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
 
 
 @imports.command("show")
-@grouped
-def show_(
+@flatten_option_groups
+def show_import_command(
     context: typer.Context,
     number: Annotated[
         int, typer.Argument(metavar="IMPORT", max=LARGEST, help="The import's number.")
@@ -158,25 +165,25 @@ def show_(
 
     Next: `tracker imports undo 3`
     """
-    from tracker.render.cells import count, minute
+    from tracker.render.cells import count_cell, minute_cell
     from tracker.render.tables import table
 
-    found = opened(context).imports.show(number).to_dict()
+    found = ledger_of_command(context).imports.show(number).to_dict()
     rows = [
         ("import", str(number)),
         ("project", found["project"]),
-        ("recorded", minute(found["recorded_at"])),
-        *((name, count(found[name])) for name in _COUNTS),
-        ("undone", minute(found["undone_at"])),
+        ("recorded", minute_cell(found["recorded_at"])),
+        *((name, count_cell(found[name])) for name in _COUNTS),
+        ("undone", minute_cell(found["undone_at"])),
     ]
     files = [(source["name"], source["sha256"]) for source in found["sources"]]
-    show(found, output, view=[table((" ", " "), rows), table(("file", "sha256 "), files)])
+    print_result(found, output, view=[table((" ", " "), rows), table(("file", "sha256 "), files)])
     if found["undone_at"] is None:
         hint(f"to take it back: tracker imports undo {number}")
 
 
 @imports.command("undo")
-def undo(
+def undo_import_command(
     context: typer.Context,
     number: Annotated[
         int, typer.Argument(metavar="IMPORT", max=LARGEST, help="The import's number.")
@@ -192,11 +199,13 @@ def undo(
 
     Next: `tracker imports list`
     """
-    known = opened(context).imports
+    known = ledger_of_command(context).imports
     found = known.show(number)
-    confirm(f"Undo import {number} into {found.project} ({found.counts['rows']:,} rows)?", yes=yes)
+    confirm_command(
+        f"Undo import {number} into {found.project} ({found.counts['rows']:,} rows)?", yes=yes
+    )
     undone = known.undo(number)
     if as_json:
-        show_json(undone.to_dict())
+        print_json(undone.to_dict())
     else:
         say(f"import {number} is undone; it stays in: tracker imports list")

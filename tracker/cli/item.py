@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import opened
+from tracker.cli.context import ledger_of_command
 from tracker.cli.import_options import (
     Files,
     ImportOptions,
     IntoProject,
-    rejections_shown,
-    show_import,
+    import_rejections_printed,
+    print_import_result,
 )
-from tracker.cli.output import AsJson, Output, grouped, show
-from tracker.cli.project_argument import LARGEST, ProjectArgument, about_project
+from tracker.cli.output import AsJson, Output, flatten_option_groups, print_result
+from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import warn
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def register(app: typer.Typer) -> None:
     app.add_typer(items, name="item")
 
 
-@about_project(items, "list")
-def list_(
+@with_project_argument(items, "list")
+def list_items_command(
     context: typer.Context,
     project: ProjectArgument,
     limit: Annotated[
@@ -46,24 +46,26 @@ def list_(
 
     Next: `tracker item show reviews item_0001`
     """
-    from tracker.render.cells import count
+    from tracker.render.cells import count_cell
     from tracker.render.tables import table
 
-    listed = opened(context).items.list(project, limit or None)
+    listed = ledger_of_command(context).items.list(project, limit or None)
     rows = [one.to_dict() for one in listed]
-    show(
+    print_result(
         {"project": project, "items": rows},
         output=output,
         rows=rows,
-        view=[table(("item", "annotators"), [(name, count(number)) for name, number in listed])],
+        view=[
+            table(("item", "annotators"), [(name, count_cell(number)) for name, number in listed])
+        ],
     )
     if len(rows) == limit:
         warn(f"the first {limit}; for all: --limit 0")
 
 
 @items.command("import")
-@grouped
-def import_(
+@flatten_option_groups
+def import_items_command(
     context: typer.Context,
     files: Files,
     project: IntoProject,
@@ -84,13 +86,13 @@ def import_(
     Next: `tracker status reviews`
     """
     how: Reading = {"columns": columns or (), **given.reading}
-    with rejections_shown(as_json=as_json):
-        result = opened(context).import_items(files, project, **how)
-    show_import(result, dry_run=given.dry_run, as_json=as_json)
+    with import_rejections_printed(as_json=as_json):
+        result = ledger_of_command(context).import_items(files, project, **how)
+    print_import_result(result, dry_run=given.dry_run, as_json=as_json)
 
 
-@about_project(items, "show")
-def show_(
+@with_project_argument(items, "show")
+def show_item_command(
     context: typer.Context,
     project: ProjectArgument,
     item: Annotated[str, typer.Argument(metavar="ITEM", help="The item's key.")],
@@ -105,8 +107,8 @@ def show_(
     """
     from tracker.render.pairs import item_view
 
-    record = opened(context).items.show(project, item)
-    show(
+    record = ledger_of_command(context).items.show(project, item)
+    print_result(
         {"project": project} | record.to_dict(),
         output=output,
         rows=record.labels,

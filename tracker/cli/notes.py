@@ -7,18 +7,18 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import opened
-from tracker.cli.output import AsJson, Output, show, show_json
-from tracker.cli.project_argument import LARGEST, ProjectArgument, about_project
+from tracker.cli.context import ledger_of_command
+from tracker.cli.output import AsJson, Output, print_json, print_result
+from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, say
 from tracker.core import clock
 
 
 def register(projects: typer.Typer) -> None:
     """Add the commands to those of projects."""
-    about_project(projects)(note)
-    about_project(projects)(notes)
-    about_project(projects)(unnote)
+    with_project_argument(projects)(note)
+    with_project_argument(projects)(notes)
+    with_project_argument(projects)(unnote)
 
 
 def note(
@@ -43,9 +43,9 @@ def note(
 
     Next: `tracker history reviews`
     """
-    made = opened(context).notes.add(project, text, at)
+    made = ledger_of_command(context).notes.add(project, text, at)
     if as_json:
-        show_json({"project": project} | made.to_dict())
+        print_json({"project": project} | made.to_dict())
     else:
         say(f"note {made.id} of {project}, {clock.iso(made.at)[:19]}Z: {made.text}")
     hint(f"next: tracker history {shlex.quote(project)}")
@@ -59,12 +59,12 @@ def notes(context: typer.Context, project: ProjectArgument, output: Output = Out
 
     Next: `tracker compare reviews "..guideline v2" "guideline v2.."`
     """
-    from tracker.render.cells import minute
+    from tracker.render.cells import minute_cell
     from tracker.render.tables import table
 
-    rows = [one.to_dict() for one in opened(context).notes.list(project)]
-    cells = [(str(row["note"]), minute(row["at"]), row["text"]) for row in rows]
-    show(
+    rows = [one.to_dict() for one in ledger_of_command(context).notes.list(project)]
+    cells = [(str(row["note"]), minute_cell(row["at"]), row["text"]) for row in rows]
+    print_result(
         {"project": project, "notes": rows},
         output=output,
         rows=rows,
@@ -90,7 +90,7 @@ def unnote(
 
     Next: `tracker project notes reviews`
     """
-    removed = opened(context).notes.remove(project, number, erase=erase)
+    removed = ledger_of_command(context).notes.remove(project, number, erase=erase)
     if erase:
         say(f"note {removed.id} of {project} is erased")
         return

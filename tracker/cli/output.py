@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_type_hi
 import typer
 from typer.models import OptionInfo
 
-from tracker.cli.terminal import data_lines, is_unicode, say_data, while_read
+from tracker.cli.terminal import is_unicode, say_data, terminal_data_stream, while_output_is_read
 from tracker.core.errors import InvalidOption
 from tracker.render.formats import FORMATS, Result, json_lines
 
@@ -69,7 +69,7 @@ class Output:
         return self.name not in {"json", "csv"}
 
 
-def show(
+def print_result(
     data: Any,
     output: Output = Output(),
     *,
@@ -86,35 +86,35 @@ def show(
     """
     name = output.name
     if name == "json":
-        show_json(data)
+        print_json(data)
         return
-    with while_read():
+    with while_output_is_read():
         if name == _TABLE:
             _print(view)
         else:
-            stream = data_lines(sys.stdout)
+            stream = terminal_data_stream(sys.stdout)
             for line in FORMATS[name](Result(data, rows, view)):
                 stream.write(line + "\n")
 
 
-def show_json(data: Any) -> None:
+def print_json(data: Any) -> None:
     """Print one JSON document."""
-    with while_read():
+    with while_output_is_read():
         for line in json_lines(data, ascii_only=not is_unicode()):
             say_data(line)
 
 
-def json_text(data: Any) -> str:
-    """Return a result as one JSON document, as `show_json` prints it."""
+def printed_json_text(data: Any) -> str:
+    """Return a result as one JSON document, as `print_json` prints it."""
     return "\n".join(json_lines(data)) + "\n"
 
 
 def _print(view: Iterable[RenderableType]) -> None:
-    from tracker.render.cells import shown
+    from tracker.render.cells import printable_part
 
     console = _console()
     for part in view:
-        console.print(shown(part), crop=False)
+        console.print(printable_part(part), crop=False)
 
 
 def _console() -> Console:
@@ -135,7 +135,7 @@ def _console() -> Console:
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
 
-def grouped(function: _Function) -> _Function:
+def flatten_option_groups(function: _Function) -> _Function:
     """Return the command with each parameter that is a group replaced by the group's options.
 
     A group is a dataclass whose fields are annotated as options; the command gets an instance

@@ -23,7 +23,7 @@ _DATABASE: Final = b"SQLite format 3\0"
 _BESIDE_A_DATABASE: Final = ("-wal", "-shm", "-journal")
 
 
-def check_output(path: Path, *, force: bool) -> None:
+def check_output_file(path: Path, *, force: bool) -> None:
     """Raise InvalidOption if a file may not be made there; to be called before any work.
 
     A file that is there is replaced only with ``force``, and a database never.
@@ -55,7 +55,7 @@ def _is_database(path: Path) -> bool:
 
 
 @contextmanager
-def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
+def new_output_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
     """A file that gets its name once it is whole; on any error, or signal, nothing is left.
 
     Without ``force`` it takes no other file's place, with it also a link's: what a link leads
@@ -118,7 +118,7 @@ def _ended_in_order() -> Iterator[None]:
                 signal.signal(number, signal.SIG_DFL)
 
 
-def write_text(path: Path, text: str, *, force: bool = False) -> None:
-    """Write a file, as `new_file` does."""
-    with new_file(path, force=force) as file:
+def write_output_file(path: Path, text: str, *, force: bool = False) -> None:
+    """Write a file, as `new_output_file` does."""
+    with new_output_file(path, force=force) as file:
         file.write(text.encode())

@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracker.cli import notes
-from tracker.cli.context import Yes, confirm, opened
-from tracker.cli.output import AsJson, Output, grouped, show, show_json
-from tracker.cli.project_argument import NewProject, ProjectArgument, Settings, about_project
+from tracker.cli.context import Yes, confirm_command, ledger_of_command
+from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
+from tracker.cli.project_argument import (
+    NewProject,
+    ProjectArgument,
+    Settings,
+    with_project_argument,
+)
 from tracker.cli.terminal import hint, say
 
 if TYPE_CHECKING:
@@ -30,8 +35,8 @@ def register(app: typer.Typer) -> None:
     app.add_typer(projects, name="project")
 
 
-@about_project(projects, "create", guess=False)
-def create(
+@with_project_argument(projects, "create", guess=False)
+def create_project_command(
     context: typer.Context,
     project: ProjectArgument,
     settings: NewProject = NewProject(),
@@ -44,17 +49,17 @@ def create(
 
     Next: `tracker import answers.csv -p reviews`
     """
-    made = opened(context).projects.create(project, settings.options)
+    made = ledger_of_command(context).projects.create(project, settings.options)
     if as_json:
-        show_json(made.to_dict())
+        print_json(made.to_dict())
         return
     say(f"made {made.name}: {made.answers} per item, {made.scale} scale")
     hint(f"next: tracker import FILE --project {quote(made.name)}")
 
 
 @projects.command("list")
-@grouped
-def list_(
+@flatten_option_groups
+def list_projects_command(
     context: typer.Context,
     everything: Annotated[bool, typer.Option("--all", help="Include archived projects.")] = False,
     output: Output = Output(),
@@ -66,8 +71,8 @@ def list_(
 
     Next: `tracker status`
     """
-    rows = [one.to_dict() for one in opened(context).projects.list(archived=everything)]
-    show({"projects": rows}, output=output, rows=rows, view=_projects_table(rows))
+    rows = [one.to_dict() for one in ledger_of_command(context).projects.list(archived=everything)]
+    print_result({"projects": rows}, output=output, rows=rows, view=_projects_table(rows))
     if not rows:
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")
 
@@ -89,8 +94,10 @@ def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
     yield table(("project", "answers ", "scale ", "wanted", "made ", "archived "), cells)
 
 
-@about_project(projects, "show")
-def show_(context: typer.Context, project: ProjectArgument, output: Output = Output()) -> None:
+@with_project_argument(projects, "show")
+def show_project_command(
+    context: typer.Context, project: ProjectArgument, output: Output = Output()
+) -> None:
     """Show a project's settings and its categories.
 
     Example:
@@ -100,7 +107,7 @@ def show_(context: typer.Context, project: ProjectArgument, output: Output = Out
     """
     from tracker.render.tables import table
 
-    settings = opened(context).projects.show(project)
+    settings = ledger_of_command(context).projects.show(project)
     found, told = settings.project, settings.to_dict()
     rows = [
         ("project", found.name),
@@ -113,11 +120,11 @@ def show_(context: typer.Context, project: ProjectArgument, output: Output = Out
         ("made", told["created_at"][:10]),
         ("archived", (told["archived_at"] or "no")[:10]),
     ]
-    show(told, output, view=[table((" ", " "), rows)])
+    print_result(told, output, view=[table((" ", " "), rows)])
 
 
-@about_project(projects, "set")
-def set_(
+@with_project_argument(projects, "set")
+def set_project_command(
     context: typer.Context,
     project: ProjectArgument,
     settings: Settings = Settings(),
@@ -139,7 +146,7 @@ def set_(
 
     Next: `tracker status reviews`
     """
-    made, categories = changed = opened(context).projects.set(
+    made, categories = changed = ledger_of_command(context).projects.set(
         project,
         wanted=settings.wanted,
         scale=settings.scale,
@@ -148,7 +155,7 @@ def set_(
         dry_run=dry_run,
     )
     if as_json:
-        show_json(changed.to_dict())
+        print_json(changed.to_dict())
         return
     listed = f"{'only' if made.closed else 'at least'} {', '.join(categories) or 'none'}"
     say(
@@ -157,8 +164,8 @@ def set_(
     )
 
 
-@about_project(projects, "rename")
-def rename(
+@with_project_argument(projects, "rename")
+def rename_project_command(
     context: typer.Context,
     project: ProjectArgument,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
@@ -170,12 +177,12 @@ def rename(
 
     Next: `tracker project list`
     """
-    made = opened(context).projects.rename(project, name)
+    made = ledger_of_command(context).projects.rename(project, name)
     say(f"{project} is now {made.name}")
 
 
-@about_project(projects, "archive")
-def archive(
+@with_project_argument(projects, "archive")
+def archive_project_command(
     context: typer.Context,
     project: ProjectArgument,
     restore: Annotated[
@@ -190,12 +197,14 @@ def archive(
 
     Next: `tracker project list --all`
     """
-    found = opened(context).projects.archive(project, restore=restore)
+    found = ledger_of_command(context).projects.archive(project, restore=restore)
     say(f"{found.name} is {'active again' if restore else 'archived'}")
 
 
-@about_project(projects, "delete", guess=False)
-def delete(context: typer.Context, project: ProjectArgument, yes: Yes = False) -> None:
+@with_project_argument(projects, "delete", guess=False)
+def delete_project_command(
+    context: typer.Context, project: ProjectArgument, yes: Yes = False
+) -> None:
     """Permanently delete a project with its answers, snapshots and flags.
 
     Example:
@@ -203,8 +212,8 @@ def delete(context: typer.Context, project: ProjectArgument, yes: Yes = False) -
 
     Next: `tracker project list`
     """
-    known = opened(context).projects
+    known = ledger_of_command(context).projects
     name = known.find(project).name
-    confirm(f"Permanently delete {name} with everything in it?", yes=yes)
+    confirm_command(f"Permanently delete {name} with everything in it?", yes=yes)
     known.delete(name)
     say(f"{name} is deleted")

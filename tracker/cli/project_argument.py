@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from tracker.cli.context import opened
-from tracker.cli.output import grouped
+from tracker.cli.context import ledger_of_command
+from tracker.cli.output import flatten_option_groups
 from tracker.cli.terminal import warn
 from tracker.core.errors import InvalidOption
 
@@ -37,7 +37,7 @@ _Option = Annotated[
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
 
-def about_project(
+def with_project_argument(
     app: typer.Typer, name: str | None = None, *, guess: bool = True, numbers: bool = False
 ) -> Callable[[_Function], _Function]:
     """Return a decorator that registers a command whose first argument is ``project``.
@@ -49,7 +49,7 @@ def about_project(
     """
 
     def register(function: _Function) -> _Function:
-        flat = grouped(function)
+        flat = flatten_option_groups(function)
 
         @wraps(flat)
         def command(context: typer.Context, named: str | None = None, **rest: Any) -> None:
@@ -88,7 +88,7 @@ def _only_project(context: typer.Context, rest: Mapping[str, Any]) -> str:
 
     Raises NotFound or InvalidOption if there is none, or more than one, or a word is missing.
     """
-    only = opened(context).projects.find(None).name
+    only = ledger_of_command(context).projects.find(None).name
     if only in rest.values():
         raise InvalidOption(f"{only!r} is the project; a word is missing after it", "see: --help")
     warn(f"project: {only} (the only one)")

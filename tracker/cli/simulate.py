@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import opened
-from tracker.cli.output_files import Force, check_output, new_file
+from tracker.cli.context import ledger_of_command
+from tracker.cli.output_files import Force, check_output_file, new_output_file
 from tracker.cli.project_argument import LARGEST
 from tracker.cli.terminal import hint, say
 from tracker.core.errors import InvalidOption
@@ -74,11 +74,11 @@ def simulate(
     rows: Iterator[Row]
     if experiment == "crowd":
         roster = room.DEFAULT_ROSTER if annotators is None else room.parse_roster(annotators)
-        rows = room.crowd(items, seed, roster, answers_per_item=answers_per_item)
+        rows = room.simulate_crowd(items, seed, roster, answers_per_item=answers_per_item)
     else:
         if annotators is not None:
             raise InvalidOption("--annotators goes with: tracker simulate crowd")
-        rows = room.experiment(experiment, items, seed)
+        rows = room.simulate_experiment(experiment, items, seed)
     if output is not None:
         _to_file(rows, output, force=force)
     elif project is not None:
@@ -90,21 +90,21 @@ def _to_file(rows: Iterator[Row], output: str, *, force: bool) -> None:
     import sys
     from pathlib import Path
 
-    from tracker.simulate import write_rows
+    from tracker.simulate import write_simulated_rows
 
     if output == "-":
-        write_rows(rows, sys.stdout)
+        write_simulated_rows(rows, sys.stdout)
         return
     path = Path(output)
-    check_output(path, force=force)
-    with new_file(path, force=force) as file:
+    check_output_file(path, force=force)
+    with new_output_file(path, force=force) as file:
         text = io.TextIOWrapper(file, "utf-8", newline="")
-        write_rows(rows, text)
+        write_simulated_rows(rows, text)
         text.detach()
     hint(f"next: tracker import {quote(output)} --project NAME")
 
 
 def _to_project(context: typer.Context, rows: Iterator[Row], project: str) -> None:
-    result = opened(context).import_rows(rows, project)
+    result = ledger_of_command(context).import_rows(rows, project)
     say(f"import {result.id}: {result.rows:,} rows into {result.project}")
     hint(f"next: tracker agreement {quote(project)}")

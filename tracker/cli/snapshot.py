@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from tracker.cli.agreement_options import FigureOptions
-from tracker.cli.context import opened
+from tracker.cli.context import ledger_of_command
 from tracker.cli.filter_options import AnswerOptions
-from tracker.cli.output import AsJson, show_json
-from tracker.cli.project_argument import ProjectArgument, about_project
+from tracker.cli.output import AsJson, print_json
+from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, is_quiet, say, warn
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _SHORT: Final = {_FIRST: "alpha"}
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    about_project(app)(snapshot)
+    with_project_argument(app)(snapshot)
 
 
 def snapshot(
@@ -67,7 +67,7 @@ def snapshot(
 
     Next: `tracker history reviews`
     """
-    taken = opened(context).record_snapshot(
+    taken = ledger_of_command(context).record_snapshot(
         project,
         name=name,
         note=note,
@@ -79,7 +79,7 @@ def snapshot(
     )
     found = taken.snapshot
     if as_json:
-        show_json(found.to_dict())
+        print_json(found.to_dict())
     elif is_quiet():
         say(str(found.id))
     else:
@@ -96,14 +96,14 @@ def snapshot(
 
 def _figure(found: SnapshotRecord) -> str:
     """The first figure that people look for, or why there is none."""
-    from tracker.render.cells import figure
-    from tracker.render.words import reason
+    from tracker.render.cells import figure_cell
+    from tracker.render.words import undefined_in_words
 
     measures = found.assessment.measures
     known = next((one for one in measures if one.measure == _FIRST), measures[0])
     name = _SHORT.get(known.measure, known.measure.replace("_", " "))
     return (
-        f"{name} {figure(known.value)}"
+        f"{name} {figure_cell(known.value)}"
         if known.value is not None
-        else (f"{name} undefined: {reason(known.undefined)}")
+        else (f"{name} undefined: {undefined_in_words(known.undefined)}")
     )

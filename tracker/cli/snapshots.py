@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import Yes, confirm, opened
+from tracker.cli.context import Yes, confirm_command, ledger_of_command
 from tracker.cli.history import Last
-from tracker.cli.output import Output, show
-from tracker.cli.project_argument import ProjectArgument, about_project
-from tracker.cli.terminal import bars_wanted, hint, warn
+from tracker.cli.output import Output, print_result
+from tracker.cli.project_argument import ProjectArgument, with_project_argument
+from tracker.cli.terminal import hint, progress_bars_wanted, warn
 
 if TYPE_CHECKING:
     from tracker.imports.loader import Progress
@@ -28,8 +28,8 @@ def register(app: typer.Typer) -> None:
     app.add_typer(snapshots, name="snapshots")
 
 
-@about_project(snapshots, "list")
-def list_(
+@with_project_argument(snapshots, "list")
+def list_snapshots_command(
     context: typer.Context,
     project: ProjectArgument,
     last: Last = 40,
@@ -43,16 +43,16 @@ def list_(
 
     Next: `tracker snapshots show reviews last`
     """
-    from tracker.render.history import snapshot_rows
+    from tracker.render.history import snapshot_csv_rows
     from tracker.render.snapshots import snapshots_view
 
-    ledger = opened(context)
+    ledger = ledger_of_command(context)
     if not output.for_people:
         told = ledger.history(project).to_dict()
-        show(told, output, rows=snapshot_rows(told))
+        print_result(told, output, rows=snapshot_csv_rows(told))
         return
     found = ledger.overview(project, last=last or None)
-    show(None, output, view=snapshots_view(found))
+    print_result(None, output, view=snapshots_view(found))
     if not found.total:
         hint(f"no snapshot yet: tracker snapshot {shlex.quote(project)}")
         return
@@ -61,8 +61,8 @@ def list_(
     hint(f"next: tracker snapshots show {shlex.quote(project)} last")
 
 
-@about_project(snapshots, "show")
-def show_(
+@with_project_argument(snapshots, "show")
+def show_snapshot_command(
     context: typer.Context,
     project: ProjectArgument,
     which: Annotated[
@@ -81,16 +81,18 @@ def show_(
 
     Next: `tracker compare reviews last~1 last`
     """
-    from tracker.render.snapshots import page_view
+    from tracker.render.snapshots import snapshot_page_view
 
-    found = opened(context).snapshot_page(project, which)
-    show(None if output.for_people else found.to_dict(), output, view=page_view(found))
+    found = ledger_of_command(context).snapshot_page(project, which)
+    print_result(
+        None if output.for_people else found.to_dict(), output, view=snapshot_page_view(found)
+    )
     if output.for_people and found.record.id != found.last:
         hint(f"what changed since: tracker compare {shlex.quote(project)} {found.record.id} last")
 
 
-@about_project(snapshots, "verify")
-def verify(
+@with_project_argument(snapshots, "verify")
+def verify_snapshots_command(
     context: typer.Context,
     project: ProjectArgument,
     chain_only: Annotated[
@@ -119,13 +121,15 @@ def verify(
 
     Next: `tracker snapshots list reviews`
     """
-    from tracker.render.snapshots import verified_view
+    from tracker.render.snapshots import verified_snapshots_view
 
     with _progress_bar() as progress:
-        found = opened(context).verify(
+        found = ledger_of_command(context).verify(
             project, chain_only=chain_only, expect=expect, progress=progress
         )
-    show(found.to_dict(), output, view=verified_view(found, chain_only=chain_only))
+    print_result(
+        found.to_dict(), output, view=verified_snapshots_view(found, chain_only=chain_only)
+    )
     if found.faults:
         first = found.faults[0].snapshot
         warn(
@@ -143,7 +147,7 @@ def verify(
 @contextmanager
 def _progress_bar() -> Iterator[Progress | None]:
     """A bar on a terminal; nothing anywhere else."""
-    if not bars_wanted():
+    if not progress_bars_wanted():
         yield None
         return
     from rich.console import Console
@@ -168,8 +172,8 @@ def _progress_bar() -> Iterator[Progress | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-@about_project(snapshots, "prune", guess=False)
-def prune(
+@with_project_argument(snapshots, "prune", guess=False)
+def prune_snapshots_command(
     context: typer.Context,
     project: ProjectArgument,
     keep: Annotated[
@@ -197,15 +201,17 @@ def prune(
 
     Next: `tracker snapshots verify reviews --chain-only`
     """
-    from tracker.render.snapshots import plan_view
+    from tracker.render.snapshots import prune_plan_view
 
-    ledger = opened(context)
+    ledger = ledger_of_command(context)
     fates = ledger.prune(project, keep, dry_run=True)
     gone = _thinned(fates)
     if gone and not dry_run:
         if output.for_people and not yes:
-            show(None, output, view=plan_view(fates, done=False))
-        confirm(f"Thin out {gone:,} of {len(fates):,} snapshots of {project}, for good?", yes=yes)
+            print_result(None, output, view=prune_plan_view(fates, done=False))
+        confirm_command(
+            f"Thin out {gone:,} of {len(fates):,} snapshots of {project}, for good?", yes=yes
+        )
         fates = ledger.prune(project, keep)
         gone = _thinned(fates)
     told = {
@@ -216,7 +222,7 @@ def prune(
         "thinned": gone,
         "snapshots": [fate.to_dict() for fate in fates],
     }
-    show(told, output, view=plan_view(fates, done=not dry_run))
+    print_result(told, output, view=prune_plan_view(fates, done=not dry_run))
     quoted = shlex.quote(project)
     if dry_run and gone:
         hint(f"nothing was changed; to do it: tracker snapshots prune {quoted} --keep {keep}")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import typer
 
-from tracker.cli.context import ProjectOption, SomeProject, opened
-from tracker.cli.context import some_project as chosen
+from tracker.cli.context import ProjectOption, SomeProject, ledger_of_command
+from tracker.cli.context import project_argument_or_option as chosen
 from tracker.cli.filter_options import MomentOptions
-from tracker.cli.output import Output, grouped, show
+from tracker.cli.output import Output, flatten_option_groups, print_result
 from tracker.cli.terminal import hint
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(grouped(status))
+    app.command()(flatten_option_groups(status))
 
 
 def status(
@@ -31,19 +31,19 @@ def status(
 
     Next: `tracker agreement reviews`
     """
-    from tracker.render.snapshots import pace_lines, status_view
+    from tracker.render.snapshots import status_pace_view, status_view
 
     name = chosen(argument, project)
-    ledger = opened(context)
+    ledger = ledger_of_command(context)
     when = {"as_of": moment.as_of, "known_at": moment.known_at}
     found = ledger.statuses(**when) if name is None else [ledger.status(name, **when)]
     told = [one.to_dict() for one in found]
     flat = ("answers_per_item", "last_import")
-    show(
+    print_result(
         {"projects": told} if name is None else told[0],
         output=output,
         rows=[{key: value for key, value in one.items() if key not in flat} for one in told],
-        view=[status_view(found), *pace_lines(found)],
+        view=[status_view(found), *status_pace_view(found)],
     )
     if not found:
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")

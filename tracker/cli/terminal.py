@@ -13,7 +13,7 @@ from typing import Any, Final, TextIO
 
 import typer
 
-from tracker.render.escape import line_of, visible
+from tracker.render.escape import escaped_message_line, escaped_text
 
 _QUIET = "quiet"
 _wish: set[str] = set()
@@ -47,7 +47,7 @@ def _escaped(character: str) -> str:
 codecs.register_error("tracker-ascii", _in_ascii)
 
 
-def prepare() -> None:
+def prepare_terminal() -> None:
     """Let standard output and error take every text; one that is closed takes it to nowhere."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -58,7 +58,7 @@ def prepare() -> None:
             stream.reconfigure(errors="tracker-ascii")
 
 
-def data_lines(stream: TextIO) -> TextIO:
+def terminal_data_stream(stream: TextIO) -> TextIO:
     """The stream for rows of data, which no fallback may change: in UTF-8, as files are."""
     if not _is_unicode(stream) and hasattr(stream, "reconfigure"):
         stream.reconfigure(encoding="utf-8")
@@ -76,7 +76,7 @@ def _is_unicode(stream: Any) -> bool:
 
 def say(text: str = "", *, err: bool = False, nl: bool = True, bold: bool = False) -> None:
     """Print a text that may hold names from data."""
-    shown = visible(text)
+    shown = escaped_text(text)
     typer.echo(typer.style(shown, bold=True) if bold else shown, err=err, nl=nl)
 
 
@@ -89,11 +89,11 @@ def say_error(lines: Iterable[str | None]) -> None:
     """Print what is wrong and how to fix it, a line each."""
     for line in lines:
         if line:
-            typer.echo(line_of(line), err=True)
+            typer.echo(escaped_message_line(line), err=True)
 
 
 @contextmanager
-def while_read() -> Iterator[None]:
+def while_output_is_read() -> Iterator[None]:
     """Print as long as somebody reads; what then becomes of the command is its own affair."""
     try:
         yield
@@ -131,7 +131,7 @@ def is_quiet() -> bool:
     return _QUIET in _wish
 
 
-def bars_wanted() -> bool:
+def progress_bars_wanted() -> bool:
     """Whether to draw a progress bar."""
     return sys.stderr.isatty() and _QUIET not in _wish
 
@@ -142,4 +142,4 @@ def _is_for_people() -> bool:
 
 def _dim(text: str) -> None:
     dim = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    typer.secho(visible(text), err=True, dim=dim)
+    typer.secho(escaped_text(text), err=True, dim=dim)

@@ -2,13 +2,18 @@
 
 from tracker.compare.comparison import compare_states
 from tracker.compare.result import StateComparison
-from tracker.compare.states import State, find_state, find_states, refuse_unlike
+from tracker.compare.states import (
+    State,
+    find_compared_state,
+    find_compared_states,
+    refuse_incomparable_states,
+)
 
 __all__ = [
     "State",
     "StateComparison",
     "compare_states",
-    "find_state",
-    "find_states",
-    "refuse_unlike",
+    "find_compared_state",
+    "find_compared_states",
+    "refuse_incomparable_states",
 ]

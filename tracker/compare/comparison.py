@@ -16,25 +16,36 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from tracker.agreement.coefficients import coefficients
-from tracker.compare.decomposition import DIVISIBLE, Part, contributions, groups_of, shares
-from tracker.compare.item_changes import KINDS, answers_table, changes_between, patterns_with
+from tracker.compare.decomposition import (
+    DIVISIBLE,
+    Part,
+    decomposition_contributions,
+    decomposition_groups,
+    decomposition_shares,
+)
+from tracker.compare.item_changes import (
+    KINDS,
+    compared_answers_table,
+    item_changes_between,
+    patterns_with_item_changes,
+)
 from tracker.compare.item_steps import (
     Steps,
-    all_steps,
-    coded_items,
-    shared_steps,
-    steps_of_changes,
-    unchanged_patterns,
+    all_item_steps,
+    coded_items_for_steps,
+    item_steps_of_changes,
+    patterns_without_item_changes,
+    shared_item_steps,
 )
 from tracker.compare.result import Because, Compared, StateComparison
-from tracker.compare.sides import Side, count_side
-from tracker.compare.states import State, are_times_of_one
+from tracker.compare.sides import Side, count_compared_side
+from tracker.compare.states import State, compared_times_of_one
 from tracker.core.shown import Message
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
-from tracker.measures.significance import Comparison, dependent, independent
-from tracker.measures.two_sample import two_columns
+from tracker.measures.significance import Comparison, dependent_t_test, independent_t_test
+from tracker.measures.two_sample import two_sample_test
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.queries import Selection
 from tracker.storage.as_of import as_it_was
@@ -58,22 +69,27 @@ def compare_states(
     """
     counted: dict[str, int] | None = None
     shared_out: Shares = {}
-    if are_times_of_one(one, other):
-        first, second, changes = _counted(connection, (one, other), answers_table, changes_between)
-        unchanged = unchanged_patterns(first.study.patterns, changes)
-        steps = steps_of_changes(unchanged, changes)
+    if compared_times_of_one(one, other):
+        first, second, changes = _counted(
+            connection, (one, other), compared_answers_table, item_changes_between
+        )
+        unchanged = patterns_without_item_changes(first.study.patterns, changes)
+        steps = item_steps_of_changes(unchanged, changes)
         counted = dict.fromkeys(KINDS, 0)
         for change, items in changes.items():
             for kind, number in change.counts().items():
                 counted[kind] += number * items
         happened = [kind for kind in KINDS if counted[kind]]
         shared_out = _shares(
-            first, second, happened, lambda kinds: patterns_with(unchanged, changes, kinds)
+            first,
+            second,
+            happened,
+            lambda kinds: patterns_with_item_changes(unchanged, changes, kinds),
         )
     else:
-        coded = partial(coded_items, beside=one.project)
-        first, second, shared = _counted(connection, (one, other), coded, shared_steps)
-        steps = all_steps(first.study.patterns, second.study.patterns, shared)
+        coded = partial(coded_items_for_steps, beside=one.project)
+        first, second, shared = _counted(connection, (one, other), coded, shared_item_steps)
+        steps = all_item_steps(first.study.patterns, second.study.patterns, shared)
         if one.project.id == other.project.id:
             shared_out = _shares(first, second, steps.kinds, steps.patterns)
     measures = tuple(_measures(first, second, steps, shared_out))
@@ -102,7 +118,7 @@ def _counted(
         sides, made = [], []
         for state, name in zip(states, ("answers_before", "answers_after"), strict=True):
             with as_it_was(connection, state.project.id, state.moment):
-                sides.append(count_side(connection, state))
+                sides.append(count_compared_side(connection, state))
                 made.append(tables.enter_context(gather(connection, name, state.selection)))
         return sides[0], sides[1], join(connection, made[0], made[1])
 
@@ -159,12 +175,12 @@ def _difference(
     """Paired over the items that enter the figure of either side if any is shared, or Welch's."""
     confidence = side.state.query.confidence
     if before.value is None or after.value is None or not steps.items.both:
-        return independent(after, before, confidence)
+        return independent_t_test(after, before, confidence)
     difference = after.value - before.value
     if mine is None or theirs is None:
         return _untested(difference, Message("comparisons.no_influence"), side)
     entering = [step for step in steps.rows if step[0] in mine or step[1] in theirs]
-    return dependent(
+    return dependent_t_test(
         [theirs.get(pattern, 0.0) for _, pattern, _ in entering],
         [mine.get(pattern, 0.0) for pattern, _, _ in entering],
         [items for _, _, items in entering],
@@ -186,10 +202,10 @@ def _by_item(first: Side, second: Side, steps: Steps, test: str | None) -> Compa
     if both:
         after, before, items = zip(*both, strict=True)
         counts = items, items
-        return two_columns(
+        return two_sample_test(
             after, before, paired=True, counts=counts, test=test, confidence=confidence
         )
-    return two_columns(
+    return two_sample_test(
         [*theirs.values()],
         [*mine.values()],
         paired=False,
@@ -238,7 +254,7 @@ def _shares(first: Side, second: Side, kinds: Sequence[str], make: Make) -> Shar
         return known[kinds]
 
     return {
-        name: shares(kinds, lambda kinds, name=name: values(kinds)[name])  # type: ignore[misc]
+        name: decomposition_shares(kinds, lambda kinds, name=name: values(kinds)[name])  # type: ignore[misc]
         for name in names
     }
 
@@ -276,5 +292,5 @@ def _parts(measure: str, first: Side, second: Side, *, by_annotator: bool) -> di
                 return side.people[annotator]
             return "+".join(side.study.names[category] for category in own) or "(none)"
 
-        groups.append(groups_of(measure, side.study.sample, side.tallies, name))
-    return contributions(groups[0], groups[1])
+        groups.append(decomposition_groups(measure, side.study.sample, side.tallies, name))
+    return decomposition_contributions(groups[0], groups[1])

@@ -17,8 +17,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, answers_in
-from tracker.measures.krippendorff import disagreement
+from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, answers_in_pattern
+from tracker.measures.krippendorff import krippendorff_disagreement
 from tracker.measures.sample import Sample
 
 Key = TypeVar("Key", bound=Hashable)
@@ -48,7 +48,9 @@ class Part:
     after: Group | None
 
 
-def contributions(before: Mapping[Key, Group], after: Mapping[Key, Group]) -> dict[Key, Part]:
+def decomposition_contributions(
+    before: Mapping[Key, Group], after: Mapping[Key, Group]
+) -> dict[Key, Part]:
     """Each group's part in the difference of two figures, the greatest first.
 
     The parts add up to the second figure less the first, each of which is the sum over its
@@ -73,7 +75,7 @@ def _mean(groups: Mapping[Key, Group]) -> float:
     return sum(group.weight * group.value for group in groups.values())
 
 
-def shares(
+def decomposition_shares(
     kinds: Sequence[str], value: Callable[[frozenset[str]], float | None]
 ) -> dict[str, float] | None:
     """Each kind's share of ``value(all kinds) - value(no kind)``.
@@ -102,7 +104,7 @@ DIVISIBLE = ("krippendorff_alpha", "percent_agreement")
 """The measures that are a mean over answers, in the order in which one is chosen."""
 
 
-def groups_of(
+def decomposition_groups(
     measure: str,
     of: Sample,
     tallies: AnnotatorTallies,
@@ -121,13 +123,13 @@ def groups_of(
         name: of the group of an annotator's id and own answer.
     """
     scored = _distance_from_others(of) if measure == DIVISIBLE[0] else _agreement_with_others(of)
-    chance = disagreement(of).expected if measure == DIVISIBLE[0] else None
+    chance = krippendorff_disagreement(of).expected if measure == DIVISIBLE[0] else None
     weights: dict[str, float] = defaultdict(float)
     sums: dict[str, float] = defaultdict(float)
     answers: dict[str, int] = defaultdict(int)
     for annotator, met in tallies.counts.items():
         for (own, pattern), items in met.items():
-            size = answers_in(pattern)
+            size = answers_in_pattern(pattern)
             if size < 2:
                 continue
             # Alpha counts every answer alike, agreement every item.
@@ -151,7 +153,7 @@ _Scored = Callable[[Answer, Pattern], float]
 
 
 def _distance_from_others(of: Sample) -> _Scored:
-    between = disagreement(of).between
+    between = krippendorff_disagreement(of).between
     return _mean_with_others(of, lambda one, other: float(between.between(one, other)), 0.0)
 
 
@@ -173,6 +175,6 @@ def _mean_with_others(of: Sample, between: Callable[..., float], with_itself: fl
     @cache
     def mean(own: Answer, pattern: Pattern) -> float:
         total = sum(count * of_two(own, answer) for answer, count in pattern) - of_two(own, own)
-        return total / (answers_in(pattern) - 1)
+        return total / (answers_in_pattern(pattern) - 1)
 
     return mean

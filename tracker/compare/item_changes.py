@@ -30,7 +30,7 @@ from sqlalchemy.types import TypeEngine
 
 from tracker.core.tallies import Answer, ItemPatterns, Pattern, make_pattern
 from tracker.queries import Selection
-from tracker.queries.selection import answers_of, read_answer, stream
+from tracker.queries.selection import read_selected_answer, select_answer_rows, stream_rows
 from tracker.storage import backends
 
 NEW_ITEMS, NEW, REVISED, REMOVED = KINDS = (
@@ -79,18 +79,18 @@ class ItemChange:
         )
 
 
-def answers_table(
+def compared_answers_table(
     connection: Connection, name: str, selection: Selection
 ) -> AbstractContextManager[Table]:
     """A temporary table of the answers that count: item_id, annotator_id, answer."""
     single = selection.project.answers == "one"
     columns = {"item_id": Integer, "annotator_id": Integer, "answer": Integer if single else Text}
-    rows = select(*answers_of(selection, alone=True).c)
-    return gathered(connection, name, columns, 2, rows)
+    rows = select(*select_answer_rows(selection, alone=True).c)
+    return gathered_compared_answers(connection, name, columns, 2, rows)
 
 
 @contextmanager
-def gathered(
+def gathered_compared_answers(
     connection: Connection,
     name: str,
     columns: Mapping[str, type[TypeEngine[Any]]],
@@ -98,7 +98,7 @@ def gathered(
     rows: Select[Any],
 ) -> Iterator[Table]:
     """A temporary table of some rows, of which the first columns are the key."""
-    database = backends.of(connection)
+    database = backends.backend_of(connection)
     table = _table(name, database.temporary_schema, tuple(columns.items()), keys)
     table.create(connection)
     connection.execute(insert(table).from_select([*columns], rows))
@@ -118,7 +118,7 @@ def _table(
     return Table(name, MetaData(schema=schema), *made, info={"clustered": True})
 
 
-def changes_between(connection: Connection, one: Table, other: Table) -> Counter[ItemChange]:
+def item_changes_between(connection: Connection, one: Table, other: Table) -> Counter[ItemChange]:
     """How many items changed in each way; those that did not change are not among them."""
     nothing = sql_cast(null(), one.c.answer.type)
     every = union_all(
@@ -148,7 +148,7 @@ def changes_between(connection: Connection, one: Table, other: Table) -> Counter
     items = select(code).where(met.c.item_id.in_(changed)).group_by(met.c.item_id)
     codes = items.subquery("codes")
     found: Counter[ItemChange] = Counter()
-    for text, number in stream(
+    for text, number in stream_rows(
         connection, select(codes.c.code, func.count()).group_by(codes.c.code)
     ):
         change = _read(text)
@@ -163,9 +163,9 @@ def _read(code: str) -> ItemChange:
         parts[token[0]].append(token[1:])
 
     def answers(texts: list[str]) -> tuple[Answer, ...]:
-        return tuple(sorted(map(read_answer, texts)))
+        return tuple(sorted(map(read_selected_answer, texts)))
 
-    both = [tuple(map(read_answer, text.split(_CHANGED))) for text in parts[_CHANGED]]
+    both = [tuple(map(read_selected_answer, text.split(_CHANGED))) for text in parts[_CHANGED]]
     # A set is joined in the order of reading: two texts may be one answer.
     pairs = [(before, after) for before, after in both if before != after]
     kept = [before for before, after in both if before == after]
@@ -178,15 +178,15 @@ def _read(code: str) -> ItemChange:
     )
 
 
-def patterns_with(
+def patterns_with_item_changes(
     unchanged: ItemPatterns, changes: Mapping[ItemChange, int], kinds: frozenset[str]
 ) -> ItemPatterns:
     """The item patterns if only these kinds of change had happened."""
     rows = [(change.pattern(kinds), items) for change, items in changes.items()]
-    return patterns_of([*unchanged, *rows])
+    return compared_item_patterns([*unchanged, *rows])
 
 
-def patterns_of(rows: Iterable[tuple[Pattern, int]]) -> ItemPatterns:
+def compared_item_patterns(rows: Iterable[tuple[Pattern, int]]) -> ItemPatterns:
     """Add up items by pattern, those without an answer left out."""
     counts: Counter[Pattern] = Counter()
     for pattern, items in rows:

@@ -11,13 +11,19 @@ from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Connection, Integer, Select, Table, func, select
 
-from tracker.compare.item_changes import KINDS, ItemChange, gathered, patterns_of, patterns_with
+from tracker.compare.item_changes import (
+    KINDS,
+    ItemChange,
+    compared_item_patterns,
+    gathered_compared_answers,
+    patterns_with_item_changes,
+)
 from tracker.core.tallies import ItemPatterns, Pattern
 from tracker.projects.project import ProjectInfo
 from tracker.queries import Selection
 from tracker.queries.packing import AS_COLUMNS
-from tracker.queries.pattern_codes import wide_code
-from tracker.queries.selection import stream
+from tracker.queries.pattern_codes import wide_pattern_code
+from tracker.queries.selection import stream_rows
 from tracker.storage.schema import Item
 
 OTHER_ITEMS, SAME_ITEMS = ITEM_KINDS = ("other_items", "same_items")
@@ -59,13 +65,13 @@ class Steps:
 
     def patterns(self, kinds: frozenset[str]) -> ItemPatterns:
         """The item patterns of the first side, items of these kinds as on the second."""
-        return patterns_of(
+        return compared_item_patterns(
             (after if (SAME_ITEMS if before and after else OTHER_ITEMS) in kinds else before, items)
             for before, after, items in self.rows
         )
 
 
-def steps_of_changes(unchanged: ItemPatterns, changes: Mapping[ItemChange, int]) -> Steps:
+def item_steps_of_changes(unchanged: ItemPatterns, changes: Mapping[ItemChange, int]) -> Steps:
     """Every item of a state that became another."""
     rows = [(pattern, pattern, items) for pattern, items in unchanged if items]
     for change, items in changes.items():
@@ -73,9 +79,11 @@ def steps_of_changes(unchanged: ItemPatterns, changes: Mapping[ItemChange, int])
     return Steps(rows)
 
 
-def unchanged_patterns(first: ItemPatterns, changes: Mapping[ItemChange, int]) -> ItemPatterns:
+def patterns_without_item_changes(
+    first: ItemPatterns, changes: Mapping[ItemChange, int]
+) -> ItemPatterns:
     """The patterns of the items of a state that did not change."""
-    return first - patterns_with(ItemPatterns(), changes, frozenset())
+    return first - patterns_with_item_changes(ItemPatterns(), changes, frozenset())
 
 
 class CodedItems(NamedTuple):
@@ -91,14 +99,14 @@ class CodedItems(NamedTuple):
 
 
 @contextmanager
-def coded_items(
+def coded_items_for_steps(
     connection: Connection, name: str, selection: Selection, beside: ProjectInfo
 ) -> Iterator[CodedItems]:
     """The items with an answer that counts, by their ids in the project ``beside``.
 
     Items of two projects are the same if their names are; others are left out.
     """
-    code = wide_code(connection, selection)
+    code = wide_pattern_code(connection, selection)
     coded = code.items
     rows: Select[Any] = select(coded.c.item_id, *(coded.c[name] for name in code.columns))
     if beside.id != selection.project.id:
@@ -109,11 +117,11 @@ def coded_items(
             .join(theirs, (theirs.c.project_id == beside.id) & (theirs.c.name == own.c.name))
         )
     columns = {"item_id": Integer} | {name: type(coded.c[name].type) for name in code.columns}
-    with gathered(connection, name, columns, 1, rows) as table:
+    with gathered_compared_answers(connection, name, columns, 1, rows) as table:
         yield CodedItems(table, code.decode)
 
 
-def shared_steps(connection: Connection, one: CodedItems, other: CodedItems) -> list[Step]:
+def shared_item_steps(connection: Connection, one: CodedItems, other: CodedItems) -> list[Step]:
     """The items of both tables, by their patterns."""
     columns = [*one.codes, *other.codes]
     named = AS_COLUMNS.key(columns)
@@ -121,15 +129,15 @@ def shared_steps(connection: Connection, one: CodedItems, other: CodedItems) -> 
     statement = select(*named, func.count()).select_from(both).group_by(*(c.name for c in named))
     counts: Counter[tuple[Pattern, Pattern]] = Counter()
     split = len(one.codes)
-    for *codes, items in stream(connection, statement):
+    for *codes, items in stream_rows(connection, statement):
         counts[one.decode(tuple(codes[:split])), other.decode(tuple(codes[split:]))] += items
     return [(before, after, items) for (before, after), items in counts.items()]
 
 
-def all_steps(first: ItemPatterns, second: ItemPatterns, shared: Sequence[Step]) -> Steps:
+def all_item_steps(first: ItemPatterns, second: ItemPatterns, shared: Sequence[Step]) -> Steps:
     """The items of both sides, and the rest of each side's."""
-    only_a = first - patterns_of((before, items) for before, _, items in shared)
-    only_b = second - patterns_of((after, items) for _, after, items in shared)
+    only_a = first - compared_item_patterns((before, items) for before, _, items in shared)
+    only_b = second - compared_item_patterns((after, items) for _, after, items in shared)
     return Steps(
         [
             *shared,

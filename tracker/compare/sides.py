@@ -16,11 +16,11 @@ from tracker.agreement.overall import measures_of_patterns
 from tracker.audit.evidence import Evidence
 from tracker.compare.states import State
 from tracker.core.tallies import AnnotatorTallies, Pattern
-from tracker.measures.category_rates import CategoryRate, category_rates, rate_influences
+from tracker.measures.category_rates import CategoryRate, category_rate_influences, category_rates
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.estimate import Estimate
 from tracker.projects.annotators import annotator_names
-from tracker.snapshots.tallies import patterns_in
+from tracker.snapshots.tallies import patterns_in_snapshot_tallies
 
 
 class Rate(NamedTuple):
@@ -79,7 +79,7 @@ class Side:
         names, query = self.study.names, self.study.query
         patterns = self.study.patterns
         rates = category_rates(patterns, list(names), query.confidence, query.interval)
-        found, _ = rate_influences(self.study.sample, [rate.category for rate in rates])
+        found, _ = category_rate_influences(self.study.sample, [rate.category for rate in rates])
         return {
             names[rate.category]: Rate(
                 self._figure(rate),
@@ -108,10 +108,10 @@ class Side:
         return {self.people[who]: one.observed for who, one in alignments.items()}
 
 
-def count_side(connection: Connection, state: State) -> Side:
+def count_compared_side(connection: Connection, state: State) -> Side:
     """Count a state, inside `as_it_was`."""
-    tallies = queries.annotator_tallies(connection, state.selection)
-    counted = state.selection, sorted(tallies.counts), patterns_in(tallies)
+    tallies = queries.count_annotator_tallies(connection, state.selection)
+    counted = state.selection, sorted(tallies.counts), patterns_in_snapshot_tallies(tallies)
     own = study(connection, state.project, state.query, counted)
     if not state.every_measure:
         measures = measures_of_patterns(state.project, own.names, state.query)

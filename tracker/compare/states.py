@@ -10,16 +10,20 @@ from sqlalchemy import Connection, select
 
 from tracker import queries
 from tracker.agreement import Query
-from tracker.agreement.study import check_whole_items
+from tracker.agreement.study import refuse_study_of_spans
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.project import ProjectInfo
-from tracker.projects.settings import project_then
+from tracker.projects.settings import project_settings_then
 from tracker.queries import DAY, Selection
 from tracker.snapshots import SnapshotRecord, find_snapshot, snapshot_number
-from tracker.snapshots.snapshot import recorded_query, selection_of, settings_text
+from tracker.snapshots.snapshot import (
+    query_of_snapshot,
+    selection_of_snapshot,
+    snapshot_settings_text,
+)
 from tracker.storage.as_of import Moment
 from tracker.storage.schema import Snapshot
 
@@ -65,7 +69,7 @@ class State:
         return bool(ends) and since is not None and min(ends) < since
 
 
-def find_state(
+def find_compared_state(
     connection: Connection, project: ProjectInfo, text: str, query: Query | None = None
 ) -> State:
     """The state that a text means.
@@ -98,30 +102,32 @@ def find_state(
         choice = replace(query.filter, as_of=_over(text, moment))
         return _state(connection, project, text, replace(query, filter=choice))
     record = find_snapshot(connection, project, number)
-    project = project_then(connection, project, record.through_change)
+    project = project_settings_then(connection, project, record.through_change)
     return State(
         text,
         project,
         Moment(record.as_of, record.through_change),
-        selection_of(project, record.settings),
-        recorded_query(record.settings),
+        selection_of_snapshot(project, record.settings),
+        query_of_snapshot(record.settings),
         record.settings,
         record,
     )
 
 
-def chosen_answers(connection: Connection, project: ProjectInfo, query: Query, told: str) -> State:
+def compared_chosen_answers(
+    connection: Connection, project: ProjectInfo, query: Query, told: str
+) -> State:
     """Return the answers that a query chooses as they stand now, with every measure.
 
     Raises InvalidOption for a project of spans, and for a choice that does not fit the project.
     """
-    check_whole_items(project)
+    refuse_study_of_spans(project)
     return replace(_state(connection, project, told, query), every_measure=True)
 
 
 def _state(connection: Connection, project: ProjectInfo, text: str, query: Query) -> State:
     selection = queries.select_answers(connection, project, query.filter)
-    settings = settings_text(query, selection)
+    settings = snapshot_settings_text(query, selection)
     return State(text, project, Moment(query.filter.as_of), selection, query, settings)
 
 
@@ -137,14 +143,14 @@ def _end(project: ProjectInfo, text: str, notes: list[NoteInfo], *, end_of_day: 
         known = [note.text for note in notes]
         raise NotFound(
             f"{text!r} is neither a time nor a note of {project.name!r}",
-            near(text, known) or f"see: tracker project notes {quote(project.name)}",
+            near_names(text, known) or f"see: tracker project notes {quote(project.name)}",
         )
     return moment
 
 
 def _moment(text: str, *, end_of_day: bool = True) -> int | None:
     try:
-        return clock.parse_when(text, now=clock.now(), end_of_day=end_of_day)
+        return clock.parse_human_time(text, now=clock.now(), end_of_day=end_of_day)
     except ValueError:
         return None
 
@@ -166,17 +172,17 @@ def _unknown(
     known = [str(name) for row in rows for name in row if name] + [note.text for note in notes]
     return NotFound(
         f"{text!r} is no snapshot, time or note of {project.name!r}",
-        near(text, known) or f"see: tracker snapshots list {quote(project.name)}",
+        near_names(text, known) or f"see: tracker snapshots list {quote(project.name)}",
     )
 
 
-def find_states(
+def find_compared_states(
     connection: Connection,
     one: tuple[ProjectInfo, str],
     other: tuple[ProjectInfo, str],
     query: Query | None = None,
 ) -> tuple[State, State]:
-    """Two states, each of a project and by a text as `find_state` reads it.
+    """Two states, each of a project and by a text as `find_compared_state` reads it.
 
     If only one is a snapshot, the other is of the same annotators and read in the same way.
 
@@ -184,7 +190,7 @@ def find_states(
     for projects of spans, and for different kinds of answers.
     """
     asked = query if query != Query() else None
-    first, second = (find_state(connection, *which, asked) for which in (one, other))
+    first, second = (find_compared_state(connection, *which, asked) for which in (one, other))
     recorded = [state for state in (first, second) if state.snapshot is not None]
     if asked is not None and len(recorded) == 2:
         raise InvalidOption(
@@ -213,11 +219,11 @@ def _like(state: State, recorded: State) -> State:
     if state.project.id == recorded.project.id:
         since, until, told = selection.since, selection.until, selection.told
         selection = replace(recorded.selection, since=since, until=until, told=told)
-    settings = settings_text(query, selection)
+    settings = snapshot_settings_text(query, selection)
     return replace(state, query=query, selection=selection, settings=settings)
 
 
-def refuse_unlike(one: State, other: State) -> None:
+def refuse_incomparable_states(one: State, other: State) -> None:
     """Raise InvalidOption if two states are of answers that were chosen or read differently.
 
     Times may differ: that is what is compared.
@@ -232,7 +238,7 @@ def refuse_unlike(one: State, other: State) -> None:
         )
 
 
-def are_times_of_one(one: State, other: State) -> bool:
+def compared_times_of_one(one: State, other: State) -> bool:
     """Whether two states are one set of answers at two times, which became the other.
 
     Two periods that do not overlap are not, nor are the answers of other annotators.

@@ -15,12 +15,16 @@ from tracker.core.tallies import Answer, ItemPatterns, JointPattern, make_patter
 from tracker.measures import MEASURES
 from tracker.measures.category_rates import category_rates
 from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
-from tracker.measures.cohen import cells_of, cohen_kappas
+from tracker.measures.cohen import cohen_kappas, kappa_cells
 from tracker.measures.conger_light import conger_error, light_error, light_kappa
 from tracker.measures.numeric.icc import intraclass_correlations
-from tracker.measures.sample import Sample, sample_of
-from tracker.measures.spans.span_sets import mark
-from tracker.measures.spans.span_tallies import SpanTally, pooled_agreement, why_nothing_compared
+from tracker.measures.sample import Sample, sample_for_measures
+from tracker.measures.spans.span_sets import mark_span_sets
+from tracker.measures.spans.span_tallies import (
+    SpanTally,
+    pooled_span_agreement,
+    why_no_spans_compared,
+)
 from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
 
 Number: TypeAlias = str | float | None
@@ -227,7 +231,7 @@ class _Tallies:
     def sample(self, reading: Mapping[str, str]) -> Sample:
         several = self.case.answers == "several"
         scale = reading.get("scale", self.case.scale)
-        return sample_of(
+        return sample_for_measures(
             self.patterns,
             len(self.marginals),
             categories=range(len(self.case.categories)),
@@ -248,7 +252,7 @@ def _coefficient(tallies: _Tallies, figure: Figure) -> Coefficient:
         if name == "conger_kappa":
             found = conger_error(sample, found, tallies.joint)
         return found.coefficient(interval="t")
-    cells = cells_of(list(tallies.tables.values()), sample.table.answers)
+    cells = kappa_cells(list(tallies.tables.values()), sample.table.answers)
     kappas = list(cohen_kappas(cells, weighting=sample.weighting, interval="t"))
     if name == "cohen_kappa":
         if sample.annotators != 2:
@@ -263,7 +267,7 @@ def _of_spans(case: Case, measure: str) -> Coefficient:
     place = {name: n for n, name in enumerate(case.categories)}
     tally, units = SpanTally(), UnitTally()
     for document in case.documents:
-        marked = mark(
+        marked = mark_span_sets(
             {
                 who: [(place[category], start, end) for category, start, end in spans]
                 for who, spans in document.answers.items()
@@ -272,5 +276,7 @@ def _of_spans(case: Case, measure: str) -> Coefficient:
         tally.add(marked)
         units.add(marked, document.length)
     if measure == "unitizing_alpha":
-        return unitizing_alpha(units, undefined=why_nothing_compared(tally))
-    return next(one for one in pooled_agreement(tally, 0.95) if one.measure == measure).coefficient
+        return unitizing_alpha(units, undefined=why_no_spans_compared(tally))
+    return next(
+        one for one in pooled_span_agreement(tally, 0.95) if one.measure == measure
+    ).coefficient

@@ -20,7 +20,7 @@ from tracker.core.tallies import (
     IntArray,
     Pattern,
     TallyColumns,
-    answers_in,
+    answers_in_pattern,
     is_minority,
     make_pattern,
 )
@@ -182,7 +182,7 @@ class JointAnswers:
         )
 
 
-def joint_answers(counted: Iterable[tuple[Joint, int]]) -> JointAnswers:
+def joint_answers_tally(counted: Iterable[tuple[Joint, int]]) -> JointAnswers:
     """Return the columns of items answered alike, and their number; in any order."""
     listed = [*counted]
     every = sorted({given for joint, _ in listed for given in joint})
@@ -210,7 +210,7 @@ def joint_answers(counted: Iterable[tuple[Joint, int]]) -> JointAnswers:
     )
 
 
-def tallies_without(joint: JointAnswers, excluded: Collection[int]) -> AnnotatorTallies:
+def audit_tallies_without(joint: JointAnswers, excluded: Collection[int]) -> AnnotatorTallies:
     """Return the annotator tallies of these items, with some annotators in nobody's pattern.
 
     Only their own answer is in the pattern that such an annotator meets.
@@ -289,7 +289,7 @@ class SharedItems:
     patterns: Callable[[Collection[tuple[int, int]]], PairPatterns]
 
 
-def kinds_of(pairs: PairPatterns) -> SharedItems:
+def audit_tally_of_pairs(pairs: PairPatterns) -> SharedItems:
     """Return the kinds of items of known patterns; a kind may occur several times."""
     width = len(pairs.answers) + 1
     keys, kind = np.unique(pairs.pattern * width + pairs.same + 1, return_inverse=True)
@@ -314,7 +314,7 @@ def kinds_of(pairs: PairPatterns) -> SharedItems:
 
 def _kind_of(pattern: Pattern) -> tuple[int, int, int]:
     ways = [(count * (count - 1), is_minority(answer, pattern)) for answer, count in pattern]
-    return answers_in(pattern), sum(n for n, _ in ways), sum(n for n, few in ways if few)
+    return answers_in_pattern(pattern), sum(n for n, _ in ways), sum(n for n, few in ways if few)
 
 
 def _given(pairs: PairPatterns, pattern: int, same: int) -> int:

@@ -31,7 +31,7 @@ def iso(moment: int) -> str:
     return (_EPOCH + moment * _MICROSECOND).isoformat().replace("+00:00", "Z")
 
 
-def parse_labelled_at(text: str) -> int:
+def parse_timestamp(text: str) -> int:
     """Return the moment in a data file: ISO 8601 (no zone is UTC), epoch seconds or milliseconds.
 
     Raises ValueError if it is none. Eight digits are a date, as ISO 8601 has it; a number
@@ -53,7 +53,7 @@ def parse_labelled_at(text: str) -> int:
     return value
 
 
-def parse_when(text: str, *, now: int, end_of_day: bool) -> int:
+def parse_human_time(text: str, *, now: int, end_of_day: bool) -> int:
     """Return the moment in a person's words: ISO 8601 (no zone is UTC), a date, or how long ago.
 
     A date is its day's first microsecond, or its last with ``end_of_day``, so that a span
@@ -67,13 +67,13 @@ def parse_when(text: str, *, now: int, end_of_day: bool) -> int:
         return _within(now - int(ago[1]) * _MINUTES[unit] * 60_000_000, text)
     for read in (date.fromisoformat, datetime.fromisoformat):
         try:
-            return moment_of(read(words), end_of_day=end_of_day)
+            return moment_of_datetime(read(words), end_of_day=end_of_day)
         except ValueError:
             continue
     raise ValueError(f"{text!r} is no time")
 
 
-def moment_of(value: date, *, end_of_day: bool) -> int:
+def moment_of_datetime(value: date, *, end_of_day: bool) -> int:
     """Return the moment of a datetime (no zone is UTC), or the first or last of a date's day.
 
     Raises ValueError for one that lies outside the years 1 to 9999 in UTC.

@@ -50,7 +50,7 @@ class DatabaseUnusable(TrackerError):
     exit_code = 5
 
 
-def not_utf8(error: UnicodeEncodeError) -> InvalidOption | None:
+def utf8_error(error: UnicodeEncodeError) -> InvalidOption | None:
     """Return what to say of bytes of the command line that are no text; None for other causes."""
     found = error.object[error.start : error.end]
     if not any("\udc80" <= character <= "\udcff" for character in found):

@@ -34,12 +34,12 @@ def make_pattern(answers: Iterable[Answer]) -> Pattern:
     return tuple(sorted(Counter(answers).items()))
 
 
-def answers_in(pattern: Pattern) -> int:
+def answers_in_pattern(pattern: Pattern) -> int:
     """Return how many annotators answered an item of this pattern."""
     return sum(count for _, count in pattern)
 
 
-def without(pattern: Pattern, own: Answer) -> Pattern:
+def pattern_without(pattern: Pattern, own: Answer) -> Pattern:
     """Return the pattern of the other annotators of an item, one answer of ``own`` taken out.
 
     Raises ValueError if no annotator gave ``own``.
@@ -78,12 +78,12 @@ class ItemPatterns:
     @property
     def items_compared(self) -> int:
         """Items with at least two answers."""
-        return sum(items for pattern, items in self if answers_in(pattern) > 1)
+        return sum(items for pattern, items in self if answers_in_pattern(pattern) > 1)
 
     @property
     def answers(self) -> int:
         """Answers to all items."""
-        return sum(items * answers_in(pattern) for pattern, items in self)
+        return sum(items * answers_in_pattern(pattern) for pattern, items in self)
 
     @property
     def labels(self) -> int:
@@ -122,7 +122,7 @@ class AnnotatorTallies:
         return AnnotatorTallies(_merge_nested(self.counts, other.counts, sign))
 
 
-def added_up(parts: Iterable[AnnotatorTallies]) -> AnnotatorTallies:
+def sum_tallies(parts: Iterable[AnnotatorTallies]) -> AnnotatorTallies:
     """Return the sum of very many tallies, which pair by pair would be copied as often."""
     counts: dict[int, dict[tuple[Answer, Pattern], int]] = {}
     for part in parts:
@@ -178,7 +178,7 @@ def _without_zeros(nested: Mapping[Owner, Mapping[Key, int]]) -> dict[Owner, dic
 def is_minority(answer: Answer, pattern: Pattern) -> bool:
     """Return whether two could have given it with fewer than half of the item's others."""
     held = dict(pattern).get(answer, 0)
-    return held > 1 and 2 * (held - 2) < answers_in(pattern) - 2
+    return held > 1 and 2 * (held - 2) < answers_in_pattern(pattern) - 2
 
 
 def minority_answers(pattern: Pattern) -> list[Answer]:
@@ -186,14 +186,14 @@ def minority_answers(pattern: Pattern) -> list[Answer]:
     return [answer for answer, _ in pattern if is_minority(answer, pattern)]
 
 
-def all_answers(pattern: Pattern) -> list[Answer]:
+def answers_of_tallies(pattern: Pattern) -> list[Answer]:
     """Return all answers of a pattern."""
     return [answer for answer, _ in pattern]
 
 
 def chance_of_sharing(pattern: Pattern, answers: Collection[Answer]) -> float:
     """Return the probability that two of the item's annotators gave the same of these answers."""
-    size = answers_in(pattern)
+    size = answers_in_pattern(pattern)
     held = dict(pattern)
     ways = sum(held[answer] * (held[answer] - 1) for answer in answers)
     return ways / (size * (size - 1)) if ways else 0.0
@@ -247,7 +247,7 @@ class TallyColumns(Mapping[int, Mapping[tuple[Answer, Pattern], int]]):
         return {annotator: place for place, annotator in enumerate(self.annotators.tolist())}
 
 
-def columns_of(tallies: AnnotatorTallies) -> TallyColumns:
+def tally_columns_of(tallies: AnnotatorTallies) -> TallyColumns:
     """Return the tallies as columns; every pattern and every own answer is numbered once."""
     if isinstance(tallies.counts, TallyColumns):
         return tallies.counts

@@ -1,6 +1,6 @@
 """Findings that audits recorded: stored, seen again, acted on, listed."""
 
-from tracker.flags.actions import Acted, act, flag_changes
+from tracker.flags.actions import Acted, act_on_flags, flag_changes
 from tracker.flags.listing import ALL, FlagPage, RecordedFlag, count_flags, list_flags, show_flag
 from tracker.flags.recording import Recorded, record_flags
 
@@ -10,7 +10,7 @@ __all__ = [
     "FlagPage",
     "Recorded",
     "RecordedFlag",
-    "act",
+    "act_on_flags",
     "count_flags",
     "flag_changes",
     "list_flags",

@@ -54,7 +54,7 @@ class Acted:
         }
 
 
-def act(
+def act_on_flags(
     connection: Connection,
     project: ProjectInfo,
     flags: Sequence[int],
@@ -76,7 +76,7 @@ def act(
     lock_project(connection, project.id)
     states = flag_states(connection, project)
     chosen = [named_flag(project, states, number) for number in dict.fromkeys(flags)]
-    moment = next_moment(states.values())
+    moment = next_flag_moment(states.values())
     outcomes = [_outcome(state, action, by, moment) for state in chosen]
     rows = [
         {
@@ -258,6 +258,6 @@ def named_flag(project: ProjectInfo, states: dict[int, FlagState], number: int) 
     raise NotFound(f"there is no flag {number} in {project.name!r}", there)
 
 
-def next_moment(states: Iterable[FlagState]) -> int:
+def next_flag_moment(states: Iterable[FlagState]) -> int:
     """The moment of what is recorded now: after all that was, whatever the machine's clock says."""
     return max([clock.now(), *(1 + max(state.changed_at, state.seen_at) for state in states)])

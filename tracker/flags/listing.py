@@ -13,9 +13,9 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
 from tracker.flags.actions import Names, flag_changes, flag_states, named_flag
-from tracker.flags.recording import read_evidence
+from tracker.flags.recording import read_flag_evidence
 from tracker.projects.annotators import find_annotator, settling_changes
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
 
@@ -160,7 +160,7 @@ def _of(table: Any) -> Any:
 
 
 def _recorded(row: Row[Any], names: Names) -> RecordedFlag:
-    evidence = read_evidence(row.evidence, names.annotators)
+    evidence = read_flag_evidence(row.evidence, names.annotators)
     values = {
         **names.told(row),
         "state": row.state,
@@ -180,7 +180,7 @@ def _recorded(row: Row[Any], names: Names) -> RecordedFlag:
 
 
 def _sighting(row: Row[Any], names: Names) -> dict[str, Any]:
-    evidence = read_evidence(row.evidence, names.annotators)
+    evidence = read_flag_evidence(row.evidence, names.annotators)
     return {
         "number": row.number,
         "seen_at": clock.iso(row.seen_at),
@@ -196,5 +196,5 @@ def _check(what: str, given: Sequence[str], known: Sequence[str]) -> None:
     for name in given:
         if name not in known:
             raise InvalidOption(
-                f"--{what} {name!r} is none of {', '.join(known)}", near(name, known)
+                f"--{what} {name!r} is none of {', '.join(known)}", near_names(name, known)
             )

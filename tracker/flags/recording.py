@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, insert
 
-from tracker.flags.actions import FlagState, Key, flag_states, next_moment
-from tracker.projects.annotators import annotator_names, with_people
+from tracker.flags.actions import FlagState, Key, flag_states, next_flag_moment
+from tracker.projects.annotators import annotator_names, with_annotator_names
 from tracker.projects.change_log import lock_project
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import NONE_APPLIES, STANDING, FlagChange, FlagRow, FlagSighting
@@ -87,7 +87,7 @@ def record_flags(
     lock_project(connection, project.id)
     states = flag_states(connection, project)
     known = {state.key: state for state in states.values()}
-    rows = _Rows(project.id, next_moment(states.values()))
+    rows = _Rows(project.id, next_flag_moment(states.values()))
     findings = _findings(found)
     numbered = Numbered(found, annotator_names(connection, project))
     numbers = count(max(states, default=0) + 1)
@@ -151,7 +151,7 @@ class Numbered:
     def __init__(self, found: Audit, names: Mapping[int, str]) -> None:
         self.found = found
         self.numbers = {name: number for number, name in names.items()}
-        self.selection = with_people(found.selection, self.numbers)
+        self.selection = with_annotator_names(found.selection, self.numbers)
 
     def evidence(self, annotator: AuditedAnnotator, flag: Flag) -> str:
         """Return one finding, as it is reported of one annotator."""
@@ -161,7 +161,7 @@ class Numbered:
         return json.dumps(values, ensure_ascii=False, allow_nan=False)
 
 
-def read_evidence(text: str, names: Mapping[int, str]) -> dict[str, Any]:
+def read_flag_evidence(text: str, names: Mapping[int, str]) -> dict[str, Any]:
     """Return what `Numbered.evidence` wrote, with the names that annotators have now.
 
     Older rows hold a sentence as ``why``.
@@ -170,4 +170,4 @@ def read_evidence(text: str, names: Mapping[int, str]) -> dict[str, Any]:
     values: dict[str, Any] = json.loads(named)
     if isinstance(values["with"], int):
         values["with"] = names[values["with"]]
-    return values | {"selection": with_people(values["selection"], names)}
+    return values | {"selection": with_annotator_names(values["selection"], names)}

@@ -21,12 +21,12 @@ from tracker.gate.checks import (
     NoFlags,
     OverlapAtLeast,
 )
-from tracker.gate.toml_table import Place, Table, places
+from tracker.gate.toml_table import Place, Table, toml_key_places
 from tracker.measures import MEASURES
-from tracker.measures.citations import full_name
+from tracker.measures.citations import full_measure_name
 from tracker.measures.confidence_bounds import ASYMMETRIC, INTERVALS
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 
 DEFAULT_CONFIG = "gate.toml"
 
@@ -48,7 +48,7 @@ _UNBOUNDED = {"unitizing_alpha"}
 _UNBOUNDED_WITH_WEIGHTS = {"brennan_prediger", "gwet_ac1", "gwet_ac2"}
 
 
-def read_config(path: Path, project: str) -> GateConfig:
+def read_gate_config(path: Path, project: str) -> GateConfig:
     """The file of a project's gate.
 
     Raises Refused where it cannot be read, is not TOML, or says what cannot be: an unknown key,
@@ -65,17 +65,17 @@ def read_config(path: Path, project: str) -> GateConfig:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise Refused(f"{path} cannot be read: {reason}", "name a file: --config FILE") from None
-    return parse_config(text, str(path))
+    return parse_gate_config(text, str(path))
 
 
-def parse_config(text: str, source: str) -> GateConfig:
+def parse_gate_config(text: str, source: str) -> GateConfig:
     """The same of a text, whose name is for messages."""
     told = _toml(text, source)
-    place, tables = places(text, "check")
+    place, tables = toml_key_places(text, "check")
     top = Table(source, told, place)
     for key in told:
         if key not in _TOP:
-            mend = near(key, _TOP) or f"here may stand: {', '.join(_TOP)}"
+            mend = near_names(key, _TOP) or f"here may stand: {', '.join(_TOP)}"
             raise top.refused(f"there is no key {key!r} at the top of the file", mend, key=key)
     found = told.get("check", [])
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -141,7 +141,7 @@ def _check_keys(table: Table) -> None:
                 f"{key!r} is not of one check", "put it above the first [[check]]", key=key
             )
         if key not in _KEYS:
-            mend = near(key, _KEYS) or f"a check may have: {', '.join(_KEYS)}"
+            mend = near_names(key, _KEYS) or f"a check may have: {', '.join(_KEYS)}"
             raise table.refused(f"there is no key {key!r} of a check", mend, key=key)
 
 
@@ -175,7 +175,7 @@ def _measure(table: Table) -> str | None:
     told = table.text("measure")
     if told is None:
         return None
-    name = full_name(told)
+    name = full_measure_name(told)
     table.check_known(name, MEASURES, "measure", "measure")
     return name
 

@@ -12,21 +12,21 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement import Assessment, Query, assess
-from tracker.agreement.coefficients import check_measures
+from tracker.agreement.coefficients import check_agreement_measures
 from tracker.agreement.metric import check_metric
 from tracker.audit import Audit, AuditQuery, audit_project
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.flags.actions import FlagState, flag_states
 from tracker.gate.checks import EVERY, AtLeast, Check, Figure, GateConfig, MaxDrop
-from tracker.gate.toml_table import refused
+from tracker.gate.toml_table import refused_toml_table
 from tracker.measures import MEASURES
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.coefficient import Coefficient
 from tracker.projects.categories import category_names
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter
-from tracker.snapshots import SnapshotRecord, find_snapshot, history
+from tracker.snapshots import SnapshotRecord, find_snapshot, snapshot_history
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Standing:
     read: Mapping[str, Any]
 
 
-def standings(found: Assessment, figure: Figure) -> list[Standing]:
+def gate_standings(found: Assessment, figure: Figure) -> list[Standing]:
     """The figures of that name; several for `EVERY` category, none where there is none."""
     if figure.measure is not None:
         return [_measured(one) for one in found.measures if one.measure == figure.measure]
@@ -90,7 +90,9 @@ class Present:
     @cached_property
     def config(self) -> GateConfig:
         """The file's checks, their names found in the project."""
-        return fitted(self.asked, self.project, category_names(self.connection, self.project))
+        return fitted_gate_config(
+            self.asked, self.project, category_names(self.connection, self.project)
+        )
 
     @cached_property
     def selection(self) -> Mapping[str, Any] | None:
@@ -149,7 +151,7 @@ class Present:
         """The last snapshot of the same choice of answers: others would not be comparable."""
         alike = (
             snapshot
-            for snapshot in reversed(history(self.connection, self.project).snapshots)
+            for snapshot in reversed(snapshot_history(self.connection, self.project).snapshots)
             if _of_whom(snapshot.assessment.selection) == _of_whom(self.selection)
         )
         return next(alike, None)
@@ -167,7 +169,9 @@ def _of_whom(selection: Mapping[str, Any] | None) -> dict[str, Any]:
 _MOST_NAMES = 12
 
 
-def fitted(config: GateConfig, project: ProjectInfo, categories: Mapping[int, str]) -> GateConfig:
+def fitted_gate_config(
+    config: GateConfig, project: ProjectInfo, categories: Mapping[int, str]
+) -> GateConfig:
     """The checks with their measures as the project calls them (AC1 is AC2 with weights).
 
     Raises Refused, with the line, for a reading or a measure that does not fit the project, and
@@ -188,15 +192,17 @@ def _fitted(config: GateConfig, check: Check, project: ProjectInfo, names: list[
     measure, category = check.figure.measure, check.figure.category
     if measure is not None:
         try:
-            (measure,) = check_measures(project, [measure], config.metric, few=True)
+            (measure,) = check_agreement_measures(project, [measure], config.metric, few=True)
         except InvalidOption as error:
             mend = _in_a_file(error.mend)
-            raise refused(config.source, check.place, error.message, mend, key="measure") from None
+            raise refused_toml_table(
+                config.source, check.place, error.message, mend, key="measure"
+            ) from None
         return replace(check, figure=replace(check.figure, measure=measure))
     if category not in {EVERY, *names}:
-        mend = near(category or "", names) or _there(project, names)
+        mend = near_names(category or "", names) or _there(project, names)
         message = f"{project.name!r} has no category {category!r}"
-        raise refused(config.source, check.place, message, mend, key="category")
+        raise refused_toml_table(config.source, check.place, message, mend, key="category")
     return check
 
 
@@ -212,7 +218,7 @@ def _of_reading(config: GateConfig, error: InvalidOption) -> Refused:
     told = [key for key in ("weights", "scale", "distance") if getattr(config.metric, key)]
     key = next((key for key in told if key in error.message), told[0])
     message = _in_a_file(error.message) or ""
-    return refused(config.source, config.place, message, _in_a_file(error.mend), key=key)
+    return refused_toml_table(config.source, config.place, message, _in_a_file(error.mend), key=key)
 
 
 def _in_a_file(text: str | None) -> str | None:

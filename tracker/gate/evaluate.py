@@ -17,13 +17,19 @@ from tracker.gate.checks import (
     OverlapAtLeast,
 )
 from tracker.gate.context import Present
-from tracker.gate.figure_checks import ROUNDING, figure_results, found_now, name_of, not_looked_for
+from tracker.gate.figure_checks import (
+    ROUNDING,
+    figure_check_results,
+    gate_check_name,
+    gate_findings_now,
+    gate_kinds_not_applicable,
+)
 from tracker.gate.result import CheckResult, GateResult
 from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 
 
-def judge(
+def judge_gate(
     connection: Connection,
     project: ProjectInfo,
     config: GateConfig,
@@ -34,10 +40,10 @@ def judge(
     Raises Refused where the file does not fit the project, NotFound for a snapshot or an
     annotator that is not there, InvalidOption for a choice of answers that does not fit.
     """
-    return judged(Present(connection, project, config, choice))
+    return judge_gate_now(Present(connection, project, config, choice))
 
 
-def judged(now: Present) -> GateResult:
+def judge_gate_now(now: Present) -> GateResult:
     """The same of a project as it is seen."""
     _ = now.snapshots  # one that is not there is told before anything is counted
     results = tuple(result for check in now.config.checks for result in _results(check, now))
@@ -47,7 +53,7 @@ def judged(now: Present) -> GateResult:
 def _results(check: Check, now: Present) -> Iterator[CheckResult]:
     match check:
         case AtLeast() | MaxDrop():
-            yield from figure_results(check, now)
+            yield from figure_check_results(check, now)
         case NoFlags():
             yield _of_flags(check, now)
         case ItemsAtLeast():
@@ -57,11 +63,11 @@ def _results(check: Check, now: Present) -> Iterator[CheckResult]:
 
 
 def _of_flags(check: NoFlags, now: Present) -> CheckResult:
-    found = found_now(now, check.kinds)
-    lacking = not_looked_for(now, check.kinds)
+    found = gate_findings_now(now, check.kinds)
+    lacking = gate_kinds_not_applicable(now, check.kinds)
     who = sorted({name for names, *_ in found.findings for name in names})
     result = CheckResult(
-        name_of(check),
+        gate_check_name(check),
         "flags",
         not who,
         Message("gate.flags", findings=found.findings, settled=found.settled),
@@ -79,7 +85,7 @@ def _of_flags(check: NoFlags, now: Present) -> CheckResult:
 def _of_items(check: ItemsAtLeast, now: Present) -> CheckResult:
     items = now.assessment.counts.items_compared
     return CheckResult(
-        name_of(check),
+        gate_check_name(check),
         "items_at_least",
         items >= check.items,
         Message("gate.items", number=items, threshold=check.items),
@@ -93,7 +99,7 @@ def _of_overlap(check: OverlapAtLeast, now: Present) -> CheckResult:
     counts = now.assessment.counts
     share = counts.items_compared / counts.items if counts.items else 0.0
     result = CheckResult(
-        name_of(check),
+        gate_check_name(check),
         "overlap_at_least",
         share >= check.share - ROUNDING,
         Message("gate.overlap", share=share, threshold=check.share),

@@ -12,7 +12,7 @@ from tracker.core.shown import Message
 from tracker.flags.actions import FlagState, Key
 from tracker.flags.recording import GROWTH
 from tracker.gate.checks import AtLeast, Check, MaxDrop
-from tracker.gate.context import Present, Standing, standings
+from tracker.gate.context import Present, Standing, gate_standings
 from tracker.gate.result import CheckResult
 from tracker.storage.schema import NONE_APPLIES
 
@@ -20,7 +20,7 @@ ROUNDING: Final = 1e-9
 """Figures that differ by less are the same but for rounding: 0.8 - 0.7 is not 0.1."""
 
 
-def name_of(check: Check, category: str | None = None) -> Message | str:
+def gate_check_name(check: Check, category: str | None = None) -> Message | str:
     """Return a check's name, or what it asks for; ``category`` is the one of each."""
     if check.name is None:
         return Message("gate.asked", check=check, category=category)
@@ -28,9 +28,9 @@ def name_of(check: Check, category: str | None = None) -> Message | str:
     return f"{check.name}: {category}" if each else check.name
 
 
-def figure_results(check: AtLeast | MaxDrop, now: Present) -> Iterator[CheckResult]:
+def figure_check_results(check: AtLeast | MaxDrop, now: Present) -> Iterator[CheckResult]:
     """What becomes of a check of a figure, one result for each category where it is of each."""
-    found = standings(now.assessment, check.figure)
+    found = gate_standings(now.assessment, check.figure)
     if not found:
         nothing = _plain(check, check.figure.measure, check.figure.category)
         yield nothing.unknown(Message("gate.no_category"), "no_category")
@@ -45,7 +45,7 @@ def _plain(check: AtLeast | MaxDrop, measure: str | None, category: str | None) 
     """A check of which nothing is known yet."""
     is_least = isinstance(check, AtLeast)
     return CheckResult(
-        name_of(check, category),
+        gate_check_name(check, category),
         "at_least" if is_least else "max_drop",
         None,
         Message("gate.no_category"),
@@ -90,7 +90,7 @@ def _drop(check: MaxDrop, figure: Standing, now: Present) -> CheckResult:
         reason = Message("gate.no_snapshot", project=now.project.name, chosen=chosen)
         return plain.unknown(reason, "no_snapshot")
     same = replace(check.figure, category=figure.category)
-    before = next(iter(standings(then.assessment, same)), None)
+    before = next(iter(gate_standings(then.assessment, same)), None)
     if before is None:
         reason = Message("gate.not_in_snapshot", figure=figure, since=then)
         return plain.unknown(reason, "not_in_snapshot")
@@ -129,7 +129,7 @@ class Found:
     settled: list[int] = field(default_factory=list)
 
 
-def found_now(now: Present, kinds: Sequence[str]) -> Found:
+def gate_findings_now(now: Present, kinds: Sequence[str]) -> Found:
     """The findings of these kinds, or of any for none, each once.
 
     A finding is of its kind, and of those that it explains.
@@ -152,7 +152,7 @@ def found_now(now: Present, kinds: Sequence[str]) -> Found:
     return found
 
 
-def not_looked_for(now: Present, kinds: Sequence[str]) -> dict[str, str]:
+def gate_kinds_not_applicable(now: Present, kinds: Sequence[str]) -> dict[str, str]:
     """The kinds that could not be looked for, and what they lack.
 
     Of any kind it is enough that some could be looked for: no project has all that all need.

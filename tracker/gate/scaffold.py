@@ -15,9 +15,9 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import Message
 from tracker.gate.checks import EVERY, Figure
-from tracker.gate.config import DEFAULT_CONFIG, parse_config
-from tracker.gate.context import Standing, standings
-from tracker.gate.evaluate import judge
+from tracker.gate.config import DEFAULT_CONFIG, parse_gate_config
+from tracker.gate.context import Standing, gate_standings
+from tracker.gate.evaluate import judge_gate
 from tracker.gate.result import CheckResult
 from tracker.projects.project import ProjectInfo
 from tracker.queries import EVERYTHING, AnswerFilter
@@ -41,7 +41,7 @@ class _Block:
         return "\n".join(["[[check]]", *self.lines, ""])
 
 
-def starting_config(
+def starting_gate_config(
     connection: Connection, project: ProjectInfo, choice: AnswerFilter = EVERYTHING
 ) -> str:
     """A gate's file that the project passes as it is, with a line about each check.
@@ -56,8 +56,8 @@ def starting_config(
             f"import answers first: tracker import FILE --project {quote(project.name)}",
         )
     blocks = list(_blocks(found, measures))
-    tried = parse_config("\n".join(block.text for block in blocks), DEFAULT_CONFIG)
-    told = judge(connection, project, tried, choice)
+    tried = parse_gate_config("\n".join(block.text for block in blocks), DEFAULT_CONFIG)
+    told = judge_gate(connection, project, tried, choice)
     why_not = {result.line: _why_not(result) for result in told.checks if not result.passed}
     blocks_with_reasons = [
         (str(block.about), block.text, why_not.get(check.place.line))
@@ -80,7 +80,7 @@ def _why_not(result: CheckResult) -> str:
 
 
 def _blocks(found: Assessment, measures: tuple[str, ...]) -> Iterator[_Block]:
-    of_measures = [one for name in measures for one in standings(found, Figure(measure=name))]
+    of_measures = [one for name in measures for one in gate_standings(found, Figure(measure=name))]
     overall = next((one for one in of_measures if one.value is not None), None)
     if overall is not None:
         least = -1.0 if overall.measure == "krippendorff_alpha" else 0.0
@@ -88,7 +88,7 @@ def _blocks(found: Assessment, measures: tuple[str, ...]) -> Iterator[_Block]:
     lowest = found.summary.lowest
     if lowest is not None:
         name = found.categories[lowest.category]
-        every = standings(found, Figure(category=EVERY))
+        every = gate_standings(found, Figure(category=EVERY))
         weakest = next(one for one in every if one.category == name)
         about = Message("gate_file.figure", found=weakest, weakest=True)
         yield _least(weakest, f"category = {_quoted(name)}", 0.0, about)

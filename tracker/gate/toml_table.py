@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracker.core.errors import Refused
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 
 
-def refused(
+def refused_toml_table(
     source: str, place: Place, message: str, mend: str | None = None, *, key: str | None = None
 ) -> Refused:
     """The error that says what is wrong with a table, and on which line."""
@@ -29,7 +29,7 @@ class Table:
 
     def refused(self, message: str, mend: str | None = None, *, key: str | None = None) -> Refused:
         """The error about this table, or one of its keys."""
-        return refused(self.source, self.place, message, mend, key=key)
+        return refused_toml_table(self.source, self.place, message, mend, key=key)
 
     def text(self, key: str) -> str | None:
         """A text that is not blank, less surrounding space; None where the key is not there."""
@@ -52,7 +52,7 @@ class Table:
     def check_known(self, word: str, known: Collection[str], what: str, key: str) -> None:
         """Accept a word that is known."""
         if word not in known:
-            mend = near(word, known) or f"one of: {', '.join(known)}"
+            mend = near_names(word, known) or f"one of: {', '.join(known)}"
             raise self.refused(f"there is no {what} {word!r}", mend, key=key)
 
     def number(self, key: str, low: float | None, high: float, *, open_: bool = False) -> float:
@@ -90,7 +90,7 @@ class Place:
         return self.keys.get(key or "", self.line)
 
 
-def places(text: str, name: str) -> tuple[Place, list[Place]]:
+def toml_key_places(text: str, name: str) -> tuple[Place, list[Place]]:
     """Where the keys of a file stand that is known to be TOML.
 
     A header or a key with its value is TOML by itself, and is whole as soon as it can be parsed:

@@ -12,7 +12,7 @@ from tracker.imports.batch import Cells, Numbers
 _MOST_MS = 2**31 - 1  # 24 days
 
 
-def read_column(
+def read_cell_values(
     column: Cells, read: Callable[[str], int], default: int, bad: dict[int, str]
 ) -> Numbers:
     """Return the value of each record, the default if its cell is empty.
@@ -35,11 +35,11 @@ def read_column(
     return np.array(values, np.int64)[column.codes]
 
 
-def moment(latest: int) -> Callable[[str], int]:
+def cell_moment_reader(latest: int) -> Callable[[str], int]:
     """Return a reader of times that refuses times after ``latest`` by more than the clock skew."""
 
     def read(text: str) -> int:
-        value = clock.parse_labelled_at(text)
+        value = clock.parse_timestamp(text)
         if value > latest + clock.SKEW:
             raise ValueError(f"the labeled_at {text!r} lies in the future")
         return value
@@ -47,7 +47,7 @@ def moment(latest: int) -> Callable[[str], int]:
     return read
 
 
-def millisecond(text: str) -> int:
+def cell_milliseconds(text: str) -> int:
     """Return seconds spent, as whole milliseconds; raises ValueError."""
     try:
         value = round(float(text) * 1000)
@@ -62,14 +62,14 @@ def _is_short_number(text: str) -> bool:
     return len(text) < 20 and text.isdecimal()
 
 
-def pass_number(text: str) -> int:
+def cell_pass_number(text: str) -> int:
     """Return the number of a pass; raises ValueError."""
     if not _is_short_number(text) or not 1 <= int(text) <= 32767:
         raise ValueError(f"the pass {text!r} is not 1, 2, …")
     return int(text)
 
 
-def offset(text: str) -> int:
+def cell_span_offset(text: str) -> int:
     """Return the position at which a span starts or ends; raises ValueError."""
     if not _is_short_number(text) or int(text) >= 2**31:
         raise ValueError(f"the offset {text!r} is not a whole number from 0")

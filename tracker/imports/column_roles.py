@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import KEEP, ROLES
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 
 MOST_COLUMNS = 10_000
 """Columns of a file; those of annotators in wide form are among them."""
@@ -71,7 +71,7 @@ class Layout:
         return bool(self.annotators)
 
 
-def parse_map(
+def parse_column_roles(
     pairs: Sequence[str], *, wide: bool = False, keep: Sequence[str] = (), items: bool = False
 ) -> Mapped:
     """Return the roles that ``--map ROLE=COLUMN`` gives, ``{role: column}``; raises InvalidOption.
@@ -92,7 +92,7 @@ def parse_map(
         else:
             raise InvalidOption(
                 f"--map {pair!r}: {role!r} is no role of a column",
-                near(role, ROLES) or f"one of: {', '.join(ROLES)}, annotators",
+                near_names(role, ROLES) or f"one of: {', '.join(ROLES)}, annotators",
             )
     if items and (answered := [*(roles.keys() - _OF_ITEMS), *annotators, *(["answer"] * wide)]):
         raise InvalidOption(
@@ -101,7 +101,7 @@ def parse_map(
     return Mapped(roles, annotators, wide or bool(annotators), tuple(keep), items)
 
 
-def find_columns(header: Sequence[str], mapped: Mapped, source: str) -> Layout:
+def layout_of_header(header: Sequence[str], mapped: Mapped, source: str) -> Layout:
     """Return the layout of a file with this header.
 
     Raises Refused if a required column is missing or could be one of several, and for more
@@ -147,7 +147,7 @@ def _position(names: Sequence[str], column: str, flag: str, source: str) -> int:
         return found[0]
     if found:
         raise Refused(f"{source} has several columns named {column!r}", "rename all but one")
-    advice = near(column, names) or f"its columns are: {_listed(names)}"
+    advice = near_names(column, names) or f"its columns are: {_listed(names)}"
     raise Refused(f"{source} has no column {column!r} ({flag})", advice)
 
 

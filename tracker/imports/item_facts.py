@@ -29,8 +29,8 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.storage import backends
-from tracker.storage.as_of import best_facts
-from tracker.storage.facts import ATTRIBUTE, LENGTH, TEXT, survives
+from tracker.storage.as_of import best_stored_facts
+from tracker.storage.facts import ATTRIBUTE, LENGTH, TEXT, fact_survives
 from tracker.storage.schema import Item, ItemAttribute, ItemFact
 
 _items = cast("Table", Item.__table__)
@@ -74,25 +74,27 @@ class ItemFacts:
         attributes = [fact for fact in facts if fact.role == ATTRIBUTE]
         key = {"project_id": self.project_id, "change_id": self.change}
         if facts:
-            backends.of(self.connection).bulk_insert(self.connection, _facts, key | _columns(facts))
+            backends.backend_of(self.connection).bulk_insert(
+                self.connection, _facts, key | _columns(facts)
+            )
         if attributes:
             columns = {"project_id": self.project_id} | _columns(attributes)
             del columns["role"]
-            backends.of(self.connection).bulk_insert(self.connection, _attributes, columns)
+            backends.backend_of(self.connection).bulk_insert(self.connection, _attributes, columns)
 
     def of_known(self, facts: Sequence[Fact]) -> None:
         """Take the facts of items that existed before; the first statement in a file holds."""
         numbers = list(range(self._number, self._number + len(facts)))
         self._number += len(facts)
         if facts:
-            backends.of(self.connection).bulk_insert(
+            backends.backend_of(self.connection).bulk_insert(
                 self.connection, _waiting, _columns(facts) | {"number": numbers}
             )
 
     def settle(self) -> None:
         """Record the waiting facts, and apply them."""
         if self._number:
-            backends.of(self.connection).refresh_statistics(self.connection, _waiting)
+            backends.backend_of(self.connection).refresh_statistics(self.connection, _waiting)
             self._drop_said_before()
             self._record()
             _apply(self.connection, self.project_id)
@@ -151,16 +153,16 @@ def _columns(facts: Sequence[Fact]) -> dict[str, Any]:
     return dict(zip((*_THING, "value"), cells, strict=True))
 
 
-def take_back_facts(connection: Connection, project_id: int, change: int) -> None:
+def undo_item_facts(connection: Connection, project_id: int, change: int) -> None:
     """Restore what the remaining facts say about everything that an undone import mentioned."""
     of_import = and_(_facts.c.project_id == project_id, _facts.c.change_id == change)
     if connection.scalar(select(literal(1)).where(of_import).limit(1)) is None:
         return
     _waiting.create(connection)
     mentioned = select(*(_facts.c[column] for column in _THING)).where(of_import).subquery()
-    best = best_facts(
+    best = best_stored_facts(
         and_(
-            survives(_facts, project_id),
+            fact_survives(_facts, project_id),
             _facts.c.item_id.in_(select(mentioned.c.item_id)),
         )
     ).subquery("best")
@@ -173,7 +175,7 @@ def take_back_facts(connection: Connection, project_id: int, change: int) -> Non
             ).select_from(mentioned.outerjoin(best, of_same)),
         )
     )
-    backends.of(connection).refresh_statistics(connection, _waiting)
+    backends.backend_of(connection).refresh_statistics(connection, _waiting)
     _apply(connection, project_id)
     _waiting.drop(connection)
 

@@ -121,7 +121,7 @@ class ItemIds(Ids):
         return numbers
 
     def _stored(self, names: Any) -> dict[str, int]:
-        backends.of(self.connection).bulk_insert(self.connection, _wanted, {"name": names})
+        backends.backend_of(self.connection).bulk_insert(self.connection, _wanted, {"name": names})
         found = self.connection.execute(
             select(Item.name, Item.id)
             .join(_wanted, _wanted.c.name == Item.name)
@@ -147,10 +147,10 @@ class ItemIds(Ids):
                 for role, cells in said.items()
                 if role in _DETAILS
             }
-            backends.of(self.connection).bulk_insert(self.connection, _items, made)
+            backends.backend_of(self.connection).bulk_insert(self.connection, _items, made)
             first, number = int(numbers[is_new][0]), int(is_new.sum())
             noted = _with_nul_between(made["name"])
-            seals.new_items(self.connection, self.project.id, first, number, noted)
+            seals.seal_new_items(self.connection, self.project.id, first, number, noted)
         for which, tell in ((is_new, self.facts.of_new), (~is_new, self.facts.of_known)):
             of = np.flatnonzero(which).tolist() if said or self.listed else []
             listed = [Fact(int(numbers[n]), ITEM, "", "") for n in of if self.listed]
@@ -205,7 +205,7 @@ def _first_records(column: Cells, places: Numbers) -> Numbers:
 def _detail(role: str, raw: str) -> Any:
     if role == "n_tokens":
         try:
-            return cell_values.offset(raw.strip())
+            return cell_values.cell_span_offset(raw.strip())
         except ValueError:
             return None
     return raw.strip() if role.startswith(KEEP) else raw or None

@@ -17,21 +17,31 @@ from tracker.imports.batch import Batch, Rejection, Rejections
 from tracker.imports.column_roles import Mapped
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD
-from tracker.imports.normalize import Intake, refuse_nul
-from tracker.imports.readers import Reading, read
+from tracker.imports.normalize import Intake, refuse_nul_in_batch
+from tracker.imports.readers import Reading, read_batches
 from tracker.imports.readers import Source as Reader
 from tracker.imports.resolve import Settlement
-from tracker.imports.staging import FATES, all_inserted, staging
-from tracker.imports.validate import Contradiction, check_references, contradictions, past_the_end
+from tracker.imports.staging import FATES, count_staged_inserts, staging
+from tracker.imports.validate import (
+    Contradiction,
+    remove_contradicting_rows,
+    remove_overlong_span_rows,
+    validate_staged_references,
+)
 from tracker.projects.categories import category_names
-from tracker.projects.category_merge import fold
-from tracker.projects.change_log import lock_project, record_change, touch, touch_range
-from tracker.projects.items import count_items
-from tracker.projects.lookup import look_alikes
+from tracker.projects.category_merge import fold_merged_categories
+from tracker.projects.change_log import (
+    lock_project,
+    log_touched_items,
+    log_touched_range,
+    record_change,
+)
+from tracker.projects.items import count_project_items
+from tracker.projects.lookup import look_alike_names
 from tracker.projects.project import ProjectInfo
 from tracker.storage import backends, seals
-from tracker.storage.answer_keys import given_as
-from tracker.storage.as_of import live_merges
+from tracker.storage.answer_keys import own_name_key
+from tracker.storage.as_of import merges_as_of_now
 from tracker.storage.schema import (
     Annotator,
     Category,
@@ -93,7 +103,7 @@ class Rejected(Refused):
         self.result = result
 
 
-def load(
+def load_import(
     connection: Connection,
     project: ProjectInfo,
     sources: Sequence[Reader],
@@ -124,45 +134,45 @@ def load(
             del batch  # before the next is read: they are large
         rows += rejections.ragged
         intake.close()
-        check_references(connection, staged.extremes, project.id)
+        validate_staged_references(connection, staged.extremes, project.id)
         settlement = Settlement(connection, staged.table, project.id, change)
         digests = {number: source.digest for number, source in enumerate(sources, 1)}
         at_once, repeats = None, False
-        merges = live_merges(connection, project.id)
+        merges = merges_as_of_now(connection, project.id)
         if empty_before and project.answers != "spans" and not merges:
             at_once = staged.all_at_once(single=project.answers == "one")
         if at_once is None:
             staged.store()
             if not empty_before:
                 settlement.date_known_sources(digests)
-            fold(connection, staged.table, merges, change)
+            fold_merged_categories(connection, staged.table, merges, change)
             repeats = settlement.any_repeats()
             _examine(connection, project, staged.table, intake.gold, names, rejections, repeats)
         if rejections.count and not skip_invalid:
-            raise Rejected(result_of(None, project, rows, {}, None, rejections))
+            raise Rejected(import_result(None, project, rows, {}, None, rejections))
         if at_once is None:
             settlement.run(repeats=repeats, empty_before=empty_before)
             fates, gold = settlement.fates(intake.gold, intake.truth_files)
         else:
             settlement.insert_all(at_once)
-            fates, gold = all_inserted(at_once, intake.gold, intake.truth_files)
+            fates, gold = count_staged_inserts(at_once, intake.gold, intake.truth_files)
         if "item_id" in staged.extremes:
             if empty_before:
-                touch_range(connection, project.id, change, *staged.extremes["item_id"])
+                log_touched_range(connection, project.id, change, *staged.extremes["item_id"])
             else:
-                touch(connection, project.id, change, settlement.changed_items())
-        seals.new_labels(
+                log_touched_items(connection, project.id, change, settlement.changed_items())
+        seals.seal_new_labels(
             connection,
             project.id,
             change,
-            seals.staged_sums(connection, staged.table, given_as(staged.table))
+            seals.seal_sums_of_staged(connection, staged.table, own_name_key(staged.table))
             if at_once is None
-            else seals.held_sums(at_once),
+            else seals.seal_sums_of_arrays(at_once),
         )
         if mapped.keep:
-            seals.changed(connection, project.id)
+            seals.seal_changed_attributes(connection, project.id)
         filled = (Item, ItemAttribute, Annotator, Category, Label)
-        backends.of(connection).rows_added(
+        backends.backend_of(connection).rows_added(
             connection, rows, [cast("Table", one.__table__) for one in filled]
         )
     # What is not staged any more only repeated another row of its file.
@@ -170,13 +180,15 @@ def load(
     number = record_import(connection, project, change, rows, fates, rejections.count, sources)
     truths = gold if any(gold.values()) else None
     warnings = tuple(_alike(project, category_names(connection, project), intake.categories.met))
-    return replace(result_of(number, project, rows, fates, truths, rejections), warnings=warnings)
+    return replace(
+        import_result(number, project, rows, fates, truths, rejections), warnings=warnings
+    )
 
 
 def _alike(project: ProjectInfo, names: Mapping[int, str], met: Collection[int]) -> Iterator[str]:
     """Yield a sentence for each group of look-alike categories, if the import met one of them."""
     numbers = {name: number for number, name in names.items()}
-    for group in look_alikes(names.values()):
+    for group in look_alike_names(names.values()):
         if any(numbers[name] in met for name in group):
             words = " ".join(map(shlex.quote, (project.name, *group[:2])))
             yield (
@@ -197,7 +209,7 @@ def _batches(
     for number, source in enumerate(sources, 1):
         if progress is not None:
             source.watch(lambda read, before=before: progress(before + read, total))  # type: ignore[misc]
-        for batch in read(source, reading, form):
+        for batch in read_batches(source, reading, form):
             yield number, source.name, batch
             del batch
             pa.default_memory_pool().release_unused()
@@ -218,9 +230,9 @@ def _examine(
     contradictory: list[Contradiction] = []
     if repeats:
         single = project.answers == "one"
-        contradictory += contradictions(connection, incoming, project.id, single=single)
+        contradictory += remove_contradicting_rows(connection, incoming, project.id, single=single)
     if project.answers == "spans":
-        contradictory += past_the_end(connection, incoming, project.id)
+        contradictory += remove_overlong_span_rows(connection, incoming, project.id)
     for row in contradictory:
         if row.annotator_id == gold:
             raise Refused(
@@ -255,7 +267,7 @@ def record_import(
     return number
 
 
-def result_of(
+def import_result(
     number: int | None,
     project: ProjectInfo,
     rows: int,
@@ -308,7 +320,7 @@ def load_items(
     something new about it. Raises Refused as `load` does.
     """
     lock_project(connection, project.id)
-    before = count_items(connection, project)
+    before = count_project_items(connection, project)
     names = [source.name for source in sources]
     detail = {"items": True, "sources": names}
     change, _ = record_change(connection, project.id, "import", detail)
@@ -317,24 +329,24 @@ def load_items(
     first_new, rows = ids.next, 0
     reading = Reading(mapped, rejections, project.answers)
     for _, name, batch in _batches(sources, reading, progress, form):
-        refuse_nul(batch, name)
+        refuse_nul_in_batch(batch, name)
         column = batch.columns["item"]
         numbers = ids.of(column, batch)[column.codes]
         for n in np.flatnonzero(numbers == BAD).tolist():
             rejections.add(name, int(batch.lines[n]), ids.reason(column[n]))
         rows += len(batch.lines)
     ids.close()
-    seals.changed(connection, project.id)
+    seals.seal_changed_attributes(connection, project.id)
     rows += rejections.ragged
     if rejections.count and not skip_invalid:
-        raise Rejected(result_of(None, project, rows, {}, None, rejections))
-    inserted = count_items(connection, project) - before
+        raise Rejected(import_result(None, project, rows, {}, None, rejections))
+    inserted = count_project_items(connection, project) - before
     said = _said_otherwise(connection, project, change, first_new)
     good = rows - rejections.count
     fates = {"inserted": inserted, "changed": min(said, good - inserted), "older": 0}
     fates["unchanged"] = good - sum(fates.values())
     number = record_import(connection, project, change, rows, fates, rejections.count, sources)
-    return result_of(number, project, rows, fates, None, rejections)
+    return import_result(number, project, rows, fates, None, rejections)
 
 
 def _said_otherwise(

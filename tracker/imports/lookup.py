@@ -10,11 +10,21 @@ from sqlalchemy import Connection, func, insert, select
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells, Numbers
-from tracker.projects.annotators import live_aliases
+from tracker.projects.annotators import project_aliases
 from tracker.projects.categories import all_category_names, category_names
-from tracker.projects.lookup import LONGEST_NAME, is_numeric, is_structure, near, unfit_for
+from tracker.projects.lookup import (
+    LONGEST_NAME,
+    category_unfit_for_scale,
+    is_numeric_category_name,
+    is_structured_name,
+    near_names,
+)
 from tracker.projects.project import ProjectInfo
-from tracker.storage.facts import merged_categories, standing_annotators, told_kinds
+from tracker.storage.facts import (
+    annotator_kind_facts,
+    annotators_with_facts,
+    stored_category_merges,
+)
 from tracker.storage.schema import Annotator, Category
 
 BAD = -9
@@ -92,7 +102,7 @@ class CategoryIds(Ids):
         self.declared = list(current.values())
         self.ordered = project.closed or current.ordered
         self.spelt = self._spelt()
-        merged = merged_categories(connection, project.id)
+        merged = stored_category_merges(connection, project.id)
         self.merged = {name for name, number in self.names.items() if number in merged}
         self.empty = empty  # the reserved category that an empty cell stands for
         highest = select(func.max(Category.id)).where(Category.project_id == project.id)
@@ -104,27 +114,27 @@ class CategoryIds(Ids):
             return objection
         same = self.spelt.get(_number(name), name)
         if self.project.closed and same not in self.declared and name not in self.merged:
-            advice = near(name, self.declared) or f"they are {', '.join(self.declared[:8])}"
+            advice = near_names(name, self.declared) or f"they are {', '.join(self.declared[:8])}"
             return f"{name!r} is none of the project's categories; {advice}"
-        if name not in self.names and is_structure(name):
+        if name not in self.names and is_structured_name(name):
             return (
                 f"the category {name!r} is a list or an object, not a category; write one category "
                 "a row, name another column with --map category=COLUMN, or declare it"
             )
-        unfit = unfit_for(self.project.scale, name)
+        unfit = category_unfit_for_scale(self.project.scale, name)
         return None if unfit is None else f"{name!r} {unfit}"
 
     def _spelt(self) -> dict[float | None, str]:
         """Return the categories of a numeric scale by number; of several spellings, the first."""
         known = self.declared
-        ranked = self.project.scale == "ordinal" and all(map(is_numeric, known))
+        ranked = self.project.scale == "ordinal" and all(map(is_numeric_category_name, known))
         if self.project.scale not in {"interval", "ratio"} and not ranked:
             return {}
         return {_number(name): name for name in reversed(known)}
 
     def _check_order(self, new: Iterable[str]) -> None:
         """Refuse categories of an ordinal scale that are not numbers and have no order."""
-        unplaced = [name for name in new if not is_numeric(name)]
+        unplaced = [name for name in new if not is_numeric_category_name(name)]
         if self.project.scale == "ordinal" and unplaced and not self.ordered:
             name = self.project.name
             raise Refused(
@@ -172,7 +182,7 @@ class CategoryIds(Ids):
 
 
 def _number(name: str) -> float | None:
-    return float(name) if is_numeric(name) else None
+    return float(name) if is_numeric_category_name(name) else None
 
 
 class AnnotatorIds(Ids):
@@ -189,11 +199,11 @@ class AnnotatorIds(Ids):
         ).all()
         self.names = {row.name: row.id for row in rows}
         # Of one who came with an undone import alone nobody says of which kind they are.
-        self.stated = told_kinds(connection, project.id)
-        known = standing_annotators(connection, project.id) | self.stated.keys()
+        self.stated = annotator_kind_facts(connection, project.id)
+        known = annotators_with_facts(connection, project.id) | self.stated.keys()
         self.kinds = {row.name: row.kind for row in rows if row.id in known}
         self.kinds_given: dict[int, str] = {}  # by this import
-        self.aliases = live_aliases(connection, project.id)
+        self.aliases = project_aliases(connection, project.id)
         self.next = max(self.names.values(), default=0) + 1
 
     def name_of(self, number: int) -> str:

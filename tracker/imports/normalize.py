@@ -17,7 +17,7 @@ from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD, AnnotatorIds, CategoryIds
 from tracker.imports.staging import NOT_TIMED, Staging
 from tracker.projects.project import ProjectInfo
-from tracker.storage.facts import hold_kinds, say_of_annotators, say_of_categories
+from tracker.storage.facts import apply_kind_facts, record_annotator_facts, record_category_facts
 from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED
 
 GOLD = "gold"
@@ -58,9 +58,9 @@ class Intake:
         self.items.close()
         project, change, annotators = self.project.id, self.change, self.annotators
         met = annotators.met | annotators.kinds_given.keys()
-        say_of_annotators(self.connection, project, change, met, annotators.kinds_given)
-        hold_kinds(self.connection, project, change)
-        say_of_categories(self.connection, project, change, self.categories.met)
+        record_annotator_facts(self.connection, project, change, met, annotators.kinds_given)
+        apply_kind_facts(self.connection, project, change)
+        record_category_facts(self.connection, project, change, self.categories.met)
 
     def take(self, batch: Batch, source: int, name: str) -> int:
         """Stage a batch of the source with this number and name; returns how many rows count.
@@ -70,7 +70,7 @@ class Intake:
         """
         self._fits(batch, name)
         columns = batch.columns
-        refuse_nul(batch, name)
+        refuse_nul_in_batch(batch, name)
         bad: dict[int, str] = {}
         rows: Rows = {"line": batch.lines, "item_id": self._named(self.items, "item", batch, bad)}
         if "gold" in columns:
@@ -125,31 +125,35 @@ class Intake:
             rows["annotator_id"] = self.annotators.canonical(given)
             rows["given_as"] = given
         if "kind" in columns:
-            take_kinds(self.annotators, given, columns["kind"], batch.lines, name)
+            normalize_annotator_kinds(self.annotators, given, columns["kind"], batch.lines, name)
         rows["category_id"] = self._named(self.categories, "category", batch, bad)
         if "labeled_at" in columns:
-            read = cell_values.moment(self.recorded_at)
-            rows["labelled_at"] = cell_values.read_column(
+            read = cell_values.cell_moment_reader(self.recorded_at)
+            rows["labelled_at"] = cell_values.read_cell_values(
                 columns["labeled_at"], read, self.recorded_at, bad
             )
             rows["timed"] = columns["labeled_at"].holds(str.strip)
         if "seconds" in columns:
-            rows["spent_ms"] = cell_values.read_column(
-                columns["seconds"], cell_values.millisecond, NOT_TIMED, bad
+            rows["spent_ms"] = cell_values.read_cell_values(
+                columns["seconds"], cell_values.cell_milliseconds, NOT_TIMED, bad
             )
         if "pass" in columns:
-            rows["pass"] = cell_values.read_column(columns["pass"], cell_values.pass_number, 1, bad)
+            rows["pass"] = cell_values.read_cell_values(
+                columns["pass"], cell_values.cell_pass_number, 1, bad
+            )
         if "start" in columns and self.project.answers == "spans":
             self._spans(rows, columns, bad)
 
     def _spans(self, rows: Rows, columns: Mapping[str, Cells], bad: dict[int, str]) -> None:
         starts, ends = (
-            cell_values.read_column(columns[role], cell_values.offset, NO_SPAN, bad)
+            cell_values.read_cell_values(columns[role], cell_values.cell_span_offset, NO_SPAN, bad)
             for role in ("start", "end")
         )
         lengths = np.full_like(starts, NO_SPAN)
         if "n_tokens" in columns:
-            lengths = cell_values.read_column(columns["n_tokens"], cell_values.offset, NO_SPAN, bad)
+            lengths = cell_values.read_cell_values(
+                columns["n_tokens"], cell_values.cell_span_offset, NO_SPAN, bad
+            )
         marked = (starts != NO_SPAN) & (ends > starts) & ((lengths == NO_SPAN) | (ends <= lengths))
         nothing = (starts == NO_SPAN) & (ends == NO_SPAN)
         none_applies = rows["category_id"] == NONE_APPLIES
@@ -203,7 +207,7 @@ class Intake:
         self.staging.add(rows)
 
 
-def refuse_nul(batch: Batch, name: str) -> None:
+def refuse_nul_in_batch(batch: Batch, name: str) -> None:
     """Refuse texts that Postgres would refuse; names are checked one by one."""
     for role, column in batch.columns.items():
         if role == "text" or role.startswith(KEEP):
@@ -213,7 +217,7 @@ def refuse_nul(batch: Batch, name: str) -> None:
                 raise Refused(f"{name}, line {line}: a text holds a NUL character")
 
 
-def take_kinds(
+def normalize_annotator_kinds(
     annotators: AnnotatorIds,
     given: Numbers,
     kinds: Cells,

@@ -30,10 +30,25 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.selectable import FromClause
 
-from tracker.imports.staging import CHANGED, FATES, INSERTED, OLDER, UNCHANGED, with_missing
-from tracker.projects.supersede import retire
+from tracker.imports.staging import (
+    CHANGED,
+    FATES,
+    INSERTED,
+    OLDER,
+    UNCHANGED,
+    staged_rows_with_missing,
+)
+from tracker.projects.supersede import supersede_labels
 from tracker.storage import backends
-from tracker.storage.answer_keys import ANSWER, ASSERTION, LABEL, OWN_NAME, RECORD, given_as, same
+from tracker.storage.answer_keys import (
+    ANSWER,
+    ASSERTION,
+    LABEL,
+    OWN_NAME,
+    RECORD,
+    own_name_key,
+    same_answer_key,
+)
 from tracker.storage.schema import Change, Import, Label, PastLabel, Source
 
 _labels = cast("Table", Label.__table__)
@@ -87,8 +102,8 @@ class Settlement:
         columns = {name: rows[name] for name in (*ASSERTION, *LABEL, "timed", "spent_ms")}
         columns["given_as"] = rows["annotator_id"] if isinstance(given, int) else given
         keys = {"project_id": self.project_id, "change_id": self.change_id}
-        backends.of(self.connection).bulk_insert(
-            self.connection, _labels, keys | with_missing(columns)
+        backends.backend_of(self.connection).bulk_insert(
+            self.connection, _labels, keys | staged_rows_with_missing(columns)
         )
 
     def run(self, *, repeats: bool, empty_before: bool) -> None:
@@ -155,7 +170,7 @@ class Settlement:
             delete(self.incoming).where(
                 exists(select(literal(1)).select_from(earlier))
                 .where(
-                    same((*RECORD, *LABEL), earlier, self.incoming),
+                    same_answer_key((*RECORD, *LABEL), earlier, self.incoming),
                     earlier.c.line < self.incoming.c.line,
                 )
                 .correlate(self.incoming)
@@ -186,7 +201,7 @@ class Settlement:
                     order_by=[
                         self.incoming.c.labelled_at,
                         self.incoming.c.source,
-                        given_as(self.incoming),
+                        own_name_key(self.incoming),
                     ],
                 )
                 .label("number"),
@@ -195,7 +210,7 @@ class Settlement:
             .subquery()
         )
         number = (
-            select(records.c.number).where(same(RECORD, records, self.incoming))
+            select(records.c.number).where(same_answer_key(RECORD, records, self.incoming))
         ).scalar_subquery()
         self.connection.execute(update(self.incoming).values(wave=number))
         return self.connection.scalar(select(func.max(self.incoming.c.wave))) or 1
@@ -203,7 +218,7 @@ class Settlement:
     # -- against what stands ---------------------------------------------------------------
 
     def _standing(self, row: FromClause, alias: FromClause) -> ColumnElement[bool]:
-        return and_(alias.c.project_id == self.project_id, same(ANSWER, alias, row))
+        return and_(alias.c.project_id == self.project_id, same_answer_key(ANSWER, alias, row))
 
     def _judge(self, wave: int) -> None:
         """Give each row of a wave its outcome: the standing answer is older, equal, or neither."""
@@ -227,9 +242,10 @@ class Settlement:
         missing_in_ledger = (
             exists(select(literal(1)).select_from(staged))
             .where(
-                same(RECORD, staged, rows),
+                same_answer_key(RECORD, staged, rows),
                 ~exists(select(literal(1)).select_from(standing_labels)).where(
-                    self._standing(staged, standing_labels), same(LABEL, standing_labels, staged)
+                    self._standing(staged, standing_labels),
+                    same_answer_key(LABEL, standing_labels, staged),
                 ),
             )
             .correlate(rows)
@@ -240,7 +256,7 @@ class Settlement:
             .where(
                 self._standing(rows, stands),
                 ~exists(select(literal(1)).select_from(again))
-                .where(same(RECORD, again, rows), same(LABEL, again, stands))
+                .where(same_answer_key(RECORD, again, rows), same_answer_key(LABEL, again, stands))
                 .correlate(rows, stands),  # unsaid, it would take rows for a table of its own
             )
             .correlate(rows)
@@ -260,12 +276,12 @@ class Settlement:
             exists(select(literal(1)).select_from(rows))
             .where(
                 rows.c.wave == wave,
-                same(ANSWER, rows, _labels),
+                same_answer_key(ANSWER, rows, _labels),
                 self._takes_over(rows, _labels),
             )
             .correlate(_labels)
         )
-        retire(self.connection, and_(_labels.c.project_id == self.project_id, replaced))
+        supersede_labels(self.connection, and_(_labels.c.project_id == self.project_id, replaced))
 
     def _store(self, wave: int, *, keep_past: bool) -> None:
         """Store a wave's rows: those that stand, then the others."""
@@ -294,7 +310,7 @@ class Settlement:
                 select(
                     literal(self.project_id),
                     literal(self.change_id),
-                    given_as(rows),
+                    own_name_key(rows),
                     *(rows.c[column] for column in columns),
                 ).where(which),
             )

@@ -96,7 +96,7 @@ def _order(keys: list[Numbers]) -> Numbers:
     return packed
 
 
-def to_settle(rows: Mapping[str, Any], *, single: bool) -> bool:
+def has_repeated_staged_rows(rows: Mapping[str, Any], *, single: bool) -> bool:
     """Return whether sorted rows hold an answer with several records, or with a repeated label.
 
     With ``single`` an answer is one category; else a reserved category stands alone. Answers of
@@ -120,7 +120,7 @@ def _alike(column: Any) -> Flags | np.bool_:
     return column[1:] == column[:-1] if isinstance(column, np.ndarray) else np.True_
 
 
-def with_missing(rows: Mapping[str, Any]) -> dict[str, Any]:
+def staged_rows_with_missing(rows: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rows as a database takes them: an unknown time spent is missing."""
     spent = rows.get("spent_ms")
     if spent is None:
@@ -129,7 +129,7 @@ def with_missing(rows: Mapping[str, Any]) -> dict[str, Any]:
     return {**rows, "spent_ms": missing}
 
 
-def all_inserted(
+def count_staged_inserts(
     rows: Mapping[str, Any], gold: int | None, truth_files: Collection[int]
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Return how many answers and how many truths beside them were inserted, if all rows were.
@@ -206,17 +206,17 @@ class Staging:
         if self._spilled or not self._held.rows:
             return None
         rows: dict[str, Any] = {**self._held.defaults, **self._held.sorted()}
-        return None if to_settle(rows, single=single) else rows
+        return None if has_repeated_staged_rows(rows, single=single) else rows
 
     def store(self) -> None:
         """Move all rows into the table."""
         self._spill()
-        backends.of(self.connection).refresh_statistics(self.connection, self.table)
+        backends.backend_of(self.connection).refresh_statistics(self.connection, self.table)
 
     def _spill(self) -> None:
         if self._held.rows:
-            backends.of(self.connection).bulk_insert(
-                self.connection, self.table, with_missing(self._held.sorted())
+            backends.backend_of(self.connection).bulk_insert(
+                self.connection, self.table, staged_rows_with_missing(self._held.sorted())
             )
             self._held.clear()
             self._spilled = True

@@ -15,11 +15,11 @@ from sqlalchemy import (
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.imports.item_facts import take_back_facts
-from tracker.projects.change_log import lock_project, record_change, touch
-from tracker.projects.supersede import restore, retire
+from tracker.imports.item_facts import undo_item_facts
+from tracker.projects.change_log import lock_project, log_touched_items, record_change
+from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.storage import seals
-from tracker.storage.facts import hold_kinds
+from tracker.storage.facts import apply_kind_facts
 from tracker.storage.schema import Change, Import, Label, PastLabel, Project, Source
 
 _labels = cast("Table", Label.__table__)
@@ -130,12 +130,12 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
         )
         .values(taken_back_by=change)
     )
-    retire(connection, own_labels, taken_back_by=change)
+    supersede_labels(connection, own_labels, taken_back_by=change)
     taken = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
-    touch(connection, project_id, change, select(_past.c.item_id).where(taken))
-    restore(connection, project_id, taken)
+    log_touched_items(connection, project_id, change, select(_past.c.item_id).where(taken))
+    restore_superseded_labels(connection, project_id, taken)
     connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
-    take_back_facts(connection, project_id, undone.change)
-    seals.changed(connection, project_id)
-    hold_kinds(connection, project_id, undone.change)
+    undo_item_facts(connection, project_id, undone.change)
+    seals.seal_changed_attributes(connection, project_id)
+    apply_kind_facts(connection, project_id, undone.change)
     return find_import(connection, number)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Table, and_, case, delete, func, literal, select
 
-from tracker.storage.answer_keys import ASSERTION, given_as, same
+from tracker.storage.answer_keys import ASSERTION, own_name_key, same_answer_key
 from tracker.storage.schema import Annotator, Category, Item
 
 _REFERS_TO: Mapping[str, type[Item | Annotator | Category]] = {
@@ -27,7 +27,7 @@ class Contradiction(NamedTuple):
     reason: str
 
 
-def contradictions(
+def remove_contradicting_rows(
     connection: Connection, incoming: Table, project_id: int, *, single: bool
 ) -> list[Contradiction]:
     """Remove the rows that contradict others of the same file, and return them.
@@ -56,11 +56,11 @@ def contradictions(
             Annotator.name.label("annotator"),
             Category.name.label("category"),
         )
-        .join(groups, same(ASSERTION, incoming, groups))
+        .join(groups, same_answer_key(ASSERTION, incoming, groups))
         .join(Item, (Item.project_id == project_id) & (Item.id == incoming.c.item_id))
         .join(
             Annotator,
-            (Annotator.project_id == project_id) & (Annotator.id == given_as(incoming)),
+            (Annotator.project_id == project_id) & (Annotator.id == own_name_key(incoming)),
         )
         .join(
             Category,
@@ -74,7 +74,7 @@ def contradictions(
         group = (
             select(literal(1))
             .select_from(again)
-            .where(same(ASSERTION, again, incoming))
+            .where(same_answer_key(ASSERTION, again, incoming))
             .group_by(*(again.c[column] for column in ASSERTION))
             .having(low < high if single else and_(low < 1, high > 0))
         )
@@ -98,7 +98,9 @@ def contradictions(
     ]
 
 
-def past_the_end(connection: Connection, incoming: Table, project_id: int) -> list[Contradiction]:
+def remove_overlong_span_rows(
+    connection: Connection, incoming: Table, project_id: int
+) -> list[Contradiction]:
     """Remove spans that end past their document, whichever row or import gave its length."""
     of_item = (Item.project_id == project_id) & (Item.id == incoming.c.item_id)
     too_far = of_item & (incoming.c.span_end > Item.length)
@@ -128,7 +130,7 @@ def past_the_end(connection: Connection, incoming: Table, project_id: int) -> li
     ]
 
 
-def check_references(
+def validate_staged_references(
     connection: Connection, extremes: Mapping[str, tuple[int, int]], project_id: int
 ) -> None:
     """Check that every staged row refers to an item, annotator and category of the project.

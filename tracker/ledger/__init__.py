@@ -14,7 +14,7 @@ from tracker.ledger.importing import Importing
 from tracker.ledger.namespaces import Records
 from tracker.ledger.reports import Reports
 from tracker.ledger.snapshots import Snapshots
-from tracker.ledger.transactions import database_url
+from tracker.ledger.transactions import ledger_database_url
 
 if TYPE_CHECKING:
     from tracker.agreement import Asking as Asking
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tracker.audit import Looking as Looking
     from tracker.queries import Selecting as Selecting
 
-__all__ = ["Ledger", "database_url"]
+__all__ = ["Ledger", "ledger_database_url"]
 
 
 class Ledger(Importing, AgreementQuestions, Audits, Snapshots, Reports, Records):

@@ -60,36 +60,36 @@ class AgreementQuestions(Transactions):
 
     def by_pair(self, project: str, **asking: Unpack[Asking]) -> Pairs:
         """Return the figures of each pair of annotators, by name."""
-        from tracker.agreement import by_pair, span_pairs
+        from tracker.agreement import agreement_by_pair, span_pair_agreement
 
         with self._asked(project, asking, "--by pair") as (connection, found, query):
             if found.answers == "spans":
-                return Pairs(found.name, (), span_pairs(connection, found, query))
-            return Pairs(found.name, by_pair(connection, found, query))
+                return Pairs(found.name, (), span_pair_agreement(connection, found, query))
+            return Pairs(found.name, agreement_by_pair(connection, found, query))
 
     def by_annotator(self, project: str, **asking: Unpack[Asking]) -> list[dict[str, Any]]:
         """Return each annotator's figures, by name, without any test."""
-        from tracker.audit import annotator_rows
+        from tracker.audit import audited_annotator_rows
 
         with self._asked(project, asking, "--by annotator") as (connection, found, query):
-            return annotator_rows(connection, found, choice=query.filter)
+            return audited_annotator_rows(connection, found, choice=query.filter)
 
     def by_item(self, project: str, **asking: Unpack[Asking]) -> list[dict[str, Any]]:
         """Return the votes on each item that has an answer, and how far they disagree."""
-        from tracker.agreement import by_item
+        from tracker.agreement import agreement_by_item
 
         with self._asked(project, asking, "--by item") as (connection, found, query):
-            return list(by_item(connection, found, choice=query.filter))
+            return list(agreement_by_item(connection, found, choice=query.filter))
 
     def by_attribute(
         self, project: str, attribute: str, **asking: Unpack[Asking]
     ) -> GroupedAgreement:
         """Return the figures of the items with each value of an attribute."""
-        from tracker.agreement import by_attribute
+        from tracker.agreement import agreement_by_attribute
 
         way = f"--by attribute:{attribute}"
         with self._asked(project, asking, way) as (connection, found, query):
-            return by_attribute(connection, found, attribute, query)
+            return agreement_by_attribute(connection, found, attribute, query)
 
     def explain(self, project: str, measure: str, **asking: Unpack[Asking]) -> Explanation:
         """Return what a figure is computed from, what was left out, and the formula."""
@@ -104,18 +104,18 @@ class AgreementQuestions(Transactions):
     def influence(self, project: str, of: str, **asking: Unpack[Asking]) -> Influences:
         """Return how a coefficient moves without each ``of``: annotator, item or category."""
         from tracker.agreement import study
-        from tracker.agreement.sensitivity import influence
+        from tracker.agreement.sensitivity import agreement_influences
 
         with self._asked(project, asking, "--influence") as (connection, found, query):
-            return influence(study(connection, found, query), of)
+            return agreement_influences(study(connection, found, query), of)
 
     def merged(self, project: str, merges: Sequence[str], **asking: Unpack[Asking]) -> Assessment:
         """Return the figures as if the categories of each of ``merges``, as "A+B", were one."""
         from tracker.agreement import study
-        from tracker.agreement.sensitivity import merged
+        from tracker.agreement.sensitivity import assess_merged_categories
 
         with self._asked(project, asking, "--merge") as (connection, found, query):
-            return merged(study(connection, found, query), merges)
+            return assess_merged_categories(study(connection, found, query), merges)
 
     def best_merges(self, project: str, **asking: Unpack[Asking]) -> Merges:
         """Return the merges of two categories that raise a coefficient most."""
@@ -150,9 +150,9 @@ class AgreementQuestions(Transactions):
 
         from tracker.compare import compare_states
         from tracker.compare.result import AgainstOther
-        from tracker.compare.states import chosen_answers
+        from tracker.compare.states import compared_chosen_answers
         from tracker.projects.project import find_project
-        from tracker.queries import filter_of
+        from tracker.queries import make_answer_filter
 
         if asking.get("as_of") is not None or asking.get("known_at") is not None:
             raise InvalidOption(
@@ -162,10 +162,10 @@ class AgreementQuestions(Transactions):
             if isinstance(other, str):
                 theirs, asked = find_project(connection, other), query
             else:
-                theirs, asked = found, replace(query, filter=filter_of(**other))
+                theirs, asked = found, replace(query, filter=make_answer_filter(**other))
             called = name or (other if isinstance(other, str) else "other answers")
-            own = chosen_answers(connection, found, query, found.name)
-            others = chosen_answers(connection, theirs, asked, called)
+            own = compared_chosen_answers(connection, found, query, found.name)
+            others = compared_chosen_answers(connection, theirs, asked, called)
             return AgainstOther(**vars(compare_states(connection, others, own, test)))
 
     def self_agreement(self, project: str, **asking: Unpack[Asking]) -> Themselves:
@@ -177,20 +177,22 @@ class AgreementQuestions(Transactions):
 
     def against_gold(self, project: str, **asking: Unpack[Asking]) -> AgainstTruth:
         """Return each annotator's accuracy against the reference, and what they confuse."""
-        from tracker.agreement.against_gold import against_truth
+        from tracker.agreement.against_gold import agreement_against_gold
 
         with self._asked(project, asking, "--gold") as (connection, found, query):
-            return against_truth(connection, found, query)
+            return agreement_against_gold(connection, found, query)
 
     def methods(self, project: str, **asking: Unpack[Asking]) -> Methods:
         """Return the sentences that a paper needs about the first measure, with BibTeX entries."""
         from tracker.agreement import assess
-        from tracker.agreement.assessment import methods
+        from tracker.agreement.assessment import methods_of_assessment
 
         with self._asked(project, asking) as (connection, found, query):
             figures = assess(connection, found, query)
         # Asked for by name it is the first, under whatever name the weights give it.
-        return methods(figures, figures.measures[0].measure if query.measures else None)
+        return methods_of_assessment(
+            figures, figures.measures[0].measure if query.measures else None
+        )
 
     @contextmanager
     def study(self, project: str, query: Query | None = None) -> Iterator[Study]:
@@ -209,10 +211,10 @@ class AgreementQuestions(Transactions):
 
         ``way`` is the option of the command that asks the same, if not all parts of a query fit.
         """
-        from tracker.agreement import check_used, query_of
+        from tracker.agreement import agreement_query, check_agreement_query
 
-        query = query_of(**asking)
+        query = agreement_query(**asking)
         if way is not None:
-            check_used(query, way)
+            check_agreement_query(query, way)
         with self.reading(project, query.filter) as (connection, found):
             yield connection, found, query

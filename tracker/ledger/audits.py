@@ -60,39 +60,39 @@ class Audits(Transactions):
             pseudonyms: replace names with `pseudonyms`.
             suppress_below: leave out figures that rest on fewer answers.
         """
-        from tracker.audit.result import renamed, suppressed
+        from tracker.audit.result import renamed_audit, suppressed_audit
         from tracker.projects.annotators import list_annotators
 
         if suppress_below is not None:
-            audit = suppressed(audit, suppress_below)
+            audit = suppressed_audit(audit, suppress_below)
         if not pseudonyms:
             return audit
         with self.reading(audit.project) as (connection, found):
             ids = {one.name: one.id for one in list_annotators(connection, found)}
-        return renamed(audit, self.pseudonyms(audit.project), ids)
+        return renamed_audit(audit, self.pseudonyms(audit.project), ids)
 
     def pseudonyms(self, project: str) -> dict[int, str]:
         """Return a pseudonym for every annotator, by number; see `projects.pseudonyms`."""
-        from tracker.projects.annotators import pseudonyms
+        from tracker.projects.annotators import annotator_pseudonyms
 
         with self.reading(project) as (connection, found):
-            return pseudonyms(connection, found)
+            return annotator_pseudonyms(connection, found)
 
     def annotator(self, project: str, name: str, *, competence: bool = False) -> dict[str, Any]:
         """Return one annotator's figures beside the others', findings and recorded flags.
 
         With ``competence`` also the probability of a right answer by Dawid and Skene's model.
         """
-        from tracker.audit.annotator_report import annotator_page, competences
+        from tracker.audit.annotator_report import annotator_competences, audited_annotator_page
         from tracker.flags import ALL, list_flags
         from tracker.projects.annotators import find_annotator
 
         with self.reading(project) as (connection, found):
             annotator = find_annotator(connection, found, name)
-            told = annotator_page(connection, found, annotator)
+            told = audited_annotator_page(connection, found, annotator)
             recorded = list_flags(connection, found, states=[ALL], annotator=annotator.name)
             if competence:
-                told["competence"] = competences(connection, found).get(annotator.id)
+                told["competence"] = annotator_competences(connection, found).get(annotator.id)
         return told | {"recorded": [one.to_dict() for one in recorded]}
 
     def annotator_report(self, project: str, name: str, *, suppress_below: int = 5) -> OwnReport:
@@ -102,15 +102,15 @@ class Audits(Transactions):
         InvalidOption for an annotator with no answer that enters the figures.
         """
         from tracker.audit import audit_project, audit_query
-        from tracker.audit.annotator_report import own_report
-        from tracker.audit.result import check_least
+        from tracker.audit.annotator_report import annotator_own_report
+        from tracker.audit.result import check_audit_suppression
         from tracker.projects.annotators import find_annotator
 
-        check_least(suppress_below)
+        check_audit_suppression(suppress_below)
         with self.reading(project) as (connection, found):
             annotator = find_annotator(connection, found, name)
             audited = audit_project(connection, found, audit_query(evidence=_ITEMS))
         mine = next((one for one in audited.annotators if one.id == annotator.id), None)
         if mine is None:
             raise InvalidOption(f"no answer of {annotator.name!r} is counted in {found.name!r}")
-        return own_report(audited, mine, suppress_below)
+        return annotator_own_report(audited, mine, suppress_below)

@@ -56,18 +56,18 @@ class Importing(Transactions):
             project: the project's name; it is made if it is not there.
             how: see `Reading`.
         """
-        from tracker.imports.readers.source import opened
+        from tracker.imports.readers.source import opened_source_files
 
-        with opened(_paths(path)) as sources:
+        with opened_source_files(_paths(path)) as sources:
             return self._import(sources, project, **how)
 
     def import_items(
         self, path: str | Path | Sequence[str | Path], project: str, **how: Unpack[Reading]
     ) -> ImportResult:
         """Register the items of one or more files, which need no answers; as `import_file`."""
-        from tracker.imports.readers.source import opened
+        from tracker.imports.readers.source import opened_source_files
 
-        with opened(_paths(path)) as sources:
+        with opened_source_files(_paths(path)) as sources:
             return self._import(sources, project, items=True, **how)
 
     def import_frame(
@@ -104,18 +104,18 @@ class Importing(Transactions):
         progress: Progress | None = None,
         format: str | None = None,  # noqa: A002 - as the option is named
     ) -> ImportResult:
-        from tracker.imports.column_roles import parse_map
-        from tracker.imports.loader import load, load_items
-        from tracker.imports.readers import check_format
+        from tracker.imports.column_roles import parse_column_roles
+        from tracker.imports.loader import load_import, load_items
+        from tracker.imports.readers import check_reader_format
         from tracker.projects.project import ProjectOptions, project_for_import
 
-        check_format(format)
-        mapped = parse_map(columns, wide=wide, keep=keep, items=items)
+        check_reader_format(format)
+        mapped = parse_column_roles(columns, wide=wide, keep=keep, items=items)
         with self.database.write(keep=not dry_run, bulk=True) as connection:
             project = project_for_import(
                 connection, name, options or ProjectOptions(), create=create
             )
-            return (load_items if items else load)(
+            return (load_items if items else load_import)(
                 connection,
                 project,
                 sources,

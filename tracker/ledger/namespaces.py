@@ -109,9 +109,9 @@ class Notes(Namespace):
 
 def _past_moment(at: date | str) -> int | None:
     from tracker.core import clock
-    from tracker.queries.filter import past_moment
+    from tracker.queries.filter import past_moment_for_filter
 
-    return past_moment("--at", at, clock.now())
+    return past_moment_for_filter("--at", at, clock.now())
 
 
 class CategoryLabels(NamedTuple):
@@ -138,10 +138,10 @@ class Categories(Namespace):
 
     def list(self, project: str) -> CategoryLabels:
         """Return a project's categories in order, with the number of their labels."""
-        from tracker.projects.categories import labels_by_category
+        from tracker.projects.categories import project_labels_by_category
 
         with self._ledger.reading(project) as (connection, found):
-            labels = labels_by_category(connection, found)
+            labels = project_labels_by_category(connection, found)
             return CategoryLabels(found.name, found.closed, labels)
 
     def order(self, project: str, names: Sequence[str]) -> Sequence[str]:
@@ -210,10 +210,10 @@ class Annotators(Namespace):
 
     def list(self, project: str) -> Sequence[AnnotatorLabels]:
         """Return a project's annotators by name, with the number of their labels."""
-        from tracker.projects.annotators import labels_by_annotator, list_annotators
+        from tracker.projects.annotators import list_annotators, project_labels_by_annotator
 
         with self._ledger.reading(project) as (connection, found):
-            labels = labels_by_annotator(connection, found)
+            labels = project_labels_by_annotator(connection, found)
             return [
                 AnnotatorLabels(one, labels.get(one.id, 0))
                 for one in list_annotators(connection, found)
@@ -231,20 +231,20 @@ class Annotators(Namespace):
 
     def kind(self, project: str, name: str, kind: str) -> AnnotatorInfo:
         """Set what an annotator is: human, model or reference; raises InvalidOption."""
-        from tracker.projects.annotators import set_kind
+        from tracker.projects.annotators import set_annotator_kind
 
         with self._ledger.writing(project) as (connection, found):
-            return set_kind(connection, found, name, kind)
+            return set_annotator_kind(connection, found, name, kind)
 
     def alias(self, project: str, name: str, alias: str) -> AnnotatorInfo:
         """Add another name under which an annotator's answers arrive.
 
         Raises InvalidOption for a name that is in use.
         """
-        from tracker.projects.annotators import add_alias
+        from tracker.projects.annotators import add_annotator_alias
 
         with self._ledger.writing(project) as (connection, found):
-            return add_alias(connection, found, name, alias)
+            return add_annotator_alias(connection, found, name, alias)
 
     def merge(self, project: str, name: str, into: str) -> AnnotatorInfo:
         """Merge an annotator into another, who is the same person, and return the other.
@@ -266,21 +266,23 @@ class Annotators(Namespace):
     def erase(self, project: str, name: str) -> Erased:
         """Delete an annotator's answers and names in a project, for good."""
         from tracker.projects.annotator_merge import erase_annotator
-        from tracker.projects.annotators import find_annotator, mentions
+        from tracker.projects.annotators import find_annotator, find_annotator_mentions
 
         with self._ledger.writing(project) as (connection, found):
             annotator = find_annotator(connection, found, name)
             labels = {found.name: erase_annotator(connection, found, name)}
-            return Erased(labels, mentions(connection, [annotator.name, *annotator.aliases]))
+            return Erased(
+                labels, find_annotator_mentions(connection, [annotator.name, *annotator.aliases])
+            )
 
     def erase_everywhere(self, name: str) -> Erased:
         """Delete an annotator's answers and names in all projects of the database, for good."""
-        from tracker.projects.annotator_merge import erase_everywhere
-        from tracker.projects.annotators import mentions
+        from tracker.projects.annotator_merge import erase_annotator_everywhere
+        from tracker.projects.annotators import find_annotator_mentions
 
         with self._ledger.database.write() as connection:
-            labels = erase_everywhere(connection, name)
-            return Erased(labels, mentions(connection, [name.strip()]))
+            labels = erase_annotator_everywhere(connection, name)
+            return Erased(labels, find_annotator_mentions(connection, [name.strip()]))
 
 
 class Flags(Namespace):
@@ -353,10 +355,10 @@ class Flags(Namespace):
     def _act(
         self, project: str, numbers: Sequence[int], action: Action, by: str, note: str | None
     ) -> Sequence[Acted]:
-        from tracker.flags import act
+        from tracker.flags import act_on_flags
 
         with self._ledger.writing(project) as (connection, found):
-            return act(connection, found, numbers, action, by=by, note=note)
+            return act_on_flags(connection, found, numbers, action, by=by, note=note)
 
 
 class Records(Transactions):

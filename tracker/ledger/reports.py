@@ -32,21 +32,21 @@ class Reports(Transactions):
 
     def gate(self, project: str, config: str | Path, **selecting: Unpack[Selecting]) -> GateResult:
         """Return what becomes of each check of the file ``config``."""
-        from tracker.gate import judge, read_config
-        from tracker.queries import filter_of
+        from tracker.gate import judge_gate, read_gate_config
+        from tracker.queries import make_answer_filter
 
-        checks, choice = read_config(Path(config), project), filter_of(**selecting)
+        checks, choice = read_gate_config(Path(config), project), make_answer_filter(**selecting)
         with self.reading(project, choice) as (connection, found):
-            return judge(connection, found, checks, choice)
+            return judge_gate(connection, found, checks, choice)
 
     def gate_config(self, project: str, **selecting: Unpack[Selecting]) -> str:
         """Return the text of a file of checks that the project passes as it is."""
-        from tracker.gate import starting_config
-        from tracker.queries import filter_of
+        from tracker.gate import starting_gate_config
+        from tracker.queries import make_answer_filter
 
-        choice = filter_of(**selecting)
+        choice = make_answer_filter(**selecting)
         with self.reading(project, choice) as (connection, found):
-            return starting_config(connection, found, choice)
+            return starting_gate_config(connection, found, choice)
 
     def compare(
         self,
@@ -66,26 +66,26 @@ class Reports(Transactions):
         project. ``anyway`` compares states of other settings, too; for ``test`` see `against`. The
         other arguments are for states that are no snapshots, whose settings are recorded.
         """
-        from tracker.agreement import query_of
-        from tracker.compare import compare_states, find_states, refuse_unlike
+        from tracker.agreement import agreement_query
+        from tracker.compare import compare_states, find_compared_states, refuse_incomparable_states
         from tracker.projects.project import find_project
 
-        query = query_of(measures=measures, **computing)
+        query = agreement_query(measures=measures, **computing)
         with self.reading(project) as (connection, found):
             second = found if other is None else find_project(connection, other)
-            first, then = find_states(connection, (found, a), (second, b), query)
+            first, then = find_compared_states(connection, (found, a), (second, b), query)
             if not anyway:
-                refuse_unlike(first, then)
+                refuse_incomparable_states(first, then)
             return compare_states(connection, first, then, test)
 
     def status(
         self, project: str, *, as_of: date | str | None = None, known_at: date | str | None = None
     ) -> Status:
         """Return how far the project is, or was."""
-        from tracker.queries import filter_of
+        from tracker.queries import make_answer_filter
         from tracker.status import project_status
 
-        choice = filter_of(as_of=as_of, known_at=known_at)
+        choice = make_answer_filter(as_of=as_of, known_at=known_at)
         with self.reading(project, choice) as (connection, found):
             return project_status(connection, found, choice.as_of or choice.known_at)
 
@@ -105,13 +105,13 @@ class Reports(Transactions):
 
         The rows are read from the database one after another, until the block ends.
         """
-        from tracker.export import LABEL_COLUMNS, standing_labels
-        from tracker.queries import filter_of
+        from tracker.export import LABEL_COLUMNS, exported_labels
+        from tracker.queries import make_answer_filter
 
-        choice = filter_of(**selecting)
+        choice = make_answer_filter(**selecting)
         with (
             self.reading(project, choice) as (connection, found),
-            closing(standing_labels(connection, found, choice=choice)) as rows,
+            closing(exported_labels(connection, found, choice=choice)) as rows,
         ):
             yield Labels(LABEL_COLUMNS, rows)
 

@@ -51,10 +51,10 @@ class Snapshots(Transactions):
             if_changed: record nothing if nothing has changed since the last one of these settings.
             settings: how the figures are computed, and of which answers; they are recorded, too.
         """
-        from tracker.agreement import query_of
+        from tracker.agreement import agreement_query
         from tracker.snapshots import take_snapshot
 
-        query = query_of(**settings)
+        query = agreement_query(**settings)
         with self.writing(project) as (connection, found):
             self._moment(connection, found, query.filter)
             return take_snapshot(
@@ -90,19 +90,19 @@ class Snapshots(Transactions):
 
         ``every`` day, week or month makes a curve; ``since`` and ``until`` say from when to when.
         """
-        from tracker.agreement import query_of
-        from tracker.queries import filter_of
-        from tracker.snapshots import history
-        from tracker.snapshots.curve import check_recorded_alone, rebuilt
+        from tracker.agreement import agreement_query
+        from tracker.queries import make_answer_filter
+        from tracker.snapshots import snapshot_history
+        from tracker.snapshots.curve import check_recorded_curve, rebuilt_curve
 
-        choice = filter_of(**selecting)
+        choice = make_answer_filter(**selecting)
         if every is None:
-            check_recorded_alone(window, choice, interval)
+            check_recorded_curve(window, choice, interval)
             with self.reading(project) as (connection, found):
-                return history(connection, found, measures)
-        query = query_of(measures=measures, interval=interval or "asymmetric", **selecting)
+                return snapshot_history(connection, found, measures)
+        query = agreement_query(measures=measures, interval=interval or "asymmetric", **selecting)
         with self.reading(project, choice) as (connection, found):
-            return rebuilt(connection, found, every, window, query)
+            return rebuilt_curve(connection, found, every, window, query)
 
     def overview(
         self,
@@ -118,13 +118,13 @@ class Snapshots(Transactions):
 
         The arguments that choose are refused, as `history` refuses them without ``every``.
         """
-        from tracker.queries import filter_of
-        from tracker.snapshots.curve import check_recorded_alone
-        from tracker.snapshots.listing import overview
+        from tracker.queries import make_answer_filter
+        from tracker.snapshots.curve import check_recorded_curve
+        from tracker.snapshots.listing import snapshots_overview
 
-        check_recorded_alone(window, filter_of(**selecting), interval)
+        check_recorded_curve(window, make_answer_filter(**selecting), interval)
         with self.reading(project) as (connection, found):
-            return overview(connection, found, measures, last)
+            return snapshots_overview(connection, found, measures, last)
 
     def monitor(
         self,
@@ -141,12 +141,12 @@ class Snapshots(Transactions):
         Each day or week (``every``) has the figure of its own answers alone. ``watch_for`` a
         drop, a rise or a change; ``trends=False`` leaves the slope and the changes out.
         """
-        from tracker.agreement import query_of
-        from tracker.snapshots.monitor import watched
+        from tracker.agreement import agreement_query
+        from tracker.snapshots.monitor import watched_history
 
-        query = query_of(**selecting)
+        query = agreement_query(**selecting)
         with self.reading(project, query.filter) as (connection, found):
-            return watched(
+            return watched_history(
                 connection, found, measure, every, query, trends=trends, watch_for=watch_for
             )
 
@@ -166,9 +166,9 @@ class Snapshots(Transactions):
         progress: Progress | None = None,
     ) -> Verified:
         """Return what is wrong with the project's ledger and snapshots; see `verify_in_turn`."""
-        from tracker.snapshots.verify import verify_in_turn
+        from tracker.snapshots.verify import verify_snapshots_in_turn
 
-        return verify_in_turn(
+        return verify_snapshots_in_turn(
             lambda: self.reading(project), chain_only=chain_only, expect=expect, progress=progress
         )
 
@@ -177,11 +177,11 @@ class Snapshots(Transactions):
 
         Return what becomes of each; with ``dry_run`` what would.
         """
-        from tracker.snapshots.prune import parse_keep, plan, prune
+        from tracker.snapshots.prune import parse_prune_keep, plan_prune, prune_snapshots
 
-        rules = parse_keep(keep)
+        rules = parse_prune_keep(keep)
         if dry_run:
             with self.reading(project) as (connection, found):
-                return plan(connection, found, rules)
+                return plan_prune(connection, found, rules)
         with self.writing(project) as (connection, found):
-            return prune(connection, found, rules)
+            return prune_snapshots(connection, found, rules)

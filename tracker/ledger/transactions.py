@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEFAULT_DATABASE = "sqlite:///tracker.db"
 
 
-def database_url(given: str | None) -> str:
+def ledger_database_url(given: str | None) -> str:
     """Return the URL that is given, or the environment's, or that of a file in this folder."""
     return given or os.environ.get("TRACKER_DATABASE_URL") or DEFAULT_DATABASE
 
@@ -46,19 +46,19 @@ class Transactions:
             if choice is None:
                 yield connection, found
                 return
-            from tracker.projects.settings import project_then
+            from tracker.projects.settings import project_settings_then
             from tracker.storage.as_of import as_it_was
 
             moment = self._moment(connection, found, choice)
             with as_it_was(connection, found.id, moment):
-                yield connection, project_then(connection, found, moment.through)
+                yield connection, project_settings_then(connection, found, moment.through)
 
     def _moment(self, connection: Connection, project: ProjectInfo, choice: AnswerFilter) -> Moment:
         """The state that a choice means; `notice` gets the reservations about it."""
-        from tracker.storage.as_of import moment_of, to_bear_in_mind
+        from tracker.storage.as_of import as_of_caveats, moment_as_of
 
-        moment = moment_of(connection, project.id, choice.as_of, choice.known_at)
-        for sentence in to_bear_in_mind(connection, project.id, moment):
+        moment = moment_as_of(connection, project.id, choice.as_of, choice.known_at)
+        for sentence in as_of_caveats(connection, project.id, moment):
             self.notice(sentence)
         return moment
 

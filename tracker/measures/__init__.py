@@ -14,7 +14,7 @@ from tracker.measures import chance_corrected
 from tracker.measures.citations import SOURCES, Publication
 from tracker.measures.conger_light import conger_kappa
 from tracker.measures.estimate import Estimate
-from tracker.measures.krippendorff import alpha_again, krippendorff_alpha
+from tracker.measures.krippendorff import krippendorff_alpha, resampled_krippendorff_alpha
 from tracker.measures.posterior import Redrawn
 from tracker.measures.sample import Sample
 from tracker.measures.spans.f1 import SPAN_MEASURES
@@ -90,7 +90,7 @@ _ALL = (
         _NONE,
         weighted=True,
         function=chance_corrected.percent_agreement,
-        redrawn=chance_corrected.observed_again,
+        redrawn=chance_corrected.resampled_observed_agreement,
         share=True,
     ),
     Measure(
@@ -103,7 +103,7 @@ _ALL = (
         _CHANCE | {"not_applicable": "there are more than two annotators"},
         weighted=True,
         function=chance_corrected.scott_pi,
-        redrawn=chance_corrected.corrected_again("fleiss"),
+        redrawn=chance_corrected.resampled_chance_corrected("fleiss"),
     ),
     Measure(
         "cohen_kappa",
@@ -152,7 +152,7 @@ _ALL = (
         _CHANCE,
         weighted=True,
         function=chance_corrected.fleiss_kappa,
-        redrawn=chance_corrected.corrected_again("fleiss"),
+        redrawn=chance_corrected.resampled_chance_corrected("fleiss"),
     ),
     Measure(
         "krippendorff_alpha",
@@ -164,7 +164,7 @@ _ALL = (
         SOURCES["krippendorff2011"],
         _CHANCE | {"not_applicable": "no order of the categories; see tracker category order"},
         function=krippendorff_alpha,
-        redrawn=alpha_again,
+        redrawn=resampled_krippendorff_alpha,
     ),
     Measure(
         "gwet_ac1",
@@ -177,7 +177,7 @@ _ALL = (
         answers=("one",),
         weighted=True,
         function=chance_corrected.gwet_ac1,
-        redrawn=chance_corrected.corrected_again("gwet"),
+        redrawn=chance_corrected.resampled_chance_corrected("gwet"),
     ),
     Measure(
         "gwet_ac2",
@@ -190,7 +190,7 @@ _ALL = (
         answers=("one",),
         weighted=True,
         function=chance_corrected.gwet_ac1,
-        redrawn=chance_corrected.corrected_again("gwet"),
+        redrawn=chance_corrected.resampled_chance_corrected("gwet"),
     ),
     Measure(
         "brennan_prediger",
@@ -203,7 +203,7 @@ _ALL = (
         answers=("one",),
         weighted=True,
         function=chance_corrected.brennan_prediger,
-        redrawn=chance_corrected.corrected_again("uniform"),
+        redrawn=chance_corrected.resampled_chance_corrected("uniform"),
     ),
     *(
         Measure(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tracker.core.tallies import Answer
 from tracker.measures.cohen import cohen_kappa
-from tracker.measures.intervals import wilson
+from tracker.measures.intervals import wilson_interval
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class GoldAgreement:
         }
 
 
-def against_gold(
+def accuracy_from_confusion(
     confusion: Mapping[tuple[Answer, Answer], int],
     items: int,
     categories: Sequence[int] = (),
@@ -85,7 +85,7 @@ def against_gold(
     answers = sum(confusion.values())
     low, high = None, None
     if confidence is not None and kappa.observed is not None:
-        low, high = wilson(kappa.observed, answers, confidence)
+        low, high = wilson_interval(kappa.observed, answers, confidence)
     return GoldAgreement(
         items=items,
         answers=answers,

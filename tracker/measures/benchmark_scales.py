@@ -147,7 +147,7 @@ def benchmark(
     return Benchmark(steps[reached][1], above[reached], memberships, scale, level)
 
 
-def readings(figure: Coefficient) -> dict[str, object] | None:
+def benchmark_readings(figure: Coefficient) -> dict[str, object] | None:
     """Return a coefficient in the words of every scale, as JSON; None if no scale applies.
 
     ``benchmark`` is the word of Landis and Koch that its error leaves it with.

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 _AT_A_TIME = 4_000_000  # drawn numbers held together: 32 MB
 
 
-def draws(sample: Sample, replicates: int, seed: int) -> Iterator[Floats]:
+def bootstrap_draws(sample: Sample, replicates: int, seed: int) -> Iterator[Floats]:
     """Yield numbers of items of each pattern in samples of equal size, drawn with replacement.
 
     Items of one pattern are alike, so that a draw of all items is one draw from a multinomial
@@ -68,7 +68,7 @@ def bootstrap(
         if c.value is not None and (again := MEASURES[c.measure].redrawn) is not None
     }
     values: dict[str, list[Floats]] = {name: [] for name in redrawn}
-    for items in draws(sample, replicates, seed) if redrawn else ():
+    for items in bootstrap_draws(sample, replicates, seed) if redrawn else ():
         for name, again in redrawn.items():
             values[name].append(again(sample, items))
     return [

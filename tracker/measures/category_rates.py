@@ -20,14 +20,14 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from tracker.core.tallies import ItemPatterns, Pattern, answers_in
+from tracker.core.tallies import ItemPatterns, Pattern, answers_in_pattern
 from tracker.measures import one_vs_rest
-from tracker.measures.bootstrap import draws
+from tracker.measures.bootstrap import bootstrap_draws
 from tracker.measures.coefficient import NO_OVERLAP, NO_SPREAD
-from tracker.measures.confidence_bounds import ASYMMETRIC, check_interval
+from tracker.measures.confidence_bounds import ASYMMETRIC, check_interval_method
 from tracker.measures.estimate import Floats
-from tracker.measures.intervals import check_confidence, wilson
-from tracker.measures.posterior import FEW, gammas, quantiles, supposed_apart
+from tracker.measures.intervals import check_confidence, wilson_interval
+from tracker.measures.posterior import FEW, posterior_gamma_draws, posterior_quantiles, prior_splits
 from tracker.measures.sample import Sample
 
 Holding: TypeAlias = tuple[int, int]
@@ -128,7 +128,7 @@ def category_rates(
         InvalidOption: the confidence level is not in (0, 1), or there is no such interval.
     """
     check_confidence(confidence)
-    check_interval(interval)
+    check_interval_method(interval)
     holdings: dict[int, Counter[Holding]] = {category: Counter() for category in categories}
     compared = 0
     for pattern, items in patterns:
@@ -149,7 +149,7 @@ def _rate(
     sums = RateSums()
     for (answers, holding), items in held.items():
         sums.add_answers(answers, holding, items)
-    found = rate_of(category, sums, compared, confidence)
+    found = rate_of_category(category, sums, compared, confidence)
     if interval != ASYMMETRIC or found.rate is None or sums.items >= FEW:
         return found
     likely = _likely(held, confidence)
@@ -169,18 +169,18 @@ def _likely(held: Mapping[Holding, int], confidence: float) -> tuple[float, floa
     for (answers, _), number in items.items():
         sizes[answers] += round(number)
     size = max(sizes, key=lambda answers: (sizes[answers], answers))
-    splits, each = supposed_apart(size)
+    splits, each = prior_splits(size)
     for holding, supposed in [*((split, each) for split in splits), (size, 0.5)]:
         items[size, holding] = items.get((size, holding), 0.0) + supposed
     ordered = sorted(items)
-    drawn = gammas(tuple(items[one] for one in ordered), confidence)
+    drawn = posterior_gamma_draws(tuple(items[one] for one in ordered), confidence)
     pairs = []
     for answers, holding in ordered:
         sums = RateSums()
         sums.add_answers(answers, holding, 1)
         pairs.append((sums.agreements, sums.potential))
     agreeing, potential = (drawn @ np.array(pairs, dtype=np.float64)).T
-    return quantiles(agreeing / potential, confidence)
+    return posterior_quantiles(agreeing / potential, confidence)
 
 
 @lru_cache(maxsize=4096)  # a curve has the same patterns at each of its points
@@ -190,10 +190,12 @@ def _holding(pattern: Pattern) -> tuple[int, tuple[tuple[int, int], ...]]:
     for answer, count in pattern:
         for category in answer:
             holding[category] += count
-    return answers_in(pattern), tuple(holding.items())
+    return answers_in_pattern(pattern), tuple(holding.items())
 
 
-def rate_of(category: int, sums: RateSums, compared: int, confidence: float) -> CategoryRate:
+def rate_of_category(
+    category: int, sums: RateSums, compared: int, confidence: float
+) -> CategoryRate:
     """Return the rate of one category from its sums over ``compared`` items with two answers."""
     agreements, potential = sums.agreements, sums.potential
     if not potential:
@@ -207,9 +209,9 @@ def rate_of(category: int, sums: RateSums, compared: int, confidence: float) -> 
         error = math.sqrt(compared * residuals / (compared - 1)) / potential**2
     if error:
         size, freedom = rate * (1 - rate) / error**2, sums.items - 1
-        low, high = wilson(rate, size, confidence, freedom)
+        low, high = wilson_interval(rate, size, confidence, freedom)
     else:
-        low, high = wilson(rate, sums.items, confidence)
+        low, high = wilson_interval(rate, sums.items, confidence)
     return CategoryRate(
         category=category,
         labels=sums.labels,
@@ -248,7 +250,7 @@ class Summary:
     passed_over: tuple[CategoryRate, ...] = ()
 
 
-def summary(rates: Iterable[CategoryRate]) -> Summary:
+def category_rate_summary(rates: Iterable[CategoryRate]) -> Summary:
     """Return the lowest, the mean and the median of the defined rates."""
     defined = [(rate.rate, rate) for rate in rates if rate.rate is not None]
     if not defined:
@@ -266,7 +268,7 @@ def _pairs(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
     shape = (len(categories), len(sample.table.items))
     agreeing, potential = np.zeros(shape), np.zeros(shape)
     sizes = sample.table.sizes
-    for place, (pattern, number) in one_vs_rest.holding(sample, categories).items():
+    for place, (pattern, number) in one_vs_rest.one_vs_rest_patterns(sample, categories).items():
         answers = sizes[pattern]
         others = answers - number
         agreeing[place, pattern] = number * (number - 1) / 2
@@ -274,7 +276,7 @@ def _pairs(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
     return agreeing, potential
 
 
-def rate_influences(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
+def category_rate_influences(sample: Sample, categories: Sequence[int]) -> tuple[Floats, Floats]:
     """Return one item's influence on each category's rate, (C, P); and where it could agree.
 
     Returns:
@@ -291,7 +293,7 @@ def rate_influences(sample: Sample, categories: Sequence[int]) -> tuple[Floats, 
     return influence, np.where(potential > 0, 0.0, np.nan)
 
 
-def clustered_rate(
+def clustered_category_rate(
     rate: CategoryRate, squares: float, clusters: int, could_agree: int
 ) -> CategoryRate:
     """Return a rate with the error of clusters of items; Wilson's bounds on the effective size.
@@ -310,7 +312,7 @@ def clustered_rate(
     if error < NO_SPREAD:
         return rate
     size = rate.rate * (1 - rate.rate) / error**2
-    low, high = wilson(rate.rate, size, rate.confidence, could_agree - 1)
+    low, high = wilson_interval(rate.rate, size, rate.confidence, could_agree - 1)
     return replace(rate, standard_error=error, ci_low=low, ci_high=high)
 
 
@@ -323,7 +325,7 @@ def bootstrapped_rates(
     """
     agreeing, potential = _pairs(sample, [rate.category for rate in rates])
     parts = []
-    for items in draws(sample, replicates, seed):
+    for items in bootstrap_draws(sample, replicates, seed):
         upper, lower = items @ agreeing.T, items @ potential.T
         parts.append(np.divide(upper, lower, out=np.full(upper.shape, np.nan), where=lower > 0))
     values = np.concatenate(parts).T

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.measures.coefficient import NOT_APPLICABLE, Parts
-from tracker.measures.estimate import Estimate, single_category, undefined
+from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
 from tracker.measures.posterior import Redrawn
 from tracker.measures.sample import Sample
 
@@ -71,12 +71,12 @@ def percent_agreement(sample: Sample) -> Estimate:
         items: the items of two answers are a random part of the sample, not its size.
     """
     if sample.why_not is not None:
-        return undefined("percent_agreement", sample.why_not, reading=sample.reading)
+        return undefined_estimate("percent_agreement", sample.why_not, reading=sample.reading)
     return Estimate(
         "percent_agreement",
         sample.observed,
         parts=Parts(sample.observed),
-        influence=observed_influence(sample),
+        influence=observed_agreement_influence(sample),
         counts=sample.table.items,
         items=sample.compared,
         compared=sample.compared,
@@ -86,7 +86,7 @@ def percent_agreement(sample: Sample) -> Estimate:
     )
 
 
-def observed_again(sample: Sample, items: Floats) -> Floats:
+def resampled_observed_agreement(sample: Sample, items: Floats) -> Floats:
     """Return observed agreement of samples drawn anew."""
     return sample.mean_agreement(items)
 
@@ -97,7 +97,7 @@ def _pair_weighted(sample: Sample) -> float:
     return float(pairs @ sample.agreement) / float(pairs.sum())
 
 
-def observed_influence(sample: Sample) -> Floats:
+def observed_agreement_influence(sample: Sample) -> Floats:
     """Return one item's influence on observed agreement, by pattern, (P,); 0 below two answers."""
     apart = np.where(sample.table.sizes > 1, sample.agreement - sample.observed, 0.0)
     influence: Floats = apart / sample.compared
@@ -118,7 +118,7 @@ def fleiss_kappa(sample: Sample) -> Estimate:
         answers and for weights is Gwet's (2014, chapters 2 and 3), the error a linearization of
         the ratio of means.
     """
-    return _drawn_anew(corrected("fleiss_kappa", sample, CHANCES["fleiss"]), sample)
+    return _drawn_anew(chance_corrected_estimate("fleiss_kappa", sample, CHANCES["fleiss"]), sample)
 
 
 def scott_pi(sample: Sample) -> Estimate:
@@ -130,15 +130,15 @@ def scott_pi(sample: Sample) -> Estimate:
         Scott (1955), Public Opin. Q. 19, 321.
     """
     if sample.items and sample.annotators > 2:
-        return undefined("scott_pi", NOT_APPLICABLE, reading=sample.reading)
-    return _drawn_anew(corrected("scott_pi", sample, CHANCES["fleiss"]), sample)
+        return undefined_estimate("scott_pi", NOT_APPLICABLE, reading=sample.reading)
+    return _drawn_anew(chance_corrected_estimate("scott_pi", sample, CHANCES["fleiss"]), sample)
 
 
 def _drawn_anew(estimate: Estimate, sample: Sample) -> Estimate:
-    return replace(estimate, sample=sample, redrawn=corrected_again("fleiss"))
+    return replace(estimate, sample=sample, redrawn=resampled_chance_corrected("fleiss"))
 
 
-def corrected_again(chance: str) -> Redrawn:
+def resampled_chance_corrected(chance: str) -> Redrawn:
     """Return a coefficient corrected by one of `CHANCES`, of samples drawn anew.
 
     NaN if undefined.
@@ -148,12 +148,12 @@ def corrected_again(chance: str) -> Redrawn:
         drawn = np.maximum(items.sum(axis=1, keepdims=True), 1)
         shares = sample.table.sums(sample.entry_shares, items) / drawn
         expected = CHANCES[chance].expected(sample, shares)
-        return ratio(sample.mean_agreement(items) - expected, 1 - expected)
+        return coefficient_quotients(sample.mean_agreement(items) - expected, 1 - expected)
 
     return values
 
 
-def ratio(upper: Floats, lower: Floats) -> Floats:
+def coefficient_quotients(upper: Floats, lower: Floats) -> Floats:
     """Return the quotients; NaN if the denominator is 0 but for rounding."""
     quotients: Floats = np.divide(
         upper, lower, out=np.full(upper.shape, np.nan), where=lower > 1e-15
@@ -176,8 +176,8 @@ def gwet_ac1(sample: Sample) -> Estimate:
     """
     name = "gwet_ac1" if sample.weighting.nominal else "gwet_ac2"
     if sample.why_not is None and _possible(sample) < 2:
-        return single_category(name, sample.items, reading=sample.reading)
-    return replace(corrected(name, sample, CHANCES["gwet"]), of_pairs=True)
+        return single_category_estimate(name, sample.items, reading=sample.reading)
+    return replace(chance_corrected_estimate(name, sample, CHANCES["gwet"]), of_pairs=True)
 
 
 def brennan_prediger(sample: Sample) -> Estimate:
@@ -191,28 +191,30 @@ def brennan_prediger(sample: Sample) -> Estimate:
         Brennan and Prediger (1981), Educ. Psychol. Meas. 41, 687; weights: Gwet (2014).
     """
     if sample.why_not is None and _possible(sample) < 2:
-        return single_category("brennan_prediger", sample.items, reading=sample.reading)
-    return replace(corrected("brennan_prediger", sample, CHANCES["uniform"]), of_pairs=True)
+        return single_category_estimate("brennan_prediger", sample.items, reading=sample.reading)
+    return replace(
+        chance_corrected_estimate("brennan_prediger", sample, CHANCES["uniform"]), of_pairs=True
+    )
 
 
-def corrected(measure: str, sample: Sample, chance: Chance) -> Estimate:
+def chance_corrected_estimate(measure: str, sample: Sample, chance: Chance) -> Estimate:
     """Return a coefficient corrected by a chance that depends only on the answers' shares."""
     if not sample.items:
-        return undefined(measure, sample.why_not or "", reading=sample.reading)
+        return undefined_estimate(measure, sample.why_not or "", reading=sample.reading)
     expected = float(chance.expected(sample, sample.shares))
     if sample.why_not is not None:
-        return undefined(
+        return undefined_estimate(
             measure, sample.why_not, sample.items, Parts(None, expected), reading=sample.reading
         )
     if 1 - expected < 1e-15:  # below the rounding of a sum of shares; a real gap is 1 / items
-        return single_category(measure, sample.items, reading=sample.reading)
+        return single_category_estimate(measure, sample.items, reading=sample.reading)
     value = (sample.observed - expected) / (1 - expected)
     slope = chance.slope(sample, sample.shares)
     by_chance = (
         sample.table.over_patterns(sample.entry_shares * slope[sample.table.answer])
         - slope @ sample.shares
     ) / sample.items
-    influence = (observed_influence(sample) - (1 - value) * by_chance) / (1 - expected)
+    influence = (observed_agreement_influence(sample) - (1 - value) * by_chance) / (1 - expected)
     return Estimate(
         measure,
         value,

@@ -14,7 +14,7 @@ class Publication(NamedTuple):
     fields: Mapping[str, str]
 
 
-def article(
+def article_citation(
     key: str,
     author: str,
     title: str,
@@ -37,50 +37,50 @@ def article(
 
 
 _PUBLICATIONS = (
-    article(
+    article_citation(
         "brennan1981",
         "Brennan, Robert L. and Prediger, Dale J.",
         "Coefficient kappa: Some uses, misuses, and alternatives",
         "Educational and Psychological Measurement", 1981, 41, "687-699",
         "10.1177/001316448104100307",
     ),
-    article(
+    article_citation(
         "cohen1960",
         "Cohen, Jacob",
         "A coefficient of agreement for nominal scales",
         "Educational and Psychological Measurement", 1960, 20, "37-46",
         "10.1177/001316446002000104",
     ),
-    article(
+    article_citation(
         "cohen1968",
         "Cohen, Jacob",
         "Weighted kappa: Nominal scale agreement with provision for scaled disagreement or "
         "partial credit",
         "Psychological Bulletin", 1968, 70, "213-220", "10.1037/h0026256",
     ),
-    article(
+    article_citation(
         "conger1980",
         "Conger, Anthony J.",
         "Integration and generalization of kappas for multiple raters",
         "Psychological Bulletin", 1980, 88, "322-328", "10.1037/0033-2909.88.2.322",
     ),
-    article(
+    article_citation(
         "efron1979",
         "Efron, Bradley", "Bootstrap methods: Another look at the jackknife",
         "The Annals of Statistics", 1979, 7, "1-26", "10.1214/aos/1176344552",
     ),
-    article(
+    article_citation(
         "fleiss1969",
         "Fleiss, Joseph L. and Cohen, Jacob and Everitt, B. S.",
         "Large sample standard errors of kappa and weighted kappa",
         "Psychological Bulletin", 1969, 72, "323-327", "10.1037/h0028106",
     ),
-    article(
+    article_citation(
         "fleiss1971",
         "Fleiss, Joseph L.", "Measuring nominal scale agreement among many raters",
         "Psychological Bulletin", 1971, 76, "378-382", "10.1037/h0031619",
     ),
-    article(
+    article_citation(
         "gwet2008",
         "Gwet, Kilem Li",
         "Computing inter-rater reliability and its variance in the presence of high agreement",
@@ -98,14 +98,14 @@ _PUBLICATIONS = (
             "year": "2014",
         },
     ),
-    article(
+    article_citation(
         "hripcsak2005",
         "Hripcsak, George and Rothschild, Adam S.",
         "Agreement, the F-measure, and reliability in information retrieval",
         "Journal of the American Medical Informatics Association", 2005, 12, "296-298",
         "10.1197/jamia.M1733",
     ),
-    article(
+    article_citation(
         "krippendorff1995",
         "Krippendorff, Klaus",
         "On the reliability of unitizing continuous data",
@@ -121,13 +121,13 @@ _PUBLICATIONS = (
             "year": "2011",
         },
     ),
-    article(
+    article_citation(
         "landis1977",
         "Landis, J. Richard and Koch, Gary G.",
         "The measurement of observer agreement for categorical data",
         "Biometrics", 1977, 33, "159-174", "10.2307/2529310",
     ),
-    article(
+    article_citation(
         "light1971",
         "Light, Richard J.",
         "Measures of response agreement for qualitative data: Some generalizations and "
@@ -145,19 +145,19 @@ _PUBLICATIONS = (
             "year": "2006",
         },
     ),
-    article(
+    article_citation(
         "rubin1981",
         "Rubin, Donald B.",
         "The Bayesian bootstrap",
         "The Annals of Statistics", 1981, 9, "130-134", "10.1214/aos/1176345338",
     ),
-    article(
+    article_citation(
         "scott1955",
         "Scott, William A.",
         "Reliability of content analysis: The case of nominal scale coding",
         "Public Opinion Quarterly", 1955, 19, "321-325", "10.1086/266577",
     ),
-    article(
+    article_citation(
         "wilson1927",
         "Wilson, Edwin B.",
         "Probable inference, the law of succession, and statistical inference",
@@ -198,6 +198,6 @@ KAPPAS: Final = ("cohen_kappa", "fleiss_kappa", "conger_kappa", "light_kappa")
 """Cohen's is of two annotators, the others of any number."""
 
 
-def full_name(name: str) -> str:
+def full_measure_name(name: str) -> str:
     """Return the full name of a measure for a short one; any other name unchanged."""
     return SHORT_NAMES.get(name.strip().lower(), name)

@@ -21,15 +21,20 @@ from tracker.measures.coefficient import (
     Detail,
     Parts,
 )
-from tracker.measures.confidence_bounds import ASYMMETRIC, Spread, bounds, check_interval
+from tracker.measures.confidence_bounds import (
+    ASYMMETRIC,
+    Spread,
+    check_interval_method,
+    spread_bounds,
+)
 from tracker.measures.estimate import Estimate
 from tracker.measures.intervals import (
     check_confidence,
+    confidence_intervals,
     degrees_of_freedom,
-    intervals,
-    log_intervals,
+    log_confidence_intervals,
 )
-from tracker.measures.pattern_table import summed, table_of
+from tracker.measures.pattern_table import pattern_table_of, pattern_table_sums
 from tracker.measures.sample import Sample
 from tracker.measures.weights import Weighting, weights
 
@@ -76,7 +81,7 @@ class _Kappas:
     influence: Floats
 
 
-def cells_of(
+def kappa_cells(
     tables: Sequence[Mapping[tuple[Answer, Answer], int]], answers: Sequence[Answer] = ()
 ) -> Cells:
     """Return cross-tables ``{(answer of the first, answer of the second): items}`` as arrays.
@@ -113,7 +118,7 @@ def cohen_kappa(
         weighting: agreement weights over the answers in ascending order, or over declared ones.
         interval: how the bounds are made.
     """
-    return next(cohen_kappas(cells_of([table]), confidence, weighting, interval))
+    return next(cohen_kappas(kappa_cells([table]), confidence, weighting, interval))
 
 
 def cohen_kappas(
@@ -144,7 +149,7 @@ def cohen_kappas(
     """
     weighting = weighting or weights("identity", cells.answers)
     check_confidence(confidence)
-    check_interval(interval)
+    check_interval_method(interval)
     details = {"weights": weighting.name}
     method = "log" if interval == ASYMMETRIC else interval
     for _, part in _parts(cells):
@@ -173,13 +178,13 @@ def _ordinary(
 ) -> tuple[Floats, Floats]:
     """Return the bounds of pairs with an error, by a formula; NaN for others."""
     if interval != ASYMMETRIC:
-        return intervals(found.value, found.error, found.items, confidence)
+        return confidence_intervals(found.value, found.error, found.items, confidence)
     low, high = np.full(found.value.shape, np.nan), np.full(found.value.shape, np.nan)
     value, error, items, fourths = (
         column[ordinary] for column in (found.value, found.error, found.items, found.fourths)
     )
     freedom = degrees_of_freedom(items, error**2, fourths)
-    low[ordinary], high[ordinary] = log_intervals(value, error, freedom, confidence)
+    low[ordinary], high[ordinary] = log_confidence_intervals(value, error, freedom, confidence)
     return low, high
 
 
@@ -198,7 +203,7 @@ def _likely(
         patterns[make_pattern([cells.answers[one], cells.answers[other]])] += items
     if patterns.total() < 2:
         return None
-    both = Sample(table_of(ItemPatterns(patterns), cells.answers), 2, weighting)
+    both = Sample(pattern_table_of(ItemPatterns(patterns), cells.answers), 2, weighting)
     return Estimate("cohen_kappa", value, twin=fleiss_kappa(both)).likely(confidence)
 
 
@@ -233,13 +238,15 @@ def _kappas(cells: Cells, weighting: Weighting) -> _Kappas:
     count = cells.items.astype(np.float64)
 
     def marginal(codes: Integers) -> Floats:
-        return summed(pair * answers + codes, count, cells.pairs * answers).reshape(shape)
+        return pattern_table_sums(pair * answers + codes, count, cells.pairs * answers).reshape(
+            shape
+        )
 
     first, second = marginal(cells.first), marginal(cells.second)
     items = first.sum(axis=1)
     agreement = weighting.between(cells.first, cells.second)
     # In whole items as long as weights are whole: then "all alike" is an equality.
-    agreed = summed(pair, agreement * count, cells.pairs)
+    agreed = pattern_table_sums(pair, agreement * count, cells.pairs)
     from_second, from_first = weighting.against(second), weighting.against(first)
     chance = (first * from_second).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -249,8 +256,8 @@ def _kappas(cells: Cells, weighting: Weighting) -> _Kappas:
         by_chance = (from_second[pair, cells.first] + from_first[pair, cells.second]) / items[pair]
         change = (agreement - observed[pair]) - (1 - value[pair]) * (by_chance - 2 * expected[pair])
         influence = change / (items * room)[pair]
-    error = np.sqrt(summed(pair, count * influence**2, cells.pairs))
-    fourths = summed(pair, count * influence**4, cells.pairs)
+    error = np.sqrt(pattern_table_sums(pair, count * influence**2, cells.pairs))
+    fourths = pattern_table_sums(pair, count * influence**4, cells.pairs)
     return _Kappas(items, observed, expected, value, error, fourths, influence)
 
 
@@ -265,7 +272,7 @@ def _coefficient(
             "cohen_kappa", None, SINGLE_CATEGORY, 1.0, 1.0,
             confidence=confidence, items=of.items, details=details,
         )  # fmt: skip
-    limits = bounds(of, confidence, interval)
+    limits = spread_bounds(of, confidence, interval)
     return Coefficient(
         "cohen_kappa",
         of.value,

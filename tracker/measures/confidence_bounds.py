@@ -16,13 +16,18 @@ import numpy as np
 
 from tracker.core.errors import InvalidOption
 from tracker.measures.coefficient import NO_SPREAD, Parts
-from tracker.measures.intervals import bounds_without_spread, interval, log_intervals, wilson
+from tracker.measures.intervals import (
+    confidence_interval,
+    interval_without_spread,
+    log_confidence_intervals,
+    wilson_interval,
+)
 
 ASYMMETRIC: Final = "asymmetric"
 INTERVALS: Final = (ASYMMETRIC, "t")
 
 
-def check_interval(name: str) -> None:
+def check_interval_method(name: str) -> None:
     """Raise InvalidOption for an unknown method."""
     if name not in INTERVALS:
         raise InvalidOption(f"there is no interval {name!r}", f"one of: {', '.join(INTERVALS)}")
@@ -72,7 +77,7 @@ class Spread:
         return min(-1.0, -expected / (1 - expected)) if self.of_pairs else -1.0
 
 
-def bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Bounds:
+def spread_bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Bounds:
     """Return the bounds that an error over items supports.
 
     Args:
@@ -82,13 +87,13 @@ def bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Bounds:
 
     Returns:
         Below two items compared: none. An error of 0: the posterior's; else those of
-        `bounds_without_spread` for a plain agreement; for a perfect figure corrected for chance
+        `interval_without_spread` for a plain agreement; for a perfect figure corrected for chance
         the same bound of the observed agreement with the expected one held; otherwise none.
 
     Raises:
         InvalidOption: the confidence level is not in (0, 1), or there is no such interval.
     """
-    check_interval(how)
+    check_interval_method(how)
     if of.compared < 2:
         return Bounds(None, None, None)
     if how == ASYMMETRIC and of.likely is not None:
@@ -97,12 +102,12 @@ def bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Bounds:
         return _without_spread(of, confidence)
     if how != ASYMMETRIC:
         low = 0.0 if of.least == 0 else -1.0
-        return Bounds(*interval(of.value, of.error, of.items, confidence, low=low), "t")
+        return Bounds(*confidence_interval(of.value, of.error, of.items, confidence, low=low), "t")
     if of.of_pairs:
         return Bounds(*_wilson(of, confidence), "Wilson")
     freedom = of.items - 1.0 if of.freedom is None else of.freedom
     value, error, freed = np.array([[of.value], [of.error], [freedom]])
-    below, above = log_intervals(value, error, freed, confidence)
+    below, above = log_confidence_intervals(value, error, freed, confidence)
     return Bounds(float(below[0]), float(above[0]), "log")
 
 
@@ -111,18 +116,18 @@ def _wilson(of: Spread, confidence: float) -> tuple[float, float]:
     least = min(of.least, of.value)
     share, error = (of.value - least) / (1 - least), of.error / (1 - least)
     if not 0 < share < 1:  # an error without room for it: the chance term alone varies
-        return interval(of.value, of.error, of.items, confidence, low=least)
-    low, high = wilson(share, share * (1 - share) / error**2, confidence, of.items - 1)
+        return confidence_interval(of.value, of.error, of.items, confidence, low=least)
+    low, high = wilson_interval(share, share * (1 - share) / error**2, confidence, of.items - 1)
     return least + low * (1 - least), least + high * (1 - least)
 
 
 def _without_spread(of: Spread, confidence: float) -> Bounds:
     parts = of.parts
     if parts.expected is None and parts.expected_disagreement is None:
-        found = bounds_without_spread(of.value, of.compared, confidence)
+        found = interval_without_spread(of.value, of.compared, confidence)
         return Bounds(*found, "one-sided exact")
     if parts.observed == 1 and parts.expected is not None:
-        lowest, _ = bounds_without_spread(1.0, of.compared, confidence)
+        lowest, _ = interval_without_spread(1.0, of.compared, confidence)
         corrected = (lowest - parts.expected) / (1 - parts.expected)
         return Bounds(max(-1.0, corrected), 1.0, "one-sided exact")
     return Bounds(None, None, None)

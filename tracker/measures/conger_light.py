@@ -14,8 +14,8 @@ from tracker.core.tallies import Answer, JointPattern
 from tracker.measures.chance_corrected import fleiss_kappa
 from tracker.measures.coefficient import NO_OVERLAP, Coefficient, Parts
 from tracker.measures.cohen import Cells, kappa_influences
-from tracker.measures.estimate import Estimate, single_category, undefined
-from tracker.measures.pattern_table import every_two
+from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
+from tracker.measures.pattern_table import pattern_entry_pairs
 from tracker.measures.sample import Sample
 
 Floats = NDArray[np.float64]
@@ -36,15 +36,17 @@ def conger_kappa(sample: Sample) -> Estimate:
         Conger (1980), Psychol. Bull. 88, 322; missing answers and weights: Gwet (2014).
     """
     if sample.annotators < 2 or not sample.items:
-        return undefined("conger_kappa", sample.why_not or "", sample.items, reading=sample.reading)
+        return undefined_estimate(
+            "conger_kappa", sample.why_not or "", sample.items, reading=sample.reading
+        )
     expected = _expected(sample, _own_shares(sample))
     if sample.why_not is not None:
         parts = Parts(None, expected)
-        return undefined(
+        return undefined_estimate(
             "conger_kappa", sample.why_not, sample.items, parts, reading=sample.reading
         )
     if 1 - expected < 1e-15:
-        return single_category("conger_kappa", sample.items, reading=sample.reading)
+        return single_category_estimate("conger_kappa", sample.items, reading=sample.reading)
     return Estimate(
         "conger_kappa",
         (sample.observed - expected) / (1 - expected),
@@ -149,7 +151,7 @@ def _agreements(
     """Return the mean weight of each row's pairs of annotators, and how many answers it has."""
     sizes = np.bincount(owner, minlength=rows).astype(np.float64)
     sums = np.zeros(rows)
-    for first, second in every_two(owner):
+    for first, second in pattern_entry_pairs(owner):
         sums += 2 * np.bincount(
             owner[first], sample.weighting.between(what[first], what[second]), rows
         )
@@ -173,13 +175,13 @@ def light_kappa(sample: Sample, kappas: Sequence[Coefficient]) -> Estimate:
     """
     reading = sample.reading
     if sample.why_not is not None:
-        return undefined("light_kappa", sample.why_not, sample.items, reading=reading)
+        return undefined_estimate("light_kappa", sample.why_not, sample.items, reading=reading)
     if len(kappas) < sample.annotators * (sample.annotators - 1) // 2:
-        return undefined("light_kappa", NO_OVERLAP, sample.compared, reading=reading)
+        return undefined_estimate("light_kappa", NO_OVERLAP, sample.compared, reading=reading)
     values = [kappa.value for kappa in kappas if kappa.value is not None]
     if len(values) < len(kappas):
         reason = next(kappa.undefined for kappa in kappas if kappa.undefined)
-        return undefined("light_kappa", reason, sample.compared, reading=reading)
+        return undefined_estimate("light_kappa", reason, sample.compared, reading=reading)
     return Estimate(
         "light_kappa",
         sum(values) / len(values),

@@ -10,9 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.measures.coefficient import NO_SPREAD, SINGLE_CATEGORY, Coefficient, Detail, Parts
-from tracker.measures.confidence_bounds import ASYMMETRIC, Spread, bounds, check_interval
+from tracker.measures.confidence_bounds import (
+    ASYMMETRIC,
+    Spread,
+    check_interval_method,
+    spread_bounds,
+)
 from tracker.measures.intervals import check_confidence, degrees_of_freedom
-from tracker.measures.posterior import Redrawn, likely
+from tracker.measures.posterior import Redrawn, posterior_bounds
 from tracker.measures.sample import Sample
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -99,7 +104,7 @@ class Estimate:
         if self.twin is None or self.twin.value is None:
             if self.sample is None or self.redrawn is None:
                 return None
-            return likely(self.sample, self.redrawn, confidence)
+            return posterior_bounds(self.sample, self.redrawn, confidence)
         found, room = self.twin.likely(confidence), 1 - self.twin.value
         if found is None or room < NO_SPREAD:
             return found
@@ -121,7 +126,7 @@ class Estimate:
         Raises InvalidOption for a confidence level outside 0 to 1, or an unknown interval.
         """
         check_confidence(confidence)
-        check_interval(interval)
+        check_interval_method(interval)
         plain = Coefficient(
             self.measure,
             self.value,
@@ -146,7 +151,7 @@ class Estimate:
             self.likely(confidence) if asymmetric else None,
             self.of_pairs,
         )
-        limits = bounds(spread, confidence, interval)
+        limits = spread_bounds(spread, confidence, interval)
         return replace(
             plain,
             standard_error=error,
@@ -156,7 +161,7 @@ class Estimate:
         )
 
 
-def undefined(
+def undefined_estimate(
     measure: str,
     reason: str,
     items: int = 0,
@@ -168,9 +173,9 @@ def undefined(
     return Estimate(measure, None, reason, parts, items=items, reading=reading)
 
 
-def single_category(measure: str, items: int, *, reading: dict[str, str]) -> Estimate:
+def single_category_estimate(measure: str, items: int, *, reading: dict[str, str]) -> Estimate:
     """Return nothing but one category was given.
 
     Agreement is certain, and 0 / 0 is no coefficient.
     """
-    return undefined(measure, SINGLE_CATEGORY, items, Parts(1.0, 1.0), reading=reading)
+    return undefined_estimate(measure, SINGLE_CATEGORY, items, Parts(1.0, 1.0), reading=reading)

@@ -27,7 +27,9 @@ class Shift(NamedTuple):
     high: float | None
 
 
-def shift_of_two(first: Sequence[float], second: Sequence[float], confidence: float) -> Shift:
+def hodges_lehmann_shift(
+    first: Sequence[float], second: Sequence[float], confidence: float
+) -> Shift:
     """Return the median of all differences, a value of the first less one of the second.
 
     Args:
@@ -60,7 +62,7 @@ def shift_of_two(first: Sequence[float], second: Sequence[float], confidence: fl
     return _shift(at, pairs, rank)
 
 
-def shift_of_pairs(differences: Sequence[float], confidence: float) -> Shift:
+def paired_hodges_lehmann_shift(differences: Sequence[float], confidence: float) -> Shift:
     """Return the median of all means of two differences, each with itself included.
 
     Args:
@@ -69,7 +71,7 @@ def shift_of_pairs(differences: Sequence[float], confidence: float) -> Shift:
             distribution up to 50 differences, else by the normal one; ties widen them.
 
     Source:
-        As `shift_of_two`, sections 3.2 and 3.3.
+        As `hodges_lehmann_shift`, sections 3.2 and 3.3.
     """
     import numpy as np
 

@@ -41,7 +41,7 @@ def _quantile(confidence: float, freedom: int | None) -> float:
     return float(ndtri(upper) if freedom is None else stdtrit(freedom, upper))
 
 
-def interval(
+def confidence_interval(
     value: float,
     standard_error: float,
     items: int,
@@ -76,7 +76,7 @@ def interval(
     return max(min(low, value), value - reach), min(max(high, value), value + reach)
 
 
-def intervals(
+def confidence_intervals(
     values: Floats, standard_errors: Floats, items: Floats, confidence: float
 ) -> tuple[Floats, Floats]:
     """Return `interval` of very many figures from -1 to 1 at once; NaN below two items.
@@ -125,7 +125,7 @@ def degrees_of_freedom(items: Floats, squares: Floats, fourths: Floats) -> Float
     return freedom
 
 
-def log_intervals(
+def log_confidence_intervals(
     values: Floats, standard_errors: Floats, freedom: Floats, confidence: float
 ) -> tuple[Floats, Floats]:
     """Return Student's t on the logarithm of ``1 - value``, for figures from -1 to 1.
@@ -153,7 +153,7 @@ def log_intervals(
     return low, high
 
 
-def bounds_without_spread(value: float, items: int, confidence: float) -> Bounds:
+def interval_without_spread(value: float, items: int, confidence: float) -> Bounds:
     """Return bounds of a mean in [0, 1] of which every item gave the same ``value``.
 
     The standard error is 0 then and says nothing. But were more than a share ``1 - b`` of all
@@ -170,7 +170,9 @@ def bounds_without_spread(value: float, items: int, confidence: float) -> Bounds
     return value * alike, value * alike + (1 - alike)
 
 
-def wilson(share: float, size: float, confidence: float, freedom: int | None = None) -> Bounds:
+def wilson_interval(
+    share: float, size: float, confidence: float, freedom: int | None = None
+) -> Bounds:
     """Return the score interval of a share, ``size`` observations strong.
 
     Args:

@@ -8,16 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, Pattern, without
+from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, Pattern, pattern_without
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import NO_SPREAD, Coefficient, Parts
-from tracker.measures.confidence_bounds import ASYMMETRIC, Spread, bounds
+from tracker.measures.confidence_bounds import ASYMMETRIC, Spread, spread_bounds
 from tracker.measures.estimate import Floats
-from tracker.measures.intervals import check_confidence, degrees_of_freedom, interval
+from tracker.measures.intervals import check_confidence, confidence_interval, degrees_of_freedom
 from tracker.measures.sample import Sample
 
 
-def leaving_out_each(
+def jackknife_item_patterns(
     patterns: ItemPatterns, tallies: AnnotatorTallies
 ) -> Iterator[tuple[int, ItemPatterns]]:
     """Yield the item patterns without each annotator, from what their answers met.
@@ -34,13 +34,15 @@ def _less(patterns: ItemPatterns, met: Mapping[tuple[Answer, Pattern], int]) -> 
     left: dict[Pattern, int] = {}
     for (own, pattern), items in met.items():
         taken[pattern] = taken.get(pattern, 0) + items
-        rest = without(pattern, own)
+        rest = pattern_without(pattern, own)
         if rest:
             left[rest] = left.get(rest, 0) + items
     return patterns - ItemPatterns(taken) + ItemPatterns(left)
 
 
-def over_annotators(coefficient: Coefficient, without_each: Sequence[float | None]) -> Coefficient:
+def jackknife_over_annotators(
+    coefficient: Coefficient, without_each: Sequence[float | None]
+) -> Coefficient:
     """Return a coefficient with the error from the sampling of annotators.
 
     Annotators are a sample, too. The delete-one jackknife leaves each out in turn; t has one
@@ -65,7 +67,7 @@ def over_annotators(coefficient: Coefficient, without_each: Sequence[float | Non
     mean = math.fsum(values) / len(values)
     squares = math.fsum((value - mean) ** 2 for value in values)
     error = math.sqrt(squares * (len(values) - 1) / len(values))
-    low, high = interval(
+    low, high = confidence_interval(
         coefficient.value,
         error,
         len(values),
@@ -81,7 +83,7 @@ def over_annotators(coefficient: Coefficient, without_each: Sequence[float | Non
     )
 
 
-def clustered(
+def coefficient_over_clusters(
     coefficient: Coefficient,
     sums: tuple[float, float],
     clusters: int,
@@ -122,7 +124,7 @@ def clustered(
     chance = 1.0 if "expected_disagreement" in coefficient.details else None
     parts = Parts(coefficient.observed, coefficient.expected, None, chance)
     spread = Spread(coefficient.value, error, parts, clusters, clusters, freedom, of_pairs=of_pairs)
-    both = bounds(spread, coefficient.confidence, how)
+    both = spread_bounds(spread, coefficient.confidence, how)
     return replace(
         coefficient,
         standard_error=error,
@@ -132,14 +134,16 @@ def clustered(
     )
 
 
-def strongest_patterns(influence: Floats, most: int) -> list[int]:
+def most_influential_patterns(influence: Floats, most: int) -> list[int]:
     """Return the places of the patterns whose single items weigh most, the strongest first."""
     order = np.argsort(-np.abs(influence), kind="stable")
     strongest: list[int] = order[:most].tolist()
     return strongest
 
 
-def without_one_item(sample: Sample, measure: str, places: Sequence[int]) -> list[float | None]:
+def jackknife_without_item(
+    sample: Sample, measure: str, places: Sequence[int]
+) -> list[float | None]:
     """Return the coefficient without one item of each of some patterns, exactly; None if undefined.
 
     Args:

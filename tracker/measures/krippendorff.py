@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.measures.chance_corrected import ratio
+from tracker.measures.chance_corrected import coefficient_quotients
 from tracker.measures.coefficient import NOT_APPLICABLE, Parts
-from tracker.measures.estimate import Estimate, single_category, undefined
+from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
 from tracker.measures.pattern_table import Table
 from tracker.measures.sample import Sample
-from tracker.measures.weights import DISTANCES, Weighting, distance
+from tracker.measures.weights import DISTANCES, Weighting, krippendorff_distances
 
 Floats = NDArray[np.float64]
 _LIMITED = {"nominal", "exact", "jaccard", "masi"}  # distances from 0 to 1
@@ -58,14 +58,14 @@ class Disagreement:
         return float(self.totals @ self.apart) / (self.answers * (self.answers - 1))
 
 
-def disagreement(sample: Sample) -> Disagreement:
+def krippendorff_disagreement(sample: Sample) -> Disagreement:
     """Return the parts of alpha.
 
     Raises InvalidOption if the distance does not fit the answers.
     """
     table = sample.table.compared()
     totals = table.over_answers(table.count * table.items[table.owner].astype(np.float64))
-    between = distance(sample.scale, table.answers, sample.values, totals)
+    between = krippendorff_distances(sample.scale, table.answers, sample.values, totals)
     within = table.pairs(between) / (table.sizes - 1)
     return Disagreement(table, between, totals, within, between.against(totals))
 
@@ -90,12 +90,12 @@ def krippendorff_alpha(sample: Sample) -> Estimate:
     kind = "distance" if sample.scale in DISTANCES else "scale"
     reading = {kind: sample.scale}
     if sample.why_not is not None:
-        return undefined("krippendorff_alpha", sample.why_not, reading=reading)
+        return undefined_estimate("krippendorff_alpha", sample.why_not, reading=reading)
     if sample.scale == "ordinal" and not sample.ordered:
-        return undefined("krippendorff_alpha", NOT_APPLICABLE, reading=reading)
-    parts = disagreement(sample)
+        return undefined_estimate("krippendorff_alpha", NOT_APPLICABLE, reading=reading)
+    parts = krippendorff_disagreement(sample)
     if not parts.varied:
-        return single_category("krippendorff_alpha", sample.compared, reading=reading)
+        return single_category_estimate("krippendorff_alpha", sample.compared, reading=reading)
     observed, expected = parts.observed, parts.expected
     limited = sample.scale in _LIMITED
     influence = np.zeros(len(sample.table.items))
@@ -112,19 +112,19 @@ def krippendorff_alpha(sample: Sample) -> Estimate:
         influence=influence,
         counts=np.where(sample.table.sizes > 1, sample.table.items, 0),
         sample=sample,
-        redrawn=alpha_again,
+        redrawn=resampled_krippendorff_alpha,
         items=sample.compared,
         compared=sample.compared,
         reading=reading,
     )
 
 
-def alpha_again(sample: Sample, items: Floats) -> Floats:
+def resampled_krippendorff_alpha(sample: Sample, items: Floats) -> Floats:
     """Return alpha of resampled numbers of items of each pattern, (B, P): (B,).
 
     NaN if it is undefined. Ranks are made of the answers, and so are drawn anew with them.
     """
-    parts = disagreement(sample)
+    parts = krippendorff_disagreement(sample)
     kept = items[:, sample.table.sizes > 1]
     table = parts.table
     totals = table.sums(table.count.astype(np.float64), kept)
@@ -134,14 +134,16 @@ def alpha_again(sample: Sample, items: Floats) -> Floats:
     else:
         within = kept @ parts.within
         apart = (totals * parts.between.against(totals)).sum(axis=1)
-    expected = ratio(apart, answers * (answers - 1))  # NaN if no item of two answers is drawn
-    return 1 - ratio(ratio(within, answers), expected)
+    expected = coefficient_quotients(
+        apart, answers * (answers - 1)
+    )  # NaN if no item of two answers is drawn
+    return 1 - coefficient_quotients(coefficient_quotients(within, answers), expected)
 
 
 def _by_ranks_again(table: Table, kept: Floats, totals: Floats) -> tuple[Floats, Floats]:
     """Return sums of the squared gaps between ranks, within items and over all pairs, both (B,)."""
     ranks = np.cumsum(totals, axis=1) - totals / 2
-    middle = ratio((totals * ranks).sum(axis=1), totals.sum(axis=1))
+    middle = coefficient_quotients((totals * ranks).sum(axis=1), totals.sum(axis=1))
     ranks -= np.nan_to_num(middle)[:, None]
     counts = table.dense(table.count.astype(np.float64)).T
     sums, squares = ranks @ counts, ranks**2 @ counts

@@ -17,7 +17,7 @@ from tracker.measures.weights import weights
 _ANSWERS = ((0,), (1,))  # without the category, with it
 
 
-def binary_coefficients(
+def one_vs_rest_coefficients(
     sample: Sample,
     categories: Sequence[int],
     confidence: float = 0.95,
@@ -40,7 +40,7 @@ def binary_coefficients(
         Fleiss (1971), Psychol. Bull. 76, 378, p. 381, in the form for varying numbers of answers;
         for sets of categories Artstein and Poesio (2008), Comput. Linguist. 34, 555, section 4.
     """
-    held = holding(sample, categories)
+    held = one_vs_rest_patterns(sample, categories)
     coefficients = {}
     for place, category in enumerate(categories):
         split = Sample(
@@ -55,7 +55,9 @@ def binary_coefficients(
     return coefficients
 
 
-def holding(sample: Sample, categories: Sequence[int]) -> Mapping[int, tuple[Integers, Integers]]:
+def one_vs_rest_patterns(
+    sample: Sample, categories: Sequence[int]
+) -> Mapping[int, tuple[Integers, Integers]]:
     """Return for each category, by place, the patterns that hold it, and in how many answers."""
     table = sample.table
     place = {category: n for n, category in enumerate(categories)}

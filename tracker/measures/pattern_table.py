@@ -66,11 +66,11 @@ class Table:
 
     def over_patterns(self, entries: Floats | Integers) -> Floats:
         """Return the sum of a value per entry over each pattern, (P,)."""
-        return summed(self.owner, entries, len(self.items))
+        return pattern_table_sums(self.owner, entries, len(self.items))
 
     def over_answers(self, entries: Floats | Integers) -> Floats:
         """Return the sum of a value per entry over each answer, (A,)."""
-        return summed(self.answer, entries, len(self.answers))
+        return pattern_table_sums(self.answer, entries, len(self.answers))
 
     def dense(self, entries: Floats) -> Floats:
         """Return a value per entry as a matrix of patterns and answers, (P, A)."""
@@ -99,14 +99,14 @@ class Table:
         if weighting.nominal:
             return equal if weighting.itself else self.sizes**2 - equal
         total = weighting.itself * equal
-        for first, second in every_two(self.owner):
+        for first, second in pattern_entry_pairs(self.owner):
             weights = weighting.between(self.answer[first], self.answer[second])
             both = weights * count[first] * count[second]
-            total += 2 * summed(self.owner[first], both, len(self.items))
+            total += 2 * pattern_table_sums(self.owner[first], both, len(self.items))
         return total
 
 
-def every_two(owner: Integers) -> Iterator[tuple[Integers, Integers]]:
+def pattern_entry_pairs(owner: Integers) -> Iterator[tuple[Integers, Integers]]:
     """Yield the places of every two entries of the same owner, some at a time; each two once.
 
     ``owner`` ascends, so that entries of one owner are neighbors: those s places apart, for
@@ -119,12 +119,12 @@ def every_two(owner: Integers) -> Iterator[tuple[Integers, Integers]]:
         yield first, first + shift
 
 
-def summed(places: Integers, values: Floats | Integers, number: int) -> Floats:
+def pattern_table_sums(places: Integers, values: Floats | Integers, number: int) -> Floats:
     """Return the sum of the values at each place from 0 to ``number - 1``."""
     return np.bincount(places, values, number).astype(np.float64, copy=False)
 
 
-def table_of(patterns: ItemPatterns, answers: Sequence[Answer] = ()) -> Table:
+def pattern_table_of(patterns: ItemPatterns, answers: Sequence[Answer] = ()) -> Table:
     """Return the arrays of a tally.
 
     Args:
@@ -149,7 +149,7 @@ def table_of(patterns: ItemPatterns, answers: Sequence[Answer] = ()) -> Table:
     return Table(every, items, sizes, owner, answer, count)
 
 
-def merge_answer(answer: Answer, into: Mapping[int, int]) -> Answer:
+def merge_pattern_answer(answer: Answer, into: Mapping[int, int]) -> Answer:
     """Return an answer in which each category ``c`` of ``into`` is ``into[c]``.
 
     A set holds it once.
@@ -157,20 +157,20 @@ def merge_answer(answer: Answer, into: Mapping[int, int]) -> Answer:
     return tuple(sorted({into.get(category, category) for category in answer}))
 
 
-def merge_patterns(patterns: ItemPatterns, into: Mapping[int, int]) -> ItemPatterns:
+def merge_pattern_table(patterns: ItemPatterns, into: Mapping[int, int]) -> ItemPatterns:
     """Return the item patterns as if categories were one: ``{merged: the one it becomes}``."""
     counts: dict[Pattern, int] = {}
     for pattern, items in patterns:
         held: dict[Answer, int] = {}
         for answer, number in pattern:
-            merged = merge_answer(answer, into)
+            merged = merge_pattern_answer(answer, into)
             held[merged] = held.get(merged, 0) + number
         key = tuple(sorted(held.items()))
         counts[key] = counts.get(key, 0) + items
     return ItemPatterns(counts)
 
 
-def without_category(patterns: ItemPatterns, category: int) -> ItemPatterns:
+def patterns_without_category(patterns: ItemPatterns, category: int) -> ItemPatterns:
     """Return the item patterns without the answers that hold a category.
 
     Items left empty are gone.

@@ -23,8 +23,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.core.tallies import Answer, ItemPatterns, Pattern, answers_in
-from tracker.measures.pattern_table import Floats, Table, table_of
+from tracker.core.tallies import Answer, ItemPatterns, Pattern, answers_in_pattern
+from tracker.measures.pattern_table import Floats, Table, pattern_table_of
 from tracker.measures.sample import Sample
 
 Redrawn: TypeAlias = Callable[[Sample, Floats], Floats]
@@ -40,7 +40,9 @@ _MOST_EVEN = 40  # columns
 _LARGE = 20  # from so large a shape on an approximation to the gamma distribution is close enough
 
 
-def likely(sample: Sample, redrawn: Redrawn, confidence: float) -> tuple[float, float] | None:
+def posterior_bounds(
+    sample: Sample, redrawn: Redrawn, confidence: float
+) -> tuple[float, float] | None:
     """Return the bounds of a coefficient's posterior.
 
     None if items are many or all answers alike.
@@ -49,10 +51,10 @@ def likely(sample: Sample, redrawn: Redrawn, confidence: float) -> tuple[float, 
     if drawn is None:
         return None
     table, shares = drawn
-    return quantiles(redrawn(replace(sample, table=table), shares), confidence)
+    return posterior_quantiles(redrawn(replace(sample, table=table), shares), confidence)
 
 
-def quantiles(values: Floats, confidence: float) -> tuple[float, float] | None:
+def posterior_quantiles(values: Floats, confidence: float) -> tuple[float, float] | None:
     """Return the bounds between which the middle share ``confidence`` of drawn values lies."""
     kept = values[~np.isnan(values)]
     if len(kept) < len(values) / 2:
@@ -71,17 +73,17 @@ def _populations(table: Table, confidence: float) -> tuple[Table, Floats] | None
     if items is None:
         return None
     ordered = _in_order(items)
-    supposed = table_of(ItemPatterns(dict.fromkeys(ordered, 1)), table.answers)
-    shares = gammas(tuple(ordered.values()), confidence)
+    supposed = pattern_table_of(ItemPatterns(dict.fromkeys(ordered, 1)), table.answers)
+    shares = posterior_gamma_draws(tuple(ordered.values()), confidence)
     # As of very many items: a population has no correction for being small.
     return supposed, shares * 1e6
 
 
-def telling(patterns: ItemPatterns) -> int:
+def posterior_informative_items(patterns: ItemPatterns) -> int:
     """Return how many of the compared items have anything but the most frequent answer."""
     compared, alike = 0, Counter[Answer]()
     for pattern, items in patterns:
-        if answers_in(pattern) > 1:
+        if answers_in_pattern(pattern) > 1:
             compared += items
             if len(pattern) == 1:
                 alike[pattern[0][0]] += items
@@ -129,7 +131,7 @@ def _with_supposed(table: Table) -> dict[Pattern, float] | None:
     pairs = {(min(one, other), max(one, other)) for one in frequent for other in used} - {
         (one, one) for one in frequent
     }
-    splits, each = supposed_apart(size)
+    splits, each = prior_splits(size)
     for one, other in sorted(pairs):
         for held in splits:
             pattern = tuple(sorted(((one, held), (other, size - held))))
@@ -138,7 +140,7 @@ def _with_supposed(table: Table) -> dict[Pattern, float] | None:
 
 
 @lru_cache(maxsize=256)
-def supposed_apart(size: int) -> tuple[list[int], float]:
+def prior_splits(size: int) -> tuple[list[int], float]:
     """Return how many of ``size`` answers may go to one of two categories, with the items of each.
 
     Half an item for each, one in all at most: of many annotators many splits are possible, and
@@ -180,7 +182,7 @@ def _most_frequent(table: Table) -> list[Answer]:
 # -- draws ---------------------------------------------------------------------------------
 
 
-def gammas(shapes: tuple[float, ...], confidence: float) -> Floats:
+def posterior_gamma_draws(shapes: tuple[float, ...], confidence: float) -> Floats:
     """Return gamma variates of these shapes, shape (B, P), whose ratios are draws from a Dirichlet.
 
     A Latin hypercube: each column is the B quantiles of its distribution, in an order of its own

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures.coefficient import NO_OVERLAP, TOO_FEW_ANNOTATORS, TOO_FEW_ITEMS
-from tracker.measures.pattern_table import Floats, Table, table_of
+from tracker.measures.pattern_table import Floats, Table, pattern_table_of
 from tracker.measures.weights import Weighting, weights
 
 
@@ -114,7 +114,7 @@ class Sample:
         return None if self.compared else NO_OVERLAP
 
 
-def sample_of(
+def sample_for_measures(
     patterns: ItemPatterns,
     annotators: int,
     *,
@@ -146,7 +146,7 @@ def sample_of(
     Raises:
         InvalidOption: unknown weights, or weights that need numbers and have none.
     """
-    table = table_of(patterns, () if several else [(category,) for category in categories])
+    table = pattern_table_of(patterns, () if several else [(category,) for category in categories])
     if not declared:
         table = table.of_used_answers()
     return Sample(

@@ -16,7 +16,7 @@ from tracker.measures.numeric.two_annotators import WITHOUT_SPREAD
 _ZERO: Final = 1e-12
 
 
-def dependent(
+def dependent_t_test(
     first: Sequence[float],
     second: Sequence[float],
     weights: Sequence[int],
@@ -73,7 +73,9 @@ def dependent(
     )
 
 
-def independent(first: Coefficient, second: Coefficient, confidence: float = 0.95) -> Comparison:
+def independent_t_test(
+    first: Coefficient, second: Coefficient, confidence: float = 0.95
+) -> Comparison:
     """Return the comparison of two coefficients on different items: Welch's t on the errors.
 
     Args:

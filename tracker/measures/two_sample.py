@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import Message
 from tracker.measures.coefficient import TOO_FEW_ITEMS
-from tracker.measures.hodges_lehmann import shift_of_pairs, shift_of_two
+from tracker.measures.hodges_lehmann import hodges_lehmann_shift, paired_hodges_lehmann_shift
 from tracker.measures.intervals import check_confidence
 from tracker.measures.numeric.two_annotators import WITHOUT_SPREAD
 from tracker.measures.significance import Comparison
@@ -61,7 +61,7 @@ class _Column(NamedTuple):
         return [value for value, items in rows for _ in range(items)]
 
 
-def two_columns(
+def two_sample_test(
     first: Sequence[float],
     second: Sequence[float],
     *,
@@ -105,7 +105,7 @@ def two_columns(
         Psychol. 3, 11.IT.3.1.
     """
     check_confidence(confidence)
-    check_test(test, paired=paired)
+    check_two_sample_test(test, paired=paired)
     if paired and len(first) != len(second):
         raise ValueError("paired columns have the same length")
     digits = _digits([*first, *second])
@@ -138,7 +138,7 @@ def two_columns(
     return _signed_ranks(blank, every[0]) if paired else _ranks(blank, *every)
 
 
-def check_test(test: str | None, *, paired: bool) -> None:
+def check_two_sample_test(test: str | None, *, paired: bool) -> None:
     """Raise InvalidOption for a test that is not one of paired, or of unpaired, columns."""
     allowed = PAIRED_TESTS if paired else UNPAIRED_TESTS
     if test is not None and test not in allowed:
@@ -207,7 +207,7 @@ def _ranks(blank: Comparison, first: Sequence[float], second: Sequence[float]) -
 
     few = math.comb(len(first) + len(second), len(first)) <= _ORDERS
     test = mannwhitneyu(first, second, method=PermutationMethod(_ORDERS) if few else "auto")
-    shift = shift_of_two(first, second, blank.confidence)
+    shift = hodges_lehmann_shift(first, second, blank.confidence)
     return replace(
         blank,
         difference=shift.estimate,
@@ -225,7 +225,7 @@ def _signed_ranks(blank: Comparison, differences: Sequence[float]) -> Comparison
     moved = [value for value in differences if value]
     ranks = rankdata([abs(value) for value in moved])
     positive = math.fsum(rank for rank, value in zip(ranks, moved, strict=True) if value > 0)
-    shift = shift_of_pairs(differences, blank.confidence)
+    shift = paired_hodges_lehmann_shift(differences, blank.confidence)
     return replace(
         blank,
         difference=shift.estimate,

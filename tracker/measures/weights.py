@@ -268,11 +268,11 @@ def weights(
     ranks = np.arange(len(answers), dtype=np.float64)
     if name == "ordinal":
         return _OrdinalWeights(ranks)
-    places = ranks if ordered else numbers(answers, values)
+    places = ranks if ordered else numbers_for_weights(answers, values)
     return _Linear(name, places, 1.0) if name == "linear" else _Squared(name, places, 1.0)
 
 
-def distance(
+def krippendorff_distances(
     name: str,
     answers: Sequence[Answer],
     values: Mapping[int, float] | None = None,
@@ -301,9 +301,9 @@ def distance(
         given = np.zeros(len(answers)) if totals is None else totals
         return _Squared(name, np.cumsum(given) - given / 2, 0.0)
     if name == "interval":
-        return _Squared(name, numbers(answers, values), 0.0)
+        return _Squared(name, numbers_for_weights(answers, values), 0.0)
     if name == "ratio":
-        places = numbers(answers, values)
+        places = numbers_for_weights(answers, values)
         if (places < 0).any():
             lowest = int(places.min()) if float(places.min()).is_integer() else places.min()
             raise InvalidOption(
@@ -315,7 +315,7 @@ def distance(
     raise InvalidOption(f"there is no distance {name!r}", f"one of: {', '.join(known)}")
 
 
-def numbers(answers: Sequence[Answer], values: Mapping[int, float] | None) -> Array:
+def numbers_for_weights(answers: Sequence[Answer], values: Mapping[int, float] | None) -> Array:
     """Return the number of each answer of one category; raises InvalidOption if one has none."""
     given = values or {}
     missing = [answer for answer in answers if len(answer) != 1 or answer[0] not in given]

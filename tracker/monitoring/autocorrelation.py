@@ -47,7 +47,7 @@ class Autocorrelation:
     @classmethod
     def of(cls, log_weights: FloatArray) -> Autocorrelation:
         """What logarithmic weights of the `GRID` say."""
-        weights = averaged(log_weights)
+        weights = autocorrelation_weights(log_weights)
         below = np.cumsum(weights)
         low, high = (int(np.searchsorted(below, tail)) for tail in (0.025, 0.975))
         last = len(GRID) - 1
@@ -58,13 +58,13 @@ class Autocorrelation:
         return asdict(self)
 
 
-def averaged(log_weights: FloatArray) -> FloatArray:
+def autocorrelation_weights(log_weights: FloatArray) -> FloatArray:
     """Return weights that add up to 1 from logarithmic ones, (20,)."""
     weights = np.exp(log_weights - log_weights.max())
     return np.asarray(weights / weights.sum())
 
 
-def least_dispersion(series: Series, autocorrelation: float) -> float:
+def least_series_dispersion(series: Series, autocorrelation: float) -> float:
     """Return the least dispersion of points whose neighbors correlate by as much.
 
     What a period has beyond what its neighbor lets one expect varies by its sampling error at
@@ -74,7 +74,7 @@ def least_dispersion(series: Series, autocorrelation: float) -> float:
     return 1 / (1 - autocorrelation**2) if series.known else 0.0
 
 
-def misfit(
+def series_misfit(
     series: Series, left: float, parameters: int, autocorrelation: float, stretches: int = 1
 ) -> float:
     """Return how badly a fit explains a series: minus twice the log-likelihood.
@@ -90,7 +90,7 @@ def misfit(
         The likelihood but for a constant, the dispersion being what is left or the least.
     """
     n = len(series.values)
-    dispersion = max(left, least_dispersion(series, autocorrelation), _ZERO)
+    dispersion = max(left, least_series_dispersion(series, autocorrelation), _ZERO)
     return (
         n * math.log(dispersion)
         + (n - stretches) * math.log(1 - autocorrelation**2)

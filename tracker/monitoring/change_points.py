@@ -16,10 +16,10 @@ from tracker.monitoring.autocorrelation import (
     GRID,
     Autocorrelation,
     Whitened,
-    least_dispersion,
-    misfit,
+    least_series_dispersion,
+    series_misfit,
 )
-from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, laid_out
+from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, series_of_points
 
 _METHOD: Final = (
     "Optimal partitioning into levels of two periods or more, each change at the price of the "
@@ -118,7 +118,7 @@ class ChangePoints:
 
 
 def change_points(points: Sequence[Point]) -> ChangePoints:
-    """Divide a series into levels: exact, see `tracker.monitoring.change_points.partition`.
+    """Divide a series into levels: exact, see `change_point_partition`.
 
     Neighboring periods may depend on each other, and a series that does wanders as if its level
     changed. For each autocorrelation from 0 to 0.95 the best division is made, and the one is
@@ -131,15 +131,15 @@ def change_points(points: Sequence[Point]) -> ChangePoints:
         The levels and the changes between them. Below 4 points undefined (too_few_points).
 
     Raises:
-        ValueError: see `tracker.monitoring.series.laid_out`.
+        ValueError: see `tracker.monitoring.series.series_of_points`.
 
     Source:
-        `tracker.monitoring.change_points.partition`; `spread_of_neighbours` for the dispersion.
+        `change_point_partition`; `series_neighbour_spread` for the dispersion.
     """
-    series = laid_out(points)
+    series = series_of_points(points)
     if len(points) < 2 * SHORTEST:
         return ChangePoints(n=len(points), undefined=TOO_FEW_POINTS)
-    divisions = divided(series)
+    divisions = change_point_divisions(series)
     likely = np.array([-division.price / 2 for division in divisions])
     best = divisions[int(np.argmax(likely))]
     levels = tuple(
@@ -154,7 +154,7 @@ def change_points(points: Sequence[Point]) -> ChangePoints:
     )
 
 
-def divided(series: Series) -> list[Division]:
+def change_point_divisions(series: Series) -> list[Division]:
     """Return the best division of a series of two points or more for each autocorrelation."""
     return [_divided(series, float(one)) for one in GRID]
 
@@ -184,11 +184,13 @@ def _divided(series: Series, autocorrelation: float) -> Division:
     that it leads to is taken where it is more, until it is not. (Of steady projects with a
     dispersion of 4, 26 weeks showed a change in 14 of 100 without this, in 9 with it.)
     """
-    dispersion = spread_of_neighbours(series, autocorrelation)
+    dispersion = series_neighbour_spread(series, autocorrelation)
     if dispersion == 0:  # there are neither errors nor differences, and nothing to divide
         return Division([0], autocorrelation, 0.0, autocorrelation)
     while True:
-        starts = partition(series.values, dispersion * series.errors**2, autocorrelation)
+        starts = change_point_partition(
+            series.values, dispersion * series.errors**2, autocorrelation
+        )
         left = _spread_within(series, starts, autocorrelation)
         if left <= dispersion * (1 + _SAME):
             break
@@ -203,13 +205,13 @@ def _price(series: Series, starts: list[int], left: float, autocorrelation: floa
     n, levels = len(series.values), len(starts)
     lengths = [stop - start for start, stop in pairwise([*starts, n])]
     return (
-        misfit(series, left, levels, autocorrelation, levels)
+        series_misfit(series, left, levels, autocorrelation, levels)
         + 3 * (levels - 1) * math.log(n)
         + sum(math.log(length / n) for length in lengths)
     )
 
 
-def spread_of_neighbours(series: Series, autocorrelation: float = 0.0) -> float:
+def series_neighbour_spread(series: Series, autocorrelation: float = 0.0) -> float:
     """Return how many times their variance the differences of neighboring points vary.
 
     Of points that correlate they vary by less; the ratio is that of the points themselves.
@@ -231,7 +233,7 @@ def spread_of_neighbours(series: Series, autocorrelation: float = 0.0) -> float:
     squares = np.diff(series.values) ** 2 / expected
     ratio = float(np.median(squares)) / _MEDIAN_OF_SQUARES
     if series.known:
-        return max(ratio, least_dispersion(series, autocorrelation))
+        return max(ratio, least_series_dispersion(series, autocorrelation))
     return ratio or float(squares.mean())
 
 
@@ -286,7 +288,9 @@ SHORTEST: Final = 2
 """The fewest points of a stretch: a single one is an outlier, not a level."""
 
 
-def partition(values: FloatArray, variances: FloatArray, autocorrelation: float = 0.0) -> list[int]:
+def change_point_partition(
+    values: FloatArray, variances: FloatArray, autocorrelation: float = 0.0
+) -> list[int]:
     """Return the places at which the stretches of the best division start, the first of them 0.
 
     Best is the division of the least sum of squared deviations from its stretches' means, each

@@ -9,8 +9,15 @@ from typing import Any, Final
 from tracker.core.clock import iso
 from tracker.core.errors import InvalidOption
 from tracker.monitoring.autocorrelation import PRIOR, Autocorrelation
-from tracker.monitoring.cusum_state import REFERENCE, Known, Sum, first_after, limit_for
-from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, as_angles, laid_out
+from tracker.monitoring.cusum_state import REFERENCE, Known, Sum, cusum_change_start, cusum_limit
+from tracker.monitoring.series import (
+    TOO_FEW_POINTS,
+    FloatArray,
+    Point,
+    Series,
+    series_as_angles,
+    series_of_points,
+)
 
 DIRECTIONS: Final[dict[str, tuple[int, ...]]] = {"drop": (-1,), "rise": (1,), "change": (-1, 1)}
 """What can be watched for, and the signs of the sums that raise its alarms."""
@@ -106,7 +113,7 @@ def watch(
             For "change" each sum has twice that, because rates add up: 1 / ARL =
             1 / ARL(up) + 1 / ARL(down). A single sum's is 3.24 at least.
         bounds: the least and the greatest value that the figure can have; then points are judged
-            by their angles, see `tracker.monitoring.series.as_angles`.
+            by their angles, see `tracker.monitoring.series.series_as_angles`.
 
     Returns:
         The alarms; those of a series' beginning are the same whatever follows, once any error in
@@ -114,7 +121,7 @@ def watch(
 
     Raises:
         InvalidOption: there is no such direction, or the run length is out of its range.
-        ValueError: see `tracker.monitoring.series.laid_out`.
+        ValueError: see `tracker.monitoring.series.series_of_points`.
 
     Source:
         Brown, Durbin and Evans (1975), J. R. Stat. Soc. B 37, 149, for the residuals; Hawkins
@@ -127,9 +134,13 @@ def watch(
             f"a run length of {run_length} is not from 2 to {_LONGEST}",
             "use 500, for example: one false alarm in about 500 periods",
         )
-    limit = limit_for(run_length * len(signs))
-    series = laid_out(points, so_far=True)
-    judged = series if bounds is None else laid_out(as_angles(points, bounds), so_far=True)
+    limit = cusum_limit(run_length * len(signs))
+    series = series_of_points(points, so_far=True)
+    judged = (
+        series
+        if bounds is None
+        else series_of_points(series_as_angles(points, bounds), so_far=True)
+    )
     few = len(points) < _FEWEST
     alarms, belief = ([], None) if few else _alarms(series, judged, signs, limit)
     return Watch(
@@ -166,7 +177,7 @@ def _alarms(
         score = known.scored(float(value), float(error))
         over = [one for one in sums if one.add(score, place) > limit]
         for one in over:  # never both: a score that lets one grow lets the other shrink
-            since = first_after(judged, known.start, one.zero, place, one.sign)
+            since = cusum_change_start(judged, known.start, one.zero, place, one.sign)
             if one.sign in signs:
                 alarms.append(_alarm(series, known.start, since, place, one))
             known = Known.of(judged, since, place + 1, beliefs[since])

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from tracker.monitoring.autocorrelation import GRID, PRIOR, averaged
+from tracker.monitoring.autocorrelation import GRID, PRIOR, autocorrelation_weights
 from tracker.monitoring.series import FloatArray, Series
 
 # Below this a probability's normal score is lost to rounding; it is -37.
@@ -107,7 +107,11 @@ class Known:
         # Imported here, because scipy costs more than the rest of the program's start.
         from scipy.special import ndtri, stdtr
 
-        freedom, squares, believed = self.freedom, self.squares, averaged(self.belief)
+        freedom, squares, believed = (
+            self.freedom,
+            self.squares,
+            autocorrelation_weights(self.belief),
+        )
         residual, wider = self.take(value, error)
         dispersion = np.maximum(squares / freedom, self.floor) if freedom else squares
         if dispersion.max() == 0:
@@ -143,7 +147,7 @@ class Sum:
         return self.height
 
 
-def first_after(series: Series, start: int, zero: int, last: int, sign: int) -> int:
+def cusum_change_start(series: Series, start: int, zero: int, last: int, sign: int) -> int:
     """Return the most likely place of the first point of a new level.
 
     The sum leaves 0 at the change or, by a chance deviation, some points too early. One of the
@@ -201,7 +205,7 @@ def average_run_length(limit: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def limit_for(run_length: float) -> float:
+def cusum_limit(run_length: float) -> float:
     """Return the limit at which `average_run_length` is ``run_length``, in standard deviations.
 
     It is 0 where every sum above 0 is an alarm and still they are rarer than asked, which is so

@@ -69,7 +69,7 @@ class Series:
         return float(np.average(self.values[start:stop], weights=self.weights[start:stop]))
 
 
-def laid_out(points: Sequence[Point], *, so_far: bool = False) -> Series:
+def series_of_points(points: Sequence[Point], *, so_far: bool = False) -> Series:
     """Return points as columns, none of them weighing more than a typical one.
 
     The error of a figure is computed from the same answers as the figure, so that a lucky period
@@ -109,7 +109,7 @@ def laid_out(points: Sequence[Point], *, so_far: bool = False) -> Series:
     )
 
 
-def as_angles(points: Sequence[Point], bounds: tuple[float, float]) -> list[Point]:
+def series_as_angles(points: Sequence[Point], bounds: tuple[float, float]) -> list[Point]:
     """Return the points on a scale on which the spread does not depend on the level.
 
     A share of few items leans towards the middle, and so does a coefficient near its bounds: of

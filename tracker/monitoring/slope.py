@@ -16,12 +16,12 @@ from tracker.monitoring.autocorrelation import (
     PRIOR,
     Autocorrelation,
     Whitened,
-    averaged,
-    least_dispersion,
-    misfit,
+    autocorrelation_weights,
+    least_series_dispersion,
+    series_misfit,
 )
-from tracker.monitoring.change_points import divided
-from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, laid_out
+from tracker.monitoring.change_points import change_point_divisions
+from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, series_of_points
 
 _30_DAYS: Final = 30 * 86_400 * 1_000_000
 
@@ -88,11 +88,11 @@ class Line:
     misfit: float
 
 
-def line_through(series: Series, times: FloatArray, autocorrelation: float) -> Line:
+def slope_line(series: Series, times: FloatArray, autocorrelation: float) -> Line:
     """Return the line through a series whose neighbors correlate by as much.
 
     The error counts the dispersion where that is above the least, see
-    `tracker.monitoring.autocorrelation.least_dispersion`.
+    `tracker.monitoring.autocorrelation.least_series_dispersion`.
 
     Args:
         series: three points or more.
@@ -108,7 +108,7 @@ def line_through(series: Series, times: FloatArray, autocorrelation: float) -> L
     left = white.values - white.columns @ line
     freedom = len(times) - 2
     dispersion = float(left @ left) / freedom / white.variance
-    least = least_dispersion(series, autocorrelation)
+    least = least_series_dispersion(series, autocorrelation)
     scale = max(dispersion, least, _ZERO**2) * white.variance
     restricted = (
         freedom * (math.log(scale) + dispersion * white.variance / scale)
@@ -139,7 +139,7 @@ def slope(points: Sequence[Point], confidence: float = 0.95) -> Slope:
 
     Raises:
         InvalidOption: the confidence level is not in (0, 1).
-        ValueError: see `tracker.monitoring.series.laid_out`.
+        ValueError: see `tracker.monitoring.series.series_of_points`.
 
     Source:
         Draper and Smith (1998), Applied Regression Analysis, 3rd ed., chapter 9; the dispersion,
@@ -148,26 +148,26 @@ def slope(points: Sequence[Point], confidence: float = 0.95) -> Slope:
     """
     check_confidence(confidence)
     blank = Slope(confidence=confidence, n=len(points))
-    series = laid_out(points)
+    series = series_of_points(points)
     if len(points) < 3:
         return replace(blank, undefined=TOO_FEW_POINTS)
     months = np.array([(at - series.at[0]) / _30_DAYS for at in series.at])
     months -= np.average(months, weights=series.weights)
-    lines = [line_through(series, months, float(one)) for one in GRID]
+    lines = [slope_line(series, months, float(one)) for one in GRID]
     if not series.known and math.sqrt(lines[0].dispersion) <= _ZERO:
         return _on_a_line(blank, lines[0].rise, float(np.ptp(months)))
     of_line = np.array([line.misfit for line in lines]) - lines[0].misfit
-    of_line += misfit(series, lines[0].dispersion, 2, 0.0) + math.log(len(points))
-    of_levels = np.array([one.price for one in divided(series)]) + _PRICE_OF_LEVELS
+    of_line += series_misfit(series, lines[0].dispersion, 2, 0.0) + math.log(len(points))
+    of_levels = np.array([one.price for one in change_point_divisions(series)]) + _PRICE_OF_LEVELS
     likely = PRIOR + np.logaddexp(-of_line / 2, -of_levels / 2)
-    dispersion = float(averaged(likely) @ [line.dispersion for line in lines])
+    dispersion = float(autocorrelation_weights(likely) @ [line.dispersion for line in lines])
     return _mixed(
         replace(
             blank,
             dispersion=dispersion if series.known else None,
             autocorrelation=Autocorrelation.of(likely),
         ),
-        averaged(likely),
+        autocorrelation_weights(likely),
         lines,
     )
 

@@ -13,10 +13,15 @@ from typing import cast
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, select, update
 
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.projects.annotators import AnnotatorInfo, annotator_names, find_annotator, live_aliases
-from tracker.projects.change_log import lock_project, record_change, touch
+from tracker.projects.annotators import (
+    AnnotatorInfo,
+    annotator_names,
+    find_annotator,
+    project_aliases,
+)
+from tracker.projects.change_log import lock_project, log_touched_items, record_change
 from tracker.projects.project import ProjectInfo, list_projects
-from tracker.projects.supersede import restore, retire
+from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.storage import seals
 from tracker.storage.as_of import ERASURE, MERGE, SPLIT
 from tracker.storage.schema import (
@@ -54,7 +59,7 @@ def merge_annotators(
     detail = {"annotator": one.id, "into": other.id}
     change, _ = record_change(connection, project.id, MERGE, detail)
     moved = [one.id]
-    for alias, owner in live_aliases(connection, project.id).items():
+    for alias, owner in project_aliases(connection, project.id).items():
         if owner == one.id:
             _end_alias(connection, project.id, alias, change)
             moved.append(alias)
@@ -102,7 +107,7 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
     """
     lock_project(connection, project.id)
     annotator = find_annotator(connection, project, name)
-    aliases = live_aliases(connection, project.id)
+    aliases = project_aliases(connection, project.id)
     names = [annotator.id, *(alias for alias, owner in aliases.items() if owner == annotator.id)]
     change, _ = record_change(connection, project.id, ERASURE, {"annotator": annotator.id})
     ours = [
@@ -110,14 +115,14 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
         for table in (_labels, _past)
     ]
     stood = select(_labels.c.item_id).where(ours[0]).subquery("stood")
-    touch(connection, project.id, change, select(stood.c.item_id))
-    with seals.moved_labels(connection, project.id, "annotator_id", [annotator.id]):
+    log_touched_items(connection, project.id, change, select(stood.c.item_id))
+    with seals.seal_moved_labels(connection, project.id, "annotator_id", [annotator.id]):
         labels = connection.execute(delete(_labels).where(ours[0])).rowcount
         connection.execute(delete(_past).where(ours[1]))
     given = (MergedLabel.project_id == project.id) & MergedLabel.given_as.in_(names)
     connection.execute(delete(MergedLabel).where(given))
     known = annotator_names(connection, project)
-    erase_acts(connection, project.id, [known[number] for number in names])
+    erase_annotator_acts(connection, project.id, [known[number] for number in names])
     taken = set(known.values())
     for number in names:
         name = f"erased {number}"
@@ -132,7 +137,7 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
     return labels
 
 
-def erase_acts(connection: Connection, project_id: int, names: Sequence[str]) -> None:
+def erase_annotator_acts(connection: Connection, project_id: int, names: Sequence[str]) -> None:
     """Blank the names of those who did something about findings; the project's lock is held."""
     connection.execute(
         update(FlagChange)
@@ -141,7 +146,7 @@ def erase_acts(connection: Connection, project_id: int, names: Sequence[str]) ->
     )
 
 
-def erase_everywhere(connection: Connection, name: str) -> dict[str, int]:
+def erase_annotator_everywhere(connection: Connection, name: str) -> dict[str, int]:
     """Erase an annotator in all projects; returns the labels that stood, by project.
 
     In each, all names of the annotator there go. Raises NotFound if no project knows the name.
@@ -154,7 +159,7 @@ def erase_everywhere(connection: Connection, name: str) -> dict[str, int]:
             erased[project.name] = erase_annotator(connection, project, name)
         except NotFound as error:
             unknown = error
-        erase_acts(connection, project.id, [name])
+        erase_annotator_acts(connection, project.id, [name])
     if not erased:
         raise unknown or NotFound(f"there is no annotator {name!r} in any project")
     return erased
@@ -189,13 +194,13 @@ def _hand_over(
 
     standing = select(_labels.c.item_id).where(given(_labels))
     items = standing.union(select(_past.c.item_id).where(given(_past))).subquery("given")
-    touch(connection, project_id, change, select(items.c.item_id))
+    log_touched_items(connection, project_id, change, select(items.c.item_id))
     affected = _labels.c.item_id.in_(select(items.c.item_id))
-    retire(connection, and_(_labels.c.project_id == project_id, affected))
+    supersede_labels(connection, and_(_labels.c.project_id == project_id, affected))
     connection.execute(update(_past).where(given(_past)).values(annotator_id=annotator))
     # Every standing label of these items is in the past now, under one name or another.
     of_annotator = select(_past.c.item_id).where(given(_past))
-    restore(
+    restore_superseded_labels(
         connection,
         project_id,
         and_(_past.c.project_id == project_id, _past.c.item_id.in_(of_annotator)),

@@ -14,9 +14,9 @@ from sqlalchemy import Connection, Subquery, Table, func, insert, or_, select, u
 
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import check_name, near
+from tracker.projects.lookup import check_name, near_names
 from tracker.projects.project import ProjectInfo
-from tracker.storage.facts import hold_kinds, say_of_annotators, standing_annotators
+from tracker.storage.facts import annotators_with_facts, apply_kind_facts, record_annotator_facts
 from tracker.storage.schema import (
     KINDS,
     STANDING,
@@ -49,7 +49,7 @@ class AnnotatorInfo:
         return {"annotator": self.name, "kind": self.kind, "aliases": list(self.aliases)}
 
 
-def live_aliases(connection: Connection, project_id: int) -> dict[int, int]:
+def project_aliases(connection: Connection, project_id: int) -> dict[int, int]:
     """Return the annotator that each alias stands for now: ``{alias id: annotator id}``."""
     return {
         row.alias_id: row.annotator_id
@@ -71,8 +71,8 @@ def list_annotators(connection: Connection, project: ProjectInfo) -> list[Annota
             Annotator.project_id == project.id
         )
     ).all()
-    aliases = live_aliases(connection, project.id)
-    spoken_of = standing_annotators(connection, project.id)
+    aliases = project_aliases(connection, project.id)
+    spoken_of = annotators_with_facts(connection, project.id)
     spoken_of |= {owner for alias, owner in aliases.items() if alias in spoken_of}
     other_names: dict[int, list[str]] = {}
     for row in rows:
@@ -110,12 +110,12 @@ def find_annotators(
         if annotator is None:
             raise NotFound(
                 f"there is no annotator {name!r} in {project.name!r}",
-                near(name, known) or f"see: tracker annotator list -p {quote(project.name)}",
+                near_names(name, known) or f"see: tracker annotator list -p {quote(project.name)}",
             )
     return [annotator for annotator in found if annotator is not None]
 
 
-def flagged_annotators(connection: Connection, project: ProjectInfo) -> set[int]:
+def find_flagged_annotators(connection: Connection, project: ProjectInfo) -> set[int]:
     """Return the ids of annotators with an open or acknowledged finding, or one of an alias.
 
     One about a pair is nobody's own: who of the two copied is not known.
@@ -131,11 +131,13 @@ def flagged_annotators(connection: Connection, project: ProjectInfo) -> set[int]
         )
         .distinct()
     )
-    owners = live_aliases(connection, project.id)
+    owners = project_aliases(connection, project.id)
     return {owners.get(one, one) for one in connection.scalars(flagged)}
 
 
-def set_kind(connection: Connection, project: ProjectInfo, name: str, kind: str) -> AnnotatorInfo:
+def set_annotator_kind(
+    connection: Connection, project: ProjectInfo, name: str, kind: str
+) -> AnnotatorInfo:
     """Say whether an annotator is human, model or reference; raises InvalidOption, NotFound."""
     if kind not in KINDS:
         raise InvalidOption(f"{kind!r} is not a kind of annotator", f"one of: {', '.join(KINDS)}")
@@ -143,8 +145,8 @@ def set_kind(connection: Connection, project: ProjectInfo, name: str, kind: str)
     annotator = find_annotator(connection, project, name)
     detail = {"annotator": annotator.id, "from": annotator.kind, "to": kind}
     change, _ = record_change(connection, project.id, "annotator kind", detail)
-    say_of_annotators(connection, project.id, change, kinds={annotator.id: kind})
-    hold_kinds(connection, project.id, change)
+    record_annotator_facts(connection, project.id, change, kinds={annotator.id: kind})
+    apply_kind_facts(connection, project.id, change)
     return find_annotator(connection, project, annotator.name)
 
 
@@ -165,7 +167,9 @@ def rename_annotator(
     return find_annotator(connection, project, new)
 
 
-def add_alias(connection: Connection, project: ProjectInfo, name: str, alias: str) -> AnnotatorInfo:
+def add_annotator_alias(
+    connection: Connection, project: ProjectInfo, name: str, alias: str
+) -> AnnotatorInfo:
     """Let answers that come under ``alias`` be the annotator's, from now on.
 
     Raises NotFound for an unknown annotator, InvalidOption if the alias is another
@@ -202,7 +206,7 @@ def _insert_alias(
     )
     detail = {"annotator": annotator.id, "alias": number}
     change, _ = record_change(connection, project.id, kind, detail)
-    say_of_annotators(connection, project.id, change, [number], {number: annotator.kind})
+    record_annotator_facts(connection, project.id, change, [number], {number: annotator.kind})
     connection.execute(
         insert(Alias).values(
             project_id=project.id,
@@ -213,7 +217,7 @@ def _insert_alias(
     )
 
 
-def labels_by_annotator(connection: Connection, project: ProjectInfo) -> dict[int, int]:
+def project_labels_by_annotator(connection: Connection, project: ProjectInfo) -> dict[int, int]:
     """Return how many labels stand for each annotator with any, ``{annotator id: labels}``."""
     rows = connection.execute(
         select(Label.annotator_id, func.count().label("labels"))
@@ -223,7 +227,9 @@ def labels_by_annotator(connection: Connection, project: ProjectInfo) -> dict[in
     return {row.annotator_id: row.labels for row in rows}
 
 
-def with_people(told: Mapping[str, Any] | None, people: Mapping[Any, Any]) -> dict[str, Any] | None:
+def with_annotator_names(
+    told: Mapping[str, Any] | None, people: Mapping[Any, Any]
+) -> dict[str, Any] | None:
     """Return a choice as JSON with other words for its annotators.
 
     Numbers by name, as it is stored, for names may have to go; or the names of now by number.
@@ -249,7 +255,7 @@ class Mention:
         return {"project": self.project, "what": self.what, "rows": self.rows}
 
 
-def mentions(connection: Connection, names: Sequence[str]) -> list[Mention]:
+def find_annotator_mentions(connection: Connection, names: Sequence[str]) -> list[Mention]:
     """Return where these names may still be found, in all projects, without regard to case.
 
     A short name is found in many a text that does not mean the person.
@@ -284,7 +290,7 @@ def _counted(connection: Connection, what: str, model: Any, which: Any) -> list[
 _LETTERS = 8  # 40 bits: among a million annotators two alike are unlikely
 
 
-def pseudonyms(connection: Connection, project: ProjectInfo) -> dict[int, str]:
+def annotator_pseudonyms(connection: Connection, project: ProjectInfo) -> dict[int, str]:
     """Return a pseudonym for every annotator of a project, by id.
 
     It is a keyed digest (HMAC, SHA-256) of the annotator's number in the project, so it stays the

@@ -6,9 +6,18 @@ from sqlalchemy import Connection, func, select, update
 
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import check_name, is_numeric, near, unfit_for
+from tracker.projects.lookup import (
+    category_unfit_for_scale,
+    check_name,
+    is_numeric_category_name,
+    near_names,
+)
 from tracker.projects.project import ProjectInfo
-from tracker.storage.facts import merged_categories, positions, standing_categories
+from tracker.storage.facts import (
+    categories_with_facts,
+    category_position_facts,
+    stored_category_merges,
+)
 from tracker.storage.schema import Category, Label
 
 
@@ -28,17 +37,17 @@ def category_names(connection: Connection, project: ProjectInfo) -> CategoryName
     come after those with a declared place. What only undone imports named is not among them.
     """
     every = all_category_names(connection, project.id)
-    places = positions(connection, project.id)
+    places = category_position_facts(connection, project.id)
     known = (
         set(places)
         if project.closed
-        else places.keys() | standing_categories(connection, project.id)
+        else places.keys() | categories_with_facts(connection, project.id)
     )
-    merged = merged_categories(connection, project.id)
+    merged = stored_category_merges(connection, project.id)
     names = {
         number: name for name, number in every.items() if number in known and number not in merged
     }
-    numeric = all(is_numeric(name) for name in names.values())
+    numeric = all(is_numeric_category_name(name) for name in names.values())
     found = CategoryNames(
         sorted(
             names.items(),
@@ -82,10 +91,10 @@ def rename_category(connection: Connection, project: ProjectInfo, old: str, new:
     names = category_names(connection, project)
     number = next((n for n, name in names.items() if name == old.strip()), None)
     if number is None:
-        raise NotFound(f"there is no category {old!r}", near(old, names.values()))
+        raise NotFound(f"there is no category {old!r}", near_names(old, names.values()))
     if new in all_category_names(connection, project.id):
         raise InvalidOption(f"the category {new!r} exists", "choose another name")
-    unfit = unfit_for(project.scale, new)
+    unfit = category_unfit_for_scale(project.scale, new)
     if unfit is not None:
         raise Refused(f"{new!r} {unfit}", "choose another name")
     connection.execute(
@@ -98,7 +107,7 @@ def rename_category(connection: Connection, project: ProjectInfo, old: str, new:
     )
 
 
-def labels_by_category(connection: Connection, project: ProjectInfo) -> dict[str, int]:
+def project_labels_by_category(connection: Connection, project: ProjectInfo) -> dict[str, int]:
     """Return how many labels of each category stand, in the categories' order."""
     rows = connection.execute(
         select(Label.category_id, func.count().label("labels"))

@@ -19,13 +19,19 @@ from sqlalchemy import (
 
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.categories import all_category_names, category_names
-from tracker.projects.change_log import lock_project, record_change, touch
-from tracker.projects.lookup import near
+from tracker.projects.change_log import lock_project, log_touched_items, record_change
+from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
 from tracker.projects.settings import MERGE_CATEGORIES, SPLIT_CATEGORY
 from tracker.storage import seals
-from tracker.storage.answer_keys import LABEL, RECORD, given_as, same
-from tracker.storage.as_of import Merge, keep_merged, live_merges, merge_labels, split_labels
+from tracker.storage.answer_keys import LABEL, RECORD, own_name_key, same_answer_key
+from tracker.storage.as_of import (
+    Merge,
+    merge_stored_labels,
+    merges_as_of_now,
+    split_stored_labels,
+    store_merged_labels,
+)
 from tracker.storage.schema import CategoryMerge, Label, MergedLabel, PastLabel
 
 _labels = cast("Table", Label.__table__)
@@ -51,11 +57,11 @@ def merge_categories(connection: Connection, project: ProjectInfo, name: str, in
     merge = Merge(project.id, change, one, other)
     mine = (_labels.c.project_id == project.id) & (_labels.c.category_id == one)
     labels = connection.scalar(select(func.count()).select_from(_labels).where(mine)) or 0
-    touch(connection, project.id, change, _items(_labels, mine))
+    log_touched_items(connection, project.id, change, _items(_labels, mine))
     for table in (_labels, _past):
-        keep_merged(connection, merge, table)
-    with seals.moved_labels(connection, project.id, "category_id", [one, other]):
-        merge_labels(connection, merge, (_labels, _past))
+        store_merged_labels(connection, merge, table)
+    with seals.seal_moved_labels(connection, project.id, "category_id", [one, other]):
+        merge_stored_labels(connection, merge, (_labels, _past))
     return labels
 
 
@@ -66,13 +72,13 @@ def split_category(connection: Connection, project: ProjectInfo, name: str) -> s
     """
     lock_project(connection, project.id)
     names = {number: known for known, number in all_category_names(connection, project.id).items()}
-    live = live_merges(connection, project.id)
+    live = merges_as_of_now(connection, project.id)
     merge = next((one for one in live if names[one.category] == name.strip()), None)
     if merge is None:
         merged = [names[one.category] for one in live]
         raise NotFound(
             f"{name!r} is not merged into another category",
-            near(name, merged) or (f"merged are: {', '.join(merged)}" if merged else None),
+            near_names(name, merged) or (f"merged are: {', '.join(merged)}" if merged else None),
         )
     later = next((one for one in live if one.category == merge.into and one.id > merge.id), None)
     if later is not None:
@@ -83,15 +89,15 @@ def split_category(connection: Connection, project: ProjectInfo, name: str) -> s
         )
     detail = {"category": merge.category, "from": merge.into}
     change, _ = record_change(connection, project.id, SPLIT_CATEGORY, detail)
-    touch(
+    log_touched_items(
         connection,
         project.id,
         change,
         _items(_merged, (_merged.c.project_id == project.id) & (_merged.c.merge_id == merge.id)),
     )
     both = [merge.category, merge.into]
-    with seals.moved_labels(connection, project.id, "category_id", both):
-        split_labels(connection, merge, (_labels, _past))
+    with seals.seal_moved_labels(connection, project.id, "category_id", both):
+        split_stored_labels(connection, merge, (_labels, _past))
     connection.execute(
         update(CategoryMerge)
         .where(CategoryMerge.project_id == project.id, CategoryMerge.from_change == merge.id)
@@ -100,19 +106,21 @@ def split_category(connection: Connection, project: ProjectInfo, name: str) -> s
     return names[merge.into]
 
 
-def fold(connection: Connection, incoming: Table, merges: list[Merge], change: int) -> None:
+def fold_merged_categories(
+    connection: Connection, incoming: Table, merges: list[Merge], change: int
+) -> None:
     """Let staged answers of merged categories be the others', and keep which these are."""
     for merge in merges:
         mine = incoming.c.category_id == merge.category
         also = incoming.alias("also")
         beside = exists(select(literal(1)).select_from(also)).where(
-            same((*RECORD, *LABEL[1:]), also, incoming), also.c.category_id == merge.into
+            same_answer_key((*RECORD, *LABEL[1:]), also, incoming), also.c.category_id == merge.into
         )
         told: dict[str, ColumnElement[Any]] = {
             "project_id": literal(merge.project_id),
             "merge_id": literal(merge.id),
             "change_id": literal(change),
-            "given_as": given_as(incoming),
+            "given_as": own_name_key(incoming),
             "beside": beside.correlate(incoming),
         }
         columns = [
@@ -130,7 +138,7 @@ def _number(project: ProjectInfo, names: dict[str, int], name: str) -> int:
     if number is None:
         raise NotFound(
             f"there is no category {name!r} in {project.name!r}",
-            near(name, names) or f"see: tracker category list {project.name}",
+            near_names(name, names) or f"see: tracker category list {project.name}",
         )
     return number
 

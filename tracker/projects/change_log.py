@@ -21,7 +21,7 @@ def lock_project(connection: Connection, project_id: int) -> None:
     ours = select(Project.id).where(Project.id == project_id).with_for_update()
     if connection.scalar(ours) is None:
         raise NotFound("the project has just been deleted", "see: tracker project list")
-    seals.begin(connection, project_id)
+    seals.begin_seal(connection, project_id)
 
 
 def record_change(
@@ -42,7 +42,7 @@ def record_change(
         (1, clock.now()) if last is None else (last.id + 1, max(clock.now(), last.recorded_at + 1))
     )
     if last is None:
-        seals.begin(connection, project_id, made=True)
+        seals.begin_seal(connection, project_id, made=True)
     connection.execute(
         insert(Change).values(
             project_id=project_id,
@@ -58,7 +58,9 @@ def record_change(
 _COLUMNS = ["project_id", "change_id", "first_item", "last_item"]
 
 
-def touch(connection: Connection, project_id: int, change_id: int, items: Select[Any]) -> None:
+def log_touched_items(
+    connection: Connection, project_id: int, change_id: int, items: Select[Any]
+) -> None:
     """Record the items of a statement with the one column ``item_id``."""
     touched = items.distinct().subquery("touched_items")
     item = touched.c.item_id
@@ -74,7 +76,7 @@ def touch(connection: Connection, project_id: int, change_id: int, items: Select
     connection.execute(insert(Touched).from_select(_COLUMNS, ranges))
 
 
-def touch_range(
+def log_touched_range(
     connection: Connection, project_id: int, change_id: int, first: int, last: int
 ) -> None:
     """Record all items from one to another by number, more than were touched perhaps."""

@@ -13,9 +13,9 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import every_category_name
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
-from tracker.storage.facts import standing_item
+from tracker.storage.facts import standing_item_facts
 from tracker.storage.schema import NO_SPAN, SKIPPED, Import, Item, ItemAttribute, Label, PastLabel
 
 _items = cast("Table", Item.__table__)
@@ -69,10 +69,10 @@ def item_names_of(
     return {row.id: row.name for row in rows}
 
 
-def count_items(connection: Connection, project: ProjectInfo) -> int:
+def count_project_items(connection: Connection, project: ProjectInfo) -> int:
     """Return how many items the project has, with answers or without."""
     every = select(func.count()).where(
-        Item.project_id == project.id, standing_item(project.id, _items.c.id)
+        Item.project_id == project.id, standing_item_facts(project.id, _items.c.id)
     )
     return connection.scalar(every) or 0
 
@@ -95,7 +95,7 @@ def list_items(
     )
     statement = (
         select(Item.name, annotators.label("annotators"))
-        .where(Item.project_id == project.id, standing_item(project.id, _items.c.id))
+        .where(Item.project_id == project.id, standing_item_facts(project.id, _items.c.id))
         .order_by(Item.id)
         .limit(limit)
     )
@@ -117,7 +117,7 @@ def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRe
         known = connection.scalars(alike.limit(1000)).all()
         raise NotFound(
             f"there is no item {name!r} in {project.name!r}",
-            near(name, known) or f"see: tracker item list {quote(project.name)}",
+            near_names(name, known) or f"see: tracker item list {quote(project.name)}",
         )
     attributes = connection.execute(
         select(ItemAttribute.name, ItemAttribute.value).where(
@@ -196,7 +196,7 @@ def _state(row: Any, standing: set[tuple[int, ...]]) -> str:
 _MOST_NEAR = 1000  # values among which near ones are looked for
 
 
-def check_attribute(connection: Connection, project: ProjectInfo, name: str) -> None:
+def check_item_attribute(connection: Connection, project: ProjectInfo, name: str) -> None:
     """Raise InvalidOption, with the attributes there are, if no item has this one."""
     if connection.scalar(_rows(project, ItemAttribute.item_id, name).limit(1)) is not None:
         return
@@ -210,7 +210,7 @@ def check_attribute(connection: Connection, project: ProjectInfo, name: str) -> 
     )
 
 
-def check_values(
+def check_item_values(
     connection: Connection, project: ProjectInfo, where: Mapping[str, Sequence[str]]
 ) -> None:
     """Raise InvalidOption, with the near ones, for an attribute or value that no item has."""
@@ -225,7 +225,7 @@ def check_values(
         )
         for value in values:
             if value not in found:
-                check_attribute(connection, project, name)
+                check_item_attribute(connection, project, name)
                 _refuse_value(connection, project, name, value)
 
 
@@ -235,7 +235,7 @@ def _refuse_value(connection: Connection, project: ProjectInfo, name: str, value
     shown = ", ".join(map(repr, known[:10])) + (", …" if len(known) > 10 else "")
     raise InvalidOption(
         f"no item of {project.name!r} has {name}={value}",
-        near(value, known) or f"its values are: {shown}",
+        near_names(value, known) or f"its values are: {shown}",
     )
 
 

@@ -21,7 +21,7 @@ LONGEST_TEXT = 10_000
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
-def near(name: str, known: Iterable[str]) -> str | None:
+def near_names(name: str, known: Iterable[str]) -> str | None:
     """Return advice with the known names nearest to a mistaken one; None if none is near."""
     from difflib import get_close_matches  # only for a mistake
 
@@ -29,7 +29,7 @@ def near(name: str, known: Iterable[str]) -> str | None:
     return f"did you mean {' or '.join(repr(match) for match in found)}?" if found else None
 
 
-def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:
+def look_alike_names(names: Iterable[str]) -> list[tuple[str, ...]]:
     """Return names that differ in case, inner spaces or the form of their characters alone."""
     groups: dict[str, list[str]] = {}
     for name in names:
@@ -63,12 +63,12 @@ def check_text(text: str, what: str) -> str:
     return stripped
 
 
-def is_numeric(name: str) -> bool:
+def is_numeric_category_name(name: str) -> bool:
     """Return whether a category's name is a finite number as every program would read it."""
     return _NUMBER.fullmatch(name) is not None and abs(float(name)) < float("inf")
 
 
-def is_structure(text: str) -> bool:
+def is_structured_name(text: str) -> bool:
     """Return whether a text is a list or an object as JSON or Python writes them."""
     if text[:1] + text[-1:] not in {"[]", "{}"}:
         return False
@@ -80,11 +80,11 @@ def is_structure(text: str) -> bool:
     return False
 
 
-def unfit_for(scale: str, category: str) -> str | None:
+def category_unfit_for_scale(scale: str, category: str) -> str | None:
     """Return why a category cannot be of a scale ("is not a number …"); None if it can."""
     if scale not in {"interval", "ratio"}:
         return None
-    if not is_numeric(category):
+    if not is_numeric_category_name(category):
         return f"is not a number, as a scale of {scale} needs"
     if scale == "ratio" and float(category) < 0:
         return "is negative, as no value of a ratio scale is"

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from tracker.core import clock
 from tracker.core.errors import NotFound
 from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import check_text, near
+from tracker.projects.lookup import check_text, near_names
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import ERASED, Note
 
@@ -88,7 +88,7 @@ def find_note(connection: Connection, project: ProjectInfo, text: str) -> NoteIn
     if not same:
         raise NotFound(
             f"{project.name!r} has no note {wanted!r}",
-            near(wanted, [note.text for note in known]) or _listing(project, known),
+            near_names(wanted, [note.text for note in known]) or _listing(project, known),
         )
     return same[-1]
 

@@ -12,9 +12,14 @@ from sqlalchemy.exc import IntegrityError
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import check_name, is_numeric, near, unfit_for
+from tracker.projects.lookup import (
+    category_unfit_for_scale,
+    check_name,
+    is_numeric_category_name,
+    near_names,
+)
 from tracker.storage import seals
-from tracker.storage.facts import say_of_categories
+from tracker.storage.facts import record_category_facts
 from tracker.storage.schema import (
     ANSWERS,
     NONE_APPLIES,
@@ -110,7 +115,7 @@ def create_project(
         ],
     )
     change, _ = record_change(connection, made.id, "create", made.to_dict())
-    say_of_categories(connection, made.id, change, order=range(1, len(names) + 1))
+    record_category_facts(connection, made.id, change, order=range(1, len(names) + 1))
     return made
 
 
@@ -128,11 +133,11 @@ def _check_options(options: ProjectOptions) -> None:
     if categories is not None:
         for category in categories:
             check_name(category, "category")
-            unfit = unfit_for(options.scale or SCALES[0], category)
+            unfit = category_unfit_for_scale(options.scale or SCALES[0], category)
             if unfit is not None:
                 raise InvalidOption(f"the category {category!r} {unfit}", "choose another scale")
-        numbers = {float(one) for one in categories if is_numeric(one)}
-        spelt = len(numbers) if numbers and all(map(is_numeric, categories)) else None
+        numbers = {float(one) for one in categories if is_numeric_category_name(one)}
+        spelt = len(numbers) if numbers and all(map(is_numeric_category_name, categories)) else None
         ranked = (options.scale or SCALES[0]) != "nominal"
         if len(set(categories)) < len(categories) or (ranked and spelt and spelt < len(categories)):
             raise InvalidOption("--categories names a category twice")
@@ -162,7 +167,7 @@ def find_project(connection: Connection, name: str | None) -> ProjectInfo:
     if row is None:
         known = connection.scalars(select(Project.name)).all()
         raise NotFound(
-            f"there is no project {name!r}", near(name, known) or "see: tracker project list"
+            f"there is no project {name!r}", near_names(name, known) or "see: tracker project list"
         )
     return ProjectInfo(**row)
 
@@ -230,4 +235,4 @@ def purge_project(connection: Connection, project: ProjectInfo) -> None:
         if table.name not in {"projects", "purges"} and "project_id" in table.c:
             connection.execute(table.delete().where(table.c.project_id == project.id))
     connection.execute(delete(Project).where(Project.id == project.id))
-    seals.forget(connection, project.id)
+    seals.forget_seal(connection, project.id)

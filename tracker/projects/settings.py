@@ -11,11 +11,15 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from tracker.core.errors import InvalidOption, NotFound, Refused
-from tracker.projects.categories import all_category_names, category_names, labels_by_category
+from tracker.projects.categories import (
+    all_category_names,
+    category_names,
+    project_labels_by_category,
+)
 from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import check_name, near, unfit_for
+from tracker.projects.lookup import category_unfit_for_scale, check_name, near_names
 from tracker.projects.project import ProjectInfo
-from tracker.storage.facts import say_of_categories, standing_categories
+from tracker.storage.facts import categories_with_facts, record_category_facts
 from tracker.storage.schema import SCALES, Category, Change, Project
 
 _SET, _ORDER = "set project", "order categories"
@@ -62,7 +66,7 @@ def set_project(
     if differing:
         connection.execute(update(Project).where(Project.id == project.id).values(**differing))
     if categories is not None:
-        say_of_categories(
+        record_category_facts(
             connection, project.id, change, order=_numbered(connection, project, listed)
         )
     return changed
@@ -80,7 +84,7 @@ def _asked(wanted: int | None, scale: str | None, opened: bool, *, listed: bool)
     if scale is not None:
         if scale not in SCALES:
             raise InvalidOption(
-                f"--scale {scale!r} is none of {', '.join(SCALES)}", near(scale, SCALES)
+                f"--scale {scale!r} is none of {', '.join(SCALES)}", near_names(scale, SCALES)
             )
         asked["scale"] = scale
     if opened or listed:
@@ -103,7 +107,7 @@ def order_categories(
     by_name = {name: number for number, name in known.items()}
     for name in listed:
         if name not in by_name:
-            raise NotFound(f"there is no category {name!r}", near(name, by_name))
+            raise NotFound(f"there is no category {name!r}", near_names(name, by_name))
     missing = [name for name in by_name if name not in listed]
     if missing:
         raise InvalidOption(
@@ -112,11 +116,13 @@ def order_categories(
     if not (known.ordered and listed == list(known.values())):
         change, _ = record_change(connection, project.id, _ORDER, {})
         order = [by_name[name] for name in listed]
-        say_of_categories(connection, project.id, change, order=order)
+        record_category_facts(connection, project.id, change, order=order)
     return listed
 
 
-def project_then(connection: Connection, project: ProjectInfo, through: int | None) -> ProjectInfo:
+def project_settings_then(
+    connection: Connection, project: ProjectInfo, through: int | None
+) -> ProjectInfo:
     """Return the project with the settings it had after a change; None for now."""
     if through is None:
         return project
@@ -131,7 +137,7 @@ def project_then(connection: Connection, project: ProjectInfo, through: int | No
     return replace(project, **before)
 
 
-def set_since(
+def settings_changed_since(
     connection: Connection, project_id: int, through: int, kinds: Iterable[str] = FIGURES_CHANGE
 ) -> bool:
     """Return whether a change after one may have given the same answers other figures."""
@@ -152,7 +158,7 @@ def _checked(names: Sequence[str]) -> list[str]:
 
 def _check_scale(project: ProjectInfo, names: Sequence[str]) -> None:
     for name in names:
-        unfit = unfit_for(project.scale, name)
+        unfit = category_unfit_for_scale(project.scale, name)
         if unfit is not None:
             raise Refused(
                 f"the category {name!r} {unfit}", "choose another scale, or rename the category"
@@ -161,11 +167,11 @@ def _check_scale(project: ProjectInfo, names: Sequence[str]) -> None:
 
 def _check_complete(connection: Connection, project: ProjectInfo, listed: Sequence[str]) -> None:
     """Refuse a list that leaves out a category with answers."""
-    used = standing_categories(connection, project.id)
+    used = categories_with_facts(connection, project.id)
     current: Mapping[int, str] = category_names(connection, project)
     missing = [name for number, name in current.items() if number in used and name not in listed]
     if missing:
-        labels = labels_by_category(connection, project)[missing[0]]
+        labels = project_labels_by_category(connection, project)[missing[0]]
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise Refused(
             f"the list leaves out {missing[0]!r} ({labels:,} labels){more}",

@@ -24,7 +24,7 @@ _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
 
 
-def retire(
+def supersede_labels(
     connection: Connection, which: ColumnElement[bool], taken_back_by: int | None = None
 ) -> None:
     """Move standing labels to the past, taken back by a change or merely superseded."""
@@ -40,7 +40,9 @@ def retire(
     connection.execute(delete(_labels).where(which))
 
 
-def restore(connection: Connection, project_id: int, touched_by: ColumnElement[bool]) -> None:
+def restore_superseded_labels(
+    connection: Connection, project_id: int, touched_by: ColumnElement[bool]
+) -> None:
     """Let the best record that is left stand, for every answer that now has none.
 
     Only for answers with a past record of that condition.

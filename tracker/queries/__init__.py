@@ -7,37 +7,42 @@ Grouping by the code gives the item patterns. A code means nothing outside its s
 
 from __future__ import annotations
 
-from tracker.queries.annotator_patterns import joint_patterns, marginals
+from tracker.queries.annotator_patterns import count_annotator_marginals, count_joint_patterns
 from tracker.queries.bind_filter import select_answers, select_labels
-from tracker.queries.durations import answer_times, fastest_items
-from tracker.queries.examples import changed_items, items_of_answers, pair_order
-from tracker.queries.filter import EVERYTHING, AnswerFilter, Selecting, filter_of
-from tracker.queries.gold import confusions, gold_tallies
+from tracker.queries.durations import select_answer_durations, select_fastest_items
+from tracker.queries.examples import count_pair_order, select_changed_examples, select_example_items
+from tracker.queries.filter import EVERYTHING, AnswerFilter, Selecting, make_answer_filter
+from tracker.queries.gold import count_gold_confusions, gold_tallies
 from tracker.queries.groups import (
     GroupAnnotators,
-    annotators_by,
-    item_patterns_by,
-    item_patterns_by_cluster,
-    pair_tallies_by,
+    count_patterns_by_cluster,
+    count_patterns_by_group,
+    pair_tallies_by_group,
+    select_annotators_by_group,
 )
-from tracker.queries.pair_tables import pair_cells, pair_tallies
-from tracker.queries.retest import Repeated, passes_alone, repeat_tallies, repeated_answers
-from tracker.queries.sampled_answers import joint_sample
-from tracker.queries.selection import Selection, annotators_with_answers, chosen
-from tracker.queries.shared_items import shared_items
+from tracker.queries.pair_tables import count_pair_cells, pair_tallies
+from tracker.queries.retest import (
+    Repeated,
+    count_unrepeated_passes,
+    repeat_tallies,
+    select_repeated_answers,
+)
+from tracker.queries.sampled_answers import select_joint_sample
+from tracker.queries.selection import Selection, select_answering_annotators, where_chosen
+from tracker.queries.shared_items import count_shared_items
 from tracker.queries.skips import skip_tallies
-from tracker.queries.spans import Document, span_documents
+from tracker.queries.spans import Document, select_span_documents
 from tracker.queries.tallies import (
     Present,
-    annotator_tallies,
-    item_patterns,
-    items_of_patterns,
-    present,
+    count_annotator_tallies,
+    count_item_patterns,
+    select_items_of_patterns,
+    select_label_contents,
 )
-from tracker.queries.timeline import Timeline, blocks, timeline
-from tracker.queries.transitions import days_active, sequences
+from tracker.queries.timeline import Timeline, count_timeline, count_timeline_blocks
+from tracker.queries.transitions import count_active_days, count_transitions
 from tracker.queries.valid_periods import DAY, Window
-from tracker.queries.votes import answers_per_item, recent_pace, votes
+from tracker.queries.votes import count_answers_per_item, count_recent_labels, count_votes
 
 __all__ = [
     "DAY",
@@ -50,43 +55,43 @@ __all__ = [
     "Selection",
     "Timeline",
     "Window",
-    "annotator_tallies",
-    "annotators_by",
-    "annotators_with_answers",
-    "answer_times",
-    "answers_per_item",
-    "blocks",
-    "changed_items",
-    "filter_of",
-    "chosen",
-    "confusions",
-    "days_active",
-    "fastest_items",
+    "count_annotator_tallies",
+    "select_annotators_by_group",
+    "select_answering_annotators",
+    "select_answer_durations",
+    "count_answers_per_item",
+    "count_timeline_blocks",
+    "select_changed_examples",
+    "make_answer_filter",
+    "where_chosen",
+    "count_gold_confusions",
+    "count_active_days",
+    "select_fastest_items",
     "gold_tallies",
-    "item_patterns",
-    "item_patterns_by",
-    "item_patterns_by_cluster",
-    "items_of_answers",
-    "items_of_patterns",
-    "joint_patterns",
-    "joint_sample",
-    "marginals",
-    "pair_cells",
-    "pair_order",
+    "count_item_patterns",
+    "count_patterns_by_group",
+    "count_patterns_by_cluster",
+    "select_example_items",
+    "select_items_of_patterns",
+    "count_joint_patterns",
+    "select_joint_sample",
+    "count_annotator_marginals",
+    "count_pair_cells",
+    "count_pair_order",
     "pair_tallies",
-    "present",
+    "select_label_contents",
     "Present",
-    "pair_tallies_by",
-    "passes_alone",
-    "recent_pace",
+    "pair_tallies_by_group",
+    "count_unrepeated_passes",
+    "count_recent_labels",
     "repeat_tallies",
-    "repeated_answers",
+    "select_repeated_answers",
     "select_answers",
     "select_labels",
-    "sequences",
-    "shared_items",
+    "count_transitions",
+    "count_shared_items",
     "skip_tallies",
-    "span_documents",
-    "timeline",
-    "votes",
+    "select_span_documents",
+    "count_timeline",
+    "count_votes",
 ]

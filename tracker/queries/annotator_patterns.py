@@ -20,29 +20,41 @@ from sqlalchemy import (
 
 from tracker.core.tallies import Answer, JointPattern
 from tracker.queries.packing import AS_COLUMNS, Packing
-from tracker.queries.pattern_codes import Code, id_widths, make_code, widened
-from tracker.queries.selection import Selection, answers_of, read_answer, stream
+from tracker.queries.pattern_codes import (
+    Code,
+    make_pattern_code,
+    select_id_widths,
+    widen_pattern_code,
+)
+from tracker.queries.selection import (
+    Selection,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+)
 
 
-def marginals(connection: Connection, selection: Selection) -> dict[int, dict[Answer, int]]:
+def count_annotator_marginals(
+    connection: Connection, selection: Selection
+) -> dict[int, dict[Answer, int]]:
     """Return on how many items each annotator gave each answer: ``{annotator: {answer: items}}``.
 
     Annotators are in ascending order.
     """
-    answers = answers_of(selection)
-    packing = Packing(id_widths(connection, selection))
+    answers = select_answer_rows(selection)
+    packing = Packing(select_id_widths(connection, selection))
     key = packing.key([answers.c.annotator_id, answers.c.answer])
     counts: dict[int, dict[Answer, int]] = {}
     statement = select(*key, func.count()).group_by(*(column.name for column in key))
-    for *group, items in stream(connection, statement):
+    for *group, items in stream_rows(connection, statement):
         who, answer = packing.unpack(group)
         own_counts = counts.setdefault(who, {})
-        what = read_answer(answer)
+        what = read_selected_answer(answer)
         own_counts[what] = own_counts.get(what, 0) + items
     return dict(sorted(counts.items()))
 
 
-def joint_patterns(
+def count_joint_patterns(
     connection: Connection, selection: Selection
 ) -> Iterator[tuple[JointPattern, int]]:
     """Yield each assignment of answers to annotators once, with its number of items.
@@ -51,7 +63,7 @@ def joint_patterns(
     few annotators answer everything, there are few assignments. In a crowd there are nearly as
     many as items, so only errors that need them ask for them.
     """
-    answers = answers_of(selection)
+    answers = select_answer_rows(selection)
     one = cast(answers.c.annotator_id, Text).concat(":").concat(cast(answers.c.answer, Text))
     # In order, so that items answered alike make one text, as they are stored in any order.
     rows = (
@@ -64,11 +76,11 @@ def joint_patterns(
         .group_by(rows.c.item_id)
         .subquery("items")
     )
-    for text, number in stream(
+    for text, number in stream_rows(
         connection, select(items.c.joint, func.count()).group_by(items.c.joint)
     ):
         given = (part.split(":") for part in text.split(","))
-        yield tuple(sorted((int(who), read_answer(what)) for who, what in given)), number
+        yield tuple(sorted((int(who), read_selected_answer(what)) for who, what in given)), number
 
 
 Tallies: TypeAlias = dict[int, dict[Any, int]]
@@ -88,11 +100,11 @@ class Extra(NamedTuple):
     optional: bool = False
 
 
-ANSWER = Extra(read_answer)
-OPTIONAL_ANSWER = Extra(lambda text: read_answer(text) if text else None, optional=True)
+ANSWER = Extra(read_selected_answer)
+OPTIONAL_ANSWER = Extra(lambda text: read_selected_answer(text) if text else None, optional=True)
 
 
-def against_patterns(
+def count_against_patterns(
     connection: Connection,
     selection: Selection,
     answers: Subquery,
@@ -113,20 +125,22 @@ def against_patterns(
             of them, and answers whose first further column is NULL are in no tally.
     """
     extra = extra or {}
-    code = make_code(connection, selection, excluded, answers if every else None)
+    code = make_pattern_code(connection, selection, excluded, answers if every else None)
     key, split = _grouping(code, code.items if every else answers, extra)
     counts: Tallies = {}
     most = 0
-    for *group, items, number in stream(connection, _grouped(code, key, answers, extra, every)):
+    for *group, items, number in stream_rows(
+        connection, _grouped(code, key, answers, extra, every)
+    ):
         most = max(most, number)
         if code.most_answers is not None and number > code.most_answers:
             continue
         annotator, met = split(group)
         own_counts = counts.setdefault(annotator, {})
         own_counts[met] = own_counts.get(met, 0) + items
-    wider = widened(selection, code, most)
+    wider = widen_pattern_code(selection, code, most)
     if wider is not None:
-        return against_patterns(connection, wider, answers, excluded, extra, every=every)
+        return count_against_patterns(connection, wider, answers, excluded, extra, every=every)
     return counts
 
 
@@ -165,7 +179,7 @@ def _grouping(
         for place, one in enumerate(extra.values()):
             if one.optional:
                 columns[place] = func.coalesce(columns[place], 0)
-    decode, read = cache(code.decode), cache(read_answer)
+    decode, read = cache(code.decode), cache(read_selected_answer)
     reads = [one.read for one in extra.values()]
 
     @cache

@@ -10,10 +10,10 @@ from sqlalchemy import Connection, select
 from tracker.projects.annotators import (
     AnnotatorInfo,
     find_annotators,
-    flagged_annotators,
+    find_flagged_annotators,
     list_annotators,
 )
-from tracker.projects.items import check_values
+from tracker.projects.items import check_item_values
 from tracker.projects.project import ProjectInfo
 from tracker.queries.filter import EVERYTHING, AnswerFilter
 from tracker.queries.selection import Selection
@@ -51,12 +51,12 @@ def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) ->
     if choice == EVERYTHING:
         return every
     project = every.project
-    check_values(connection, project, dict(choice.where))
+    check_item_values(connection, project, dict(choice.where))
     named = find_annotators(connection, project, [*choice.annotators, *choice.excluded])
     included, excluded = named[: len(choice.annotators)], named[len(choice.annotators) :]
     only = frozenset(one.id for one in included) if included else None
     if choice.exclude_flagged:
-        flagged = flagged_annotators(connection, project)
+        flagged = find_flagged_annotators(connection, project)
         flagged = flagged if only is None else flagged & only
         excluded += [one for one in list_annotators(connection, project) if one.id in flagged]
     out = frozenset(one.id for one in excluded)

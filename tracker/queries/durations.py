@@ -19,12 +19,12 @@ from sqlalchemy import (
 )
 
 from tracker.core.audit_tallies import AnswerTimes
-from tracker.queries.selection import Selection, counted, labels, stream
+from tracker.queries.selection import Selection, labels, stream_rows, where_counted
 
 _MS = 1000.0
 
 
-def answer_times(connection: Connection, selection: Selection) -> dict[int, AnswerTimes]:
+def select_answer_durations(connection: Connection, selection: Selection) -> dict[int, AnswerTimes]:
     """Return each annotator's median time, and median ratio to the others' mean on the items."""
     beside = _beside_others(selection)
     who = beside.c.annotator_id
@@ -55,11 +55,11 @@ def answer_times(connection: Connection, selection: Selection) -> dict[int, Answ
         annotator: AnswerTimes(
             answers, float(median) / _MS, compared, None if ratio is None else float(ratio)
         )
-        for annotator, answers, median, compared, ratio in stream(connection, statement)
+        for annotator, answers, median, compared, ratio in stream_rows(connection, statement)
     }
 
 
-def fastest_items(
+def select_fastest_items(
     connection: Connection, selection: Selection, annotators: Collection[int], most: int
 ) -> dict[int, list[tuple[int, float, float]]]:
     """Return the items that annotators answered fastest compared with the others, fastest first.
@@ -80,7 +80,7 @@ def fastest_items(
         .order_by(ranked.c.annotator_id, ranked.c.place)
     )
     fastest: dict[int, list[tuple[int, float, float]]] = {}
-    for annotator, item, spent, mean in stream(connection, statement):
+    for annotator, item, spent, mean in stream_rows(connection, statement):
         fastest.setdefault(annotator, []).append((item, spent / _MS, mean / _MS))
     return fastest
 
@@ -93,7 +93,7 @@ def _beside_others(selection: Selection) -> Subquery:
     columns = (labels.c.item_id, labels.c.annotator_id)
     answers = (
         select(*columns, func.min(labels.c.spent_ms).label("spent"))
-        .where(counted(selection, alone=True), labels.c.spent_ms.is_not(None))
+        .where(where_counted(selection, alone=True), labels.c.spent_ms.is_not(None))
         .group_by(*columns)
         .subquery("answers")
     )

@@ -9,13 +9,18 @@ from sqlalchemy import Connection, and_, case, func, select
 
 from tracker.core.tallies import Answer, Pattern
 from tracker.queries.packing import AS_COLUMNS
-from tracker.queries.pattern_codes import Code, make_code, widened
-from tracker.queries.retest import every_repeat
-from tracker.queries.selection import Selection, answers_of, read_answer, stream
-from tracker.queries.transitions import dated_answers
+from tracker.queries.pattern_codes import Code, make_pattern_code, widen_pattern_code
+from tracker.queries.retest import join_repeated_answers
+from tracker.queries.selection import (
+    Selection,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+)
+from tracker.queries.transitions import select_dated_answers
 
 
-def items_of_answers(
+def select_example_items(
     connection: Connection,
     selection: Selection,
     wanted: Mapping[int, Collection[tuple[Answer, Pattern]]],
@@ -27,11 +32,11 @@ def items_of_answers(
     """
     if not wanted:
         return {}
-    code = make_code(connection, selection)
+    code = make_pattern_code(connection, selection)
     items, number = _listed(connection, selection, code, wanted, most)
-    wider = widened(selection, code, number)
+    wider = widen_pattern_code(selection, code, number)
     if wider is not None:
-        return items_of_answers(connection, wider, wanted, most)
+        return select_example_items(connection, wider, wanted, most)
     return items
 
 
@@ -43,7 +48,7 @@ def _listed(
     most: int,
 ) -> tuple[dict[tuple[int, Answer, Pattern], list[int]], int]:
     """Return the items, and the greatest number of answers to one of them."""
-    answers = answers_of(selection)
+    answers = select_answer_rows(selection)
     columns = [code.items.c[name] for name in code.columns]
     key = [answers.c.annotator_id, answers.c.answer, *columns]
     place = func.row_number().over(partition_by=key, order_by=answers.c.item_id)
@@ -57,11 +62,11 @@ def _listed(
     listed: dict[tuple[int, Answer, Pattern], list[int]] = {}
     patterns: dict[tuple[Any, ...], Pattern] = {}
     largest = 0
-    for item, number, annotator, answer, *codes, _ in stream(
+    for item, number, annotator, answer, *codes, _ in stream_rows(
         connection, select(ranked).where(ranked.c.place <= most).order_by(ranked.c.item_id)
     ):
         largest = max(largest, number)
-        own, known = read_answer(answer), tuple(codes)
+        own, known = read_selected_answer(answer), tuple(codes)
         pattern = patterns.get(known)
         if pattern is None:
             pattern = patterns[known] = code.decode(known)
@@ -72,7 +77,7 @@ def _listed(
     return listed, largest
 
 
-def changed_items(
+def select_changed_examples(
     connection: Connection, selection: Selection, annotators: Collection[int], most: int
 ) -> dict[int, list[tuple[int, Answer, Answer]]]:
     """Return the first items that some annotators answered differently when asked again.
@@ -81,7 +86,7 @@ def changed_items(
     """
     if not annotators:
         return {}
-    later, earlier, both = every_repeat(selection)
+    later, earlier, both = join_repeated_answers(selection)
     place = func.row_number().over(
         partition_by=later.c.annotator_id, order_by=[later.c.item_id, later.c["pass"]]
     )
@@ -101,15 +106,15 @@ def changed_items(
     if selection.project.answers == "one":  # else the ids of a set come in any order
         statement = statement.where(changed.c.place <= most)
     changes: dict[int, list[tuple[int, Answer, Answer]]] = {}
-    for annotator, item, *answers in stream(connection, statement):
-        before, after = (read_answer(answer) for answer in answers)
+    for annotator, item, *answers in stream_rows(connection, statement):
+        before, after = (read_selected_answer(answer) for answer in answers)
         own_changes = changes.setdefault(annotator, [])
         if before != after and len(own_changes) < most:
             own_changes.append((item, before, after))
     return {annotator: own_changes for annotator, own_changes in changes.items() if own_changes}
 
 
-def pair_order(
+def count_pair_order(
     connection: Connection, selection: Selection, pairs: Collection[tuple[int, int]]
 ) -> dict[tuple[int, int], tuple[int, int, int]]:
     """Return how often the first and the second of a pair was earlier, on items answered alike.
@@ -118,7 +123,7 @@ def pair_order(
     """
     if not pairs:
         return {}
-    first, second = dated_answers(selection), dated_answers(selection).alias("second")
+    first, second = select_dated_answers(selection), select_dated_answers(selection).alias("second")
     known = and_(first.c.timed == 1, second.c.timed == 1)
     order = case(
         (and_(known, first.c.labelled_at < second.c.labelled_at), 0),
@@ -137,7 +142,7 @@ def pair_order(
         .group_by(*(column.name for column in labelled))
     )
     wanted = {pair: [0, 0, 0] for pair in pairs}
-    for one, other, own, others, which, items in stream(connection, statement):
-        if (one, other) in wanted and read_answer(own) == read_answer(others):
+    for one, other, own, others, which, items in stream_rows(connection, statement):
+        if (one, other) in wanted and read_selected_answer(own) == read_selected_answer(others):
             wanted[one, other][which] += items
     return {pair: (counts[0], counts[1], counts[2]) for pair, counts in wanted.items()}

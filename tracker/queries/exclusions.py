@@ -7,8 +7,8 @@ from typing import cast
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, select, true
 
-from tracker.projects.items import count_items
-from tracker.queries.selection import Selection, chosen, counted, labels
+from tracker.projects.items import count_project_items
+from tracker.queries.selection import Selection, labels, where_chosen, where_counted
 from tracker.storage.schema import SKIPPED, Annotator, PastLabel
 
 _past = cast("Table", PastLabel.__table__)
@@ -45,7 +45,7 @@ class Inclusion:
         return dict(vars(self))
 
 
-def inclusion(connection: Connection, selection: Selection) -> Inclusion:
+def count_included_answers(connection: Connection, selection: Selection) -> Inclusion:
     """Count the answers of a project by what became of them."""
     project = selection.project.id
     other_kind: ColumnElement[bool] = labels.c.annotator_id.in_(
@@ -53,11 +53,11 @@ def inclusion(connection: Connection, selection: Selection) -> Inclusion:
     )
     if selection.only is not None:
         other_kind = and_(other_kind, labels.c.annotator_id.not_in(sorted(selection.only)))
-    limits: list[ColumnElement[bool]] = list(chosen(selection))
+    limits: list[ColumnElement[bool]] = list(where_chosen(selection))
     fate = case(
         (labels.c.category_id == SKIPPED, "skipped"),
         (other_kind, "other_kinds"),
-        (counted(selection), "counted"),
+        (where_counted(selection), "counted"),
         # What is not chosen may be neither true nor false: an item may lack the attribute.
         (and_(true(), *limits), "later_passes"),
         else_="not_chosen",
@@ -78,7 +78,7 @@ def inclusion(connection: Connection, selection: Selection) -> Inclusion:
     ).one()
     undone = int(past[1] or 0)
     return Inclusion(
-        items=count_items(connection, selection.project),
+        items=count_project_items(connection, selection.project),
         standing=sum(fates.values()),
         **{
             name: fates.get(name, 0)

@@ -86,7 +86,7 @@ class AnswerFilter:
 EVERYTHING = AnswerFilter()
 
 
-def filter_of(
+def make_answer_filter(
     *,
     annotators: str | Iterable[str] = (),
     exclude_annotators: str | Iterable[str] = (),
@@ -117,8 +117,8 @@ def filter_of(
         first,
         last,
         tuple(sorted(wanted.items())),
-        past_moment("--as-of", as_of, now),
-        past_moment("--known-at", known_at, now),
+        past_moment_for_filter("--as-of", as_of, now),
+        past_moment_for_filter("--known-at", known_at, now),
     )
 
 
@@ -128,7 +128,7 @@ def _names(given: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({name.strip() for name in names}))
 
 
-def past_moment(option: str, given: date | str | None, now: int) -> int | None:
+def past_moment_for_filter(option: str, given: date | str | None, now: int) -> int | None:
     """Return a past moment, a date being the end of its day; raises InvalidOption.
 
     Today's date means now, because its end is not over.
@@ -150,7 +150,7 @@ def _moment(option: str, given: date | str | None, now: int, *, end_of_day: bool
         return None
     try:
         if isinstance(given, str):
-            return clock.parse_when(given, now=now, end_of_day=end_of_day)
-        return clock.moment_of(given, end_of_day=end_of_day)
+            return clock.parse_human_time(given, now=now, end_of_day=end_of_day)
+        return clock.moment_of_datetime(given, end_of_day=end_of_day)
     except ValueError as error:
         raise InvalidOption(f"{option}: {error}", _FORMS) from None

@@ -20,14 +20,19 @@ from sqlalchemy import (
 
 from tracker.core.audit_tallies import GoldTallies
 from tracker.core.tallies import Answer
-from tracker.queries.annotator_patterns import ANSWER, against_patterns
-from tracker.queries.selection import Selection, answers_of, read_answer, stream
+from tracker.queries.annotator_patterns import ANSWER, count_against_patterns
+from tracker.queries.selection import (
+    Selection,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+)
 
 NOBODY = 0
 """Whose answers truths are among the answers to their item; annotators are numbered from 1."""
 
 
-def confusions(
+def count_gold_confusions(
     connection: Connection, selection: Selection
 ) -> tuple[dict[int, dict[tuple[Answer, Answer], int]], int]:
     """Return truths against answers, ``{annotator: {(truth, answer): answers}}``, and the items.
@@ -41,11 +46,11 @@ def confusions(
     key = [both.c.annotator_id, both.c.truth, both.c.answer]
     held = both.c.truth.is_not(None)
     counts: dict[int, dict[tuple[Answer, Answer], int]] = {}
-    for annotator, truth, answer, number in stream(
+    for annotator, truth, answer, number in stream_rows(
         connection, select(*key, func.count()).where(held).group_by(*key)
     ):
         table = counts.setdefault(annotator, {})
-        cell = (read_answer(truth), read_answer(answer))
+        cell = (read_selected_answer(truth), read_selected_answer(answer))
         table[cell] = table.get(cell, 0) + number
     items = connection.scalar(select(func.count(both.c.item_id.distinct())).where(held)) or 0
     return counts, items
@@ -58,7 +63,7 @@ def gold_tallies(connection: Connection, selection: Selection) -> GoldTallies:
     """
     if not selection.references:
         return {}
-    return against_patterns(
+    return count_against_patterns(
         connection,
         selection.without(selection.references),
         _held(selection),
@@ -68,7 +73,7 @@ def gold_tallies(connection: Connection, selection: Selection) -> GoldTallies:
     )
 
 
-def with_truths(selection: Selection, answers: Subquery) -> Subquery:
+def select_answers_with_truths(selection: Selection, answers: Subquery) -> Subquery:
     """Return all answers to some items, each with the item's truth.
 
     The truth is NULL if there is none, and for answers of references. Truths come as answers
@@ -79,7 +84,7 @@ def with_truths(selection: Selection, answers: Subquery) -> Subquery:
         return select(answers, cast(null(), answers.c.answer.type).label("truth")).subquery(
             "with_truth"
         )
-    truths = first_truths(selection).subquery("truths")
+    truths = select_first_truths(selection).subquery("truths")
     own: dict[str, ColumnElement[Any]] = {
         "item_id": truths.c.item_id,
         "annotator_id": literal(NOBODY),
@@ -96,17 +101,19 @@ def with_truths(selection: Selection, answers: Subquery) -> Subquery:
 
 
 def _held(selection: Selection) -> Subquery:
-    """Return answers to the items that have a truth, with it; see `with_truths`."""
-    items = select(first_truths(selection).subquery("true").c.item_id)
+    """Return answers to the items that have a truth, with it; see `select_answers_with_truths`."""
+    items = select(select_first_truths(selection).subquery("true").c.item_id)
     compared = selection.without(selection.references)
-    return with_truths(selection, answers_of(compared, alone=True, items=items))
+    return select_answers_with_truths(
+        selection, select_answer_rows(compared, alone=True, items=items)
+    )
 
 
-def first_truths(selection: Selection) -> Select[Any]:
+def select_first_truths(selection: Selection) -> Select[Any]:
     """Return one row per item that has a truth: item_id, truth."""
     # Of the same items, whenever they were labeled: a truth is true before it is written down.
     of_references = Selection(selection.project, where=selection.where, only=selection.references)
-    answers = answers_of(of_references, "of_references", alone=True)
+    answers = select_answer_rows(of_references, "of_references", alone=True)
     place = func.row_number().over(partition_by=answers.c.item_id, order_by=answers.c.annotator_id)
     ranked = select(answers, place.label("place")).subquery("ranked")
     return select(ranked.c.item_id, ranked.c.answer.label("truth")).where(ranked.c.place == 1)

@@ -12,9 +12,21 @@ from sqlalchemy.sql.selectable import FromClause
 
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, PairTallies, Pattern
-from tracker.queries.pair_tables import every_two
-from tracker.queries.pattern_codes import Code, make_code, wide_code, widened
-from tracker.queries.selection import Selection, answers_of, counted, labels, read_answer, stream
+from tracker.queries.pair_tables import join_answer_pairs
+from tracker.queries.pattern_codes import (
+    Code,
+    make_pattern_code,
+    wide_pattern_code,
+    widen_pattern_code,
+)
+from tracker.queries.selection import (
+    Selection,
+    labels,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+    where_counted,
+)
 from tracker.storage.schema import ItemAttribute
 
 MOST_GROUPS = 1000
@@ -31,14 +43,14 @@ class GroupAnnotators:
     last: int
 
 
-def item_patterns_by(
+def count_patterns_by_group(
     connection: Connection, selection: Selection, attribute: str
 ) -> dict[str | None, ItemPatterns]:
     """Return the number of items with each pattern, by attribute value; None for items without one.
 
     Raises InvalidOption for an attribute with more than `MOST_GROUPS` values.
     """
-    code = make_code(connection, selection)
+    code = make_pattern_code(connection, selection)
     groups: dict[str | None, dict[Pattern, int]] = {}
     most = 0
     key = [_value, *_columns(code)]
@@ -47,7 +59,7 @@ def item_patterns_by(
         .select_from(code.items.outerjoin(_attributes, _of_items(selection, attribute, code.items)))
         .group_by(*key)
     )
-    with closing(stream(connection, statement)) as rows:
+    with closing(stream_rows(connection, statement)) as rows:
         for value, *codes, items, answers in rows:
             most = max(most, answers)
             counts = groups.setdefault(value, {})
@@ -59,13 +71,13 @@ def item_patterns_by(
             if code.most_answers is None or answers <= code.most_answers:
                 pattern = code.decode(tuple(codes))
                 counts[pattern] = counts.get(pattern, 0) + items
-    wider = widened(selection, code, most)
+    wider = widen_pattern_code(selection, code, most)
     if wider is not None:
-        return item_patterns_by(connection, wider, attribute)
+        return count_patterns_by_group(connection, wider, attribute)
     return {value: ItemPatterns(counts) for value, counts in groups.items()}
 
 
-def item_patterns_by_cluster(
+def count_patterns_by_cluster(
     connection: Connection, selection: Selection, attribute: str
 ) -> Iterator[tuple[str | int, Pattern, int]]:
     """Yield the number of items of each cluster with each pattern: (cluster, pattern, items).
@@ -74,7 +86,7 @@ def item_patterns_by_cluster(
     itself, named by its id. A cluster's rows follow each other, whatever the database's order
     of texts. A pattern may occur more than once among them; its items add up.
     """
-    code = wide_code(connection, selection)
+    code = wide_pattern_code(connection, selection)
     alone = case((_value.is_(None), code.items.c.item_id))
     key = [_value, alone, *_columns(code)]
     statement = (
@@ -83,32 +95,32 @@ def item_patterns_by_cluster(
         .group_by(*key)
         .order_by(_value, alone)
     )
-    for value, item, *codes, items in stream(connection, statement):
+    for value, item, *codes, items in stream_rows(connection, statement):
         yield (item if value is None else value), code.decode(tuple(codes)), items
 
 
-def annotators_by(
+def select_annotators_by_group(
     connection: Connection, selection: Selection, attribute: str
 ) -> dict[str | None, GroupAnnotators]:
     """Return whose answers count, by the items' value; None for items without one."""
     met = (
         select(_value, labels.c.annotator_id)
         .select_from(labels.outerjoin(_attributes, _of_items(selection, attribute, labels)))
-        .where(counted(selection))
+        .where(where_counted(selection))
         .distinct()
         .subquery("met")
     )
     who = met.c.annotator_id
     statement = select(met.c.value, func.count(), func.min(who), func.max(who))
-    rows = stream(connection, statement.group_by(met.c.value))
+    rows = stream_rows(connection, statement.group_by(met.c.value))
     return {value: GroupAnnotators(*numbers) for value, *numbers in rows}
 
 
-def pair_tallies_by(
+def pair_tallies_by_group(
     connection: Connection, selection: Selection, attribute: str, values: Sequence[str | None]
 ) -> dict[str | None, PairTallies]:
     """Return the pair tallies of the items with each of some values; None for items without one."""
-    first, second = answers_of(selection, "first"), answers_of(selection, "second")
+    first, second = select_answer_rows(selection, "first"), select_answer_rows(selection, "second")
     wanted: ColumnElement[bool] = _value.in_([value for value in values if value is not None])
     if None in values:
         wanted = or_(wanted, _value.is_(None))
@@ -116,15 +128,17 @@ def pair_tallies_by(
     statement = (
         select(*key, func.count())
         .select_from(
-            every_two(first, second).outerjoin(_attributes, _of_items(selection, attribute, first))
+            join_answer_pairs(first, second).outerjoin(
+                _attributes, _of_items(selection, attribute, first)
+            )
         )
         .where(wanted)
         .group_by(*key)
     )
     groups: dict[str | None, dict[tuple[int, int], dict[tuple[Answer, Answer], int]]] = {}
-    for value, a, b, answer_a, answer_b, items in stream(connection, statement):
+    for value, a, b, answer_a, answer_b, items in stream_rows(connection, statement):
         table = groups.setdefault(value, {}).setdefault((a, b), {})
-        cell = (read_answer(answer_a), read_answer(answer_b))
+        cell = (read_selected_answer(answer_a), read_selected_answer(answer_b))
         table[cell] = table.get(cell, 0) + items
     return {value: PairTallies(counts) for value, counts in groups.items()}
 

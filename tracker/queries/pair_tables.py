@@ -10,17 +10,22 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Join, Select, Subquery, Text, cast, func, select
 
 from tracker.core.tallies import Answer, PairTallies
-from tracker.measures.cohen import Cells, cells_of
+from tracker.measures.cohen import Cells, kappa_cells
 from tracker.queries.packing import AS_COLUMNS, Packing
-from tracker.queries.pattern_codes import id_widths
-from tracker.queries.selection import Selection, answers_of, read_answer, stream
+from tracker.queries.pattern_codes import select_id_widths
+from tracker.queries.selection import (
+    Selection,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+)
 
 Integers: TypeAlias = NDArray[np.int64]
 
 _MOST = 20_000_000  # rows of 40 bytes at most in one text; 10 ** 9 bytes are too many
 
 
-def numbers(connection: Connection, statement: Select[Any]) -> Integers:
+def select_number_pairs(connection: Connection, statement: Select[Any]) -> Integers:
     """Return the rows of a statement of two whole numbers as an array, (N, 2).
 
     The database writes them as one text, from which numpy reads millions of numbers in much
@@ -32,7 +37,9 @@ def numbers(connection: Connection, statement: Select[Any]) -> Integers:
     together = func.aggregate_strings(one + "," + other, ",").label("together")
     text, number = connection.execute(select(together, func.count().label("number"))).one()
     if number > _MOST:
-        flat = chain.from_iterable(row for row in stream(connection, statement) if None not in row)
+        flat = chain.from_iterable(
+            row for row in stream_rows(connection, statement) if None not in row
+        )
         return np.fromiter(flat, dtype=np.int64).reshape(-1, 2)
     if not text:
         return np.zeros((0, 2), dtype=np.int64)
@@ -43,15 +50,15 @@ def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
     """Return for each pair of annotators the cross-table of their answers to shared items."""
     counts: dict[tuple[int, int], dict[tuple[Answer, Answer], int]] = {}
     packing = _packing(connection, selection)
-    for *key, items in stream(connection, _joined(selection, packing)):
+    for *key, items in stream_rows(connection, _joined(selection, packing)):
         a, b, answer_a, answer_b = packing.unpack(key)
         table = counts.setdefault((a, b), {})
-        cell = (read_answer(answer_a), read_answer(answer_b))
+        cell = (read_selected_answer(answer_a), read_selected_answer(answer_b))
         table[cell] = table.get(cell, 0) + items
     return PairTallies(counts)
 
 
-def pair_cells(
+def count_pair_cells(
     connection: Connection, selection: Selection, answers: tuple[Answer, ...] = ()
 ) -> tuple[list[tuple[int, int]], Cells]:
     """Return the pair tallies as arrays, for figures of very many pairs.
@@ -68,8 +75,8 @@ def pair_cells(
     if packing.widths is None or not packing.fits:
         tallies = pair_tallies(connection, selection).counts
         pairs = sorted(tallies)
-        return pairs, cells_of([dict(sorted(tallies[pair].items())) for pair in pairs], answers)
-    rows = numbers(connection, _joined(selection, packing))
+        return pairs, kappa_cells([dict(sorted(tallies[pair].items())) for pair in pairs], answers)
+    rows = select_number_pairs(connection, _joined(selection, packing))
     keys, items = rows[np.argsort(rows[:, 0])].T  # the order of a sum decides its last digit
     annotator, _, answer, _ = packing.widths
     both, first, second = Packing((2 * annotator, answer, answer)).unpack([keys])
@@ -84,7 +91,7 @@ def pair_cells(
     return pairs, Cells(every, place, code[first], code[second], items, len(pairs))
 
 
-def every_two(first: Subquery, second: Subquery) -> Join:
+def join_answer_pairs(first: Subquery, second: Subquery) -> Join:
     """Return every two answers to an item, the one of the annotator with the lower id first."""
     return first.join(
         second,
@@ -94,7 +101,7 @@ def every_two(first: Subquery, second: Subquery) -> Join:
 
 def _packing(connection: Connection, selection: Selection) -> Packing:
     """Return the packing of two annotators and their answers."""
-    widths = id_widths(connection, selection)
+    widths = select_id_widths(connection, selection)
     if widths is None:
         return AS_COLUMNS
     annotator, answer = widths
@@ -103,9 +110,9 @@ def _packing(connection: Connection, selection: Selection) -> Packing:
 
 def _joined(selection: Selection, packing: Packing) -> Select[Any]:
     """Return every two answers to an item, counted by the two annotators and answers."""
-    first, second = answers_of(selection, "first"), answers_of(selection, "second")
+    first, second = select_answer_rows(selection, "first"), select_answer_rows(selection, "second")
     key = packing.key(
         [first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer]
     )
-    statement = select(*key, func.count()).select_from(every_two(first, second))
+    statement = select(*key, func.count()).select_from(join_answer_pairs(first, second))
     return statement.group_by(*(column.name for column in key))  # by name: it holds bound values

@@ -22,7 +22,13 @@ from sqlalchemy import cast as sql_cast
 
 from tracker.core.tallies import Pattern, make_pattern
 from tracker.queries.packing import Digits, Packing
-from tracker.queries.selection import Selection, answers_of, counted, labels, read_answer
+from tracker.queries.selection import (
+    Selection,
+    labels,
+    read_selected_answer,
+    select_answer_rows,
+    where_counted,
+)
 from tracker.storage.schema import Annotator, Category
 
 MOST_CODE_COLUMNS = 8
@@ -39,7 +45,7 @@ class Code:
     bits: tuple[int, int, int] | None = None  # of one column, an annotator, a category
 
 
-def make_code(
+def make_pattern_code(
     connection: Connection,
     selection: Selection,
     excluded: frozenset[int] = frozenset(),
@@ -53,7 +59,7 @@ def make_code(
     item is more so.
     """
     if selection.project.answers == "one":
-        annotators, categories = highest_ids(connection, selection)
+        annotators, categories = select_highest_ids(connection, selection)
         # The highest digit may hold every annotator.
         kept = annotators.bit_length() - selection.bits
         digits = Digits.fitting(selection.bits, max(categories, 1), kept)
@@ -69,15 +75,15 @@ def make_code(
     return _string_code(selection, excluded, within)
 
 
-def id_widths(connection: Connection, selection: Selection) -> tuple[int, int] | None:
+def select_id_widths(connection: Connection, selection: Selection) -> tuple[int, int] | None:
     """Return how many bits the id of an annotator takes, and an answer; None if it is a text."""
     if selection.project.answers != "one":
         return None
-    annotators, categories = highest_ids(connection, selection)
+    annotators, categories = select_highest_ids(connection, selection)
     return annotators.bit_length(), categories.bit_length()
 
 
-def highest_ids(connection: Connection, selection: Selection) -> tuple[int, int]:
+def select_highest_ids(connection: Connection, selection: Selection) -> tuple[int, int]:
     """Return the highest ids of an annotator and of a category; both are numbered without gaps."""
     project = selection.project.id
     row = connection.execute(
@@ -99,7 +105,7 @@ def highest_ids(connection: Connection, selection: Selection) -> tuple[int, int]
 def _digit_code(
     selection: Selection, digits: Digits, excluded: frozenset[int], within: Subquery | None
 ) -> Code:
-    answers = answers_of(selection, alone=True) if within is None else within
+    answers = select_answer_rows(selection, alone=True) if within is None else within
     columns: dict[str, FunctionElement[Any]] = {}
     for start in digits.starts:
         one = digits.one(answers.c.answer, start)
@@ -112,7 +118,7 @@ def _digit_code(
 
 def _string_code(selection: Selection, excluded: frozenset[int], within: Subquery | None) -> Code:
     """Return a code of answers joined by commas; their order varies, and decoding folds it."""
-    answers = answers_of(selection, alone=True) if within is None else within
+    answers = select_answer_rows(selection, alone=True) if within is None else within
     answer: ColumnElement[str] = sql_cast(answers.c.answer, Text)
     if excluded:
         answer = case((answers.c.annotator_id.not_in(sorted(excluded)), answer))  # else NULL
@@ -122,7 +128,7 @@ def _string_code(selection: Selection, excluded: frozenset[int], within: Subquer
     def decode(codes: tuple[str | None]) -> Pattern:
         if codes[0] is None:
             return ()
-        return make_pattern(read_answer(answer) for answer in codes[0].split(","))
+        return make_pattern(read_selected_answer(answer) for answer in codes[0].split(","))
 
     return Code(items, ("code",), decode, None)
 
@@ -145,24 +151,24 @@ def _items(
     return select(item, *named).group_by(item).subquery("patterns")
 
 
-def widened(selection: Selection, code: Code, most_answers: int) -> Selection | None:
+def widen_pattern_code(selection: Selection, code: Code, most_answers: int) -> Selection | None:
     """Return the selection with wider digits if they were too narrow; None if they were not."""
     if code.most_answers is None or most_answers <= code.most_answers:
         return None
     return replace(selection, bits=most_answers.bit_length())
 
 
-def wide_code(connection: Connection, selection: Selection) -> Code:
+def wide_pattern_code(connection: Connection, selection: Selection) -> Code:
     """Return a code that holds every item, because rows that were streamed cannot be taken back."""
-    code = make_code(connection, selection)
+    code = make_pattern_code(connection, selection)
     if code.most_answers is None:
         return code
     answers = (
         select(func.count().label("answers"))
-        .where(counted(selection, alone=True))
+        .where(where_counted(selection, alone=True))
         .group_by(labels.c.item_id)
         .subquery("answers")
     )
     most = connection.scalar(select(func.max(answers.c.answers))) or 0
-    wider = widened(selection, code, most)
-    return code if wider is None else make_code(connection, wider)
+    wider = widen_pattern_code(selection, code, most)
+    return code if wider is None else make_pattern_code(connection, wider)

@@ -21,8 +21,15 @@ from sqlalchemy import (
 
 from tracker.core.audit_tallies import RepeatTallies
 from tracker.core.tallies import Answer, Pattern
-from tracker.queries.annotator_patterns import ANSWER, against_patterns
-from tracker.queries.selection import Selection, answers_of, chosen, labels, read_answer, stream
+from tracker.queries.annotator_patterns import ANSWER, count_against_patterns
+from tracker.queries.selection import (
+    Selection,
+    labels,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+    where_chosen,
+)
 from tracker.storage.schema import SKIPPED
 
 _DAY = 86_400_000_000  # microseconds
@@ -49,12 +56,12 @@ class Repeated:
     days: float
 
 
-def repeated_answers(connection: Connection, selection: Selection) -> Iterator[Repeated]:
+def select_repeated_answers(connection: Connection, selection: Selection) -> Iterator[Repeated]:
     """Yield each answer on a later pass against the same annotator's on the pass before it.
 
     A skipped pass is passed over; the one before it counts.
     """
-    later, earlier, both = every_repeat(selection)
+    later, earlier, both = join_repeated_answers(selection)
     both_timed = later.c.timed + earlier.c.timed == 2
     days = cast(later.c.labelled_at - earlier.c.labelled_at, Float) / _DAY
     key = [later.c.annotator_id, earlier.c.answer, later.c.answer]
@@ -68,11 +75,18 @@ def repeated_answers(connection: Connection, selection: Selection) -> Iterator[R
         .select_from(both)
         .group_by(*key)
     )
-    for who, one, other, times, timed, between in stream(connection, statement):
-        yield Repeated(who, read_answer(one), read_answer(other), times, int(timed), float(between))
+    for who, one, other, times, timed, between in stream_rows(connection, statement):
+        yield Repeated(
+            who,
+            read_selected_answer(one),
+            read_selected_answer(other),
+            times,
+            int(timed),
+            float(between),
+        )
 
 
-def every_repeat(selection: Selection) -> tuple[Subquery, Subquery, Join]:
+def join_repeated_answers(selection: Selection) -> tuple[Subquery, Subquery, Join]:
     """Return answers on a later pass, answers on an earlier one, and the two joined.
 
     Both have: item_id, annotator_id, pass, answer, labelled_at, timed (1 or 0).
@@ -87,7 +101,7 @@ def every_repeat(selection: Selection) -> tuple[Subquery, Subquery, Join]:
     return later, earlier, both
 
 
-def passes_alone(connection: Connection, selection: Selection) -> int:
+def count_unrepeated_passes(connection: Connection, selection: Selection) -> int:
     """Return how many answers on a later pass have no earlier one to compare with."""
     later = _answers(selection, "later", least=2)
     statement = select(func.count()).where(_pass_before(selection, later).is_(None))
@@ -105,7 +119,7 @@ def _pass_before(selection: Selection, later: Subquery) -> ScalarSelect[int]:
             before.c.annotator_id == later.c.annotator_id,
             before.c["pass"] < later.c["pass"],
             before.c.category_id != SKIPPED,
-            *chosen(selection, before),
+            *where_chosen(selection, before),
         )
         .correlate(later)
         .scalar_subquery()
@@ -120,7 +134,7 @@ def _answers(selection: Selection, name: str, *, least: int) -> Subquery:
         labels.c.project_id == selection.project.id,
         labels.c["pass"] >= least,
         labels.c.category_id != SKIPPED,
-        *chosen(selection),
+        *where_chosen(selection),
     ]
     if selection.project.answers == "one":
         return (
@@ -155,8 +169,8 @@ def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallie
 
     The pattern is made of the answers that count, each annotator's first to the item.
     """
-    later, earlier, both = every_repeat(selection)
-    first = answers_of(selection, "first")
+    later, earlier, both = join_repeated_answers(selection)
+    first = select_answer_rows(selection, "first")
     of_both = (first.c.item_id == later.c.item_id) & (first.c.annotator_id == later.c.annotator_id)
     repeated = (
         select(
@@ -169,7 +183,7 @@ def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallie
         .select_from(both.join(first, of_both))
         .subquery("repeated")
     )
-    counts = against_patterns(connection, selection, repeated, extra=_EXTRA)
+    counts = count_against_patterns(connection, selection, repeated, extra=_EXTRA)
     tallies: dict[int, dict[tuple[Answer, Answer, Pattern], int]] = {}
     for annotator, own_counts in counts.items():
         own_tallies = tallies[annotator] = {}

@@ -23,11 +23,16 @@ from sqlalchemy import (
     union_all,
 )
 
-from tracker.core.audit_tallies import TRUTH, Given, JointAnswers, joint_answers
-from tracker.queries.gold import first_truths
+from tracker.core.audit_tallies import TRUTH, Given, JointAnswers, joint_answers_tally
+from tracker.queries.gold import select_first_truths
 from tracker.queries.packing import Packing
-from tracker.queries.selection import Selection, answers_of, read_answer, stream
-from tracker.queries.transitions import dated_answers
+from tracker.queries.selection import (
+    Selection,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+)
+from tracker.queries.transitions import select_dated_answers
 
 MOST = 50_000
 """Answers of everybody in a sample. A project of fewer is counted whole."""
@@ -42,7 +47,7 @@ _PAIR = Packing((31, 31))  # of any two ids
 _SPREAD, _RANGE = 2_654_435_761, 1 << 32  # Knuth's multiplicative hash of an item's number
 
 
-def joint_sample(
+def select_joint_sample(
     connection: Connection,
     selection: Selection,
     answers: int,
@@ -73,14 +78,14 @@ def joint_sample(
         .subquery("joint")
     )
     counted = select(joint.c.joint, func.count()).group_by(joint.c.joint)
-    return joint_answers(_read(stream(connection, counted)))
+    return joint_answers_tally(_read(stream_rows(connection, counted)))
 
 
 def _read(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[tuple[Given, ...], int]]:
     @cache
     def read(text: str) -> Given:
         who, answer, late = text.split(":")
-        return Given(int(who), read_answer(answer), int(late))
+        return Given(int(who), read_selected_answer(answer), int(late))
 
     for text, items in rows:
         yield tuple(read(part) for part in text.split(",")), items
@@ -90,7 +95,7 @@ def _given(
     selection: Selection, items: CompoundSelect[Any] | None, since: Mapping[int, int]
 ) -> Select[Any]:
     """Return one row per answer, and per truth as nobody's: item_id, and annotator:answer:late."""
-    dated = dated_answers(selection, items)
+    dated = select_dated_answers(selection, items)
     late: ColumnElement[Any] = literal("-1")
     if since:
         after = case(
@@ -102,7 +107,7 @@ def _given(
     rows = select(dated.c.item_id, own.label("given"))
     if not selection.references:
         return rows
-    truths = first_truths(selection).subquery("truths")
+    truths = select_first_truths(selection).subquery("truths")
     known_of = select(
         truths.c.item_id, _text(literal(TRUTH), truths.c.truth, literal("-1")).label("given")
     )
@@ -127,7 +132,7 @@ def _sampled(
     pairs: Collection[tuple[int, int]],
 ) -> CompoundSelect[Any]:
     """Return the ids of the items: a share of all, some of each annotator, some of each pair."""
-    answers = answers_of(selection)
+    answers = select_answer_rows(selection)
     of_all = _spread(answers.c.item_id) < literal(int(share * _RANGE), BigInteger)
     own = answers.c.annotator_id.in_(sorted(annotators))
     # Looked for once: to go through all answers takes longer than all the rest.
@@ -139,7 +144,7 @@ def _sampled(
         wanted = some.c.annotator_id.in_(sorted(annotators))
         parts.append(_first(select(some.c.item_id).where(wanted), some.c.annotator_id, most))
     if pairs:
-        one, other = answers_of(selection, "one"), answers_of(selection, "other")
+        one, other = select_answer_rows(selection, "one"), select_answer_rows(selection, "other")
         key = _PAIR.pack([one.c.annotator_id, other.c.annotator_id])
         both = select(one.c.item_id).join_from(one, other, one.c.item_id == other.c.item_id)
         both = both.where(

@@ -65,7 +65,7 @@ class Selection:
         return replace(self, left_out=self.left_out | annotators)
 
 
-def counted(
+def where_counted(
     selection: Selection,
     of: FromClause = labels,
     *,
@@ -97,11 +97,11 @@ def counted(
         of.c.project_id == selection.project.id,
         *(() if skipped else (of.c.category_id != SKIPPED,)),
         or_(of.c["pass"] == 1, ~on_lower_pass),
-        *chosen(selection, of, alone=alone),
+        *where_chosen(selection, of, alone=alone),
     )
 
 
-def chosen(
+def where_chosen(
     selection: Selection, of: FromClause = labels, *, alone: bool = False
 ) -> Iterator[ColumnElement[bool]]:
     """Yield the conditions that a label of the project was chosen; none if nothing limits it.
@@ -138,7 +138,7 @@ def _in_time(selection: Selection, of: FromClause) -> Iterator[ColumnElement[boo
         yield of.c.labelled_at <= selection.until
 
 
-def answers_of(
+def select_answer_rows(
     selection: Selection,
     name: str = "answers",
     *,
@@ -151,7 +151,7 @@ def answers_of(
     ``2+5``. For ``alone`` see `counted`; ``items`` gives the ids of the items.
     """
     columns = (labels.c.item_id, labels.c.annotator_id)
-    statement = select(*columns).where(counted(selection, alone=alone))
+    statement = select(*columns).where(where_counted(selection, alone=alone))
     if items is not None:
         statement = statement.where(labels.c.item_id.in_(items))
     if selection.project.answers == "one":
@@ -160,8 +160,8 @@ def answers_of(
     return statement.add_columns(ids.label("answer")).group_by(*columns).subquery(name)
 
 
-def read_answer(text: int | str) -> Answer:
-    """Return an answer from the text of `answers_of`.
+def read_selected_answer(text: int | str) -> Answer:
+    """Return an answer from the text of `select_answer_rows`.
 
     The reserved id of "none applies" is no label.
     """
@@ -170,9 +170,9 @@ def read_answer(text: int | str) -> Answer:
     return tuple(sorted(number for number in map(int, text.split("+")) if number > 0))
 
 
-def annotators_with_answers(connection: Connection, selection: Selection) -> list[int]:
+def select_answering_annotators(connection: Connection, selection: Selection) -> list[int]:
     """Return the ids of annotators with an answer that counts, ascending."""
-    statement = select(labels.c.annotator_id).where(counted(selection, alone=True)).distinct()
+    statement = select(labels.c.annotator_id).where(where_counted(selection, alone=True)).distinct()
     # There are no more than the project knows: having met them all, the search may stop.
     known = (
         select(func.count())
@@ -191,13 +191,15 @@ def annotators_with_answers(connection: Connection, selection: Selection) -> lis
     return sorted(connection.scalars(statement.limit(known)))
 
 
-def stream(connection: Connection, statement: Select[Any]) -> Generator[tuple[Any, ...]]:
+def stream_rows(connection: Connection, statement: Select[Any]) -> Generator[tuple[Any, ...]]:
     """Yield the rows of a statement as they come, without holding them all."""
-    for part in parts(connection, statement):
+    for part in stream_parts(connection, statement):
         yield from part
 
 
-def parts(connection: Connection, statement: Select[Any]) -> Generator[list[tuple[Any, ...]]]:
+def stream_parts(
+    connection: Connection, statement: Select[Any]
+) -> Generator[list[tuple[Any, ...]]]:
     """Yield the rows some thousands at a time, for work that is quicker on many."""
     with connection.execute(statement.execution_options(yield_per=_AT_A_TIME)) as result:
         for part in result.partitions():

@@ -27,20 +27,25 @@ from tracker.core.audit_tallies import (
     SAME,
     PairPatterns,
     SharedItems,
-    kinds_of,
+    audit_tally_of_pairs,
 )
 from tracker.core.tallies import Answer, Pattern
 from tracker.queries.packing import AS_COLUMNS, Packing
-from tracker.queries.pair_tables import Integers, numbers
-from tracker.queries.pattern_codes import Code, make_code
-from tracker.queries.selection import Selection, answers_of, read_answer, stream
+from tracker.queries.pair_tables import Integers, select_number_pairs
+from tracker.queries.pattern_codes import Code, make_pattern_code
+from tracker.queries.selection import (
+    Selection,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+)
 
 _LEAST = 20  # shared items of a pair
 _OF_GIVEN = 2  # bits
 _TABLE_BITS = 22  # of numbers that a table is quicker for than to sort them
 
 
-def shared_items(
+def count_shared_items(
     connection: Connection, selection: Selection, most: int, least: int = _LEAST
 ) -> SharedItems:
     """Return every pair's shared items, by all that determines how likely the two are to agree.
@@ -51,12 +56,12 @@ def shared_items(
     digits = most.bit_length()
     # Wide enough at once: to join every two answers again would take as long again.
     wide = replace(selection, bits=max(selection.bits, digits))
-    code = make_code(connection, wide)
+    code = make_pattern_code(connection, wide)
     annotators = 0 if code.bits is None else code.bits[1]
     packing = Packing((annotators, annotators, 5 * digits, _OF_GIVEN))
     if code.bits is None or not packing.fits:
-        return kinds_of(_patterns(connection, selection, code, least))
-    keys, items = numbers(connection, _by_kind(wide, code, packing, digits)).T
+        return audit_tally_of_pairs(_patterns(connection, selection, code, least))
+    keys, items = select_number_pairs(connection, _by_kind(wide, code, packing, digits)).T
     halves = Packing((2 * annotators, 5 * digits + _OF_GIVEN))
     of_pair, of_kind = halves.unpack([keys])
     pairs, pair = _numbered(of_pair, 2 * annotators)
@@ -85,7 +90,7 @@ def _by_kind(selection: Selection, code: Code, packing: Packing, digits: int) ->
     The ways to share count any answer, and an answer of a minority.
     """
     of_item = _item_kinds(selection, code, digits)
-    first, second = answers_of(selection, "first"), answers_of(selection, "second")
+    first, second = select_answer_rows(selection, "first"), select_answer_rows(selection, "second")
     held = _held(selection, of_item.c.code, (first.c.answer - 1) * selection.bits)
     shared = case((2 * held < of_item.c.answers + 2, MINORITY), else_=SAME)
     given = case((first.c.answer == second.c.answer, shared), else_=DIFFERENT)
@@ -167,7 +172,7 @@ def _patterns(
     pairs: dict[tuple[int, int], int] = {}
     patterns: dict[Pattern, int] = {}
     answers: dict[Answer, int] = {}
-    read = cache(read_answer)
+    read = cache(read_selected_answer)
 
     @cache
     def place_of(*codes: Any) -> int:
@@ -175,7 +180,7 @@ def _patterns(
 
     numbers = array("q")
     asked = None if wanted is None else {*wanted}
-    for first, second, *codes, one, other, items in stream(
+    for first, second, *codes, one, other, items in stream_rows(
         connection, _by_pattern(selection, code, wanted)
     ):
         if second is None or (asked is not None and (first, second) not in asked):
@@ -209,7 +214,7 @@ def _by_pattern(
     selection: Selection, code: Code, wanted: Collection[tuple[int, int]] | None
 ) -> Select[Any]:
     """Return items by pair, code and both answers, for annotators of the wanted pairs."""
-    first, second = answers_of(selection, "first"), answers_of(selection, "second")
+    first, second = select_answer_rows(selection, "first"), select_answer_rows(selection, "second")
     key: list[ColumnElement[Any]] = [
         first.c.annotator_id,
         second.c.annotator_id,

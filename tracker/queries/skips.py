@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Subquery, case, func, select
 
 from tracker.core.audit_tallies import SkipTallies
-from tracker.queries.selection import Selection, counted, labels, stream
+from tracker.queries.selection import Selection, labels, stream_rows, where_counted
 from tracker.storage.schema import NONE_APPLIES, SKIPPED
 
 
@@ -29,14 +29,14 @@ def skip_tallies(connection: Connection, selection: Selection) -> SkipTallies:
         .subquery("items")
     )
     key = (answers.c.annotator_id, answers.c.skipped, items.c.skipped, items.c.seen)
-    # An outer join, although every such item has answers: see `against_patterns`.
+    # An outer join, although every such item has answers: see `count_against_patterns`.
     statement = (
         select(*key, func.count())
         .select_from(items.outerjoin(answers, answers.c.item_id == items.c.item_id))
         .group_by(*key)
     )
     tallies: dict[int, dict[tuple[bool, int, int], int]] = {}
-    for who, skipped, skipping, seeing, number in stream(connection, statement):
+    for who, skipped, skipping, seeing, number in stream_rows(connection, statement):
         tallies.setdefault(who, {})[bool(skipped), int(skipping), seeing] = number
     return tallies
 
@@ -45,7 +45,7 @@ def _with_skipped(selection: Selection) -> bool:
     return selection.project.answers == "one"
 
 
-def empty_category(selection: Selection) -> int:
+def skip_category(selection: Selection) -> int:
     """Return the reserved category that an answer without a label has."""
     return SKIPPED if _with_skipped(selection) else NONE_APPLIES
 
@@ -53,8 +53,8 @@ def empty_category(selection: Selection) -> int:
 def _seen(selection: Selection, name: str) -> Subquery:
     """Return one row per answer: item_id, annotator_id, and skipped, 1 or 0."""
     columns: tuple[Any, ...] = (labels.c.item_id, labels.c.annotator_id)
-    skipped = case((labels.c.category_id == empty_category(selection), 1), else_=0)
-    where = counted(selection, skipped=_with_skipped(selection))
+    skipped = case((labels.c.category_id == skip_category(selection), 1), else_=0)
+    where = where_counted(selection, skipped=_with_skipped(selection))
     if selection.project.answers == "one":
         return select(*columns, skipped.label("skipped")).where(where).subquery(name)
     return (

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Connection, Select, Table, and_, select
 
-from tracker.queries.selection import Selection, counted, labels, stream
+from tracker.queries.selection import Selection, labels, stream_rows, where_counted
 from tracker.storage.schema import NONE_APPLIES, Item
 
 _items = cast("Table", Item.__table__)
@@ -33,11 +33,11 @@ class Document(NamedTuple):
     answers: dict[int, list[tuple[int, int, int]]]
 
 
-def span_documents(connection: Connection, selection: Selection) -> Iterator[Document]:
+def select_span_documents(connection: Connection, selection: Selection) -> Iterator[Document]:
     """Yield the documents of a selection by item id, each with its counted answers."""
     current = None
-    for item, length, annotator, category, start, end in stream(
-        connection, span_statement(selection)
+    for item, length, annotator, category, start, end in stream_rows(
+        connection, select_span_rows(selection)
     ):
         if annotator is None:
             continue
@@ -52,7 +52,7 @@ def span_documents(connection: Connection, selection: Selection) -> Iterator[Doc
         yield current
 
 
-def span_statement(selection: Selection) -> Select[Any]:
+def select_span_rows(selection: Selection) -> Select[Any]:
     """Return one row per label, and one for each item without a counted answer.
 
     They come in the order in which both tables are stored, so that nothing is sorted. The join
@@ -63,7 +63,7 @@ def span_statement(selection: Selection) -> Select[Any]:
     of_item = and_(
         labels.c.project_id == _items.c.project_id,
         labels.c.item_id == _items.c.id,
-        counted(selection),
+        where_counted(selection),
     )
     return (
         select(

@@ -20,37 +20,43 @@ from sqlalchemy import (
 )
 
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern, TallyColumns
-from tracker.queries.annotator_patterns import against_patterns
+from tracker.queries.annotator_patterns import count_against_patterns
 from tracker.queries.packing import Packing
-from tracker.queries.pair_tables import Integers, numbers
-from tracker.queries.pattern_codes import Code, make_code, widened
-from tracker.queries.selection import Selection, answers_of, chosen, labels, stream
-from tracker.queries.skips import empty_category
+from tracker.queries.pair_tables import Integers, select_number_pairs
+from tracker.queries.pattern_codes import Code, make_pattern_code, widen_pattern_code
+from tracker.queries.selection import (
+    Selection,
+    labels,
+    select_answer_rows,
+    stream_rows,
+    where_chosen,
+)
+from tracker.queries.skips import skip_category
 from tracker.storage.schema import SKIPPED
 
 
-def item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
+def count_item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
     """Return how many items have each pattern of answers, in the order of the patterns.
 
     In one fixed order, sums of fractions over them are the same on every database.
     """
-    code = make_code(connection, selection)
+    code = make_pattern_code(connection, selection)
     columns = [code.items.c[name] for name in code.columns]
     statement = select(*columns, func.count(), func.max(code.items.c.answers)).group_by(*columns)
     counts: dict[Pattern, int] = {}
     most = 0
-    for *codes, items, answers in stream(connection, statement):
+    for *codes, items, answers in stream_rows(connection, statement):
         most = max(most, answers)
         if code.most_answers is None or answers <= code.most_answers:
             pattern = code.decode(tuple(codes))
             counts[pattern] = counts.get(pattern, 0) + items
-    wider = widened(selection, code, most)
+    wider = widen_pattern_code(selection, code, most)
     if wider is not None:
-        return item_patterns(connection, wider)
+        return count_item_patterns(connection, wider)
     return ItemPatterns(dict(sorted(counts.items())))
 
 
-def items_of_patterns(
+def select_items_of_patterns(
     connection: Connection, selection: Selection, patterns: Set[Pattern], most: int
 ) -> dict[Pattern, list[int]]:
     """Return the first items by id, ``most`` at most, of each of some patterns.
@@ -58,12 +64,12 @@ def items_of_patterns(
     The shape is ``{pattern: ids}``. Items are read one after the other, because a code means
     nothing outside its statement.
     """
-    code = make_code(connection, selection)
+    code = make_pattern_code(connection, selection)
     columns = [code.items.c[name] for name in code.columns]
     found: dict[Pattern, list[int]] = {pattern: [] for pattern in patterns}
     known: dict[tuple[Any, ...], list[int] | None] = {}
     largest = 0
-    for item, answers, *codes in stream(
+    for item, answers, *codes in stream_rows(
         connection,
         select(code.items.c.item_id, code.items.c.answers, *columns).order_by(code.items.c.item_id),
     ):
@@ -74,24 +80,24 @@ def items_of_patterns(
         items = known[key]
         if items is not None and len(items) < most:
             items.append(item)
-    wider = widened(selection, code, largest)
+    wider = widen_pattern_code(selection, code, largest)
     if wider is not None:
-        return items_of_patterns(connection, wider, patterns, most)
+        return select_items_of_patterns(connection, wider, patterns, most)
     return found
 
 
-def annotator_tallies(connection: Connection, selection: Selection) -> AnnotatorTallies:
+def count_annotator_tallies(connection: Connection, selection: Selection) -> AnnotatorTallies:
     """Return for each annotator on how many items an own answer met a pattern of the item."""
-    code = make_code(connection, selection)
+    code = make_pattern_code(connection, selection)
     if code.bits is None:
-        answers = answers_of(selection)
-        return AnnotatorTallies(against_patterns(connection, selection, answers))
+        answers = select_answer_rows(selection)
+        return AnnotatorTallies(count_against_patterns(connection, selection, answers))
     of_code, of_annotator, of_answer = code.bits
     packing = Packing((of_code, of_answer, of_annotator))
-    keys, number = numbers(connection, _packed_tallies(selection, code, packing)).T
-    wider = widened(selection, code, -int(keys.min(initial=0)))
+    keys, number = select_number_pairs(connection, _packed_tallies(selection, code, packing)).T
+    wider = widen_pattern_code(selection, code, -int(keys.min(initial=0)))
     if wider is not None:
-        return annotator_tallies(connection, wider)
+        return count_annotator_tallies(connection, wider)
     return AnnotatorTallies(_unpacked(keys, number, code, packing))
 
 
@@ -100,8 +106,8 @@ def _packed_tallies(selection: Selection, code: Code, packing: Packing) -> Selec
 
     If a digit is too small for an item's answers, the integer is their number below 0.
     """
-    answers = answers_of(selection)
-    # An outer join finds the same, and is read item by item: see `against_patterns`.
+    answers = select_answer_rows(selection)
+    # An outer join finds the same, and is read item by item: see `count_against_patterns`.
     of_item = answers.c.item_id == code.items.c.item_id
     columns = [code.items.c[code.columns[0]], answers.c.answer, answers.c.annotator_id]
     number = code.items.c.answers
@@ -131,16 +137,16 @@ class Present(NamedTuple):
     repeats: bool
 
 
-def present(connection: Connection, selection: Selection) -> Present:
+def select_label_contents(connection: Connection, selection: Selection) -> Present:
     """Return what the labels contain; each search stops at the first hit."""
     given = labels.c.category_id != SKIPPED
     sought = (
         and_(given, labels.c.timed),
         and_(given, labels.c.spent_ms.is_not(None)),
-        labels.c.category_id == empty_category(selection),
+        labels.c.category_id == skip_category(selection),
         and_(given, labels.c["pass"] > 1),
     )
-    of_project = (labels.c.project_id == selection.project.id, *chosen(selection, alone=True))
+    of_project = (labels.c.project_id == selection.project.id, *where_chosen(selection, alone=True))
 
     def there(condition: ColumnElement[bool]) -> ColumnElement[bool]:
         return select(literal(1)).where(*of_project, condition).exists()

@@ -17,11 +17,18 @@ from sqlalchemy import CTE, Connection, Integer, Subquery, case, func, literal, 
 
 from tracker.core.audit_tallies import Blocks
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
-from tracker.queries.annotator_patterns import OPTIONAL_ANSWER, Extra, against_patterns
-from tracker.queries.gold import NOBODY, with_truths
-from tracker.queries.selection import Selection, chosen, labels, stream
-from tracker.queries.transitions import ADDED, REMOVED, Coding, codings, dated_answers, over_time
-from tracker.queries.valid_periods import DAY, NEVER, Window, pieces
+from tracker.queries.annotator_patterns import OPTIONAL_ANSWER, Extra, count_against_patterns
+from tracker.queries.gold import NOBODY, select_answers_with_truths
+from tracker.queries.selection import Selection, labels, stream_rows, where_chosen
+from tracker.queries.transitions import (
+    ADDED,
+    REMOVED,
+    Coding,
+    select_dated_answers,
+    transition_codings,
+    transition_window,
+)
+from tracker.queries.valid_periods import DAY, NEVER, Window, select_valid_periods
 from tracker.storage.schema import PastLabel
 
 _Code: TypeAlias = Any
@@ -79,7 +86,7 @@ class Timeline:
         return ItemPatterns(dict(sorted(counts.items())))
 
 
-def timeline(connection: Connection, selection: Selection, window: Window) -> Timeline:
+def count_timeline(connection: Connection, selection: Selection, window: Window) -> Timeline:
     """Return the timeline of the answers that count in a window at the end of each day."""
     project = selection.project.id
     extent = connection.execute(
@@ -101,10 +108,12 @@ def timeline(connection: Connection, selection: Selection, window: Window) -> Ti
     first = min(extent[0], connection.scalar(earliest) or extent[0]) // DAY
     last = extent[1] // DAY
     lasting = not contested and window == Window()
-    events = _events(pieces(selection, window, contested=contested).cte("every_piece"), lasting)
+    events = _events(
+        select_valid_periods(selection, window, contested=contested).cte("every_piece"), lasting
+    )
     annotators = _annotators(connection, events, lasting)
     span = range(first, last + (window.days or 0) + 1)
-    for coding in codings(connection, selection, span):
+    for coding in transition_codings(connection, selection, span):
         codes = _codes(connection, coding, events)
         if codes is not None:
             begin, end = _extent(connection, selection, first, last)
@@ -126,7 +135,7 @@ def _extent(
     everywhere = replace(selection, where=())
     for of in (labels, PastLabel.__table__):
         ends = select(func.min(of.c.labelled_at), func.max(of.c.labelled_at)).where(
-            of.c.project_id == selection.project.id, *chosen(everywhere, of)
+            of.c.project_id == selection.project.id, *where_chosen(everywhere, of)
         )
         if of is not labels:
             ends = ends.where(of.c.taken_back_by.is_(None))
@@ -179,16 +188,18 @@ def _annotators(connection: Connection, events: Subquery, lasting: bool) -> dict
     arrivals: dict[int, Counter[int]] = {}
     who = (events.c.day, events.c.annotator_id)
     if lasting:  # to know that there was one is enough, and quicker than to count
-        for day, annotator in stream(connection, select(*who).distinct()):
+        for day, annotator in stream_rows(connection, select(*who).distinct()):
             arrivals.setdefault(day, Counter())[annotator] = 1
         return arrivals
     more = func.sum(1 - 2 * events.c.gone)
-    for day, annotator, answers in stream(connection, select(*who, more).group_by(*who)):
+    for day, annotator, answers in stream_rows(connection, select(*who, more).group_by(*who)):
         arrivals.setdefault(day, Counter())[annotator] = int(answers)
     return arrivals
 
 
-def blocks(connection: Connection, selection: Selection, number: int) -> dict[int, Blocks]:
+def count_timeline_blocks(
+    connection: Connection, selection: Selection, number: int
+) -> dict[int, Blocks]:
     """Return each annotator's timed answers in order, cut into a number of blocks: by annotator id.
 
     Blocks have equally many answers; if they do not divide, the first ones have one more.
@@ -199,11 +210,11 @@ def blocks(connection: Connection, selection: Selection, number: int) -> dict[in
     key = (cut.c.annotator_id, cut.c.block)
     began: dict[int, dict[int, int]] = defaultdict(dict)
     first = select(*key, func.min(cut.c.labelled_at)).where(cut.c.block.is_not(None))
-    for annotator, block, at in stream(connection, first.group_by(*key)):
+    for annotator, block, at in stream_rows(connection, first.group_by(*key)):
         began[annotator][block] = at
     extra = {"block": Extra(int, number.bit_length()), "truth": OPTIONAL_ANSWER}
-    rows, nobody = with_truths(selection, cut), frozenset({NOBODY})
-    tallies = against_patterns(connection, selection, rows, nobody, extra, every=True)
+    rows, nobody = select_answers_with_truths(selection, cut), frozenset({NOBODY})
+    tallies = count_against_patterns(connection, selection, rows, nobody, extra, every=True)
     return {who: Blocks(_ordered(tallies.get(who, {})), starts) for who, starts in began.items()}
 
 
@@ -222,8 +233,8 @@ def _cut(selection: Selection, number: int) -> Subquery:
 
     Blocks count from 0; NULL for an untimed answer.
     """
-    dated = dated_answers(selection)
-    block = over_time(func.ntile(number), dated) - 1
+    dated = select_dated_answers(selection)
+    block = transition_window(func.ntile(number), dated) - 1
     return select(
         dated.c.item_id,
         dated.c.annotator_id,

@@ -30,16 +30,16 @@ from sqlalchemy import cast as sql_cast
 
 from tracker.core.audit_tallies import Sequences
 from tracker.core.tallies import Answer, Pattern, make_pattern
-from tracker.queries.annotator_patterns import ANSWER, against_patterns
+from tracker.queries.annotator_patterns import ANSWER, count_against_patterns
 from tracker.queries.packing import AS_COLUMNS, Digits, Packing
-from tracker.queries.pattern_codes import MOST_CODE_COLUMNS, highest_ids
+from tracker.queries.pattern_codes import MOST_CODE_COLUMNS, select_highest_ids
 from tracker.queries.selection import (
     FIRST_DIGIT_BITS,
     Selection,
-    counted,
     labels,
-    read_answer,
-    stream,
+    read_selected_answer,
+    stream_rows,
+    where_counted,
 )
 
 ADDED, REMOVED = 0, 1
@@ -65,13 +65,15 @@ class Coding(Protocol):
         """Return the pattern that a code stands for."""
 
 
-def codings(connection: Connection, selection: Selection, span: range) -> Iterator[Coding]:
+def transition_codings(
+    connection: Connection, selection: Selection, span: range
+) -> Iterator[Coding]:
     """Yield codings of a selection whose events lie on the days of a span, the quickest first.
 
     The last one holds every selection.
     """
     if selection.project.answers == "one":
-        annotators, categories = highest_ids(connection, selection)
+        annotators, categories = select_highest_ids(connection, selection)
         most = max((2 * annotators).bit_length(), 1)  # a day's come before the others of it go
         for bits in sorted({min(FIRST_DIGIT_BITS, most), most}):
             digits = Digits.fitting(bits, categories, most)
@@ -133,7 +135,7 @@ class _Sums:
         event = events.c.answer * 2 + (events.c.gone if "gone" in events.c else ADDED)
         change = {n: self._change(n) for n in range(2, 2 * self.digits.categories + 2)}
         packing, width, first = self.packing, self.width, self.span.start
-        for *key, number in stream(connection, _grouped(packing.key([day, *code, event]))):
+        for *key, number in stream_rows(connection, _grouped(packing.key([day, *code, event]))):
             since, *integers, what = packing.unpack(key)
             after = sum(integer << place * width for place, integer in enumerate(integers))
             yield since + first, after - change[what], after, number
@@ -172,7 +174,7 @@ class _Texts:
             sign = case((events.c.gone == REMOVED, "-"), else_="+")
         token = sign + sql_cast(events.c.answer, Text)
         code = _so_far(func.aggregate_strings(token, ","), events)
-        for day, after, number in stream(
+        for day, after, number in stream_rows(
             connection, _grouped(AS_COLUMNS.key([events.c.day, code]))
         ):
             yield day, after.rpartition(",")[0], after, number
@@ -180,21 +182,23 @@ class _Texts:
     def decode(self, code: str) -> Pattern:
         answers: Counter[Answer] = Counter()
         for token in filter(None, code.split(",")):
-            answers[read_answer(token[1:])] += 1 if token[0] == "+" else -1
+            answers[read_selected_answer(token[1:])] += 1 if token[0] == "+" else -1
         return make_pattern(answers.elements())
 
 
 _DAY = 86_400_000_000  # microseconds
 
 
-def dated_answers(selection: Selection, items: CompoundSelect[Any] | None = None) -> Subquery:
+def select_dated_answers(
+    selection: Selection, items: CompoundSelect[Any] | None = None
+) -> Subquery:
     """Return one row per answer: item_id, annotator_id, answer, labelled_at, timed (1 or 0).
 
     ``items`` gives the ids of the items; None for all.
     """
     columns = (labels.c.item_id, labels.c.annotator_id)
     timed = case((labels.c.timed, 1), else_=0)
-    statement = select(*columns).where(counted(selection, alone=True))
+    statement = select(*columns).where(where_counted(selection, alone=True))
     if items is not None:
         statement = statement.where(labels.c.item_id.in_(items))
     if selection.project.answers == "one":
@@ -209,7 +213,7 @@ def dated_answers(selection: Selection, items: CompoundSelect[Any] | None = None
     return statement.add_columns(*more).group_by(*columns).subquery("dated")
 
 
-def over_time(
+def transition_window(
     function: FunctionElement[Any], dated: Subquery, *apart: ColumnElement[Any]
 ) -> ColumnElement[Any]:
     """Return a window over each annotator's timed answers in order; untimed ones are apart.
@@ -223,13 +227,13 @@ def over_time(
     return placed
 
 
-def sequences(connection: Connection, selection: Selection) -> Sequences:
+def count_transitions(connection: Connection, selection: Selection) -> Sequences:
     """Return on how many items an answer came after another and met a pattern of the item.
 
     The answer before is the annotator's last timed answer to another item, if its time is
     earlier: the order of answers of the same time is unknown.
     """
-    dated = dated_answers(selection)
+    dated = select_dated_answers(selection)
     columns = (dated.c.item_id, dated.c.annotator_id, dated.c.answer)
     before = func.lag(dated.c.answer, type_=dated.c.answer.type)
     before_at = func.lag(dated.c.labelled_at, type_=dated.c.labelled_at.type)
@@ -237,8 +241,8 @@ def sequences(connection: Connection, selection: Selection) -> Sequences:
         *columns,
         dated.c.timed,
         dated.c.labelled_at,
-        over_time(before, dated).label("previous"),
-        over_time(before_at, dated).label("previous_at"),
+        transition_window(before, dated).label("previous"),
+        transition_window(before_at, dated).label("previous_at"),
     ).subquery("ordered")
     known = (ordered.c.timed == 1) & (ordered.c.previous_at < ordered.c.labelled_at)
     followed = select(
@@ -246,10 +250,12 @@ def sequences(connection: Connection, selection: Selection) -> Sequences:
         case((known, ordered.c.previous)).label("previous"),  # else NULL
     ).subquery("followed")
     extra = {"previous": ANSWER}
-    return against_patterns(connection, selection, followed, extra=extra, every=True)
+    return count_against_patterns(connection, selection, followed, extra=extra, every=True)
 
 
-def days_active(connection: Connection, selection: Selection) -> dict[int, tuple[int, int, int]]:
+def count_active_days(
+    connection: Connection, selection: Selection
+) -> dict[int, tuple[int, int, int]]:
     """Return each annotator's number of days (UTC) with a timed answer, and the first and last.
 
     The shape is ``{annotator: (days, first moment, last moment)}``.
@@ -257,7 +263,9 @@ def days_active(connection: Connection, selection: Selection) -> dict[int, tuple
     at, who = labels.c.labelled_at, labels.c.annotator_id
     statement = (
         select(who, func.count((at - at % _DAY).distinct()), func.min(at), func.max(at))
-        .where(counted(selection, alone=True), labels.c.timed)
+        .where(where_counted(selection, alone=True), labels.c.timed)
         .group_by(who)
     )
-    return {who: (days, first, last) for who, days, first, last in stream(connection, statement)}
+    return {
+        who: (days, first, last) for who, days, first, last in stream_rows(connection, statement)
+    }

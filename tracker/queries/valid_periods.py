@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
-from tracker.queries.selection import Selection, chosen, labels
+from tracker.queries.selection import Selection, labels, where_chosen
 from tracker.storage.answer_keys import ORDER
 from tracker.storage.schema import SKIPPED, PastLabel
 
@@ -54,7 +54,7 @@ class Window:
     items: int | None = None
 
 
-def pieces(selection: Selection, window: Window, *, contested: bool) -> Select[Any]:
+def select_valid_periods(selection: Selection, window: Window, *, contested: bool) -> Select[Any]:
     """Return the pieces of all answers: item_id, annotator_id, answer, first_day, end_day.
 
     ``contested`` says that some answers have several records or passes; the pieces of their
@@ -68,7 +68,7 @@ def pieces(selection: Selection, window: Window, *, contested: bool) -> Select[A
     ).where(
         labels.c.project_id == selection.project.id,
         labels.c.category_id != SKIPPED,
-        *chosen(selection, alone=not contested),
+        *where_chosen(selection, alone=not contested),
     )
     if contested:
         plain = plain.where(labels.c.item_id.not_in(_contested(selection)))
@@ -173,7 +173,7 @@ def _valid(selection: Selection, window: Window) -> CTE:
             .where(
                 table.c.project_id == selection.project.id,
                 table.c.item_id.in_(_contested(selection)),
-                *chosen(selection, table),
+                *where_chosen(selection, table),
                 *([_past.c.taken_back_by.is_(None)] if table is _past else []),
             )
             .group_by(

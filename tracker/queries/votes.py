@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from tracker.queries.selection import Selection, counted, labels, stream
+from tracker.queries.selection import Selection, labels, stream_rows, where_counted
 
 
-def votes(connection: Connection, selection: Selection) -> Iterator[tuple[Any, ...]]:
+def count_votes(connection: Connection, selection: Selection) -> Iterator[tuple[Any, ...]]:
     """Yield how many annotators gave an item each category: (item id, category id, annotators).
 
     The rows are ordered by item; `NONE_APPLIES` stands for answers without a label.
@@ -18,36 +18,40 @@ def votes(connection: Connection, selection: Selection) -> Iterator[tuple[Any, .
     key = (labels.c.item_id, labels.c.category_id)
     statement = (
         select(*key, func.count(labels.c.annotator_id.distinct()))
-        .where(counted(selection))
+        .where(where_counted(selection))
         .group_by(*key)
         .order_by(*key)
     )
-    yield from stream(connection, statement)
+    yield from stream_rows(connection, statement)
 
 
-def answers_per_item(connection: Connection, selection: Selection) -> dict[int, int]:
+def count_answers_per_item(connection: Connection, selection: Selection) -> dict[int, int]:
     """Return how many items have each number of answers: ``{answers: items}``."""
     answers = (
         select(labels.c.item_id, func.count(labels.c.annotator_id.distinct()).label("answers"))
-        .where(counted(selection))
+        .where(where_counted(selection))
         .group_by(labels.c.item_id)
         .subquery("answers")
     )
-    rows = stream(connection, select(answers.c.answers, func.count()).group_by(answers.c.answers))
+    rows = stream_rows(
+        connection, select(answers.c.answers, func.count()).group_by(answers.c.answers)
+    )
     return dict(sorted((number, items) for number, items in rows))
 
 
-def recent_pace(
+def count_recent_labels(
     connection: Connection, selection: Selection, days: int
 ) -> tuple[int, int, int] | None:
     """Return the labels of the days before the newest: (labels, oldest moment, newest moment)."""
-    newest = connection.scalar(select(func.max(labels.c.labelled_at)).where(counted(selection)))
+    newest = connection.scalar(
+        select(func.max(labels.c.labelled_at)).where(where_counted(selection))
+    )
     if newest is None:
         return None
     since = newest - days * 86_400_000_000
     row = connection.execute(
         select(func.count().label("labels"), func.min(labels.c.labelled_at).label("oldest")).where(
-            counted(selection), labels.c.labelled_at > since
+            where_counted(selection), labels.c.labelled_at > since
         )
     ).one()
     return row.labels, row.oldest, newest

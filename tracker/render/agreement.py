@@ -10,10 +10,19 @@ from tracker.agreement import Assessment
 from tracker.measures.benchmark_scales import landis_koch
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.coefficient import Coefficient
-from tracker.render.cells import Text, bar, count, figure, interval, level, many, share
-from tracker.render.filter import selection_line
+from tracker.render.cells import (
+    Text,
+    bar_cell,
+    count_cell,
+    count_noun,
+    figure_cell,
+    interval_cell,
+    level_cell,
+    share_cell,
+)
+from tracker.render.filter import selection_view
 from tracker.render.tables import table
-from tracker.render.words import reading_of, reason, title_of
+from tracker.render.words import figure_reading_words, figure_title_words, undefined_in_words
 
 _HIGH, _LOW = 0.9, 0.5
 _MOST_PASSED_OVER = 3
@@ -25,10 +34,10 @@ def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[Render
     counts = found.counts
     yield Text.assemble(
         (found.project, "bold"),
-        f"  {count(counts.items_compared)} of {many(counts.items, 'item')} compared, "
-        f"{many(counts.annotators, 'annotator')}, {many(counts.answers, 'answer')}",
+        f"  {count_cell(counts.items_compared)} of {count_noun(counts.items, 'item')} compared, "
+        f"{count_noun(counts.annotators, 'annotator')}, {count_noun(counts.answers, 'answer')}",
     )
-    yield from selection_line(found.selection)
+    yield from selection_view(found.selection)
     yield from _lead(found)
     for warning in found.warnings:
         yield Text(warning, style="yellow")
@@ -55,14 +64,14 @@ def _lead(found: Assessment) -> Iterator[Text]:
     yield Text.assemble(
         "Weakest category: ",
         (name, "bold yellow" if lowest.rate < _LOW else "bold"),
-        f"  {figure(lowest.rate)} ({interval(lowest.ci_low, lowest.ci_high)}). "
-        f"If one annotator chose it, another did too in {share(lowest.rate)} of "
-        f"{many(lowest.potential_agreements, 'pair')}.",
+        f"  {figure_cell(lowest.rate)} ({interval_cell(lowest.ci_low, lowest.ci_high)}). "
+        f"If one annotator chose it, another did too in {share_cell(lowest.rate)} of "
+        f"{count_noun(lowest.potential_agreements, 'pair')}.",
     )
     if summed.passed_over:
         few = ", ".join(
-            f"{found.categories[rate.category]} {figure(rate.rate)} of "
-            f"{many(rate.potential_agreements, 'pair')}"
+            f"{found.categories[rate.category]} {figure_cell(rate.rate)} of "
+            f"{count_noun(rate.potential_agreements, 'pair')}"
             for rate in summed.passed_over[:_MOST_PASSED_OVER]
         )
         more = len(summed.passed_over) - _MOST_PASSED_OVER
@@ -79,7 +88,7 @@ def _lazy_pair(found: Assessment, lowest: CategoryRate, name: str) -> Iterator[T
     commonest = max(found.rates, key=lambda rate: rate.labels)
     part = commonest.labels / max(found.counts.answers, 1)
     yield Text(
-        f"! Raw agreement of {share(raw)} hides this: {share(part)} of the answers are "
+        f"! Raw agreement of {share_cell(raw)} hides this: {share_cell(part)} of the answers are "
         f"{found.categories[commonest.category]!r}, and annotators who gave it without looking "
         f"would agree as often. On {name!r} they hardly agree at all.",
         style="bold red",
@@ -94,12 +103,12 @@ def _rates_table(found: Assessment) -> RenderableType:
                 found.categories[rate.category],
                 style="bold" if lowest is not None and rate.category == lowest.category else "",
             ),
-            count(rate.labels),
-            f"{count(rate.agreements)} / {count(rate.potential_agreements)}",
-            figure(rate.rate),
-            interval(rate.ci_low, rate.ci_high),
-            bar(rate.rate),
-            figure(rate.specific_agreement),
+            count_cell(rate.labels),
+            f"{count_cell(rate.agreements)} / {count_cell(rate.potential_agreements)}",
+            figure_cell(rate.rate),
+            interval_cell(rate.ci_low, rate.ci_high),
+            bar_cell(rate.rate),
+            figure_cell(rate.specific_agreement),
         )
         for rate in found.rates
     ]
@@ -109,7 +118,7 @@ def _rates_table(found: Assessment) -> RenderableType:
         "labels",
         "agreed / possible",
         "rate",
-        f"{level(confidence)} interval",
+        f"{level_cell(confidence)} interval",
         "rate ",
         "specific agreement",
     )
@@ -119,13 +128,13 @@ def _rates_table(found: Assessment) -> RenderableType:
 def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> RenderableType:
     rows = [
         (
-            title_of(one),
-            figure(one.value),
-            interval(one.ci_low, one.ci_high),
-            figure(one.observed),
-            figure(one.expected),
-            count(one.items),
-            reading_of(one),
+            figure_title_words(one),
+            figure_cell(one.value),
+            interval_cell(one.ci_low, one.ci_high),
+            figure_cell(one.observed),
+            figure_cell(one.expected),
+            count_cell(one.items),
+            figure_reading_words(one),
         )
         for one in measures
         if named or one.undefined != "not_applicable" or one.details.get("scale") == "ordinal"
@@ -134,7 +143,7 @@ def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> Renderab
     columns = (
         "measure ",
         "value",
-        f"{level(confidence)} interval",
+        f"{level_cell(confidence)} interval",
         "observed",
         "expected",
         "items",
@@ -147,16 +156,16 @@ def _intraclass_table(found: Assessment) -> RenderableType:
     rows = [
         (
             one.form,
-            figure(one.value),
-            interval(one.ci_low, one.ci_high),
+            figure_cell(one.value),
+            interval_cell(one.ci_low, one.ci_high),
             "-" if one.f is None else f"{one.f:.2f}",
-            count(one.items),
-            one.note or "" if one.value is not None else reason(one.undefined),
+            count_cell(one.items),
+            one.note or "" if one.value is not None else undefined_in_words(one.undefined),
         )
         for one in found.intraclass
     ]
     confidence = found.intraclass[0].confidence
-    columns = ("intraclass", "value", f"{level(confidence)} interval", "F", "items", "note ")
+    columns = ("intraclass", "value", f"{level_cell(confidence)} interval", "F", "items", "note ")
     return table(columns, rows)
 
 
@@ -167,7 +176,8 @@ def _gold_line(found: Assessment) -> Text:
     kappa = gold.cohen_kappa
     reading = "" if kappa is None else f", {landis_koch(kappa)}"
     return Text(
-        f"Against the truth: {many(gold.answers, 'answer')} to {many(gold.items, 'item')}, "
-        f"{share(gold.observed)} right, {share(gold.expected)} expected by chance; "
-        f"Cohen's kappa {figure(kappa)}{reading}."
+        f"Against the truth: {count_noun(gold.answers, 'answer')} "
+        f"to {count_noun(gold.items, 'item')}, "
+        f"{share_cell(gold.observed)} right, {share_cell(gold.expected)} expected by chance; "
+        f"Cohen's kappa {figure_cell(kappa)}{reading}."
     )

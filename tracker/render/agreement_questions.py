@@ -14,9 +14,17 @@ from tracker.agreement.sensitivity import Influence, Merge
 from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
 from tracker.measures.coefficient import Coefficient
-from tracker.render.cells import Text, count, figure, interval, level, many, share
+from tracker.render.cells import (
+    Text,
+    count_cell,
+    count_noun,
+    figure_cell,
+    interval_cell,
+    level_cell,
+    share_cell,
+)
 from tracker.render.tables import table
-from tracker.render.words import reading_of, title_of
+from tracker.render.words import figure_reading_words, figure_title_words
 
 _MOST_ROWS: Final = 60
 _MOST_MEASURES: Final = 4  # of repeats, side by side
@@ -34,35 +42,39 @@ _FATES: Final = {
 def explanation_view(found: Explanation) -> Iterator[RenderableType]:
     """What went in, what was left out, the formula with its numbers, the source."""
     one = found.figure
-    value = figure(one.value) if one.value is not None else reading_of(one)
-    bounds = f"  ({interval(one.ci_low, one.ci_high)})" if one.ci_low is not None else ""
-    yield Text.assemble((f"{title_of(one)} of {found.project}: {value}", "bold"), bounds)
+    value = figure_cell(one.value) if one.value is not None else figure_reading_words(one)
+    bounds = f"  ({interval_cell(one.ci_low, one.ci_high)})" if one.ci_low is not None else ""
+    yield Text.assemble((f"{figure_title_words(one)} of {found.project}: {value}", "bold"), bounds)
     fates = found.inclusion.to_dict()
-    rows = [("answers that stand", count(found.inclusion.standing))]
+    rows = [("answers that stand", count_cell(found.inclusion.standing))]
     rows += [
-        (f"  less those {word}", count(fates[key])) for key, word in _FATES.items() if fates[key]
+        (f"  less those {word}", count_cell(fates[key]))
+        for key, word in _FATES.items()
+        if fates[key]
     ]
     rows += [
-        ("answers counted", count(found.inclusion.counted)),
-        ("items answered", count(found.items_answered)),
-        ("  of which a single answer, with nothing to compare", count(found.items_alone)),
-        ("items compared", count(found.items_answered - found.items_alone)),
+        ("answers counted", count_cell(found.inclusion.counted)),
+        ("items answered", count_cell(found.items_answered)),
+        ("  of which a single answer, with nothing to compare", count_cell(found.items_alone)),
+        ("items compared", count_cell(found.items_answered - found.items_alone)),
     ]
     if found.inclusion.past or found.inclusion.taken_back:
-        rows.append(("records that no longer stand", count(found.inclusion.past)))
-        rows.append(("records taken back with their import", count(found.inclusion.taken_back)))
+        rows.append(("records that no longer stand", count_cell(found.inclusion.past)))
+        rows.append(
+            ("records taken back with their import", count_cell(found.inclusion.taken_back))
+        )
     yield table((" ", ""), rows)
     if found.shares:
         yield table(
             ("category", "share"),
-            [(name, share(value)) for name, value in list(found.shares.items())[:_MOST_ROWS]],
+            [(name, share_cell(value)) for name, value in list(found.shares.items())[:_MOST_ROWS]],
         )
     yield Text(found.measure.formula)
     yield Text(found.numbers, style="bold")
     if one.standard_error is not None:
         yield Text(
-            f"standard error {one.standard_error:.4g} over {many(one.items, 'item')}; "
-            f"{level(one.confidence)} interval: {one.method or 'none'}"
+            f"standard error {one.standard_error:.4g} over {count_noun(one.items, 'item')}; "
+            f"{level_cell(one.confidence)} interval: {one.method or 'none'}"
         )
     yield Text(found.measure.source, style="dim")
 
@@ -72,10 +84,10 @@ def influence_view(
 ) -> Iterator[RenderableType]:
     """The coefficient, and what it becomes without each."""
     yield Text.assemble(
-        (f"{MEASURES[measure].title} {figure(value)}", "bold"), f"  without each {of}"
+        (f"{MEASURES[measure].title} {figure_cell(value)}", "bold"), f"  without each {of}"
     )
     rows = [
-        (row.name, figure(row.without), "-" if row.change is None else f"{row.change:+.4f}")
+        (row.name, figure_cell(row.without), "-" if row.change is None else f"{row.change:+.4f}")
         for row in found[:_MOST_ROWS]
     ]
     yield table((of, "without", "change"), rows)
@@ -88,12 +100,12 @@ def merges_view(
 ) -> Iterator[RenderableType]:
     """Which two categories the coefficient gains most by taking for one."""
     yield Text.assemble(
-        (f"{MEASURES[measure].title} {figure(value)}", "bold"), "  with two categories merged"
+        (f"{MEASURES[measure].title} {figure_cell(value)}", "bold"), "  with two categories merged"
     )
     rows = [
         (
             " + ".join(merge.categories),
-            figure(merge.value),
+            figure_cell(merge.value),
             "-" if merge.change is None else f"{merge.change:+.4f}",
         )
         for merge in found
@@ -102,7 +114,7 @@ def merges_view(
     yield Text("To see all figures with two categories merged: --merge A+B", style="dim")
 
 
-def self_rows(found: Themselves) -> list[dict[str, Any]]:
+def self_agreement_csv_rows(found: Themselves) -> list[dict[str, Any]]:
     """A row per annotator and measure."""
     return [
         {"annotator": name, "repeats": own.repeats, "days_between": own.days_between}
@@ -112,21 +124,22 @@ def self_rows(found: Themselves) -> list[dict[str, Any]]:
     ]
 
 
-def self_view(found: Themselves) -> Iterator[RenderableType]:
+def self_agreement_view(found: Themselves) -> Iterator[RenderableType]:
     """All repeats pooled, then each annotator, the least consistent first."""
     yield Text.assemble(
         (found.project, "bold"),
-        f"  {many(found.pooled.repeats, 'answer')} given again on a later pass",
+        f"  {count_noun(found.pooled.repeats, 'answer')} given again on a later pass",
     )
     if found.alone:
         yield Text(
-            f"! {many(found.alone, 'answer')} on a later pass without an earlier one: left out",
+            f"! {count_noun(found.alone, 'answer')} on a later pass "
+            f"without an earlier one: left out",
             style="yellow",
         )
     if not found.pooled.repeats:
         yield Text("No annotator answered an item twice: import a column named pass (1, 2, …).")
         return
-    names = [title_of(one) for one in _few(found.pooled)]
+    names = [figure_title_words(one) for one in _few(found.pooled)]
     ordered = sorted(found.annotators, key=lambda row: (row[1].measures[0].value or 0, row[0]))
     rows = [("all", found.pooled), *ordered[:_MOST_ROWS]]
     yield table(
@@ -137,7 +150,7 @@ def self_view(found: Themselves) -> Iterator[RenderableType]:
 
 def _self_cells(own: SelfAgreement) -> tuple[str, ...]:
     days = "-" if own.days_between is None else f"{own.days_between:.1f}"
-    return (count(own.repeats), days, *(figure(one.value) for one in _few(own)))
+    return (count_cell(own.repeats), days, *(figure_cell(one.value) for one in _few(own)))
 
 
 def _few(own: SelfAgreement) -> list[Coefficient]:
@@ -146,7 +159,7 @@ def _few(own: SelfAgreement) -> list[Coefficient]:
     return [one for one in own.measures if few or one.measure not in _LEFT_OUT]
 
 
-def truth_rows(found: AgainstTruth) -> list[dict[str, Any]]:
+def against_gold_csv_rows(found: AgainstTruth) -> list[dict[str, Any]]:
     """A row per annotator, the pooled one first and without a name."""
     return [
         {"annotator": name} | own.to_dict() | {"ci_low": own.ci_low, "ci_high": own.ci_high}
@@ -154,11 +167,12 @@ def truth_rows(found: AgainstTruth) -> list[dict[str, Any]]:
     ]
 
 
-def truth_view(found: AgainstTruth) -> Iterator[RenderableType]:
+def against_gold_view(found: AgainstTruth) -> Iterator[RenderableType]:
     """The annotators, then precision and recall of the categories, then the confusion table."""
     yield Text.assemble(
         (found.project, "bold"),
-        f"  {many(found.pooled.answers, 'answer')} to {many(found.pooled.items, 'item')} "
+        f"  {count_noun(found.pooled.answers, 'answer')} to "
+        f"{count_noun(found.pooled.items, 'item')} "
         "with a truth",
     )
     rows = [("all", found.pooled), *found.annotators[:_MOST_ROWS]]
@@ -167,11 +181,11 @@ def truth_view(found: AgainstTruth) -> Iterator[RenderableType]:
         [
             (
                 name,
-                count(own.answers),
-                share(own.observed),
-                interval(own.ci_low, own.ci_high),
-                share(own.expected),
-                figure(own.cohen_kappa),
+                count_cell(own.answers),
+                share_cell(own.observed),
+                interval_cell(own.ci_low, own.ci_high),
+                share_cell(own.expected),
+                figure_cell(own.cohen_kappa),
             )
             for name, own in rows
         ],
@@ -181,12 +195,12 @@ def truth_view(found: AgainstTruth) -> Iterator[RenderableType]:
         [
             (
                 found.categories[one.category],
-                count(one.true),
-                count(one.given),
-                count(one.right),
-                figure(one.precision),
-                figure(one.recall),
-                figure(one.f1),
+                count_cell(one.true),
+                count_cell(one.given),
+                count_cell(one.right),
+                figure_cell(one.precision),
+                figure_cell(one.recall),
+                figure_cell(one.f1),
             )
             for one in found.pooled.categories[:_MOST_ROWS]
         ],
@@ -204,7 +218,7 @@ def _confusion(found: AgainstTruth, own: GoldAgreement) -> Iterator[RenderableTy
         [
             (
                 found.name(truth),
-                *(count(own.confusion.get((truth, answer), 0)) for answer in answers),
+                *(count_cell(own.confusion.get((truth, answer), 0)) for answer in answers),
             )
             for truth in answers
         ],

@@ -8,10 +8,10 @@ from typing import Any
 from rich.console import RenderableType
 
 from tracker.audit.annotator_report import OwnReport
-from tracker.render.audit import finding_lines, item_line
-from tracker.render.cells import Text, bar, count, figure, interval, share
-from tracker.render.escape import visible
-from tracker.render.messages.findings import why
+from tracker.render.audit import finding_item_line, finding_lines
+from tracker.render.cells import Text, bar_cell, count_cell, figure_cell, interval_cell, share_cell
+from tracker.render.escape import escaped_text
+from tracker.render.messages.findings import finding_sentence
 from tracker.render.tables import table
 
 _SECONDS = "median_seconds"
@@ -53,26 +53,38 @@ def _figures(told: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     if told.get("days_active"):
         first, last = told["first_answer"][:10], told["last_answer"][:10]
         active = f"on {told['days_active']} days from {first} to {last}"
-    yield "answers", count(told["answers"]), active
+    yield "answers", count_cell(told["answers"]), active
     peers = told.get("agreement_of_peers")
-    bounds = interval(told.get("agreement_low"), told.get("agreement_high"))
+    bounds = interval_cell(told.get("agreement_low"), told.get("agreement_high"))
     theirs = "" if peers is None else f"; peers with each other {peers:.3f}"
     over = f"{bounds}, over {told['items_shared']:,} shared items{theirs}"
-    yield "agrees with peers", figure(told["agreement_with_peers"]), over
+    yield "agrees with peers", figure_cell(told["agreement_with_peers"]), over
     if told.get("kappa_with_majority") is not None:
-        yield _NAMES["kappa_with_majority"], figure(told["kappa_with_majority"]), ""
+        yield _NAMES["kappa_with_majority"], figure_cell(told["kappa_with_majority"]), ""
     if told["self_agreement"] is not None:
-        yield _NAMES["self_agreement"], figure(told["self_agreement"]), f"of {told['repeats']:,}"
+        yield (
+            _NAMES["self_agreement"],
+            figure_cell(told["self_agreement"]),
+            f"of {told['repeats']:,}",
+        )
     if told["gold_accuracy"] is not None:
-        yield _NAMES["gold_accuracy"], figure(told["gold_accuracy"]), f"of {told['gold_answers']:,}"
+        yield (
+            _NAMES["gold_accuracy"],
+            figure_cell(told["gold_accuracy"]),
+            f"of {told['gold_answers']:,}",
+        )
     if told.get(_SECONDS) is not None:
         yield _NAMES[_SECONDS], f"{told[_SECONDS]:.3g}", ""
     moved = told.get("influence")
     if moved and moved["change"] is not None:
         measure = moved["measure"].replace("_", " ")
-        yield f"{measure} without them", figure(moved["without"]), f"change {moved['change']:+.3f}"
+        yield (
+            f"{measure} without them",
+            figure_cell(moved["without"]),
+            f"change {moved['change']:+.3f}",
+        )
     if told.get("competence") is not None:
-        yield "competence", figure(told["competence"]), "by the model of Dawid and Skene"
+        yield "competence", figure_cell(told["competence"]), "by the model of Dawid and Skene"
 
 
 def _shares(told: Mapping[str, Any]) -> RenderableType:
@@ -80,13 +92,13 @@ def _shares(told: Mapping[str, Any]) -> RenderableType:
     return table(
         ("category", "share", "peers, same items", " "),
         [
-            (name, share(own), share(peers.get(name)), bar(own))
+            (name, share_cell(own), share_cell(peers.get(name)), bar_cell(own))
             for name, own in told["category_shares"].items()
         ],
     )
 
 
-def own_report_dict(report: OwnReport) -> dict[str, Any]:
+def own_report_as_json(report: OwnReport) -> dict[str, Any]:
     """Return the JSON of an annotator's own report, in which nobody else has a name."""
     found, own = report.audit, report.annotator
     names = dict.fromkeys(found.names, _SOMEBODY) | {own.id: own.name}
@@ -94,7 +106,9 @@ def own_report_dict(report: OwnReport) -> dict[str, Any]:
     for flag in report.findings:
         category = found.category_name(flag)
         other = None if flag.other is None else names[flag.other]
-        sentence = why(flag.to_dict(names, category, own.id), names[flag.annotator], other)
+        sentence = finding_sentence(
+            flag.to_dict(names, category, own.id), names[flag.annotator], other
+        )
         findings.append(
             {
                 "kind": flag.kind,
@@ -113,7 +127,7 @@ def own_report_dict(report: OwnReport) -> dict[str, Any]:
     }
 
 
-def report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
+def own_report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
     """The annotator's own report in the terminal."""
     yield Text.assemble(
         ("Report for ", "bold"), (told["annotator"], "bold"), f"  {told['project']}"
@@ -123,7 +137,7 @@ def report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
     for finding in told["findings"]:
         yield Text(str(finding["why"]))
         for row in finding["items"]:
-            yield Text(f"  {item_line(row)}", style="dim")
+            yield Text(f"  {finding_item_line(row)}", style="dim")
     if not told["findings"]:
         yield Text("Nothing about these answers stands out.", style="green")
 
@@ -132,17 +146,19 @@ def _compared(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     rows = []
     for name, words in _NAMES.items():
         own, others = told["figures"].get(name), told["others"].get(name)
-        shown = count if name == "answers" else figure
+        shown = count_cell if name == "answers" else figure_cell
         between = "-"
         if others is not None:
             low, high = others["lower_quartile"], others["upper_quartile"]
-            between = f"{low:,.0f} to {high:,.0f}" if name == "answers" else interval(low, high)
+            between = (
+                f"{low:,.0f} to {high:,.0f}" if name == "answers" else interval_cell(low, high)
+            )
         if own is not None or others is not None:
             rows.append((words, shown(own), between))
     return rows
 
 
-def report_text(told: Mapping[str, Any]) -> str:
+def own_report_markdown(told: Mapping[str, Any]) -> str:
     """The same as Markdown, to be sent."""
     lines = [
         f"# Report for {told['annotator']}",
@@ -160,7 +176,7 @@ def report_text(told: Mapping[str, Any]) -> str:
     ]
     for finding in told["findings"]:
         lines.append(f"- {finding['why']}")
-        lines += [f"  - {item_line(row)}" for row in finding["items"]]
+        lines += [f"  - {finding_item_line(row)}" for row in finding["items"]]
     if not told["findings"]:
         lines.append("Nothing about these answers stands out.")
     lines += [
@@ -168,4 +184,4 @@ def report_text(told: Mapping[str, Any]) -> str:
         "A finding speaks of answers. It does not say why: a misread guideline, a slip, a batch of "
         "odd items look the same. If it is wrong, say so: the note is kept with the finding.",
     ]
-    return visible("\n".join(lines)) + "\n"
+    return escaped_text("\n".join(lines)) + "\n"

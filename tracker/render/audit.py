@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
-from tracker.render.cells import Text, count, figure, many, share
-from tracker.render.filter import selection_line
-from tracker.render.messages.findings import lacking, why
+from tracker.render.cells import Text, count_cell, count_noun, figure_cell, share_cell
+from tracker.render.filter import selection_view
+from tracker.render.messages.findings import finding_sentence, lacking_evidence_sentence
 from tracker.render.tables import table
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _LOST = (
 _STYLES = {"flagged": "bold red", "insufficient": "yellow", "clear": "green"}
 
 
-def audit_dict(found: Audit, *, clear: bool = False) -> dict[str, Any]:
+def audit_as_json(found: Audit, *, clear: bool = False) -> dict[str, Any]:
     """Return the JSON of an audit; ``clear`` findings only on request."""
     from tracker.audit.result import MOST_LOST
 
@@ -40,7 +40,7 @@ def audit_dict(found: Audit, *, clear: bool = False) -> dict[str, Any]:
             {"annotator": annotator.name, **annotator.figures}
             | {
                 "flags": [
-                    finding_dict(found, annotator, flag)
+                    finding_as_json(found, annotator, flag)
                     for flag in annotator.flags
                     if clear or flag.state != "clear"
                 ]
@@ -49,24 +49,29 @@ def audit_dict(found: Audit, *, clear: bool = False) -> dict[str, Any]:
         ],
         "yardstick": {"share_flagged": found.lost, "lost": found.lost > MOST_LOST},
         "not_applicable": [
-            {"kind": kind, "why": lacking(need)} for kind, need in found.not_applicable.items()
+            {"kind": kind, "why": lacking_evidence_sentence(need)}
+            for kind, need in found.not_applicable.items()
         ],
     }
 
 
-def finding_dict(found: Audit, annotator: AuditedAnnotator, flag: Flag) -> dict[str, Any]:
+def finding_as_json(found: Audit, annotator: AuditedAnnotator, flag: Flag) -> dict[str, Any]:
     """Return one finding as JSON, as it is reported of one annotator."""
     other = None if flag.other is None else found.names[flag.other]
-    return with_why(found.finding_values(annotator, flag), found.names[flag.annotator], other)
+    return finding_json_with_sentence(
+        found.finding_values(annotator, flag), found.names[flag.annotator], other
+    )
 
 
-def with_why(values: Mapping[str, Any], annotator: str, other: str | None = None) -> dict[str, Any]:
+def finding_json_with_sentence(
+    values: Mapping[str, Any], annotator: str, other: str | None = None
+) -> dict[str, Any]:
     """Return a finding as JSON with its sentence, in its place after the figures of the test."""
     row = {}
     for name, value in values.items():
         row[name] = value
         if name == "q_value":
-            row["why"] = why(values, annotator, other)
+            row["why"] = finding_sentence(values, annotator, other)
     return row
 
 
@@ -82,17 +87,18 @@ def audit_view(
     has = "has" if flagged == 1 else "have"
     yield Text.assemble(
         (found.project, "bold"),
-        f"  {count(flagged)} of {many(total, 'annotator')} {has} at least one flagged finding",
+        f"  {count_cell(flagged)} of {count_noun(total, 'annotator')} "
+        f"{has} at least one flagged finding",
     )
-    yield from selection_line(found.selection)
+    yield from selection_view(found.selection)
     told = found.to_dict(clear=clear)
     findings = found.by_strength(clear=clear)
     for annotator, flag in findings[:limit]:
-        yield from finding_lines(annotator.name, finding_dict(found, annotator, flag))
+        yield from finding_lines(annotator.name, finding_as_json(found, annotator, flag))
     if limit is not None and len(findings) > limit:
-        yield Text(f"{many(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
+        yield Text(f"{count_noun(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
     if told["yardstick"]["lost"]:
-        yield Text(_LOST.format(share=share(found.lost)), style="yellow")
+        yield Text(_LOST.format(share=share_cell(found.lost)), style="yellow")
     if found.not_applicable:
         yield Text(f"not looked for: {_lacking(found.not_applicable)}", style="dim")
     kinds = {
@@ -106,7 +112,7 @@ def audit_view(
         # Those to look at first: with a finding, then by agreement with the others.
         rows.sort(key=lambda row: (not kinds[row["annotator"]], row["agreement_with_peers"] or 0))
         yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
-    yield show_annotators(rows[:_MOST_ROWS], kinds)
+    yield annotators_view(rows[:_MOST_ROWS], kinds)
 
 
 def finding_lines(annotator: str, flag: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -120,10 +126,10 @@ def finding_lines(annotator: str, flag: Mapping[str, Any]) -> Iterator[Renderabl
         Text(str(sentence)),
     )
     for row in flag.get("evidence", ()):
-        yield Text(f"  {item_line(row)}", style="dim")
+        yield Text(f"  {finding_item_line(row)}", style="dim")
 
 
-def item_line(row: Mapping[str, Any]) -> str:
+def finding_item_line(row: Mapping[str, Any]) -> str:
     """An item that shows a finding: the own answer or time, and the others' where it is told."""
     if "seconds" in row:
         others = f", the others {row['others_seconds']:.3g} s" if "others_seconds" in row else ""
@@ -139,19 +145,19 @@ def _lacking(not_applicable: Mapping[str, str]) -> str:
     """The kinds, those that lack the same together."""
     by_reason: dict[str, list[str]] = {}
     for kind, need in not_applicable.items():
-        by_reason.setdefault(lacking(need), []).append(kind)
+        by_reason.setdefault(lacking_evidence_sentence(need), []).append(kind)
     return "; ".join(f"{', '.join(kinds)} ({reason})" for reason, kinds in by_reason.items())
 
 
-def show_annotators(
+def annotators_view(
     annotators: Sequence[Mapping[str, Any]], kinds: Mapping[str, str] | None = None
 ) -> RenderableType:
     """One row per annotator, with the kinds of findings where they are given."""
     names = list(annotators[0]["category_shares"])[:_MOST_SHARES] if annotators else []
     optional = {
-        "peers' own": ("agreement_of_peers", figure),
-        "agrees with self": ("self_agreement", figure),
-        "right on gold": ("gold_accuracy", figure),
+        "peers' own": ("agreement_of_peers", figure_cell),
+        "agrees with self": ("self_agreement", figure_cell),
+        "right on gold": ("gold_accuracy", figure_cell),
         "seconds": ("median_seconds", lambda value: "-" if value is None else f"{value:.3g}"),
     }
     used = {
@@ -162,9 +168,9 @@ def show_annotators(
     rows = [
         (
             row["annotator"],
-            count(row["answers"]),
-            count(row["items_shared"]),
-            figure(row["agreement_with_peers"]),
+            count_cell(row["answers"]),
+            count_cell(row["items_shared"]),
+            figure_cell(row["agreement_with_peers"]),
             *(told(row.get(key)) for key, told in used.values()),
             *(_share(row["category_shares"][name]) for name in names),
             *(() if kinds is None else (kinds.get(row["annotator"], ""),)),
@@ -176,4 +182,4 @@ def show_annotators(
 
 
 def _share(value: float | None) -> str:
-    return "<" if value is None else share(value)
+    return "<" if value is None else share_cell(value)

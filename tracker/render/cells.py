@@ -13,7 +13,7 @@ from rich.style import Style
 from rich.text import Text as _Text
 
 from tracker.core import clock
-from tracker.render.escape import visible
+from tracker.render.escape import escaped_text
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _HEIGHTS = "▁▂▃▄▅▆▇█"
@@ -24,7 +24,7 @@ class Text(_Text):
     """Rich's text, in which nothing acts on the terminal, whatever names it holds."""
 
     def __init__(self, text: str = "", *args: Any, **kwargs: Any) -> None:
-        super().__init__(visible(text), *args, **kwargs)
+        super().__init__(escaped_text(text), *args, **kwargs)
 
     @classmethod
     def assemble(cls, *parts: Any, **kwargs: Any) -> Text:
@@ -35,7 +35,7 @@ class Text(_Text):
 
     def append(self, text: _Text | str, style: str | Style | None = None) -> _Text:
         """Add a text, likewise."""
-        return super().append(visible(text) if isinstance(text, str) else text, style)
+        return super().append(escaped_text(text) if isinstance(text, str) else text, style)
 
     def wrap(self, console: Console, width: int, **how: Any) -> Lines:
         """Break lines between words only: a longer one, such as a digest, can be copied whole."""
@@ -55,49 +55,49 @@ class Text(_Text):
         return lines
 
 
-def shown(part: RenderableType) -> Group:
+def printable_part(part: RenderableType) -> Group:
     """Return a part of a view as a console has to get it: of a bare text it makes its own kind."""
     return Group(Text(part) if isinstance(part, str) else part)
 
 
-def figure(value: float | None) -> str:
+def figure_cell(value: float | None) -> str:
     """A coefficient or rate to three places; a dash where it is undefined."""
     return "-" if value is None else f"{value:.3f}"
 
 
-def interval(low: float | None, high: float | None) -> str:
+def interval_cell(low: float | None, high: float | None) -> str:
     """Two bounds; a dash where there are none."""
     return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
 
 
-def level(confidence: float) -> str:
+def level_cell(confidence: float) -> str:
     """A confidence level in per cent, none of its digits lost: 95%, 99.9%."""
     return f"{100 * confidence:.12g}%"
 
 
-def count(number: int | None) -> str:
+def count_cell(number: int | None) -> str:
     """A whole number with its thousands apart."""
     return "-" if number is None else f"{number:,}"
 
 
-def minute(time: str | int | None) -> str:
+def minute_cell(time: str | int | None) -> str:
     """Return a time, ISO 8601 or microseconds, to the minute: "2025-03-01 14:05"; or a dash."""
     if time is None:
         return "-"
     return (clock.iso(time) if isinstance(time, int) else time)[:16].replace("T", " ")
 
 
-def many(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """A number of things: "1 item", "2,000 items"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def share(value: float | None) -> str:
+def share_cell(value: float | None) -> str:
     """A share in per cent."""
     return "-" if value is None else f"{value:.1%}"
 
 
-def bar(value: float | None, width: int = 12) -> str:
+def bar_cell(value: float | None, width: int = 12) -> str:
     """A share from 0 to 1 as a horizontal bar."""
     if value is None:
         return ""

@@ -15,9 +15,16 @@ from tracker.compare.item_steps import ITEM_KINDS, OTHER_ITEMS, SAME_ITEMS, Item
 from tracker.compare.result import AgainstOther, Because, Compared
 from tracker.core import clock
 from tracker.measures.significance import Comparison
-from tracker.render.cells import Text, count, figure, interval, many, minute
+from tracker.render.cells import (
+    Text,
+    count_cell,
+    count_noun,
+    figure_cell,
+    interval_cell,
+    minute_cell,
+)
 from tracker.render.tables import table
-from tracker.render.words import reason, title_of
+from tracker.render.words import figure_title_words, undefined_in_words
 
 _MOST_PARTS = 12
 _KINDS = {
@@ -28,18 +35,18 @@ _KINDS = {
 }
 
 
-def test_dict(found: Comparison) -> dict[str, Any]:
+def comparison_test_as_json(found: Comparison) -> dict[str, Any]:
     """Return a difference and its test as JSON has them, key order included."""
     return asdict(found) | {"why": "" if found.why is None else str(found.why)}
 
 
-def compare_dict(found: StateComparison) -> dict[str, Any]:
+def comparison_as_json(found: StateComparison) -> dict[str, Any]:
     """Return the contract's JSON of ``tracker compare``."""
     apart = found.changes is None and found.is_of_one_project
     return {
         "project": found.project,
-        "a": state_dict(found.a),
-        "b": state_dict(found.b),
+        "a": compared_state_as_json(found.a),
+        "b": compared_state_as_json(found.b),
         "shared_items": found.items.both,
         "changes": None if found.changes is None else dict(found.changes),
         "periods": _items_dict(found.items) if apart else None,
@@ -47,26 +54,26 @@ def compare_dict(found: StateComparison) -> dict[str, Any]:
         "categories": [_compared_dict("category", one) for one in found.categories],
         "because": None if found.because is None else _because_dict(found.because),
         "notes": [note.to_dict() for note in found.notes],
-        "items": test_dict(found.by_item),
-        "annotators": test_dict(found.by_annotator),
+        "items": comparison_test_as_json(found.by_item),
+        "annotators": comparison_test_as_json(found.by_annotator),
     }
 
 
-def against_dict(found: AgainstOther) -> dict[str, Any]:
+def against_other_as_json(found: AgainstOther) -> dict[str, Any]:
     """Return the JSON of ``tracker agreement --against``, the answers asked about first."""
     return {
         "project": found.project,
         "against": found.a.told,
         "shared_items": found.items.both,
         "measures": [_compared_dict("measure", one, turned=True) for one in found.measures],
-        "items": test_dict(found.by_item),
-        "annotators": test_dict(found.by_annotator),
+        "items": comparison_test_as_json(found.by_item),
+        "annotators": comparison_test_as_json(found.by_annotator),
         "categories": [_compared_dict("category", one, turned=True) for one in found.categories],
         "because": None if found.because is None else _because_dict(found.because, turned=True),
     }
 
 
-def state_dict(state: State) -> dict[str, Any]:
+def compared_state_as_json(state: State) -> dict[str, Any]:
     """Return a state as JSON."""
     since = state.selection.since
     return {
@@ -89,7 +96,7 @@ def _items_dict(items: ItemCounts) -> dict[str, int]:
 
 def _compared_dict(key: str, one: Compared, *, turned: bool = False) -> dict[str, Any]:
     before, after = (one.after, one.before) if turned else (one.before, one.after)
-    made = {key: one.name, "a": before, "b": after} | test_dict(one.comparison)
+    made = {key: one.name, "a": before, "b": after} | comparison_test_as_json(one.comparison)
     if key == "measure":
         made["because"] = _every_kind(one.shares)
     return made
@@ -101,18 +108,18 @@ def _because_dict(because: Because, *, turned: bool = False) -> dict[str, Any]:
         **dict.fromkeys(KINDS),
         **(_every_kind(because.shares) or {}),
         "annotators": [
-            {"annotator": name} | part_dict(part, turned=turned)
+            {"annotator": name} | compared_part_as_json(part, turned=turned)
             for name, part in because.annotators.items()
         ],
         "categories": [
-            {"category": name} | part_dict(part, turned=turned)
+            {"category": name} | compared_part_as_json(part, turned=turned)
             for name, part in because.answers.items()
         ],
         "undefined": because.undefined,
     }
 
 
-def part_dict(part: Part, *, turned: bool = False) -> dict[str, Any]:
+def compared_part_as_json(part: Part, *, turned: bool = False) -> dict[str, Any]:
     """Return a group's part in a difference as JSON."""
     before, after = (part.after, part.before) if turned else (part.before, part.after)
     return {
@@ -149,7 +156,7 @@ def compare_view(found: StateComparison) -> Iterator[RenderableType]:
         yield from _because(found)
 
 
-def because_view(found: StateComparison) -> Iterator[RenderableType]:
+def compare_causes_view(found: StateComparison) -> Iterator[RenderableType]:
     """The last part alone: how much one figure moved, and what made it."""
     for note in found.notes:
         yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
@@ -157,14 +164,19 @@ def because_view(found: StateComparison) -> Iterator[RenderableType]:
         yield from _because(found)
 
 
-def against_view(found: AgainstOther) -> Iterator[RenderableType]:
+def compare_against_view(found: AgainstOther) -> Iterator[RenderableType]:
     """Each measure of both, the difference and whether chance would make it."""
     yield Text.assemble(
         (f"{found.project} against {found.a.told}", "bold"),
-        f"  {many(found.items.both, 'item')} in both",
+        f"  {count_noun(found.items.both, 'item')} in both",
     )
     rows = [
-        (title_of(one.second), figure(one.after), figure(one.before), *_tested(one.comparison))
+        (
+            figure_title_words(one.second),
+            figure_cell(one.after),
+            figure_cell(one.before),
+            *_tested(one.comparison),
+        )
         for one in found.measures
         if "not_applicable" not in {one.first.undefined, one.second.undefined}
     ]
@@ -184,18 +196,18 @@ def against_view(found: AgainstOther) -> Iterator[RenderableType]:
 def _tested(found: Comparison) -> tuple[str, str, str, str]:
     if found.p_value is None:
         untested = found.difference is not None and found.undefined == "not_applicable"
-        why = "no test" if untested else reason(found.undefined)
-        return figure(found.difference), "-", "-", why
+        why = "no test" if untested else undefined_in_words(found.undefined)
+        return figure_cell(found.difference), "-", "-", why
     return (
-        figure(found.difference),
-        interval(found.ci_low, found.ci_high),
+        figure_cell(found.difference),
+        interval_cell(found.ci_low, found.ci_high),
         "< .001" if found.p_value < 0.001 else f"{found.p_value:.3f}",
         found.test.replace("_", " "),
     )
 
 
 def _state(state: State) -> str:
-    at = "" if state.at is None else minute(clock.iso(state.at))
+    at = "" if state.at is None else minute_cell(clock.iso(state.at))
     if state.snapshot is not None:
         name = f" {state.snapshot.name!r}" if state.snapshot.name else ""
         return f"snapshot {state.snapshot.id}{name} of {at}"
@@ -209,12 +221,13 @@ def _state(state: State) -> str:
 def _items(found: StateComparison) -> str:
     items = found.items
     if found.changes is not None or not found.is_of_one_project:
-        return f"{count(items.both)} items have answers in both."
+        return f"{count_cell(items.both)} items have answers in both."
     apart = found.a.ends_before(found.b) or found.b.ends_before(found.a)
     words = "Two periods that do not overlap: no answer is in both." if apart else "Other answers:"
     return (
-        f"{words} {many(items.only_a, 'item')} in A alone, {count(items.only_b)} in B alone, "
-        f"{count(items.both)} in both."
+        f"{words} {count_noun(items.only_a, 'item')} in A alone, "
+        f"{count_cell(items.only_b)} in B alone, "
+        f"{count_cell(items.both)} in both."
     )
 
 
@@ -231,12 +244,12 @@ def _row(
 ) -> tuple[str, ...]:
     return (
         name,
-        figure(before),
-        figure(after),
+        figure_cell(before),
+        figure_cell(after),
         _signed(found.difference),
         _signed(found.ci_low),
         _signed(found.ci_high),
-        reason(found.undefined or "") if found.p_value is None else _p(found.p_value),
+        undefined_in_words(found.undefined or "") if found.p_value is None else _p(found.p_value),
     )
 
 
@@ -263,7 +276,11 @@ def _because(found: StateComparison) -> Iterator[RenderableType]:
         yield table(("what differs ", "how many", "share"), _differences(found.items, because))
     elif because.shares is not None and found.changes is not None:
         rows = [
-            (words, f"{count(found.changes[kind])} {unit}", _signed(because.shares.get(kind, 0.0)))
+            (
+                words,
+                f"{count_cell(found.changes[kind])} {unit}",
+                _signed(because.shares.get(kind, 0.0)),
+            )
             for kind, (words, unit) in _KINDS.items()
             if found.changes[kind]
         ]
@@ -282,13 +299,13 @@ def _differences(items: ItemCounts, because: Because) -> list[tuple[str, str, st
     rows = [
         (
             "other items",
-            f"{count(items.only_a)} in A, {count(items.only_b)} in B",
+            f"{count_cell(items.only_a)} in A, {count_cell(items.only_b)} in B",
             _signed(shares.get(OTHER_ITEMS)),
         )
     ]
     if items.both:
         same = _signed(shares.get(SAME_ITEMS))
-        rows.append(("the same items, answered again", many(items.both, "item"), same))
+        rows.append(("the same items, answered again", count_noun(items.both, "item"), same))
     return rows
 
 
@@ -298,10 +315,10 @@ def _parts(title: str, parts: Mapping[str, Part]) -> RenderableType:
         (
             name,
             _signed(part.contribution),
-            figure(part.before.value if part.before else None),
-            figure(part.after.value if part.after else None),
-            count(part.before.answers if part.before else 0),
-            count(part.after.answers if part.after else 0),
+            figure_cell(part.before.value if part.before else None),
+            figure_cell(part.after.value if part.after else None),
+            count_cell(part.before.answers if part.before else 0),
+            count_cell(part.after.answers if part.after else 0),
         )
         for name, part in shown
     ]

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from tracker.conformance import Case, Check, Conformance, Figure
 from tracker.measures import MEASURES
-from tracker.render.cells import Text, count
+from tracker.render.cells import Text, count_cell
 from tracker.render.tables import table
 
 _TITLES = {"category_rate": "Category rate of", "intraclass": "Intraclass correlation"}
@@ -41,7 +41,7 @@ def conformance_view(found: Conformance) -> Iterator[RenderableType]:
     yield Text.assemble(
         ", ".join(f"{name} {version}" for name, version in found.versions.items()) + ": ",
         (
-            f"{count(found.passed)} of {count(len(found.checks))} numbers are right, "
+            f"{count_cell(found.passed)} of {count_cell(len(found.checks))} numbers are right, "
             f"{len(figures)} figures of {len(_cases(found))} cases",
             "bold" if not found.failed else "bold red",
         ),

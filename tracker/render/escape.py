@@ -18,7 +18,7 @@ _LONGEST: Final = 1000  # characters of a line
 _HEAD: Final = 700  # of these, before the gap
 
 
-def visible(text: str) -> str:
+def escaped_text(text: str) -> str:
     r"""The text with each control character as Python writes it, such as ``\x1b``.
 
     The ends of lines stay. A byte that was not UTF-8 is shown as that byte.
@@ -26,14 +26,14 @@ def visible(text: str) -> str:
     return _ACTING.sub(_escaped, text)
 
 
-def one_line(text: str) -> str:
+def escaped_line(text: str) -> str:
     """The same on one line."""
-    return visible(text).replace("\n", r"\n")
+    return escaped_text(text).replace("\n", r"\n")
 
 
-def line_of(text: str) -> str:
+def escaped_message_line(text: str) -> str:
     """A message on one line, its middle left out if it quotes something very long."""
-    shown = one_line(text)
+    shown = escaped_line(text)
     if len(shown) <= _LONGEST:
         return shown
     return f"{shown[:_HEAD]} … {shown[_HEAD - _LONGEST :]}"

@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tracker.render.cells import Text, minute
+from tracker.render.cells import Text, minute_cell
 
 _MOST_NAMES = 6
 
 
-def selection_line(selection: Mapping[str, Any] | None) -> Iterator[Text]:
+def selection_view(selection: Mapping[str, Any] | None) -> Iterator[Text]:
     """The line, dim."""
     if selection is not None:
-        yield Text(f"Only answers {selection_words(selection)}.", style="dim")
+        yield Text(f"Only answers {selection_in_words(selection)}.", style="dim")
 
 
-def selection_words(selection: Mapping[str, Any]) -> str:
+def selection_in_words(selection: Mapping[str, Any]) -> str:
     """A selection in words, as they follow "only answers"."""
     named, excluded = selection["annotators"], selection["excluded"]
     parts = [f"of {_listed(named)}"] if named else []
     if excluded:
         parts.append(f"{'not of' if named else 'of all but'} {_listed(excluded)}")
-    parts += [f"{word} {minute(selection[word])}" for word in ("since", "until") if selection[word]]
     parts += [
-        f"{words} {minute(selection[word])}"
+        f"{word} {minute_cell(selection[word])}" for word in ("since", "until") if selection[word]
+    ]
+    parts += [
+        f"{words} {minute_cell(selection[word])}"
         for word, words in (("as_of", "as they stood"), ("known_at", "as known"))
         if selection.get(word)
     ]

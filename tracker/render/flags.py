@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import RenderableType
 
 from tracker.flags import FlagPage, Recorded, RecordedFlag
-from tracker.render.audit import with_why
-from tracker.render.cells import Text, count, figure, many, minute
-from tracker.render.filter import selection_line, selection_words
+from tracker.render.audit import finding_json_with_sentence
+from tracker.render.cells import Text, count_cell, count_noun, figure_cell, minute_cell
+from tracker.render.filter import selection_in_words, selection_view
 from tracker.render.tables import table
 
 _STYLES = {"open": "bold red", "acknowledged": "yellow", "dismissed": "dim", "resolved": "green"}
@@ -18,7 +18,7 @@ _STYLES = {"open": "bold red", "acknowledged": "yellow", "dismissed": "dim", "re
 _TOLD = {"kind", "category", "with", "state", "severity", "why", "selection"}
 
 
-def recorded_words(recorded: Recorded) -> str:
+def recorded_flags_in_words(recorded: Recorded) -> str:
     """What became of an audit's findings: "2 new, 3 seen again, 1 no longer found"."""
     again = f"{recorded.again:,} seen again"
     if recorded.reopened:
@@ -26,12 +26,12 @@ def recorded_words(recorded: Recorded) -> str:
     return f"{recorded.new:,} new, {again}, {recorded.closed:,} no longer found"
 
 
-def flag_dict(flag: RecordedFlag) -> dict[str, Any]:
+def flag_as_json(flag: RecordedFlag) -> dict[str, Any]:
     """Return a recorded finding as JSON, with its sentence."""
     return {**flag.values, "why": _evidence(flag)["why"]}
 
 
-def flag_page_dict(page: FlagPage) -> dict[str, Any]:
+def flag_page_as_json(page: FlagPage) -> dict[str, Any]:
     """Return a recorded finding as JSON, with its evidence and all that was seen and done."""
     evidence = _evidence(page.flag)
     return {
@@ -47,7 +47,7 @@ def _evidence(flag: RecordedFlag) -> Mapping[str, Any]:
     """The figures when it was last seen, with a sentence; an older row has its own."""
     if "why" in flag.evidence:
         return flag.evidence
-    return with_why(flag.evidence, flag.values["annotator"], flag.values["with"])
+    return finding_json_with_sentence(flag.evidence, flag.values["annotator"], flag.values["with"])
 
 
 def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
@@ -68,12 +68,12 @@ def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
             (
                 str(row["flag"]),
                 Text(_state(row), style=_STYLES[row["state"]]),
-                who(row),
+                flagged_annotators_text(row),
                 row["kind"],
                 row["category"] or "",
                 row["severity"],
                 _course(row["first_observed"], row["last_observed"]),
-                count(row["times_seen"]),
+                count_cell(row["times_seen"]),
                 row["last_seen_at"][:10],
             )
             for row in rows
@@ -83,18 +83,22 @@ def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
 
 def _course(first: float | None, last: float | None) -> str:
     """How the figure went from the first sighting to the last: "0.900 → 0.720"."""
-    went, goes = figure(first), figure(last)
+    went, goes = figure_cell(first), figure_cell(last)
     return goes if went == goes else f"{went} → {goes}"
 
 
-def who(row: Mapping[str, Any]) -> str:
+def flagged_annotators_text(row: Mapping[str, Any]) -> str:
     """The annotator that a flag is about, or the pair."""
     return row["annotator"] if row["with"] is None else f"{row['annotator']}, {row['with']}"
 
 
 def flag_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
     """One flag's page: what, the figures when it was last seen, what was done, each sighting."""
-    about = who(told) if told["category"] is None else f'{who(told)}, "{told["category"]}"'
+    about = (
+        flagged_annotators_text(told)
+        if told["category"] is None
+        else f'{flagged_annotators_text(told)}, "{told["category"]}"'
+    )
     yield Text.assemble(
         (f"flag {told['flag']}", "bold"),
         "  ",
@@ -102,31 +106,31 @@ def flag_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
         f"  {told['severity']} {told['kind']} in {told['project']}: {about}",
     )
     yield Text(told["why"] or "")
-    yield from selection_line(told["evidence"]["selection"])
+    yield from selection_view(told["evidence"]["selection"])
     figures = [row for row in _figures(told["evidence"]) if row[0] not in _TOLD]
     yield table(
         ("when last seen ", ""),
         [(name.replace("_", " "), _number(value)) for name, value in figures],
     )
-    yield from changes_view(told["changes"], alone=True)
-    yield Text(f"Seen by {many(told['times_seen'], 'recorded audit')}:")
+    yield from flag_changes_view(told["changes"], alone=True)
+    yield Text(f"Seen by {count_noun(told['times_seen'], 'recorded audit')}:")
     yield table(
         ("seen ", "severity ", "informative", "observed", "expected", "only answers "),
         [
             (
-                minute(seen["seen_at"]),
+                minute_cell(seen["seen_at"]),
                 seen["severity"],
-                count(seen["informative"]),
-                figure(seen["observed"]),
-                figure(seen["expected"]),
-                "" if seen["selection"] is None else selection_words(seen["selection"]),
+                count_cell(seen["informative"]),
+                figure_cell(seen["observed"]),
+                figure_cell(seen["expected"]),
+                "" if seen["selection"] is None else selection_in_words(seen["selection"]),
             )
             for seen in told["sightings"]
         ],
     )
 
 
-def changes_view(
+def flag_changes_view(
     rows: Sequence[Mapping[str, Any]], *, alone: bool = False
 ) -> Iterator[RenderableType]:
     """One row per change, the first made first; of one flag ``alone``, or of many."""
@@ -135,11 +139,11 @@ def changes_view(
         ("at", *about, "what was done ", "by ", "informative", "note "),
         [
             (
-                minute(row["at"]),
-                *(() if alone else (str(row["flag"]), who(row), row["kind"])),
+                minute_cell(row["at"]),
+                *(() if alone else (str(row["flag"]), flagged_annotators_text(row), row["kind"])),
                 row["action"],
                 row["by"] or "",
-                count(row["informative"]),
+                count_cell(row["informative"]),
                 row["note"] or "",
             )
             for row in rows

@@ -267,13 +267,13 @@ VIEWS: Final[dict[str, str]] = {
 """The function that yields the texts and tables that a person sees."""
 
 
-def as_json(result: object, **options: Any) -> dict[str, Any]:
+def result_as_json(result: object, **options: Any) -> dict[str, Any]:
     """Return the JSON of a result."""
     made: dict[str, Any] = _function(JSON, result)(result, **options)
     return made
 
 
-def as_html(result: object) -> str:
+def result_as_html(result: object) -> str:
     """Return a short piece of HTML for a notebook: long tables are cut."""
     return notebook_html(_function(VIEWS, result)(result))
 

@@ -15,9 +15,9 @@ from rich.console import Console, RenderableType
 
 from tracker.core.version import VERSION
 from tracker.gate import CheckResult, GateResult
-from tracker.render.cells import Text, count, figure, shown
-from tracker.render.escape import visible
-from tracker.render.filter import selection_line
+from tracker.render.cells import Text, count_cell, figure_cell, printable_part
+from tracker.render.escape import escaped_text
+from tracker.render.filter import selection_view
 from tracker.render.tables import table
 
 _WIDTH = 140  # of a text in a file
@@ -26,12 +26,12 @@ _OUTCOMES = {True: "pass", False: "FAIL", None: "unknown"}
 _STYLES = {True: "green", False: "bold red", None: "yellow"}
 
 
-def outcome(check: CheckResult) -> str:
+def gate_outcome_text(check: CheckResult) -> str:
     """What became of a check: pass, FAIL or unknown."""
     return _OUTCOMES[check.passed]
 
 
-def summed(found: GateResult) -> str:
+def gate_summary_text(found: GateResult) -> str:
     """All checks in a line: "3 of 5 checks pass, 1 fails, 1 cannot be computed"."""
     total, failed, unknown = len(found.checks), len(found.failed), len(found.unknown)
     parts = [f"{total - failed - unknown:,} of {total:,} checks pass"]
@@ -42,13 +42,13 @@ def summed(found: GateResult) -> str:
 
 def gate_view(found: GateResult) -> Iterator[RenderableType]:
     """The parts of the page, in order."""
-    yield Text.assemble((found.project, "bold"), f"  {summed(found)}")
-    yield from selection_line(found.selection)
+    yield Text.assemble((found.project, "bold"), f"  {gate_summary_text(found)}")
+    yield from selection_view(found.selection)
     yield table(
         ("", "check ", "threshold", "value"),
         [
             (
-                Text(outcome(check), style=_STYLES[check.passed]),
+                Text(gate_outcome_text(check), style=_STYLES[check.passed]),
                 check.check,
                 _number(check, check.threshold),
                 _number(check, check.value),
@@ -58,7 +58,7 @@ def gate_view(found: GateResult) -> Iterator[RenderableType]:
     )
     for check in (*found.failed, *found.unknown):
         yield Text.assemble(
-            (f"{outcome(check):<13}", _STYLES[check.passed]),
+            (f"{gate_outcome_text(check):<13}", _STYLES[check.passed]),
             (f"{check.check}  ", "bold"),
             check.why,
         )
@@ -66,8 +66,8 @@ def gate_view(found: GateResult) -> Iterator[RenderableType]:
 
 def _number(check: CheckResult, value: float | None) -> str:
     if check.kind in {"flags", "items_at_least"}:
-        return count(None if value is None else round(value))
-    return figure(value)
+        return count_cell(None if value is None else round(value))
+    return figure_cell(value)
 
 
 def gate_text(found: GateResult) -> str:
@@ -75,7 +75,7 @@ def gate_text(found: GateResult) -> str:
     file = io.StringIO()
     console = Console(file=file, width=_WIDTH, color_system=None, highlight=False)
     for part in gate_view(found):
-        console.print(shown(part), crop=False)
+        console.print(printable_part(part), crop=False)
     return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
 
 
@@ -95,7 +95,7 @@ _RULES: Final = {
 # -- JUnit ---------------------------------------------------------------------------------
 
 
-def junit(found: GateResult) -> str:
+def gate_junit_xml(found: GateResult) -> str:
     """A test suite: a check is a test; one that cannot be computed is an error in it."""
     numbers = {
         "name": _xml(f"tracker gate {found.project}"),
@@ -119,13 +119,13 @@ def junit(found: GateResult) -> str:
 
 def _xml(text: str) -> str:
     """A text with its control characters visible, without what no XML may hold."""
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", visible(text))
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", escaped_text(text))
 
 
 # -- SARIF ---------------------------------------------------------------------------------
 
 
-def sarif(found: GateResult) -> str:
+def gate_sarif(found: GateResult) -> str:
     """A run of SARIF 2.1.0: a result for each check that does not pass, in the gate's file."""
     kinds = list(dict.fromkeys(check.kind for check in found.checks))
     rules = [{"id": kind, "shortDescription": {"text": _RULES[kind]}} for kind in kinds]
@@ -143,7 +143,7 @@ def sarif(found: GateResult) -> str:
 
 def _sarif_result(found: GateResult, check: CheckResult, rule: int) -> Mapping[str, Any]:
     place = {"uri": _uri(found.config)}
-    text = visible(f"{found.project}: {check.check}: {outcome(check)}. {check.why}")
+    text = escaped_text(f"{found.project}: {check.check}: {gate_outcome_text(check)}. {check.why}")
     return {
         "ruleId": check.kind,
         "ruleIndex": rule,
@@ -153,7 +153,7 @@ def _sarif_result(found: GateResult, check: CheckResult, rule: int) -> Mapping[s
             {"physicalLocation": {"artifactLocation": place, "region": {"startLine": check.line}}}
         ],
         # Two categories of one check stand on one line, and are two results.
-        "partialFingerprints": {"check/v1": visible(f"{found.project}: {check.check}")},
+        "partialFingerprints": {"check/v1": escaped_text(f"{found.project}: {check.check}")},
     }
 
 
@@ -165,17 +165,17 @@ def _uri(path: str) -> str:
 # -- Markdown ------------------------------------------------------------------------------
 
 
-def markdown(found: GateResult) -> str:
+def gate_markdown(found: GateResult) -> str:
     """A heading and a table, as a job's summary or a comment has them."""
     mark = "✅" if found.passed else "❌"
     lines = [
-        f"### {mark} {_plain(found.project)}: {summed(found)}",
+        f"### {mark} {_plain(found.project)}: {gate_summary_text(found)}",
         "",
         "| | check | threshold | value | why |",
         "|---|---|---:|---:|---|",
     ]
     for check in found.checks:
-        bold = outcome(check) if check.passed else f"**{outcome(check)}**"
+        bold = gate_outcome_text(check) if check.passed else f"**{gate_outcome_text(check)}**"
         numbers = [_short(check, check.threshold), _short(check, check.value)]
         cells = [bold, _plain(check.check), *numbers, _plain(check.why)]
         lines.append(f"| {' | '.join(cells)} |")
@@ -184,32 +184,32 @@ def markdown(found: GateResult) -> str:
 
 def _short(check: CheckResult, value: float | None) -> str:
     counted = check.kind in {"flags", "items_at_least"} and value is not None
-    return f"{value:,.0f}" if counted else figure(value)
+    return f"{value:,.0f}" if counted else figure_cell(value)
 
 
 def _plain(text: str) -> str:
     """A text on one line whose every character means itself."""
-    return _MARKDOWN.sub(r"\\\1", visible(" ".join(text.split())))
+    return _MARKDOWN.sub(r"\\\1", escaped_text(" ".join(text.split())))
 
 
 # -- GitHub --------------------------------------------------------------------------------
 
 
-def github(found: GateResult) -> str:
+def gate_github_commands(found: GateResult) -> str:
     """Workflow commands: an error at its line for each check that does not pass, else a notice."""
     if found.passed:
         title = _property(f"tracker gate {found.project}")
-        return f"::notice title={title}::{_message(summed(found))}\n"
+        return f"::notice title={title}::{_message(gate_summary_text(found))}\n"
     return "".join(
         f"::error file={_property(found.config)},line={check.line},"
-        f"title={_property(f'{found.project}: {check.check}: {outcome(check)}')}"
+        f"title={_property(f'{found.project}: {check.check}: {gate_outcome_text(check)}')}"
         f"::{_message(check.why)}\n"
         for check in (*found.failed, *found.unknown)
     )
 
 
 def _message(text: str) -> str:
-    return visible(text).replace("%", "%25").replace("\n", "%0A")
+    return escaped_text(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
@@ -218,9 +218,9 @@ def _property(text: str) -> str:
 
 FORMATS: Final[Mapping[str, Callable[[GateResult], str]]] = {
     "text": gate_text,
-    "junit": junit,
-    "sarif": sarif,
-    "markdown": markdown,
-    "github": github,
+    "junit": gate_junit_xml,
+    "sarif": gate_sarif,
+    "markdown": gate_markdown,
+    "github": gate_github_commands,
 }
 """A gate as a text in each form, but for JSON, which all commands print in one way."""

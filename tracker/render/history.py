@@ -14,8 +14,15 @@ from tracker.agreement import Assessment
 from tracker.core import clock
 from tracker.measures import MEASURES
 from tracker.projects.notes import NoteInfo
-from tracker.render.cells import Text, count, figure, many, minute, sparkline
-from tracker.render.filter import selection_line, selection_words
+from tracker.render.cells import (
+    Text,
+    count_cell,
+    count_noun,
+    figure_cell,
+    minute_cell,
+    sparkline,
+)
+from tracker.render.filter import selection_in_words, selection_view
 from tracker.render.tables import table
 from tracker.snapshots import History, SnapshotRecord
 from tracker.snapshots.curve import Curve
@@ -29,7 +36,7 @@ _SHORT = {"krippendorff_alpha": "alpha", "percent_agreement": "raw agreement"}
 _SHORTER = _SHORT | {"percent_agreement": "raw"}
 
 
-def snapshot_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+def snapshot_csv_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The JSON of a history as flat rows, one per snapshot, for CSV."""
     return [
         {key: one[key] for key in ("snapshot", "name", "note", "taken_at", "as_of")}
@@ -41,15 +48,15 @@ def snapshot_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def recorded_view(found: History) -> Iterator[RenderableType]:
+def recorded_history_view(found: History) -> Iterator[RenderableType]:
     """The last snapshots of a history, oldest first."""
     total, shown = len(found.snapshots), found.snapshots[-_LAST:]
     earlier = f", the last {len(shown)}" if total > len(shown) else ""
-    yield Text(f"{found.project}  {many(total, 'snapshot')}{earlier}")
+    yield Text(f"{found.project}  {count_noun(total, 'snapshot')}{earlier}")
     if shown:
         measures = [one.measure for one in shown[-1].assessment.measures][:_MEASURES]
         yield table(
-            ("snapshot", "as of ", "name ", *figure_titles(measures)),
+            ("snapshot", "as of ", "name ", *history_figure_titles(measures)),
             [_snapshot(one, measures, False) for one in shown],
         )
 
@@ -57,17 +64,20 @@ def recorded_view(found: History) -> Iterator[RenderableType]:
 def history_view(found: Overview) -> Iterator[RenderableType]:
     """Recorded snapshots: the parts of the page, in order."""
     thinned = f", {found.thinned:,} more thinned out" if found.thinned else ""
-    yield Text.assemble((found.project, "bold"), f"  {many(found.total, 'snapshot')}{thinned}")
+    yield Text.assemble(
+        (found.project, "bold"), f"  {count_noun(found.total, 'snapshot')}{thinned}"
+    )
     yield _plot(found.moments, found.values, found.notes)
     if found.apart and len(found.moments) > 1:
         yield Text(
-            f"Not on the curve: {many(found.apart, 'snapshot')} with other settings or answers.",
+            f"Not on the curve: {count_noun(found.apart, 'snapshot')} "
+            f"with other settings or answers.",
             style="dim",
         )
     if not found.shown:
         return
     chosen = any(_chosen(one) for one in found.shown)
-    titles = ("snapshot", "as of ", "name ", *figure_titles(found.measures))
+    titles = ("snapshot", "as of ", "name ", *history_figure_titles(found.measures))
     rows = [(one.moment, _snapshot(one, found.measures, chosen)) for one in found.shown]
     hidden = len(found.shown) < found.total
     yield table(
@@ -76,7 +86,7 @@ def history_view(found: Overview) -> Iterator[RenderableType]:
             rows,
             found.notes,
             hidden,
-            lambda note: ("", minute(note.at), note_text(note)),
+            lambda note: ("", minute_cell(note.at), history_note_text(note)),
         ),
     )
 
@@ -87,24 +97,30 @@ def curve_view(found: Curve, measures: Sequence[str], last: int | None) -> Itera
     window = "" if found.window == "all" else f", of the last {found.window} each"
     window = window.replace("last last-", "last ").replace("-items", " items")
     yield Text.assemble(
-        (found.project, "bold"), f"  {many(len(points), found.every)} from the labels{window}"
+        (found.project, "bold"),
+        f"  {count_noun(len(points), found.every)} from the labels{window}",
     )
     if not points:
         return
-    yield from selection_line(points[-1].assessment.selection)
-    values = {m: [value_of(point.assessment, m) for point in points] for m in measures}
+    yield from selection_view(points[-1].assessment.selection)
+    values = {m: [history_measure_value(point.assessment, m) for point in points] for m in measures}
     yield _plot([point.moment for point in points], values, found.notes)
     shown = points[-last:] if last else points
     hidden = len(shown) < len(points)
     noted = any(note.at > shown[0].moment or not hidden for note in found.notes)
     rows = [
-        (one.moment, (day_of(one.moment), *_blank(noted), *figure_cells(one.assessment, measures)))
+        (
+            one.moment,
+            (day_cell(one.moment), *_blank(noted), *history_figure_cells(one.assessment, measures)),
+        )
         for one in shown
     ]
-    titles = (f"{found.every} to ", *(["note "] if noted else []), *figure_titles(measures))
+    titles = (f"{found.every} to ", *(["note "] if noted else []), *history_figure_titles(measures))
     yield table(
         titles,
-        _with_notes(rows, found.notes, hidden, lambda note: (day_of(note.at), note_text(note))),
+        _with_notes(
+            rows, found.notes, hidden, lambda note: (day_cell(note.at), history_note_text(note))
+        ),
     )
 
 
@@ -139,27 +155,27 @@ def _widened(row: Row, width: int) -> Row:
     return (*row, *[""] * (width - len(row)))
 
 
-def value_of(found: Assessment, measure: str) -> float | None:
+def history_measure_value(found: Assessment, measure: str) -> float | None:
     """A measure's value; None where there is none."""
     return next((one.value for one in found.measures if one.measure == measure), None)
 
 
-def figure_titles(measures: Sequence[str]) -> Row:
-    """The titles of `figure_cells`."""
+def history_figure_titles(measures: Sequence[str]) -> Row:
+    """The titles of `history_figure_cells`."""
     named = [_SHORTER.get(measure, MEASURES[measure].title) for measure in measures]
     return ("items", "answers", "annotators", *named, "weakest ", "rate")
 
 
-def figure_cells(found: Assessment, measures: Sequence[str]) -> Row:
+def history_figure_cells(found: Assessment, measures: Sequence[str]) -> Row:
     """The figures of a row: counts, measures, the weakest category."""
     lowest = found.summary.lowest
     return (
-        count(found.counts.items),
-        count(found.counts.answers),
-        count(found.counts.annotators),
-        *(figure(value_of(found, measure)) for measure in measures),
+        count_cell(found.counts.items),
+        count_cell(found.counts.answers),
+        count_cell(found.counts.annotators),
+        *(figure_cell(history_measure_value(found, measure)) for measure in measures),
         "" if lowest is None else found.categories[lowest.category],
-        figure(None if lowest is None else lowest.rate),
+        figure_cell(None if lowest is None else lowest.rate),
     )
 
 
@@ -168,13 +184,13 @@ def _chosen(one: SnapshotRecord) -> str:
     selection = one.assessment.selection
     if selection is None:
         return ""
-    return selection_words({**selection, "as_of": None, "known_at": None})
+    return selection_in_words({**selection, "as_of": None, "known_at": None})
 
 
 def _snapshot(one: SnapshotRecord, measures: Sequence[str], chosen: bool) -> Row:
-    cells = figure_cells(one.assessment, measures)
+    cells = history_figure_cells(one.assessment, measures)
     words = [_chosen(one)] if chosen else []
-    return (str(one.id), minute(one.moment), one.name or "", *cells, *words)
+    return (str(one.id), minute_cell(one.moment), one.name or "", *cells, *words)
 
 
 MARK = "▲"
@@ -182,12 +198,12 @@ _MOST_POINTS, _FEWEST_POINTS = 120, 20
 _MOST_NOTES = 10
 
 
-def day_of(moment: int) -> str:
+def day_cell(moment: int) -> str:
     """The date of a moment, in UTC."""
     return clock.iso(moment)[:10]
 
 
-def note_text(note: NoteInfo) -> str:
+def history_note_text(note: NoteInfo) -> str:
     """A note on one line, with its mark."""
     return f"{MARK} {' '.join(note.text.split())}"
 
@@ -237,13 +253,13 @@ class Plot:
         if hidden > 0:
             yield Text(f"{'':<{left}}{hidden:,} notes before these:", style="dim")
         for note in self.notes[-_MOST_NOTES:]:
-            yield Text(f"{'':<{left}}{day_of(note.at)} {note_text(note)}", style="dim")
+            yield Text(f"{'':<{left}}{day_cell(note.at)} {history_note_text(note)}", style="dim")
 
 
 def _told(values: Sequence[float]) -> str:
     return (
-        f"{figure(values[0])} → {figure(values[-1])} "
-        f"(from {figure(min(values))} to {figure(max(values))})"
+        f"{figure_cell(values[0])} → {figure_cell(values[-1])} "
+        f"(from {figure_cell(min(values))} to {figure_cell(max(values))})"
     )
 
 

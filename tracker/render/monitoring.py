@@ -8,8 +8,8 @@ from typing import Final
 from tracker.measures import MEASURES
 from tracker.monitoring import FEW_PERIODS, Alarm, Autocorrelation, Change, Slope
 from tracker.projects.notes import NoteInfo
-from tracker.render.cells import Text, figure, interval, level, many
-from tracker.render.history import day_of
+from tracker.render.cells import Text, count_noun, figure_cell, interval_cell, level_cell
+from tracker.render.history import day_cell
 from tracker.snapshots.monitor import Watched
 
 _FEWEST: Final = {"trend": 3, "change of level": 4, "alarm": 4}
@@ -21,7 +21,7 @@ def watched_view(found: Watched) -> Iterator[Text]:
     without = f", {found.left_out:,} more without a figure" if found.left_out else ""
     yield Text.assemble(
         (f"{MEASURES[found.measure].title}, {found.every} by {found.every}", "bold"),
-        f"  {many(len(found.points), found.every)}, each of its own answers{without}",
+        f"  {count_noun(len(found.points), found.every)}, each of its own answers{without}",
     )
     if found.slope is not None:
         yield _slope(found, found.slope)
@@ -35,7 +35,7 @@ def watched_view(found: Watched) -> Iterator[Text]:
 
 def _few(found: Watched, what: str) -> Text:
     """That there is too little to go by."""
-    weeks = many(len(found.points), found.every)
+    weeks = count_noun(len(found.points), found.every)
     return Text(f"Too few for {_article(what)}: {weeks}, and {_FEWEST[what]} are needed.")
 
 
@@ -49,13 +49,13 @@ def _slope(found: Watched, slope: Slope) -> Text:
     rise = slope.per_30_days
     if rise == 0:
         return Text("It neither rises nor falls.")
-    moved = f"It {'rises' if rise > 0 else 'falls'} by {figure(abs(rise))} in 30 days"
+    moved = f"It {'rises' if rise > 0 else 'falls'} by {figure_cell(abs(rise))} in 30 days"
     if slope.p_value is None:
         return Text(f"{moved}, along a straight line: its error cannot be estimated.")
     words = "more than chance" if slope.p_value < 1 - slope.confidence else "no more than chance"
     p = "p < .001" if slope.p_value < 0.001 else f"p = {slope.p_value:.3f}"
-    bounds = interval(slope.ci_low, slope.ci_high)
-    return Text(f"{moved} ({level(slope.confidence)} interval {bounds}, {p}): {words}.")
+    bounds = interval_cell(slope.ci_low, slope.ci_high)
+    return Text(f"{moved} ({level_cell(slope.confidence)} interval {bounds}, {p}): {words}.")
 
 
 def _dependence(found: Watched, of: Autocorrelation) -> Text:
@@ -67,8 +67,8 @@ def _dependence(found: Watched, of: Autocorrelation) -> Text:
         )
     else:
         words = (
-            f"Autocorrelation of neighboring {found.every}s {figure(of.value)} "
-            f"({figure(of.ci_low)} to {figure(of.ci_high)}), taken into account."
+            f"Autocorrelation of neighboring {found.every}s {figure_cell(of.value)} "
+            f"({figure_cell(of.ci_low)} to {figure_cell(of.ci_high)}), taken into account."
         )
     return Text(words, style="dim")
 
@@ -89,9 +89,9 @@ def _changes(found: Watched) -> Iterator[Text]:
 
 def _change(found: Watched, change: Change) -> str:
     return (
-        f"Its level changed after {day_of(change.at)}: {figure(change.before)} before "
-        f"({many(change.n_before, found.every)}), {figure(change.after)} from then on "
-        f"({many(change.n_after, found.every)}){_near(found.note_of_change(change))}."
+        f"Its level changed after {day_cell(change.at)}: {figure_cell(change.before)} before "
+        f"({count_noun(change.n_before, found.every)}), {figure_cell(change.after)} from then on "
+        f"({count_noun(change.n_after, found.every)}){_near(found.note_of_change(change))}."
     )
 
 
@@ -113,18 +113,18 @@ def _alarms(found: Watched) -> Iterator[Text]:
 
 def _alarm(found: Watched, alarm: Alarm) -> str:
     return (
-        f"! Alarm on {day_of(alarm.at)}: {_WORDS[alarm.direction]} since the {found.every} to "
-        f"{day_of(alarm.since)}, from {figure(alarm.before)} to {figure(alarm.after)}"
+        f"! Alarm on {day_cell(alarm.at)}: {_WORDS[alarm.direction]} since the {found.every} to "
+        f"{day_cell(alarm.since)}, from {figure_cell(alarm.before)} to {figure_cell(alarm.after)}"
         f"{_near(found.note_of_alarm(alarm))}."
     )
 
 
 def _near(note: NoteInfo | None) -> str:
     """The note of the time, as it ends a sentence."""
-    return "" if note is None else f"; noted {day_of(note.at)}: {' '.join(note.text.split())}"
+    return "" if note is None else f"; noted {day_cell(note.at)}: {' '.join(note.text.split())}"
 
 
-def days_around(found: Watched) -> tuple[str, str] | None:
+def alarm_days_text(found: Watched) -> tuple[str, str] | None:
     """The last day before the last alarm's or change's new level, and the first day of it."""
     alarms = found.watch.alarms if found.watch is not None else ()
     changes = found.changes.changes if found.changes is not None else ()
@@ -134,4 +134,4 @@ def days_around(found: Watched) -> tuple[str, str] | None:
         before = changes[-1].from_at - found.period
     else:
         return None
-    return day_of(before), day_of(before + 1)
+    return day_cell(before), day_cell(before + 1)

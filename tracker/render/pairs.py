@@ -10,17 +10,17 @@ from rich.console import RenderableType
 from tracker.agreement import Assessment, GroupedAgreement, PairAgreement, SpanPair
 from tracker.measures import MEASURES
 from tracker.projects.items import ItemRecord
-from tracker.render.cells import Text, count, figure, interval, minute
-from tracker.render.filter import selection_line
+from tracker.render.cells import Text, count_cell, figure_cell, interval_cell, minute_cell
+from tracker.render.filter import selection_view
 from tracker.render.tables import table
-from tracker.render.words import reading_of
+from tracker.render.words import figure_reading_words
 
 _MOST_ROWS: Final = 200  # pairs that a person may read through
 _F1: Final = ("F1 exact", "unlabeled", "overlap", "token F1", "unlabeled")
 _NUMERIC: Final = ("pearson", "spearman", "concordance", "bias", "lower_limit", "upper_limit")
 
 
-def pair_rows(pairs: Sequence[PairAgreement]) -> list[dict[str, Any]]:
+def pair_csv_rows(pairs: Sequence[PairAgreement]) -> list[dict[str, Any]]:
     """Pairs as flat rows, for CSV."""
     return [
         {"annotator_1": pair.annotators[0], "annotator_2": pair.annotators[1]}
@@ -34,23 +34,23 @@ def pair_rows(pairs: Sequence[PairAgreement]) -> list[dict[str, Any]]:
     ]
 
 
-def show_pairs(pairs: Sequence[PairAgreement]) -> Iterator[RenderableType]:
+def pairs_view(pairs: Sequence[PairAgreement]) -> Iterator[RenderableType]:
     """Yield the pairs, the least agreeing first."""
     ordered = sorted(pairs, key=lambda pair: (pair.kappa.value is None, pair.kappa.value or 0))
     numeric = any(pair.numeric is not None for pair in pairs)
     rows = [
         (
             *pair.annotators,
-            count(pair.kappa.items),
-            figure(pair.kappa.observed),
-            figure(pair.kappa.expected),
-            figure(pair.kappa.value),
-            interval(pair.kappa.ci_low, pair.kappa.ci_high),
+            count_cell(pair.kappa.items),
+            figure_cell(pair.kappa.observed),
+            figure_cell(pair.kappa.expected),
+            figure_cell(pair.kappa.value),
+            interval_cell(pair.kappa.ci_low, pair.kappa.ci_high),
             *(
-                figure(None if pair.numeric is None else getattr(pair.numeric, name).value)
+                figure_cell(None if pair.numeric is None else getattr(pair.numeric, name).value)
                 for name in (_NUMERIC if numeric else ())
             ),
-            *(() if numeric else (reading_of(pair.kappa),)),
+            *(() if numeric else (figure_reading_words(pair.kappa),)),
         )
         for pair in ordered[:_MOST_ROWS]
     ]
@@ -67,10 +67,10 @@ def show_pairs(pairs: Sequence[PairAgreement]) -> Iterator[RenderableType]:
     )
     yield table(columns, rows, names=2)
     if len(pairs) > _MOST_ROWS:
-        yield Text(f"The {_MOST_ROWS} lowest of {count(len(pairs))} pairs; for all: --json")
+        yield Text(f"The {_MOST_ROWS} lowest of {count_cell(len(pairs))} pairs; for all: --json")
 
 
-def span_pair_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
+def span_pair_csv_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
     """Pairs of a project of spans as flat rows, one per pair and measure."""
     return [
         {
@@ -89,16 +89,16 @@ def span_pair_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
     ]
 
 
-def show_span_pairs(pairs: Sequence[SpanPair]) -> Iterator[RenderableType]:
+def span_pairs_view(pairs: Sequence[SpanPair]) -> Iterator[RenderableType]:
     """Yield the pairs of a project of spans, the least agreeing first."""
     ordered = sorted(pairs, key=lambda pair: pair.measures[0].value or 0)
     rows = [
         (
             *pair.annotators,
-            count(pair.documents),
-            figure(pair.measures[0].precision),
-            figure(pair.measures[0].recall),
-            *(figure(one.value) for one in pair.measures),
+            count_cell(pair.documents),
+            figure_cell(pair.measures[0].precision),
+            figure_cell(pair.measures[0].recall),
+            *(figure_cell(one.value) for one in pair.measures),
         )
         for pair in ordered[:_MOST_ROWS]
     ]
@@ -106,7 +106,7 @@ def show_span_pairs(pairs: Sequence[SpanPair]) -> Iterator[RenderableType]:
     yield table(columns, rows, names=2)
 
 
-def group_rows(found: GroupedAgreement) -> list[dict[str, Any]]:
+def group_csv_rows(found: GroupedAgreement) -> list[dict[str, Any]]:
     """Groups as flat rows, for CSV: a column of each count and each measure."""
     rows = []
     for value, group in found.groups:
@@ -127,9 +127,9 @@ def groups_view(found: GroupedAgreement) -> Iterator[RenderableType]:
     """The parts of the page, in order; the group with the weakest category first."""
     yield Text.assemble(
         (found.project, "bold"),
-        f"  {count(len(found.groups))} groups of items by {found.attribute}",
+        f"  {count_cell(len(found.groups))} groups of items by {found.attribute}",
     )
-    yield from selection_line(found.selection)
+    yield from selection_view(found.selection)
     # Percent agreement apart; and no column for a measure that no group has a figure of.
     measures = [
         name
@@ -152,10 +152,10 @@ def groups_view(found: GroupedAgreement) -> Iterator[RenderableType]:
         [
             (
                 Text("without", style="dim") if value is None else value,
-                count(group.counts.items),
-                count(group.counts.answers),
+                count_cell(group.counts.items),
+                count_cell(group.counts.answers),
                 _weakest(group),
-                figure(group.summary.lowest.rate if group.summary.lowest else None),
+                figure_cell(group.summary.lowest.rate if group.summary.lowest else None),
                 *(_with_interval(group, name) for name in measures),
             )
             for value, group in ordered
@@ -177,8 +177,8 @@ def _with_interval(group: Assessment, measure: str) -> str:
     """The figure above its interval: side by side few measures would fit on a screen."""
     one = group.measure(measure)
     if one.ci_low is None:
-        return figure(one.value)
-    return f"{figure(one.value)}\n{interval(one.ci_low, one.ci_high)}"
+        return figure_cell(one.value)
+    return f"{figure_cell(one.value)}\n{interval_cell(one.ci_low, one.ci_high)}"
 
 
 def item_view(record: ItemRecord) -> Iterator[RenderableType]:
@@ -197,7 +197,7 @@ def item_view(record: ItemRecord) -> Iterator[RenderableType]:
             label["annotator"],
             str(label["pass"]),
             answer,
-            minute(label["labeled_at"]),
+            minute_cell(label["labeled_at"]),
             str(label["import"] or "-"),
             label["state"],
         )
@@ -205,7 +205,7 @@ def item_view(record: ItemRecord) -> Iterator[RenderableType]:
     yield table(("annotator", "pass", "answer ", "labeled at ", "import", "state "), rows)
 
 
-def item_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def item_csv_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Items as flat rows, for CSV: a column of votes per category."""
     names = sorted({name for item in items for name in item["votes"]})
     return [
@@ -216,20 +216,20 @@ def item_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def most_disputed(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def most_disputed_items_first(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Items, the most disputed first."""
     return sorted(items, key=lambda item: -(item["entropy"] or 0))
 
 
-def show_items(items: Sequence[dict[str, Any]]) -> RenderableType:
+def items_view(items: Sequence[dict[str, Any]]) -> RenderableType:
     """The items, the most disputed first."""
-    ordered = most_disputed(items)
+    ordered = most_disputed_items_first(items)
     rows = [
         (
             item["item"],
             ", ".join(f"{name} {votes}" for name, votes in item["votes"].items()),
-            figure(item["vote_score"]),
-            figure(item["entropy"]),
+            figure_cell(item["vote_score"]),
+            figure_cell(item["entropy"]),
             item["gold"] or "-",
         )
         for item in ordered

@@ -12,9 +12,17 @@ from rich.console import RenderableType
 from tracker.core import clock
 from tracker.measures.confidence_bounds import ASYMMETRIC
 from tracker.render.agreement import agreement_view
-from tracker.render.cells import Text, bar, count, level, many, minute, share
-from tracker.render.filter import selection_words
-from tracker.render.history import figure_cells, figure_titles
+from tracker.render.cells import (
+    Text,
+    bar_cell,
+    count_cell,
+    count_noun,
+    level_cell,
+    minute_cell,
+    share_cell,
+)
+from tracker.render.filter import selection_in_words
+from tracker.render.history import history_figure_cells, history_figure_titles
 from tracker.render.tables import table
 from tracker.snapshots.listing import Overview, SnapshotPage
 from tracker.snapshots.prune import Fate
@@ -28,12 +36,14 @@ _MOST_FAULTS = 20
 def snapshots_view(found: Overview) -> Iterator[RenderableType]:
     """The list: the parts of the page, in order."""
     thinned = f", {found.thinned:,} more thinned out" if found.thinned else ""
-    yield Text.assemble((found.project, "bold"), f"  {many(found.total, 'snapshot')}{thinned}")
+    yield Text.assemble(
+        (found.project, "bold"), f"  {count_noun(found.total, 'snapshot')}{thinned}"
+    )
     if not found.shown:
         return
     first = found.measures[:1]
     # All but the last cell, a rate: what was chosen and noted needs the room.
-    titles = ("snapshot", "name ", "taken ", *figure_titles(first)[:-1])
+    titles = ("snapshot", "name ", "taken ", *history_figure_titles(first)[:-1])
     optional = {
         "as of ": [_as_of(one) for one in found.shown],
         "only answers ": [_chosen(one) for one in found.shown],
@@ -46,8 +56,8 @@ def snapshots_view(found: Overview) -> Iterator[RenderableType]:
             (
                 str(one.id),
                 one.name or "",
-                minute(one.taken_at),
-                *figure_cells(one.assessment, first)[:-1],
+                minute_cell(one.taken_at),
+                *history_figure_cells(one.assessment, first)[:-1],
                 *(cells[place] for cells in told.values()),
             )
             for place, one in enumerate(found.shown)
@@ -56,15 +66,15 @@ def snapshots_view(found: Overview) -> Iterator[RenderableType]:
 
 
 def _as_of(one: SnapshotRecord) -> str:
-    return "" if one.as_of is None else minute(one.as_of)
+    return "" if one.as_of is None else minute_cell(one.as_of)
 
 
 def _chosen(one: SnapshotRecord) -> str:
     selection = one.assessment.selection
-    return "" if selection is None else selection_words(selection)
+    return "" if selection is None else selection_in_words(selection)
 
 
-def page_view(found: SnapshotPage) -> Iterator[RenderableType]:
+def snapshot_page_view(found: SnapshotPage) -> Iterator[RenderableType]:
     """One snapshot: the parts of the page, in order."""
     record = found.record
     named = "" if record.name is None else f" {record.name}"
@@ -83,16 +93,16 @@ def page_view(found: SnapshotPage) -> Iterator[RenderableType]:
 def _about(found: SnapshotPage) -> Iterator[tuple[str, str]]:
     """What there is to know of it but its figures."""
     record, change = found.record, found.change
-    changed = minute(change["recorded_at"])
+    changed = minute_cell(change["recorded_at"])
     patterns = len(record.assessment.patterns.counts)
-    yield "taken", f"{minute(record.taken_at)} by tracker {record.version}"
-    yield "as of", "everything known then" if record.as_of is None else minute(record.as_of)
+    yield "taken", f"{minute_cell(record.taken_at)} by tracker {record.version}"
+    yield "as of", "everything known then" if record.as_of is None else minute_cell(record.as_of)
     yield "through change", f"{change['change']} ({change['kind']}, {changed})"
     yield "read", _read(found.settings, record.assessment.scale)
     if found.settings["left_out"]:
         yield "left out", ", ".join(found.settings["left_out"])
-    yield "item patterns", count(patterns)
-    yield "flags that stood", count(len(found.flags))
+    yield "item patterns", count_cell(patterns)
+    yield "flags that stood", count_cell(len(found.flags))
     yield "digest", record.digest
     yield "seal", record.seal
 
@@ -103,20 +113,20 @@ def _read(settings: Mapping[str, Any], scale: str) -> str:
     parts += [f"with {settings['weights']} weights"] if settings["weights"] else []
     parts += [f"by the {settings['distance']} distance"] if settings["distance"] else []
     how = "" if settings["interval"] == ASYMMETRIC else f" by {settings['interval']}"
-    return ", ".join([*parts, f"intervals of {level(settings['confidence'])}{how}"])
+    return ", ".join([*parts, f"intervals of {level_cell(settings['confidence'])}{how}"])
 
 
-def verified_view(found: Verified, *, chain_only: bool) -> Iterator[RenderableType]:
+def verified_snapshots_view(found: Verified, *, chain_only: bool) -> Iterator[RenderableType]:
     """What was checked and what is wrong: the parts of the page, in order."""
     checked = "digests and seals recomputed"
     if not chain_only:
-        checked += f", {many(found.recomputed, 'snapshot')} recounted from the ledger"
+        checked += f", {count_noun(found.recomputed, 'snapshot')} recounted from the ledger"
     thinned = f" ({found.thinned:,} thinned out)" if found.thinned else ""
     wrong = len(found.faults) + len(found.ledger)
-    result = "no faults" if found.passed else many(wrong, "fault")
+    result = "no faults" if found.passed else count_noun(wrong, "fault")
     yield Text.assemble(
         (found.project, "bold"),
-        f"  {many(found.snapshots, 'snapshot')}{thinned}: {checked}: ",
+        f"  {count_noun(found.snapshots, 'snapshot')}{thinned}: {checked}: ",
         (result, "green" if found.passed else "bold red"),
     )
     if found.digest is None:
@@ -138,11 +148,11 @@ def _listed(told: Sequence[Fault], style: str) -> Iterator[Text]:
         yield Text(f"… and {len(told) - _MOST_FAULTS:,} more", style=style)
 
 
-def plan_view(fates: Sequence[Fate], *, done: bool) -> Iterator[RenderableType]:
+def prune_plan_view(fates: Sequence[Fate], *, done: bool) -> Iterator[RenderableType]:
     """What keeps how many snapshots, and which are thinned out."""
     kept = Counter(fate.kept_by for fate in fates if fate.kept_by is not None)
     if kept:
-        yield table(("kept by ", "snapshots"), [(why, count(n)) for why, n in kept.items()])
+        yield table(("kept by ", "snapshots"), [(why, count_cell(n)) for why, n in kept.items()])
     gone = [fate.id for fate in fates if fate.kept_by is None]
     verb = "thinned out" if done else "to be thinned out"
     yield Text(f"{verb}: {_ranges(gone) if gone else 'none'}")
@@ -155,7 +165,7 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
-def pace_lines(found: Sequence[Status]) -> Iterator[Text]:
+def status_pace_view(found: Sequence[Status]) -> Iterator[Text]:
     """For each project over which days its pace was taken, and why it has no forecast."""
     for status in found:
         told = status.to_dict()
@@ -167,10 +177,10 @@ def pace_lines(found: Sequence[Status]) -> Iterator[Text]:
         yield Text(f"{line}.", style="dim")
 
 
-def one_status_view(found: Status) -> Iterator[RenderableType]:
+def project_status_view(found: Status) -> Iterator[RenderableType]:
     """One project's progress and pace."""
     yield status_view([found])
-    yield from pace_lines([found])
+    yield from status_pace_view([found])
 
 
 def status_view(found: Sequence[Status]) -> RenderableType:
@@ -182,18 +192,18 @@ def status_view(found: Sequence[Status]) -> RenderableType:
         rows.append(
             (
                 status.project.name,
-                count(status.items),
-                count(status.unanswered),
-                count(status.answers),
-                count(status.annotators),
-                f"{bar(told['coverage'], 8)} {share(told['coverage'])}"
+                count_cell(status.items),
+                count_cell(status.unanswered),
+                count_cell(status.answers),
+                count_cell(status.annotators),
+                f"{bar_cell(told['coverage'], 8)} {share_cell(told['coverage'])}"
                 if told["coverage"] is not None
                 else "-",
-                count(status.missing),
+                count_cell(status.missing),
                 "-" if status.per_day is None else f"{status.per_day:,.1f}",
                 "-" if status.done_at is None else clock.iso(status.done_at)[:10],
-                count(status.flags),
-                "-" if last is None else minute(last["recorded_at"]),
+                count_cell(status.flags),
+                "-" if last is None else minute_cell(last["recorded_at"]),
             )
         )
     columns = (

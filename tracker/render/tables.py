@@ -15,7 +15,7 @@ from rich.console import Console, ConsoleOptions
 from rich.table import Table as _Table
 
 from tracker.render.cells import Text
-from tracker.render.escape import one_line
+from tracker.render.escape import escaped_line
 
 _BAR = re.compile("[█▏▎▍▌▋▊▉ ]+|")
 _TIME = re.compile(r"[-\d]{10}( \d\d:\d\d)?|-|")
@@ -28,7 +28,7 @@ _LONG_WORD = 18  # words of titles and texts up to this, "krippendorff_alpha", a
 _MOST_COMPARED = 200  # names that are shortened so that they stay different
 
 
-def shortened(text: str, width: int, tail: int | None = None) -> str:
+def shortened_cell_text(text: str, width: int, tail: int | None = None) -> str:
     """Return a text that is too long with an ellipsis for its middle: "annotator…example.org".
 
     Args:
@@ -61,13 +61,13 @@ def _telling_tail(texts: Iterable[str], width: int) -> int | None:
     if len(long) < 2:
         return None
     tails = sorted(range(1, width - 1), key=lambda tail: abs(2 * tail - width + 1))
-    kept = {tail: len({shortened(text, width, tail) for text in long}) for tail in tails}
+    kept = {tail: len({shortened_cell_text(text, width, tail) for text in long}) for tail in tails}
     return max(kept, key=kept.__getitem__, default=None)
 
 
 def _words_shortened(text: str, width: int, tail: int | None, word: re.Pattern[str]) -> str:
     """Return a text whose words each fit into a width."""
-    return word.sub(lambda found: shortened(found[0], width, tail), text)
+    return word.sub(lambda found: shortened_cell_text(found[0], width, tail), text)
 
 
 @dataclass(frozen=True)
@@ -169,11 +169,11 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, names
     for place, (title, below) in enumerate(zip(columns, cells, strict=True)):
         is_text = place < names or title.endswith(" ")
         texts = [
-            cell if isinstance(cell, Text) else Text(one_line(cell) if is_text else cell)
+            cell if isinstance(cell, Text) else Text(escaped_line(cell) if is_text else cell)
             for cell in below
         ]
         is_name = is_text and not title.endswith(" ")
-        made.append(Column(one_line(title.strip()), texts, is_name, is_number=not is_text))
+        made.append(Column(escaped_line(title.strip()), texts, is_name, is_number=not is_text))
     return Table(made, names)
 
 

@@ -18,12 +18,12 @@ REASONS: Final = {
 }
 
 
-def reason(undefined: str | None) -> str:
+def undefined_in_words(undefined: str | None) -> str:
     """Why there is no figure, in words."""
     return REASONS.get(undefined or "", "")
 
 
-def title_of(figure: Coefficient) -> str:
+def figure_title_words(figure: Coefficient) -> str:
     """A measure's name with what else names the figure: weights, scale or distance."""
     words = [str(figure.details[name]) for name in ("scale", "distance") if name in figure.details]
     weights = figure.details.get("weights")
@@ -33,14 +33,14 @@ def title_of(figure: Coefficient) -> str:
     return f"{title}, {', '.join(words)}" if words else title
 
 
-def reading_of(figure: Coefficient) -> str:
+def figure_reading_words(figure: Coefficient) -> str:
     """Customary words for the value, or why there is none.
 
     In brackets the word that it deserves with 95 % probability, where that is a lesser one.
     """
     if figure.value is None:
         reasons = MEASURES[figure.measure].undefined
-        return reasons.get(figure.undefined or "", reason(figure.undefined))
+        return reasons.get(figure.undefined or "", undefined_in_words(figure.undefined))
     about = MEASURES[figure.measure]
     if about.share or about.needs == "documents":  # their size has no customary reading
         return ""

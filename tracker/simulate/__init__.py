@@ -5,17 +5,24 @@ number of items takes the same memory. The same arguments give the same rows on 
 only ``random.Random.random`` is drawn from, the one sequence that Python promises to keep.
 """
 
-from tracker.simulate.crowds import Experiment, crowd, experiment
-from tracker.simulate.roster import DEFAULT_ROSTER, Group, Row, parse_roster, source_of, write_rows
+from tracker.simulate.crowds import Experiment, simulate_crowd, simulate_experiment
+from tracker.simulate.roster import (
+    DEFAULT_ROSTER,
+    Group,
+    Row,
+    parse_roster,
+    simulation_random,
+    write_simulated_rows,
+)
 
 __all__ = [
     "DEFAULT_ROSTER",
     "Experiment",
     "Group",
     "Row",
-    "crowd",
-    "experiment",
+    "simulate_crowd",
+    "simulate_experiment",
     "parse_roster",
-    "source_of",
-    "write_rows",
+    "simulation_random",
+    "write_simulated_rows",
 ]

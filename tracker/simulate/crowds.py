@@ -15,19 +15,19 @@ from tracker.simulate.roster import (
     Kind,
     Roster,
     Row,
-    check_positive,
-    numbers_of,
-    pick,
-    require,
-    seatings,
-    source_of,
-    width_of,
+    check_simulated_number,
+    draw_simulated_choice,
+    require_for_simulation,
+    roster_name_width,
+    roster_numbers,
+    roster_seatings,
+    simulation_random,
 )
 
 LAZY_SHARE: Final = 0.99
 
 
-def crowd(
+def simulate_crowd(
     items: int = 1000,
     seed: int = 0,
     annotators: Sequence[Group] = DEFAULT_ROSTER,
@@ -66,8 +66,8 @@ def crowd(
     Raises:
         InvalidOption: An argument is outside what is said above.
     """
-    check_positive(items, "items")
-    check_positive(answers_per_item, "answers per item")
+    check_simulated_number(items, "items")
+    check_simulated_number(answers_per_item, "answers per item")
     _check_accuracy(accuracy, spread)
     names = tuple(categories)
     plan = _Plan(
@@ -78,31 +78,33 @@ def crowd(
         constant="".join(names[-1:]) if constant is None else constant,
     )
     _check_categories(plan)
-    roster = Roster(numbers_of(annotators))
-    return _crowd_rows(items, answers_per_item, roster, plan, source_of("crowd", seed))
+    roster = Roster(roster_numbers(annotators))
+    return _crowd_rows(items, answers_per_item, roster, plan, simulation_random("crowd", seed))
 
 
 def _check_categories(plan: _Plan) -> None:
     names, shares = plan.categories, plan.shares
     distinct = len(names) > 1 and len(set(names)) == len(names) and "" not in names
     message = "a crowd needs two categories or more, none empty or twice"
-    require(distinct, message, "Name them as in negative,positive.")
+    require_for_simulation(distinct, message, "Name them as in negative,positive.")
     among = f"{plan.constant!r} is not among the categories"
-    require(plan.constant in names, among, f"Take from {', '.join(names)}.")
+    require_for_simulation(plan.constant in names, among, f"Take from {', '.join(names)}.")
     # A share that is not a number passes no comparison, and none so large overflows the sum.
     fit = len(shares) == len(names) and all(0 <= share < 1e100 for share in shares)
     mend = "Give one for each, in order: 0 or more, and not all 0."
-    require(fit and any(shares), "the categories' shares do not fit", mend)
+    require_for_simulation(fit and any(shares), "the categories' shares do not fit", mend)
 
 
 def _check_accuracy(accuracy: float, spread: float) -> None:
     probable = 0 <= accuracy <= 1
-    require(probable, f"{accuracy} is not a probability", "Give an accuracy from 0 to 1.")
+    require_for_simulation(
+        probable, f"{accuracy} is not a probability", "Give an accuracy from 0 to 1."
+    )
     room = min(accuracy, 1 - accuracy)
     # 1 - .8 is a hair less than .2, and a spread of .2 about .8 is meant to fit.
     fits = 0 <= spread <= room + 1e-12
     message = f"a spread of {spread} about an accuracy of {accuracy} goes outside 0 to 1"
-    require(fits, message, f"Give a spread from 0 to {room:.6g}.")
+    require_for_simulation(fits, message, f"Give a spread from 0 to {room:.6g}.")
 
 
 @dataclass(frozen=True)
@@ -131,14 +133,16 @@ class _Plan:
         return self.accuracy + self.spread * (2 * source.random() - 1)
 
     def other_than(self, category: str, source: random.Random) -> str:
-        return pick([other for other in self.categories if other != category], source)
+        return draw_simulated_choice(
+            [other for other in self.categories if other != category], source
+        )
 
     def answer(self, kind: Kind, truth: str, accuracy: float, source: random.Random) -> str:
         """Return what one annotator answers alone; without its model, a copier answers honestly."""
         if kind == "constant":
             return self.constant
         if kind == "random":
-            return pick(self.categories, source)
+            return draw_simulated_choice(self.categories, source)
         usual, often = (self.commonest, LAZY_SHARE) if kind == "lazy" else (truth, accuracy)
         return usual if source.random() < often else self.other_than(usual, source)
 
@@ -146,8 +150,10 @@ class _Plan:
 def _crowd_rows(
     items: int, seats: int, roster: Roster, plan: _Plan, source: random.Random
 ) -> Iterator[Row]:
-    width = width_of(items, at_least=4)
-    for number, seated in zip(range(1, items + 1), seatings(roster, seats, source), strict=False):
+    width = roster_name_width(items, at_least=4)
+    for number, seated in zip(
+        range(1, items + 1), roster_seatings(roster, seats, source), strict=False
+    ):
         item = f"item {number:0{width}}"
         truth, accuracy = plan.truth(source), plan.item_accuracy(source)
         answers: dict[int, str] = {}
@@ -161,7 +167,7 @@ def _crowd_rows(
 Experiment: TypeAlias = Literal["high", "low", "mixed"]
 
 
-def experiment(name: str, items: int = 1000, seed: int = 0) -> Iterator[Row]:
+def simulate_experiment(name: str, items: int = 1000, seed: int = 0) -> Iterator[Row]:
     """Return the answers of A, B and C in an experiment of P. W. Siegel's notebook (2018).
 
     With i the item's place, counted from 0, ``model(i)`` is i mod 3 with probability .95, and
@@ -183,13 +189,13 @@ def experiment(name: str, items: int = 1000, seed: int = 0) -> Iterator[Row]:
     known: tuple[Experiment, ...] = get_args(Experiment)
     for experiment_name in known:
         if experiment_name == name:
-            check_positive(items, "items")
-            return _experiment_rows(experiment_name, items, source_of(name, seed))
+            check_simulated_number(items, "items")
+            return _experiment_rows(experiment_name, items, simulation_random(name, seed))
     raise InvalidOption(f"there is no experiment {name!r}", "Take one of high, low and mixed.")
 
 
 def _experiment_rows(name: Experiment, items: int, source: random.Random) -> Iterator[Row]:
-    width = width_of(items, at_least=4)
+    width = roster_name_width(items, at_least=4)
     for place in range(items):
         item = f"item {place + 1:0{width}}"
         first, second = _model(place, source), _model(place, source)

@@ -52,18 +52,22 @@ def parse_roster(text: str) -> tuple[Group, ...]:
     groups = tuple(_group(part.strip()) for part in text.split(","))
     kinds = [group.kind for group in groups]
     for kind in kinds:
-        require(kinds.count(kind) == 1, f"{kind!r} comes twice in the annotators", SHAPE)
-    numbers_of(groups)
+        require_for_simulation(
+            kinds.count(kind) == 1, f"{kind!r} comes twice in the annotators", SHAPE
+        )
+    roster_numbers(groups)
     return groups
 
 
 def _group(part: str) -> Group:
     name, equals, number = (piece.strip() for piece in part.partition("="))
-    require(equals == "=", f"{part!r} among the annotators is not KIND=NUMBER", SHAPE)
+    require_for_simulation(
+        equals == "=", f"{part!r} among the annotators is not KIND=NUMBER", SHAPE
+    )
     kind = _kind(name)
     whole = number.isascii() and number.isdigit() and len(number) <= len(str(MOST_ANNOTATORS))
     message = f"{number!r} is not a number of {kind} annotators"
-    require(whole, message, f"Give a whole number from 0 to {MOST_ANNOTATORS}.")
+    require_for_simulation(whole, message, f"Give a whole number from 0 to {MOST_ANNOTATORS}.")
     return Group(kind, int(number))
 
 
@@ -76,17 +80,21 @@ def _kind(name: str) -> Kind:
     )
 
 
-def numbers_of(groups: Sequence[Group]) -> dict[Kind, int]:
+def roster_numbers(groups: Sequence[Group]) -> dict[Kind, int]:
     """Return how many annotators of each kind, every kind named, honest ones first."""
     numbers: dict[Kind, int] = dict.fromkeys(_KINDS, 0)
     for kind, number in groups:
-        require(number >= 0, f"{number} {kind} annotators cannot be", SHAPE)
+        require_for_simulation(number >= 0, f"{number} {kind} annotators cannot be", SHAPE)
         numbers[_kind(kind)] += number
     total = sum(numbers.values())
     message = f"{total} annotators cannot be simulated"
-    require(1 <= total <= MOST_ANNOTATORS, message, f"Ask for 1 to {MOST_ANNOTATORS}.")
+    require_for_simulation(
+        1 <= total <= MOST_ANNOTATORS, message, f"Ask for 1 to {MOST_ANNOTATORS}."
+    )
     copied = numbers["honest"] > 0 or numbers["copier"] == 0
-    require(copied, "copiers have no honest annotator to copy", "Add honest=1 or more.")
+    require_for_simulation(
+        copied, "copiers have no honest annotator to copy", "Add honest=1 or more."
+    )
     return numbers
 
 
@@ -119,14 +127,14 @@ class Roster:
 def _names(kind: Kind, count: int) -> list[str]:
     """Return names that sort in the order of their numbers."""
     stem, least = ("annotator", 2) if kind == "honest" else (kind, 1)
-    return [f"{stem} {number:0{width_of(count, least)}}" for number in range(1, count + 1)]
+    return [f"{stem} {number:0{roster_name_width(count, least)}}" for number in range(1, count + 1)]
 
 
 _Turn: TypeAlias = tuple[float, float, int]
 """A team in the queue: items so far per member, a random number, its place among the teams."""
 
 
-def seatings(roster: Roster, seats: int, source: random.Random) -> Iterator[list[int]]:
+def roster_seatings(roster: Roster, seats: int, source: random.Random) -> Iterator[list[int]]:
     """Yield for each item in turn who answers it: ascending places in the roster, without end.
 
     The teams with the fewest items so far go first, in random order among equals. A team too
@@ -147,7 +155,7 @@ def seatings(roster: Roster, seats: int, source: random.Random) -> Iterator[list
             if room < len(team) <= seats and not last:
                 held.append((load, tie, place))
                 continue
-            members = team if len(team) <= room else some(team, room, source)
+            members = team if len(team) <= room else draw_roster_members(team, room, source)
             seated += members
             served.append((load + len(members) / len(team), source.random(), place))
         for turn in held + served:
@@ -169,7 +177,7 @@ class Row(NamedTuple):
     labeled_at: str | None = None
 
 
-def write_rows(rows: Iterable[Row], file: IO[str]) -> None:
+def write_simulated_rows(rows: Iterable[Row], file: IO[str]) -> None:
     """Write rows as CSV, with the columns that the first row has a value for."""
     writer = csv.writer(file, lineterminator="\n")
     written: list[int] = []
@@ -180,32 +188,34 @@ def write_rows(rows: Iterable[Row], file: IO[str]) -> None:
         writer.writerow([row[place] for place in written])
 
 
-def require(holds: bool, message: str, mend: str) -> None:
+def require_for_simulation(holds: bool, message: str, mend: str) -> None:
     """Raise InvalidOption if a condition does not hold."""
     if not holds:
         raise InvalidOption(message, mend)
 
 
-def check_positive(number: int, what: str) -> None:
+def check_simulated_number(number: int, what: str) -> None:
     """Raise InvalidOption for a number below 1."""
-    require(number >= 1, f"{number} {what} cannot be simulated", "Ask for 1 or more.")
+    require_for_simulation(
+        number >= 1, f"{number} {what} cannot be simulated", "Ask for 1 or more."
+    )
 
 
-def source_of(name: str, seed: int) -> random.Random:
+def simulation_random(name: str, seed: int) -> random.Random:
     """Return the random numbers of a simulation; the same for the same name and seed."""
     return random.Random(f"{name} {seed}")  # noqa: S311 - an experiment, not a secret
 
 
-def pick(choices: Sequence[str], source: random.Random) -> str:
+def draw_simulated_choice(choices: Sequence[str], source: random.Random) -> str:
     """Return one of the choices, all equally likely."""
     return choices[int(source.random() * len(choices))]
 
 
-def some(members: Sequence[int], number: int, source: random.Random) -> list[int]:
+def draw_roster_members(members: Sequence[int], number: int, source: random.Random) -> list[int]:
     """Return so many of the members, in random order."""
     return sorted(members, key=lambda _: source.random())[:number]
 
 
-def width_of(largest: int, at_least: int) -> int:
+def roster_name_width(largest: int, at_least: int) -> int:
     """Return the number of digits to which numbers are padded, so that names sort."""
     return max(at_least, len(str(largest)))

@@ -1,7 +1,7 @@
 """Agreement over time: snapshots of a project's figures and tallies, kept and never changed."""
 
 from tracker.snapshots.count import Taking
-from tracker.snapshots.read import find_snapshot, history, snapshot_number
+from tracker.snapshots.read import find_snapshot, snapshot_history, snapshot_number
 from tracker.snapshots.snapshot import History, SnapshotRecord
 from tracker.snapshots.take import Taken, take_snapshot
 
@@ -11,7 +11,7 @@ __all__ = [
     "Taken",
     "Taking",
     "find_snapshot",
-    "history",
+    "snapshot_history",
     "snapshot_number",
     "take_snapshot",
 ]

@@ -12,19 +12,19 @@ from tracker import queries
 from tracker.agreement import Assessment, Computing, Query, assess, study
 from tracker.core.errors import CheckFailed
 from tracker.projects.project import ProjectInfo
-from tracker.projects.settings import set_since
+from tracker.projects.settings import settings_changed_since
 from tracker.queries import Selecting, Selection
 from tracker.snapshots.incremental import (
     Base,
-    count_touched,
-    find_base,
-    is_cheaper,
-    touched_items,
-    whole_tallies,
+    count_incremental_tallies,
+    find_snapshot_base,
+    is_incremental_cheaper,
+    items_touched_since_snapshot,
+    whole_snapshot_tallies,
 )
 from tracker.snapshots.read import find_snapshot
-from tracker.snapshots.snapshot import settings_text, touches_items_alone
-from tracker.snapshots.tallies import Tallied, count_all, recorded_assessment
+from tracker.snapshots.snapshot import snapshot_settings_text, snapshot_touches_items_alone
+from tracker.snapshots.tallies import Tallied, count_snapshot_tallies, snapshot_assessment
 
 
 class Taking(TypedDict, total=False):
@@ -70,7 +70,7 @@ class Counted:
         return None if self.tallied is None else self.tallied.read
 
 
-def count(
+def count_snapshot(
     connection: Connection,
     project: ProjectInfo,
     query: Query,
@@ -82,12 +82,12 @@ def count(
     ``texts`` are the project's patterns as JSON, by number. Raises CheckFailed as `Taking` says.
     """
     selection = queries.select_answers(connection, project, query.filter)
-    settings = settings_text(query, selection)
-    base = find_base(connection, project, settings, query.filter.as_of, texts)
+    settings = snapshot_settings_text(query, selection)
+    base = find_snapshot_base(connection, project, settings, query.filter.as_of, texts)
     comparable = (
         base is not None
         and base.header.settings == settings
-        and not set_since(connection, project.id, base.header.through_change)
+        and not settings_changed_since(connection, project.id, base.header.through_change)
     )
     if project.answers == "spans":
         assessment = assess(connection, project, query)
@@ -95,11 +95,11 @@ def count(
         same = comparable and before == assessment.figures()
         return Counted(selection, settings, assessment, None, base, same)
     of_now = query.filter.as_of is None and query.filter.known_at is None
-    follows = base if of_now and touches_items_alone(settings) else None
+    follows = base if of_now and snapshot_touches_items_alone(settings) else None
     tallied = _tally(connection, project, selection, follows, how)
     same = comparable and base is not None and _same(connection, project, base, tallied)
     counted = study(connection, project, query, (selection, tallied.annotators, tallied.patterns))
-    assessment = recorded_assessment(counted)
+    assessment = snapshot_assessment(counted)
     return Counted(
         selection, settings, replace(assessment, selection=selection.told), tallied, base, same
     )
@@ -119,15 +119,15 @@ def _tally(
     """Return the tallies; they may be counted from the snapshot ``base``."""
     full, check = how.get("full", False), how.get("check", False)
     if base is None:
-        return count_all(connection, selection)
-    touched = touched_items(connection, project, base.header.through_change)
-    if not check and (full or not is_cheaper(connection, project, touched)):
-        return count_all(connection, selection)
-    tallied = count_touched(connection, project, selection, base, touched)
+        return count_snapshot_tallies(connection, selection)
+    touched = items_touched_since_snapshot(connection, project, base.header.through_change)
+    if not check and (full or not is_incremental_cheaper(connection, project, touched)):
+        return count_snapshot_tallies(connection, selection)
+    tallied = count_incremental_tallies(connection, project, selection, base, touched)
     if not check:
         return tallied
-    whole = count_all(connection, selection)
-    before, tallies = whole_tallies(connection, project, base.header), None
+    whole = count_snapshot_tallies(connection, selection)
+    before, tallies = whole_snapshot_tallies(connection, project, base.header), None
     if before is not None and tallied.tallies is not None:
         tallies = before + tallied.tallies
     _compare(project, replace(tallied, tallies=tallies), whole, base)
@@ -165,5 +165,5 @@ def _same(connection: Connection, project: ProjectInfo, base: Base, tallied: Tal
         return True
     if tallied.read is not None:
         return not tallied.tallies.counts
-    before = whole_tallies(connection, project, base.header)
+    before = whole_snapshot_tallies(connection, project, base.header)
     return before is not None and before.counts == tallied.tallies.counts

@@ -20,7 +20,7 @@ from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.project import ProjectInfo
 from tracker.queries import DAY, EVERYTHING, AnswerFilter, Selecting, Window
-from tracker.snapshots.snapshot import ROW_COLUMNS, columns_of, measure_rows
+from tracker.snapshots.snapshot import ROW_COLUMNS, snapshot_measure_rows, snapshot_row_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,11 +81,11 @@ class Curve:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per point and measure, each value a number or a text."""
-        return measure_rows(self.to_dict()["snapshots"])
+        return snapshot_measure_rows(self.to_dict()["snapshots"])
 
     def columns(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
         """Return the names of all columns of such rows, also of none."""
-        return columns_of(rows)
+        return snapshot_row_columns(rows)
 
     def to_frame(self) -> pd.DataFrame:
         """Return `rows` as a frame."""
@@ -102,7 +102,7 @@ class Asked(Selecting, total=False):
     measures: Sequence[str]
 
 
-def parse_window(text: str) -> Window:
+def parse_curve_window(text: str) -> Window:
     """Return the window that ``all``, ``7d``, ``4 weeks`` or ``last-500-items`` means.
 
     Raises InvalidOption.
@@ -121,7 +121,7 @@ def parse_window(text: str) -> Window:
     return Window(days=number * (7 if match[2].lower().startswith("w") else 1))
 
 
-def check_recorded_alone(window: str, choice: AnswerFilter, interval: str | None = None) -> None:
+def check_recorded_curve(window: str, choice: AnswerFilter, interval: str | None = None) -> None:
     """Raise InvalidOption for a choice, a window or intervals, which records cannot take."""
     if interval is not None:
         raise InvalidOption(
@@ -135,7 +135,7 @@ def check_recorded_alone(window: str, choice: AnswerFilter, interval: str | None
         )
 
 
-def rebuilt(
+def rebuilt_curve(
     connection: Connection,
     project: ProjectInfo,
     every: str,
@@ -161,10 +161,10 @@ def rebuilt(
         )
     names = category_names(connection, project)
     measures = measures_of_patterns(project, names, query)
-    spanned = parse_window(window)
+    spanned = parse_curve_window(window)
     choice = replace(query.filter, since=None, until=None)
     selection = queries.select_answers(connection, project, choice)
-    found = queries.timeline(connection, selection, spanned)
+    found = queries.count_timeline(connection, selection, spanned)
     ends = _ends(found.first, found.last, every, query)
     points: list[Point] = []
     now = clock.now()

@@ -28,7 +28,7 @@ _HEADER = ("id", "as_of", "through_change", "settings", "scale", "frame_id")
 _COUNTS = ("items", "items_compared", "annotators", "answers", "labels")
 
 
-def digest_of(
+def snapshot_digest(
     before: str, header: Mapping[str, Any], parts: Parts, texts: Mapping[int, str]
 ) -> str:
     """Return the digest of a snapshot, in hexadecimal (SHA-256).
@@ -52,14 +52,14 @@ def digest_of(
     return _sha256(before, [header[name] for name in (*_HEADER, *_COUNTS)], counted)
 
 
-def digest_of_parts(parts: Parts) -> str:
+def snapshot_parts_digest(parts: Parts) -> str:
     """Return the digest of every stored value that hangs on a snapshot's row."""
     return _sha256(
         {table.name: [list(row.values()) for row in parts.get(table, [])] for table in PARTS}
     )
 
 
-def seal_of(before: str, header: Mapping[str, Any], parts: str) -> str:
+def snapshot_seal(before: str, header: Mapping[str, Any], parts: str) -> str:
     """Return the seal of a snapshot, in hexadecimal (SHA-256); its row must have its digest.
 
     Args:

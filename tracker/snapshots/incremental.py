@@ -10,22 +10,32 @@ from typing import Any, cast
 from sqlalchemy import Connection, Table, func, select
 
 from tracker import queries
-from tracker.core.tallies import AnnotatorTallies, ItemPatterns, added_up
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns, sum_tallies
 from tracker.projects.project import ProjectInfo
 from tracker.queries import Selection
-from tracker.snapshots.digests import digest_of
+from tracker.snapshots.digests import snapshot_digest
 from tracker.snapshots.rows import (
     Parts,
-    annotator_tallies_in,
-    answers_in_rows,
-    item_patterns_in,
-    pattern_texts,
-    read_parts,
-    standing_in,
+    annotator_tallies_in_snapshot,
+    answers_in_snapshot,
+    flags_in_snapshot,
+    item_patterns_in_snapshot,
+    read_snapshot_parts,
+    snapshot_pattern_texts,
 )
-from tracker.snapshots.snapshot import alike
-from tracker.snapshots.tallies import Tallied, answers_by_annotator, patterns_in
-from tracker.storage.as_of import NOW, Moment, erased_since, only_items, some_items
+from tracker.snapshots.snapshot import alike_snapshot_settings
+from tracker.snapshots.tallies import (
+    Tallied,
+    patterns_in_snapshot_tallies,
+    snapshot_answers_by_annotator,
+)
+from tracker.storage.as_of import (
+    NOW,
+    Moment,
+    shadow_item_ids,
+    shadow_tables_of_items,
+    stored_erasure_since,
+)
 from tracker.storage.schema import Item, Snapshot, SnapshotAnnotator, Tombstone, Touched
 
 _snapshots = cast("Table", Snapshot.__table__)
@@ -52,7 +62,7 @@ class Base:
     links: int
 
 
-def find_base(
+def find_snapshot_base(
     connection: Connection,
     project: ProjectInfo,
     settings: str,
@@ -72,7 +82,7 @@ def find_base(
         select(_snapshots)
         .where(
             ours,
-            _snapshots.c.settings.in_(alike(settings)),
+            _snapshots.c.settings.in_(alike_snapshot_settings(settings)),
             _snapshots.c.as_of.is_(None) if as_of is None else _snapshots.c.as_of == as_of,
             _snapshots.c.id.not_in(gone),
         )
@@ -84,11 +94,11 @@ def find_base(
     header = rows[0]
     before = select(_snapshots.c.digest).where(ours, _snapshots.c.id < header.id)
     last = connection.scalar(before.order_by(_snapshots.c.id.desc()).limit(1)) or ""
-    parts = read_parts(connection, project.id, header.id, header.id).get(header.id, {})
-    if erased_since(connection, project.id, header.through_change) is not None:
+    parts = read_snapshot_parts(connection, project.id, header.id, header.id).get(header.id, {})
+    if stored_erasure_since(connection, project.id, header.through_change) is not None:
         return None
     try:
-        fits = digest_of(last, header._asdict(), parts, texts) == header.digest
+        fits = snapshot_digest(last, header._asdict(), parts, texts) == header.digest
     except KeyError:  # a pattern is gone
         fits = False
     if not fits:
@@ -97,7 +107,9 @@ def find_base(
     counted = len(answers), sum(answers.values())
     if project.answers != "spans" and counted != (header.annotators, header.answers):
         return None  # one of the snapshots that it adds up from was tampered with
-    return Base(header, item_patterns_in(parts, texts), answers, standing_in(parts), links)
+    return Base(
+        header, item_patterns_in_snapshot(parts, texts), answers, flags_in_snapshot(parts), links
+    )
 
 
 def _answers(
@@ -105,7 +117,7 @@ def _answers(
 ) -> tuple[dict[int, int], int]:
     """Return each annotator's number of answers, by the latest row since the frame."""
     if header.frame_id is None or header.frame_id == header.id:
-        found = answers_in_rows(parts)
+        found = answers_in_snapshot(parts)
         return {who: answers for who, answers in found.items() if answers}, 1
     told = (
         _annotators.c.project_id == project.id,
@@ -136,22 +148,26 @@ def _links(project: ProjectInfo, header: Any) -> Any:
     )
 
 
-def whole_tallies(
+def whole_snapshot_tallies(
     connection: Connection, project: ProjectInfo, header: Any
 ) -> AnnotatorTallies | None:
     """Return the annotators' tallies of a snapshot, its differences added up; None if not kept."""
     if header.frame_id is None:
         return None
-    texts = pattern_texts(connection, project.id)
+    texts = snapshot_pattern_texts(connection, project.id)
     links = set(connection.scalars(_links(project, header)))
-    stored = read_parts(connection, project.id, header.frame_id, header.id)
-    return added_up(annotator_tallies_in(stored.get(number, {}), texts) for number in links)
+    stored = read_snapshot_parts(connection, project.id, header.frame_id, header.id)
+    return sum_tallies(
+        annotator_tallies_in_snapshot(stored.get(number, {}), texts) for number in links
+    )
 
 
 # -- what was touched --------------------------------------------------------------------------
 
 
-def touched_items(connection: Connection, project: ProjectInfo, after: int) -> list[range]:
+def items_touched_since_snapshot(
+    connection: Connection, project: ProjectInfo, after: int
+) -> list[range]:
     """Return the items that changes after one touched, as ranges that do not meet."""
     rows = connection.execute(
         select(Touched.first_item, Touched.last_item)
@@ -167,13 +183,15 @@ def touched_items(connection: Connection, project: ProjectInfo, after: int) -> l
     return merged
 
 
-def is_cheaper(connection: Connection, project: ProjectInfo, touched: list[range]) -> bool:
+def is_incremental_cheaper(
+    connection: Connection, project: ProjectInfo, touched: list[range]
+) -> bool:
     """Return whether to read what was touched takes less than to read everything."""
     items = select(func.max(Item.id)).where(Item.project_id == project.id)
     return sum(map(len, touched)) * _WORTH_IT <= (connection.scalar(items) or 0)
 
 
-def count_touched(
+def count_incremental_tallies(
     connection: Connection,
     project: ProjectInfo,
     selection: Selection,
@@ -189,15 +207,15 @@ def count_touched(
         kept = None if base.header.frame_id is None else AnnotatorTallies()
         return Tallied(base.patterns, base.answers, kept, 0)
     before = Moment(through=base.header.through_change)
-    with some_items(connection, items) as wanted:
-        with only_items(connection, project.id, before, wanted):
-            old = queries.annotator_tallies(connection, selection)
-        with only_items(connection, project.id, NOW, wanted):
-            new = queries.annotator_tallies(connection, selection)
+    with shadow_item_ids(connection, items) as wanted:
+        with shadow_tables_of_items(connection, project.id, before, wanted):
+            old = queries.count_annotator_tallies(connection, selection)
+        with shadow_tables_of_items(connection, project.id, NOW, wanted):
+            new = queries.count_annotator_tallies(connection, selection)
     difference = new - old
     answers = Counter(base.answers)
-    answers.update(answers_by_annotator(difference))
-    patterns = base.patterns + patterns_in(difference)
+    answers.update(snapshot_answers_by_annotator(difference))
+    patterns = base.patterns + patterns_in_snapshot_tallies(difference)
     return Tallied(
         ItemPatterns(dict(sorted(patterns.counts.items()))),
         {who: number for who, number in answers.items() if number},

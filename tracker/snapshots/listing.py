@@ -16,14 +16,19 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.project import ProjectInfo
 from tracker.snapshots.read import (
-    check_recorded,
+    check_snapshot_measures,
+    count_thinned_snapshots,
     find_snapshot,
-    records,
     snapshot_number,
-    thinned_out,
+    snapshot_records,
 )
-from tracker.snapshots.rows import read_parts, standing_in
-from tracker.snapshots.snapshot import SnapshotRecord, alike, interval_of, is_usual
+from tracker.snapshots.rows import flags_in_snapshot, read_snapshot_parts
+from tracker.snapshots.snapshot import (
+    SnapshotRecord,
+    alike_snapshot_settings,
+    is_usual_snapshot,
+    snapshot_interval_method,
+)
 from tracker.storage.schema import Change, Snapshot, SnapshotMeasure, Tombstone
 
 _snapshots = cast("Table", Snapshot.__table__)
@@ -61,7 +66,7 @@ class Overview:
     notes: Sequence[NoteInfo]
 
 
-def overview(
+def snapshots_overview(
     connection: Connection,
     project: ProjectInfo,
     named: Sequence[str] = (),
@@ -73,7 +78,7 @@ def overview(
     """
     usual = _OF_SPANS if project.answers == "spans" else MEASURES_SHOWN
     measures = tuple(named) or usual
-    check_recorded(project, measures)
+    check_snapshot_measures(project, measures)
     gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
     ours = (_snapshots.c.project_id == project.id) & _snapshots.c.id.not_in(gone)
     kinds = connection.execute(
@@ -87,7 +92,7 @@ def overview(
         .group_by(_snapshots.c.settings)
     ).all()
     total = sum(kind.number for kind in kinds)
-    settings = alike(max(_curves(kinds), key=_standing).settings) if kinds else []
+    settings = alike_snapshot_settings(max(_curves(kinds), key=_standing).settings) if kinds else []
     moments, values = _curve(connection, ours & _snapshots.c.settings.in_(settings), measures)
     numbers = select(_snapshots.c.id).where(ours).order_by(_snapshots.c.id.desc())
     first = 1
@@ -96,9 +101,9 @@ def overview(
     return Overview(
         project.name,
         total,
-        thinned_out(connection, project),
+        count_thinned_snapshots(connection, project),
         measures,
-        records(connection, project, first),
+        snapshot_records(connection, project, first),
         moments,
         values,
         total - len(moments),
@@ -120,7 +125,7 @@ def _curves(kinds: Sequence[Any]) -> list[_Kind]:
     """Return the snapshots by settings, joined if only their intervals differ."""
     kinds_by_key: dict[str, _Kind] = {}
     for kind in kinds:
-        key = alike(kind.settings)[0]
+        key = alike_snapshot_settings(kind.settings)[0]
         one = kinds_by_key.get(key, _Kind(kind.settings, 0, 0, 0))
         kinds_by_key[key] = _Kind(
             one.settings,
@@ -133,7 +138,7 @@ def _curves(kinds: Sequence[Any]) -> list[_Kind]:
 
 def _standing(kind: _Kind) -> tuple[bool, bool, bool, int]:
     """Return the rank of settings for the curve: two points, defaults, everybody, latest."""
-    return kind.number > 1, is_usual(kind.settings), kind.whole > 0, kind.last
+    return kind.number > 1, is_usual_snapshot(kind.settings), kind.whole > 0, kind.last
 
 
 def _curve(
@@ -205,13 +210,13 @@ class SnapshotPage:
 def snapshot_page(connection: Connection, project: ProjectInfo, which: int | str) -> SnapshotPage:
     """Return the page of the given snapshot, see `snapshot_number`; raises NotFound."""
     record = find_snapshot(connection, project, which)
-    parts = read_parts(connection, project.id, record.id, record.id).get(record.id, {})
+    parts = read_snapshot_parts(connection, project.id, record.id, record.id).get(record.id, {})
     return SnapshotPage(
         record,
         project.answers == "several",
         _settings(record.settings, annotator_names(connection, project)),
         _change(connection, project, record.through_change),
-        _flags(connection, project, dict(standing_in(parts))),
+        _flags(connection, project, dict(flags_in_snapshot(parts))),
         snapshot_number(connection, project, "last"),
     )
 
@@ -225,7 +230,10 @@ def _settings(text: str, names: Mapping[int, str]) -> dict[str, Any]:
     for moment in ("since", "until"):
         if settings[moment] is not None:
             settings[moment] = clock.iso(settings[moment])
-    return settings | {"where": dict(settings["where"]), "interval": interval_of(settings)}
+    return settings | {
+        "where": dict(settings["where"]),
+        "interval": snapshot_interval_method(settings),
+    }
 
 
 def _change(connection: Connection, project: ProjectInfo, number: int) -> dict[str, Any]:

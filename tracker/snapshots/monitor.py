@@ -17,7 +17,7 @@ from tracker.measures import MEASURES
 from tracker.projects.notes import NoteInfo
 from tracker.projects.project import ProjectInfo
 from tracker.queries import DAY
-from tracker.snapshots.curve import Curve, rebuilt
+from tracker.snapshots.curve import Curve, rebuilt_curve
 
 _DAYS: Final = {"day": 1, "week": 7}
 _SUNDAY: Final = 6
@@ -95,7 +95,7 @@ def _told(note: NoteInfo | None) -> dict[str, Any]:
     return {"note": None if note is None else note.to_dict()}
 
 
-def watched(
+def watched_history(
     connection: Connection,
     project: ProjectInfo,
     measure: str,
@@ -121,7 +121,7 @@ def watched(
         )
     query = replace(query or Query(), measures=(measure,))
     window = f"{_DAYS.get(every, 1)}d"
-    curve = rebuilt(connection, project, every, window, query)
+    curve = rebuilt_curve(connection, project, every, window, query)
     figures = list(_figures(curve, query))
     points = tuple(point for point in figures if point is not None)
     return Watched(

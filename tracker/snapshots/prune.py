@@ -16,11 +16,11 @@ from sqlalchemy import Connection, Table, delete, insert, select
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
-from tracker.snapshots.digests import digest_of_parts
-from tracker.snapshots.rows import PARTS, each_with_parts
-from tracker.snapshots.snapshot import alike
+from tracker.snapshots.digests import snapshot_parts_digest
+from tracker.snapshots.rows import PARTS, snapshots_with_parts
+from tracker.snapshots.snapshot import alike_snapshot_settings
 from tracker.storage.schema import Snapshot, SnapshotAnnotator, Tombstone
 
 _snapshots = cast("Table", Snapshot.__table__)
@@ -63,7 +63,7 @@ class Fate:
         }
 
 
-def parse_keep(text: str) -> tuple[Keep, ...]:
+def parse_prune_keep(text: str) -> tuple[Keep, ...]:
     """Return the rules of ``daily:30,weekly:52``; raises InvalidOption."""
     known = ["last", *_PERIODS]
     rules = []
@@ -72,14 +72,14 @@ def parse_keep(text: str) -> tuple[Keep, ...]:
         if rule is None or rule[1] not in known:
             raise InvalidOption(
                 f"--keep: {part!r} is not a rule",
-                near(part.partition(":")[0], known)
+                near_names(part.partition(":")[0], known)
                 or f"such as daily:30,weekly:52; periods are {', '.join(known)}",
             )
         rules.append(Keep(rule[1], int(rule[2])))
     return tuple(rules)
 
 
-def plan(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) -> list[Fate]:
+def plan_prune(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) -> list[Fate]:
     """Return the outcome for each snapshot, oldest first.
 
     Rules hold for each kind of settings by itself. A snapshot with a name is kept, being meant
@@ -93,7 +93,7 @@ def plan(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) -> 
     ).all()
     rows = sorted(rows, key=lambda row: (_moment(row), row.id), reverse=True)
     kept: dict[int, str] = {}
-    kinds = {row.id: alike(row.settings)[0] for row in rows}
+    kinds = {row.id: alike_snapshot_settings(row.settings)[0] for row in rows}
     for kind in set(kinds.values()):
         for number, why in _kept([row for row in rows if kinds[row.id] == kind], keep):
             kept.setdefault(number, why)
@@ -126,10 +126,12 @@ def _period(name: str, moment: int) -> str:
     return datetime.fromtimestamp(moment // 1_000_000, UTC).strftime(_PERIODS[name])
 
 
-def prune(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) -> list[Fate]:
+def prune_snapshots(
+    connection: Connection, project: ProjectInfo, keep: Sequence[Keep]
+) -> list[Fate]:
     """Thin out the snapshots that no rule keeps; returns the outcome for each."""
     lock_project(connection, project.id)
-    fates = plan(connection, project, keep)
+    fates = plan_prune(connection, project, keep)
     thinned = [fate.id for fate in fates if fate.kept_by is None]
     if not thinned:
         return fates
@@ -137,8 +139,8 @@ def prune(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) ->
     _, moment = record_change(connection, project.id, "prune", {"keep": rules, "thinned": thinned})
     key = {"project_id": project.id, "thinned_at": moment}
     rows = [
-        key | {"snapshot_id": number, "parts": digest_of_parts(parts)}
-        for number, parts in each_with_parts(connection, project.id, thinned)
+        key | {"snapshot_id": number, "parts": snapshot_parts_digest(parts)}
+        for number, parts in snapshots_with_parts(connection, project.id, thinned)
     ]
     connection.execute(insert(Tombstone), rows)
     for table in PARTS:

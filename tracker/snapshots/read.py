@@ -13,22 +13,22 @@ from typing import Any, cast, overload
 from sqlalchemy import ColumnElement, Connection, Table, func, select
 
 from tracker.agreement import Assessment, Counts, Metric
-from tracker.agreement.coefficients import check_measures
+from tracker.agreement.coefficients import check_agreement_measures
 from tracker.core.errors import NotFound
 from tracker.core.tallies import ItemPatterns
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.coefficient import Coefficient
-from tracker.projects.annotators import annotator_names, with_people
+from tracker.projects.annotators import annotator_names, with_annotator_names
 from tracker.projects.categories import every_category_name
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 from tracker.projects.notes import list_notes
 from tracker.projects.project import ProjectInfo
 from tracker.snapshots.rows import (
     MEASURE_COLUMNS,
     RATE_COLUMNS,
-    item_patterns_in,
-    pattern_texts,
-    read_parts,
+    item_patterns_in_snapshot,
+    read_snapshot_parts,
+    snapshot_pattern_texts,
 )
 from tracker.snapshots.snapshot import History, SnapshotRecord
 from tracker.storage.schema import Snapshot, SnapshotCategory, SnapshotMeasure, Tombstone
@@ -45,9 +45,9 @@ def find_snapshot(connection: Connection, project: ProjectInfo, which: int | str
     See `snapshot_number` for the ways to say which.
     """
     number = snapshot_number(connection, project, which)
-    (snapshot,) = records(connection, project, number, number)
-    parts = read_parts(connection, project.id, number, number).get(number, {})
-    patterns = item_patterns_in(parts, pattern_texts(connection, project.id))
+    (snapshot,) = snapshot_records(connection, project, number, number)
+    parts = read_snapshot_parts(connection, project.id, number, number).get(number, {})
+    patterns = item_patterns_in_snapshot(parts, snapshot_pattern_texts(connection, project.id))
     return replace(snapshot, assessment=replace(snapshot.assessment, patterns=patterns))
 
 
@@ -78,7 +78,11 @@ def snapshot_number(connection: Connection, project: ProjectInfo, which: int | s
         return int(left[-1 - int(last[1] or 0)].id)
     if number is None:
         known = [str(name) for row in left for name in (row.name, row.id) if name]
-        mend = near(wanted, known) if left else f"take one: tracker snapshot {quote(project.name)}"
+        mend = (
+            near_names(wanted, known)
+            if left
+            else f"take one: tracker snapshot {quote(project.name)}"
+        )
         raise NotFound(
             f"{project.name!r} has no snapshot {wanted!r}",
             mend or f"see: tracker snapshots list {quote(project.name)}",
@@ -86,27 +90,29 @@ def snapshot_number(connection: Connection, project: ProjectInfo, which: int | s
     return int(number)
 
 
-def history(connection: Connection, project: ProjectInfo, measures: Sequence[str] = ()) -> History:
+def snapshot_history(
+    connection: Connection, project: ProjectInfo, measures: Sequence[str] = ()
+) -> History:
     """Return every snapshot of a project, without its tallies, with all measures or the given ones.
 
     Raises InvalidOption for a measure that does not exist or does not fit the project.
     """
-    check_recorded(project, measures)
+    check_snapshot_measures(project, measures)
     return History(
         project.name,
-        records(connection, project, measures=measures),
+        snapshot_records(connection, project, measures=measures),
         tuple(list_notes(connection, project)),
-        thinned_out(connection, project),
+        count_thinned_snapshots(connection, project),
     )
 
 
-def check_recorded(project: ProjectInfo, measures: Sequence[str]) -> None:
+def check_snapshot_measures(project: ProjectInfo, measures: Sequence[str]) -> None:
     """Raise InvalidOption for a measure that no snapshot of the project can hold."""
     # With weights every name is one: some snapshot may have been taken so.
-    check_measures(project, measures, Metric(weights="linear"), few=True)
+    check_agreement_measures(project, measures, Metric(weights="linear"), few=True)
 
 
-def thinned_out(connection: Connection, project: ProjectInfo) -> int:
+def count_thinned_snapshots(connection: Connection, project: ProjectInfo) -> int:
     """Return the number of snapshots of a project of which only the row is left."""
     gone = select(func.count()).select_from(Tombstone).where(Tombstone.project_id == project.id)
     return connection.scalar(gone) or 0
@@ -132,7 +138,7 @@ class _Records(Sequence[SnapshotRecord]):
         return self._make(self._rows[place])
 
 
-def records(
+def snapshot_records(
     connection: Connection,
     project: ProjectInfo,
     first: int = 1,
@@ -164,9 +170,9 @@ def records(
     def make(row: Any) -> SnapshotRecord:
         figures = [_coefficient(*one) for one in figures_of.get(row.id, ())]
         assessment = _assessment(project, row, figures, rates.get(row.id, ()), names)
-        told = with_people(row.selection and json.loads(row.selection), people)
+        told = with_annotator_names(row.selection and json.loads(row.selection), people)
         assessment = replace(assessment, selection=told)
-        return record_of(row._mapping, assessment)
+        return snapshot_record_of(row._mapping, assessment)
 
     return _Records(rows, make)
 
@@ -194,7 +200,7 @@ def _coefficient(measure: str, *values: Any) -> Coefficient:
     return Coefficient(measure, **named, details=json.loads(details))
 
 
-def record_of(row: Mapping[str, Any], assessment: Assessment) -> SnapshotRecord:
+def snapshot_record_of(row: Mapping[str, Any], assessment: Assessment) -> SnapshotRecord:
     """Return a snapshot from its row and its figures."""
     own = (field.name for field in fields(SnapshotRecord) if field.name != "assessment")
     return SnapshotRecord(**{name: row[name] for name in own}, assessment=assessment)

@@ -66,7 +66,7 @@ RATE_COLUMNS = (
 )
 
 
-def figure_rows(assessment: Assessment) -> Parts:
+def snapshot_figure_rows(assessment: Assessment) -> Parts:
     """Return the rows of measures and of category rates."""
     measures = [
         {"measure": one.measure, "position": place}
@@ -99,7 +99,9 @@ def _as_stored(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def tally_rows(tallied: Tallied, numbers: Mapping[Pattern, int], changed: set[int]) -> Parts:
+def snapshot_tally_rows(
+    tallied: Tallied, numbers: Mapping[Pattern, int], changed: set[int]
+) -> Parts:
     """Return the rows of the tallies.
 
     ``changed`` annotators get one even if nothing is left of them.
@@ -131,7 +133,7 @@ def _tallies_text(
     return _compact(sorted((own, numbers[pattern], items) for (own, pattern), items in met.items()))
 
 
-def flag_rows(standing: Sequence[tuple[int, str]]) -> Parts:
+def snapshot_flag_rows(standing: Sequence[tuple[int, str]]) -> Parts:
     """Return the rows of the flags that stand, by number."""
     return {_FLAGS: [{"flag_id": number, "state": state} for number, state in sorted(standing)]}
 
@@ -139,33 +141,33 @@ def flag_rows(standing: Sequence[tuple[int, str]]) -> Parts:
 # -- patterns, numbered once for all snapshots of a project ----------------------------------
 
 
-def pattern_text(pattern: Pattern) -> str:
+def snapshot_pattern_text(pattern: Pattern) -> str:
     """Return a pattern as canonical JSON."""
     return _compact(pattern)
 
 
-def read_pattern(text: str) -> Pattern:
+def read_snapshot_pattern(text: str) -> Pattern:
     """Return a pattern from its JSON."""
     return tuple((tuple(answer), count) for answer, count in json.loads(text))
 
 
-def number_patterns(
+def number_snapshot_patterns(
     connection: Connection, project_id: int, texts: dict[int, str], patterns: set[Pattern]
 ) -> dict[Pattern, int]:
     """Return the numbers of patterns; new ones are stored in their order, and join ``texts``."""
     known = {text: number for number, text in texts.items()}
-    numbers = {pattern: known.get(pattern_text(pattern)) for pattern in patterns}
+    numbers = {pattern: known.get(snapshot_pattern_text(pattern)) for pattern in patterns}
     stored = {pattern: number for pattern, number in numbers.items() if number is not None}
     added = dict(enumerate(sorted(patterns - stored.keys()), max(texts, default=0) + 1))
     if added:
         key = {"project_id": project_id}
-        rows = [key | {"id": n, "pattern": pattern_text(one)} for n, one in added.items()]
+        rows = [key | {"id": n, "pattern": snapshot_pattern_text(one)} for n, one in added.items()]
         connection.execute(insert(KnownPattern), rows)
-    texts |= {number: pattern_text(pattern) for number, pattern in added.items()}
+    texts |= {number: snapshot_pattern_text(pattern) for number, pattern in added.items()}
     return stored | {pattern: number for number, pattern in added.items()}
 
 
-def pattern_texts(connection: Connection, project_id: int) -> dict[int, str]:
+def snapshot_pattern_texts(connection: Connection, project_id: int) -> dict[int, str]:
     """Return the patterns of a project as JSON, by number."""
     rows = connection.execute(
         select(KnownPattern.id, KnownPattern.pattern).where(KnownPattern.project_id == project_id)
@@ -176,16 +178,20 @@ def pattern_texts(connection: Connection, project_id: int) -> dict[int, str]:
 # -- in and out --------------------------------------------------------------------------------
 
 
-def store_parts(connection: Connection, project_id: int, snapshot_id: int, parts: Parts) -> None:
+def store_snapshot_parts(
+    connection: Connection, project_id: int, snapshot_id: int, parts: Parts
+) -> None:
     """Insert the rows of a snapshot, one statement per table."""
     for table, rows in parts.items():
         if rows:
             key = dict(zip(_KEY, (project_id, snapshot_id), strict=True))
             columns = {name: [row[name] for row in rows] for name in rows[0]}
-            backends.of(connection).bulk_insert(connection, table, key | columns)
+            backends.backend_of(connection).bulk_insert(connection, table, key | columns)
 
 
-def read_parts(connection: Connection, project_id: int, first: int, last: int) -> dict[int, Parts]:
+def read_snapshot_parts(
+    connection: Connection, project_id: int, first: int, last: int
+) -> dict[int, Parts]:
     """Return the rows of all snapshots from one number to another, one statement per table."""
     found: dict[int, Parts] = {}
     for table in PARTS:
@@ -202,7 +208,7 @@ def read_parts(connection: Connection, project_id: int, first: int, last: int) -
     return found
 
 
-def each_with_parts(
+def snapshots_with_parts(
     connection: Connection, project_id: int, numbers: Sequence[int]
 ) -> Iterator[tuple[int, Parts]]:
     """Yield each snapshot's number and rows, numbers ascending.
@@ -211,20 +217,21 @@ def each_with_parts(
     """
     for start in range(0, len(numbers), _AT_ONCE):
         some = numbers[start : start + _AT_ONCE]
-        parts = read_parts(connection, project_id, some[0], some[-1])
+        parts = read_snapshot_parts(connection, project_id, some[0], some[-1])
         for number in some:
             yield number, parts.get(number, {})
 
 
-def item_patterns_in(parts: Parts, texts: Mapping[int, str]) -> ItemPatterns:
+def item_patterns_in_snapshot(parts: Parts, texts: Mapping[int, str]) -> ItemPatterns:
     """Return the item patterns of a snapshot's rows, in their order."""
     counts = {
-        read_pattern(texts[row["pattern_id"]]): row["items"] for row in parts.get(_PATTERNS, [])
+        read_snapshot_pattern(texts[row["pattern_id"]]): row["items"]
+        for row in parts.get(_PATTERNS, [])
     }
     return ItemPatterns(dict(sorted(counts.items())))
 
 
-def annotator_tallies_in(parts: Parts, texts: Mapping[int, str]) -> AnnotatorTallies:
+def annotator_tallies_in_snapshot(parts: Parts, texts: Mapping[int, str]) -> AnnotatorTallies:
     """Return the annotators' tallies in a snapshot's rows, complete or a difference."""
     counts: dict[int, dict[tuple[Answer, Pattern], int]] = {}
     known: dict[int, Pattern] = {}
@@ -232,16 +239,16 @@ def annotator_tallies_in(parts: Parts, texts: Mapping[int, str]) -> AnnotatorTal
         met = counts[row["annotator_id"]] = {}
         for own, number, items in json.loads(row["tallies"] or "[]"):
             if number not in known:
-                known[number] = read_pattern(texts[number])
+                known[number] = read_snapshot_pattern(texts[number])
             met[tuple(own), known[number]] = items
     return AnnotatorTallies({who: met for who, met in counts.items() if met})
 
 
-def answers_in_rows(parts: Parts) -> dict[int, int]:
+def answers_in_snapshot(parts: Parts) -> dict[int, int]:
     """Return how many answers each annotator had, by a snapshot's own rows."""
     return {row["annotator_id"]: row["answers"] for row in parts.get(_ANNOTATORS, [])}
 
 
-def standing_in(parts: Parts) -> list[tuple[int, str]]:
+def flags_in_snapshot(parts: Parts) -> list[tuple[int, str]]:
     """Return the flags that stood, by a snapshot's rows."""
     return [(row["flag_id"], row["state"]) for row in parts.get(_FLAGS, [])]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 ROW_COLUMNS = ("snapshot", "name", "taken_at", "as_of", "selection", "measure", "value")
-"""The first columns of `measure_rows`; what else there is follows from the measures."""
+"""The first columns of `snapshot_measure_rows`; what else there is follows from the measures."""
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ class History(Shown):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per snapshot and measure, each value a number or a text."""
-        return measure_rows(self.to_dict()["snapshots"])
+        return snapshot_measure_rows(self.to_dict()["snapshots"])
 
     def columns(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
         """Return the names of all columns of such rows, also of none."""
-        return columns_of(rows)
+        return snapshot_row_columns(rows)
 
     def to_frame(self) -> pd.DataFrame:
         """Return `rows` as a frame."""
@@ -115,12 +115,12 @@ class History(Shown):
         return pd.DataFrame(self.rows(), columns=None if self.snapshots else list(ROW_COLUMNS))
 
 
-def columns_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def snapshot_row_columns(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the names of the columns of rows of figures, also of none."""
     return list(dict.fromkeys([*ROW_COLUMNS, *(name for row in rows for name in row)]))
 
 
-def measure_rows(snapshots: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def snapshot_measure_rows(snapshots: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the JSON of snapshots as one flat row per measure."""
     return [
         {name: one[name] for name in ("snapshot", "name", "taken_at", "as_of")}
@@ -131,7 +131,7 @@ def measure_rows(snapshots: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]
     ]
 
 
-def settings_text(query: Query, selection: Selection) -> str:
+def snapshot_settings_text(query: Query, selection: Selection) -> str:
     """Return the settings as canonical JSON: equal for equal queries of the same answers.
 
     The moment is not among them: snapshots of several moments are points of one curve.
@@ -157,7 +157,7 @@ def _canonical(settings: Mapping[str, Any]) -> str:
     return json.dumps(settings, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def alike(settings: str) -> list[str]:
+def alike_snapshot_settings(settings: str) -> list[str]:
     """Return the settings that give the same values, whatever the method of their intervals.
 
     Those of one curve; the first text is the same for all of them.
@@ -167,23 +167,23 @@ def alike(settings: str) -> list[str]:
     return [_canonical(values), *(_canonical(values | {"interval": name}) for name in INTERVALS)]
 
 
-def recorded_query(settings: str) -> Query:
+def query_of_snapshot(settings: str) -> Query:
     """Return the query of recorded settings; their selection says which answers are counted."""
     values = json.loads(settings)
     return Query(
         confidence=values["confidence"],
         metric=Metric(values["weights"], values["scale"], values["distance"]),
-        interval=interval_of(values),
+        interval=snapshot_interval_method(values),
     )
 
 
-def interval_of(settings: Mapping[str, Any]) -> str:
+def snapshot_interval_method(settings: Mapping[str, Any]) -> str:
     """Return how the intervals of a snapshot of these settings are made."""
     name: str = settings.get("interval", "t")
     return name
 
 
-def selection_of(project: ProjectInfo, settings: str) -> Selection:
+def selection_of_snapshot(project: ProjectInfo, settings: str) -> Selection:
     """Return the answers that settings are about."""
     told = json.loads(settings)
     return Selection(
@@ -196,7 +196,7 @@ def selection_of(project: ProjectInfo, settings: str) -> Selection:
     )
 
 
-def is_usual(settings: str) -> bool:
+def is_usual_snapshot(settings: str) -> bool:
     """Return whether nothing was asked but the figures.
 
     As they are read by themselves, of everybody.
@@ -205,15 +205,15 @@ def is_usual(settings: str) -> bool:
     chosen = (values["only"], values["since"], values["until"]) != (None, None, None) or values[
         "where"
     ]
-    return not chosen and replace(recorded_query(settings), interval=Query.interval) == Query()
+    return not chosen and replace(query_of_snapshot(settings), interval=Query.interval) == Query()
 
 
-def chosen_by_attributes(settings: str) -> bool:
+def is_snapshot_by_attributes(settings: str) -> bool:
     """Return whether items were chosen by their attributes, of which no past state is kept."""
     return bool(json.loads(settings)["where"])
 
 
-def touches_items_alone(settings: str) -> bool:
+def snapshot_touches_items_alone(settings: str) -> bool:
     """Return whether an item's part in the figures changes only with the answers to it.
 
     Times that limit what counts and attributes of items change by themselves; those are known

@@ -10,9 +10,9 @@ from sqlalchemy import Connection, Table, func, insert, select
 
 from tracker.core import clock
 from tracker.projects.project import ProjectInfo
-from tracker.snapshots.digests import digest_of, digest_of_parts, seal_of
-from tracker.snapshots.incremental import Base, whole_tallies
-from tracker.snapshots.rows import Parts, number_patterns, store_parts
+from tracker.snapshots.digests import snapshot_digest, snapshot_parts_digest, snapshot_seal
+from tracker.snapshots.incremental import Base, whole_snapshot_tallies
+from tracker.snapshots.rows import Parts, number_snapshot_patterns, store_snapshot_parts
 from tracker.snapshots.tallies import Tallied
 from tracker.storage.schema import Change, Snapshot
 
@@ -29,7 +29,7 @@ class Link(NamedTuple):
     seal: str
 
 
-def framed(
+def frame_snapshot(
     connection: Connection, project: ProjectInfo, number: int, tallied: Tallied, base: Base | None
 ) -> tuple[int | None, Tallied, set[int]]:
     """Return the frame of a snapshot, its tallies as they are stored, and whose answers to store.
@@ -44,23 +44,23 @@ def framed(
         before, now = base.answers, tallied.answers
         changed = {who for who in before.keys() | now.keys() if before.get(who) != now.get(who)}
         return base.header.frame_id, tallied, changed
-    whole = whole_tallies(connection, project, base.header)
+    whole = whole_snapshot_tallies(connection, project, base.header)
     if whole is None:
         return None, replace(tallied, tallies=None), set(tallied.answers)
     return number, replace(tallied, tallies=whole + tallied.tallies), set(tallied.answers)
 
 
-def numbers(
+def snapshot_pattern_numbers(
     connection: Connection, project: ProjectInfo, tallied: Tallied, texts: dict[int, str]
 ) -> dict[Any, int]:
     """Return the numbers of all patterns of some tallies; new ones join ``texts``."""
     met = {} if tallied.tallies is None else tallied.tallies.counts
     patterns = {pattern for counts in met.values() for _, pattern in counts}
     patterns |= tallied.patterns.counts.keys()
-    return number_patterns(connection, project.id, texts, patterns)
+    return number_snapshot_patterns(connection, project.id, texts, patterns)
 
 
-def last_link(connection: Connection, project: ProjectInfo) -> Link:
+def last_snapshot_link(connection: Connection, project: ProjectInfo) -> Link:
     """Return the end of the project's chain; before the first snapshot, number 0."""
     columns = (_snapshots.c.id, _snapshots.c.taken_at, _snapshots.c.digest, _snapshots.c.seal)
     ours = select(*columns).where(_snapshots.c.project_id == project.id)
@@ -68,7 +68,7 @@ def last_link(connection: Connection, project: ProjectInfo) -> Link:
     return Link(0, 0, "", "") if last is None else Link(*last)
 
 
-def moment_taken(connection: Connection, project: ProjectInfo, last: Link) -> int:
+def snapshot_moment(connection: Connection, project: ProjectInfo, last: Link) -> int:
     """Return the moment of the snapshot, after the last change and the snapshot before.
 
     Whatever the machine's clock says, which may have run backwards.
@@ -77,7 +77,7 @@ def moment_taken(connection: Connection, project: ProjectInfo, last: Link) -> in
     return max(clock.now(), connection.scalar(changed) or 0, last.taken_at + 1)
 
 
-def store(
+def store_snapshot(
     connection: Connection,
     header: Mapping[str, Any],
     parts: Parts,
@@ -89,8 +89,8 @@ def store(
     Returns its row.
     """
     row = dict(header)
-    row["digest"] = digest_of(last.digest, row, parts, texts)
-    row["seal"] = seal_of(last.seal, row, digest_of_parts(parts))
+    row["digest"] = snapshot_digest(last.digest, row, parts, texts)
+    row["seal"] = snapshot_seal(last.seal, row, snapshot_parts_digest(parts))
     connection.execute(insert(_snapshots).values(row))
-    store_parts(connection, row["project_id"], row["id"], parts)
+    store_snapshot_parts(connection, row["project_id"], row["id"], parts)
     return row

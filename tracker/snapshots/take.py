@@ -12,17 +12,28 @@ from sqlalchemy import Connection, select
 from tracker.agreement import Assessment, Query
 from tracker.core.errors import InvalidOption
 from tracker.core.version import VERSION
-from tracker.projects.annotators import annotator_names, settling_changes, with_people
+from tracker.projects.annotators import annotator_names, settling_changes, with_annotator_names
 from tracker.projects.change_log import lock_project
 from tracker.projects.lookup import check_name, check_text
 from tracker.projects.project import ProjectInfo
-from tracker.projects.settings import project_then
-from tracker.snapshots.count import Taking, count
-from tracker.snapshots.read import find_snapshot, record_of
-from tracker.snapshots.rows import figure_rows, flag_rows, pattern_texts, tally_rows
+from tracker.projects.settings import project_settings_then
+from tracker.snapshots.count import Taking, count_snapshot
+from tracker.snapshots.read import find_snapshot, snapshot_record_of
+from tracker.snapshots.rows import (
+    snapshot_figure_rows,
+    snapshot_flag_rows,
+    snapshot_pattern_texts,
+    snapshot_tally_rows,
+)
 from tracker.snapshots.snapshot import SnapshotRecord
-from tracker.snapshots.store import framed, last_link, moment_taken, numbers, store
-from tracker.storage.as_of import as_it_was, last_change, moment_of
+from tracker.snapshots.store import (
+    frame_snapshot,
+    last_snapshot_link,
+    snapshot_moment,
+    snapshot_pattern_numbers,
+    store_snapshot,
+)
+from tracker.storage.as_of import as_it_was, last_stored_change, moment_as_of
 from tracker.storage.schema import STANDING, Snapshot
 
 
@@ -63,33 +74,37 @@ def take_snapshot(
     note = check_text(note, "note") if note is not None and note.strip() else None
     if name is not None:
         name = _free_name(connection, project, name)
-    moment = moment_of(connection, project.id, query.filter.as_of, query.filter.known_at)
+    moment = moment_as_of(connection, project.id, query.filter.as_of, query.filter.known_at)
     if moment.through == 0:
         raise InvalidOption(f"{project.name!r} did not exist then", "name a later --known-at")
-    project = project_then(connection, project, moment.through)
-    texts = pattern_texts(connection, project.id)
+    project = project_settings_then(connection, project, moment.through)
+    texts = snapshot_pattern_texts(connection, project.id)
     with as_it_was(connection, project.id, moment):
-        counted = count(connection, project, query, how, texts)
+        counted = count_snapshot(connection, project, query, how, texts)
         standing = _standing(connection, project)
     base = counted.base
     asked = how.get("if_changed", False)
     if asked and base is not None and counted.says_the_same and base.standing == standing:
         found = find_snapshot(connection, project, base.header.id)
         return Taken(found, False, counted.read, found.id)
-    through = last_change(connection, project.id) if moment.through is None else moment.through
-    parts = figure_rows(counted.assessment) | flag_rows(standing)
-    last = last_link(connection, project)
+    through = (
+        last_stored_change(connection, project.id) if moment.through is None else moment.through
+    )
+    parts = snapshot_figure_rows(counted.assessment) | snapshot_flag_rows(standing)
+    last = last_snapshot_link(connection, project)
     number = last.id + 1
     frame = None
     if counted.tallied is not None:
-        frame, kept, changed = framed(connection, project, number, counted.tallied, base)
-        parts |= tally_rows(kept, numbers(connection, project, kept, texts), changed)
+        frame, kept, changed = frame_snapshot(connection, project, number, counted.tallied, base)
+        parts |= snapshot_tally_rows(
+            kept, snapshot_pattern_numbers(connection, project, kept, texts), changed
+        )
     header = {
         "project_id": project.id,
         "id": number,
         "name": name,
         "note": note,
-        "taken_at": moment_taken(connection, project, last),
+        "taken_at": snapshot_moment(connection, project, last),
         "as_of": query.filter.as_of,
         "through_change": through,
         "version": VERSION,
@@ -99,9 +114,9 @@ def take_snapshot(
         "frame_id": frame,
         **counted.assessment.counts.to_dict(),
     }
-    stored = store(connection, header, parts, texts, last)
+    stored = store_snapshot(connection, header, parts, texts, last)
     before = None if base is None else base.header.id
-    return Taken(record_of(stored, counted.assessment), True, counted.read, before)
+    return Taken(snapshot_record_of(stored, counted.assessment), True, counted.read, before)
 
 
 def _free_name(connection: Connection, project: ProjectInfo, name: str) -> str:
@@ -117,7 +132,7 @@ def _free_name(connection: Connection, project: ProjectInfo, name: str) -> str:
 def _told(assessment: Assessment, names: Mapping[int, str]) -> str | None:
     """Return the choice of answers as JSON, annotators by number: names may change or be erased."""
     numbers = {name: number for number, name in names.items()}
-    selection = with_people(assessment.selection, numbers)
+    selection = with_annotator_names(assessment.selection, numbers)
     return None if selection is None else json.dumps(selection, ensure_ascii=False)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from tracker import queries
 from tracker.agreement import Assessment, Study
 from tracker.agreement.overall import assessment_of
-from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern, answers_in
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern, answers_in_pattern
 from tracker.queries import Selection
 
 MOST_PATTERNS = 20_000
@@ -41,17 +41,17 @@ class Tallied:
         return sorted(self.answers)
 
 
-def count_all(connection: Connection, selection: Selection) -> Tallied:
+def count_snapshot_tallies(connection: Connection, selection: Selection) -> Tallied:
     """Return the tallies of every item."""
-    patterns = queries.item_patterns(connection, selection)
+    patterns = queries.count_item_patterns(connection, selection)
     if len(patterns.counts) > MOST_PATTERNS:
-        own = queries.marginals(connection, selection)
+        own = queries.count_annotator_marginals(connection, selection)
         return Tallied(patterns, {who: sum(given.values()) for who, given in own.items()}, None)
-    tallies = queries.annotator_tallies(connection, selection)
-    return Tallied(patterns, answers_by_annotator(tallies), tallies)
+    tallies = queries.count_annotator_tallies(connection, selection)
+    return Tallied(patterns, snapshot_answers_by_annotator(tallies), tallies)
 
 
-def answers_by_annotator(tallies: AnnotatorTallies) -> dict[int, int]:
+def snapshot_answers_by_annotator(tallies: AnnotatorTallies) -> dict[int, int]:
     """Return how many answers of each annotator are in some tallies.
 
     Differences may be negative.
@@ -59,7 +59,7 @@ def answers_by_annotator(tallies: AnnotatorTallies) -> dict[int, int]:
     return {who: sum(met.values()) for who, met in tallies.counts.items()}
 
 
-def patterns_in(tallies: AnnotatorTallies) -> ItemPatterns:
+def patterns_in_snapshot_tallies(tallies: AnnotatorTallies) -> ItemPatterns:
     """Return the item patterns of some tallies or of a difference, in their order.
 
     Each annotator of an item has met its pattern once, so that it is there as often as it has
@@ -69,11 +69,13 @@ def patterns_in(tallies: AnnotatorTallies) -> ItemPatterns:
     for counts in tallies.counts.values():
         for (_, pattern), items in counts.items():
             met[pattern] += items
-    counted = {pattern: times // answers_in(pattern) for pattern, times in met.items() if times}
+    counted = {
+        pattern: times // answers_in_pattern(pattern) for pattern, times in met.items() if times
+    }
     return ItemPatterns(dict(sorted(counted.items())))
 
 
-def recorded_assessment(counted: Study) -> Assessment:
+def snapshot_assessment(counted: Study) -> Assessment:
     """Return the figures that a snapshot records."""
     return assessment_of(
         counted.project,

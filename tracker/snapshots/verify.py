@@ -15,19 +15,23 @@ from tracker.agreement import Assessment, assess, study
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies
 from tracker.projects.project import ProjectInfo
-from tracker.projects.settings import project_then
-from tracker.snapshots.digests import digest_of, digest_of_parts, seal_of
+from tracker.projects.settings import project_settings_then
+from tracker.snapshots.digests import snapshot_digest, snapshot_parts_digest, snapshot_seal
 from tracker.snapshots.rows import (
     Parts,
-    annotator_tallies_in,
-    each_with_parts,
-    figure_rows,
-    item_patterns_in,
-    pattern_texts,
+    annotator_tallies_in_snapshot,
+    item_patterns_in_snapshot,
+    snapshot_figure_rows,
+    snapshot_pattern_texts,
+    snapshots_with_parts,
 )
-from tracker.snapshots.snapshot import chosen_by_attributes, recorded_query, selection_of
-from tracker.snapshots.tallies import Tallied, count_all, recorded_assessment
-from tracker.storage.as_of import Moment, as_it_was, erased_since
+from tracker.snapshots.snapshot import (
+    is_snapshot_by_attributes,
+    query_of_snapshot,
+    selection_of_snapshot,
+)
+from tracker.snapshots.tallies import Tallied, count_snapshot_tallies, snapshot_assessment
+from tracker.storage.as_of import Moment, as_it_was, stored_erasure_since
 from tracker.storage.schema import Snapshot, Tombstone
 from tracker.storage.seals.verify import verify_seals
 
@@ -103,12 +107,12 @@ Opened = Callable[[], AbstractContextManager[tuple[Connection, ProjectInfo]]]
 """A way to a connection in a transaction, and the project."""
 
 
-def verify(connection: Connection, project: ProjectInfo, **how: Any) -> Verified:
-    """Verify as `verify_in_turn`, all in one transaction."""
-    return verify_in_turn(lambda: nullcontext((connection, project)), **how)
+def verify_snapshots(connection: Connection, project: ProjectInfo, **how: Any) -> Verified:
+    """Verify as `verify_snapshots_in_turn`, all in one transaction."""
+    return verify_snapshots_in_turn(lambda: nullcontext((connection, project)), **how)
 
 
-def verify_in_turn(
+def verify_snapshots_in_turn(
     opened: Opened,
     *,
     chain_only: bool = False,
@@ -132,7 +136,9 @@ def verify_in_turn(
         statement = select(_snapshots).where(ours).order_by(_snapshots.c.id)
         headers = [row._asdict() for row in connection.execute(statement)]
         sealed = verify_seals(connection, project.id, chain_only=chain_only)
-        verifying = _Verifying(pattern_texts(connection, project.id), chain_only=chain_only)
+        verifying = _Verifying(
+            snapshot_pattern_texts(connection, project.id), chain_only=chain_only
+        )
     ledger = list(sealed.faults)
     digests = {row[name] for row in headers for name in ("digest", "seal")} | {*sealed.digests}
     if expect is not None and expect not in digests:
@@ -181,12 +187,12 @@ class _Verifying:
         )
         thinned = {row.snapshot_id: row.parts for row in connection.execute(statement)}
         self.thinned += len(thinned)
-        every = each_with_parts(connection, project.id, numbers)
+        every = snapshots_with_parts(connection, project.id, numbers)
         for header, (number, parts) in zip(headers, every, strict=True):
             wrong = list(_chain(header, parts, self.texts, self._before, thinned))
             self._before = (header["digest"], header["seal"])
             try:
-                whole = self._sums.add(header, annotator_tallies_in(parts, self.texts))
+                whole = self._sums.add(header, annotator_tallies_in_snapshot(parts, self.texts))
                 if number not in thinned and not self.chain_only:
                     found, note = _recount(connection, project, header, parts, self.texts, whole)
                     wrong += found
@@ -227,11 +233,11 @@ def _chain(
     digest, seal = before
     try:
         if header["id"] in thinned:
-            if seal_of(seal, header, thinned[header["id"]]) != header["seal"]:
+            if snapshot_seal(seal, header, thinned[header["id"]]) != header["seal"]:
                 yield "its seal does not fit its row, its tombstone and the snapshot before it"
-        elif digest_of(digest, header, parts, texts) != header["digest"]:
+        elif snapshot_digest(digest, header, parts, texts) != header["digest"]:
             yield "its digest does not fit what is stored and the snapshot before it"
-        elif seal_of(seal, header, digest_of_parts(parts)) != header["seal"]:
+        elif snapshot_seal(seal, header, snapshot_parts_digest(parts)) != header["seal"]:
             yield "its seal does not fit what is stored and the snapshot before it"
     except KeyError:
         yield "it has a pattern that is not stored"
@@ -246,21 +252,21 @@ def _recount(
     whole: AnnotatorTallies | None,
 ) -> tuple[list[str], str | None]:
     """Return the faults of a snapshot's tallies and figures, or why they cannot be checked."""
-    query = recorded_query(header["settings"])
-    project = project_then(connection, project, header["through_change"])
+    query = query_of_snapshot(header["settings"])
+    project = project_settings_then(connection, project, header["through_change"])
     moment = Moment(header["as_of"], header["through_change"], None)
     with as_it_was(connection, project.id, moment):
-        selection = selection_of(project, header["settings"])
+        selection = selection_of_snapshot(project, header["settings"])
         if project.answers == "spans":
             assessment = assess(connection, project, query, selection=selection)
             wrong = _differing(parts, assessment)
             why = _why_not(connection, project, header) if wrong else None
             return ([], why) if why else (wrong, None)
-        tallied = count_all(connection, selection)
+        tallied = count_snapshot_tallies(connection, selection)
         counted = study(
             connection, project, query, (selection, tallied.annotators, tallied.patterns)
         )
-        assessment = recorded_assessment(counted)
+        assessment = snapshot_assessment(counted)
     wrong = _tallies_differ(parts, texts, whole, tallied)
     why = _why_not(connection, project, header) if wrong else None
     if why:
@@ -272,10 +278,10 @@ def _recount(
 
 def _why_not(connection: Connection, project: ProjectInfo, header: Mapping[str, Any]) -> str | None:
     """Return why the snapshot's labels cannot be counted again; None if they can."""
-    erased = erased_since(connection, project.id, header["through_change"])
+    erased = stored_erasure_since(connection, project.id, header["through_change"])
     if erased is not None:
         return f"answers that it counted were erased by change {erased}"
-    if chosen_by_attributes(header["settings"]):
+    if is_snapshot_by_attributes(header["settings"]):
         return "items were chosen by attributes, which are kept only as they are now"
     return None
 
@@ -284,7 +290,7 @@ def _tallies_differ(
     parts: Parts, texts: Mapping[int, str], whole: AnnotatorTallies | None, tallied: Tallied
 ) -> list[str]:
     wrong = []
-    if item_patterns_in(parts, texts).counts != tallied.patterns.counts:
+    if item_patterns_in_snapshot(parts, texts).counts != tallied.patterns.counts:
         wrong.append("its item patterns are not those of the ledger as it was")
     kept, counted = whole or tallied.tallies, tallied.tallies or whole
     if kept is not None and counted is not None and kept.counts != counted.counts:
@@ -298,7 +304,7 @@ def _differing(parts: Parts, assessment: Assessment) -> list[str]:
     Categories that were learned since have none, and the order is that of names, which change.
     """
     differs = []
-    for table, rows in figure_rows(assessment).items():
+    for table, rows in snapshot_figure_rows(assessment).items():
         stored = {_named(row): row for row in parts.get(table, [])}
         expected = {
             _named(row): row for row in rows if _named(row) in stored or row.get("labels", 1)

@@ -19,11 +19,13 @@ OWN_NAME = 0
 """Stands in a staged answer for the annotator's own name; ids begin at 1."""
 
 
-def same(columns: tuple[str, ...], left: FromClause, right: FromClause) -> ColumnElement[bool]:
+def same_answer_key(
+    columns: tuple[str, ...], left: FromClause, right: FromClause
+) -> ColumnElement[bool]:
     """Return whether two sources of rows are equal in these columns."""
     return and_(*(left.c[column] == right.c[column] for column in columns))
 
 
-def given_as(rows: FromClause) -> ColumnElement[int]:
+def own_name_key(rows: FromClause) -> ColumnElement[int]:
     """Return the name under which staged answers were given."""
     return case((rows.c.given_as == OWN_NAME, rows.c.annotator_id), else_=rows.c.given_as)

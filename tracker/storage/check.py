@@ -38,9 +38,9 @@ _past = cast("Table", PastLabel.__table__)
 _ANSWER = ("project_id", "item_id", "annotator_id", "pass")
 
 
-def problems_of(connection: Connection) -> list[str]:
+def database_problems(connection: Connection) -> list[str]:
     """Return what is wrong, a sentence each."""
-    problems = backends.of(connection).integrity_errors(connection) + _misfits(connection)
+    problems = backends.backend_of(connection).integrity_errors(connection) + _misfits(connection)
     try:
         return problems + _broken_rules(connection)
     except DBAPIError:
@@ -69,7 +69,7 @@ def _misfits(connection: Connection) -> list[str]:
         found += [f"the index {name} is missing" for name in missing]
     views = inspector.get_view_names()
     found += [f"the view {name} is missing" for name in VIEWS if name not in views]
-    backend = backends.of(connection)
+    backend = backends.backend_of(connection)
     stored = backend.stored_triggers(connection)
     for name, made in sorted(backend.triggers().items()):
         if name not in stored:

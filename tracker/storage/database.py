@@ -54,7 +54,7 @@ class Database:
     """The revision of the schema that this program needs."""
 
     def __init__(self, url: str) -> None:
-        self.url = backends.parse_url(url)
+        self.url = backends.parse_database_url(url)
         self.stored = False
         """Whether a `write` was committed."""
         self.wait: float | None = None
@@ -66,12 +66,12 @@ class Database:
 
     def __str__(self) -> str:
         """The URL without its password and without the driver's name."""
-        return backends.shown(self.url)
+        return backends.shown_database_url(self.url)
 
     @property
     def backend(self) -> Backend:
         """What its kind of database does in its own way."""
-        return backends.of_url(self.url)
+        return backends.backend_of_url(self.url)
 
     @property
     def file(self) -> Path | None:
@@ -123,12 +123,12 @@ class Database:
                 if keep:
                     self.upgrade()
                 opened = stack.enter_context((self.engine if keep else _empty()).connect())
-            connection = backends.of(opened).writing(opened, bulk=bulk)
+            connection = backends.backend_of(opened).writing(opened, bulk=bulk)
             with connection.begin() as transaction:
-                seals.start(connection)
+                seals.reset_seals(connection)
                 yield connection
                 if keep:
-                    seals.finish(connection)
+                    seals.seal_transaction(connection)
                 else:
                     transaction.rollback()
                     return
@@ -225,10 +225,10 @@ class Database:
 
         Raises DatabaseUnusable if there is no ledger to check.
         """
-        from tracker.storage.check import problems_of
+        from tracker.storage.check import database_problems
 
         with self._ledger() as connection:
-            return problems_of(connection)
+            return database_problems(connection)
 
     def backup(self, target: Path) -> None:
         """Copy the database to a new file while it is in use.
@@ -258,7 +258,7 @@ class Database:
         try:
             yield
         except Exception as error:
-            explained = backends.explain(error, self.url)
+            explained = backends.explain_database_error(error, self.url)
             if explained is None:
                 raise
             raise explained from None

@@ -46,7 +46,7 @@ _annotators = cast("Table", AnnotatorFact.__table__)
 _categories = cast("Table", CategoryFact.__table__)
 
 
-def survives(facts: Table, project_id: int) -> ColumnElement[bool]:
+def fact_survives(facts: Table, project_id: int) -> ColumnElement[bool]:
     """Return the condition that a fact of a project was not said by an import that was undone."""
     undone = select(Import.change_id).where(
         Import.project_id == project_id, Import.undone_by.is_not(None)
@@ -54,9 +54,9 @@ def survives(facts: Table, project_id: int) -> ColumnElement[bool]:
     return and_(facts.c.project_id == project_id, facts.c.change_id.not_in(undone))
 
 
-def last_told(project_id: int) -> Select[tuple[int, str]]:
+def last_kind_facts(project_id: int) -> Select[tuple[int, str]]:
     """Return the kind that each annotator was last said to have: ``annotator_id``, ``value``."""
-    of_kind = and_(survives(_annotators, project_id), _annotators.c.role == KIND)
+    of_kind = and_(fact_survives(_annotators, project_id), _annotators.c.role == KIND)
     last = (
         select(_annotators.c.annotator_id, func.max(_annotators.c.change_id).label("change_id"))
         .where(of_kind)
@@ -76,14 +76,14 @@ def last_told(project_id: int) -> Select[tuple[int, str]]:
     )
 
 
-def hold_kinds(connection: Connection, project_id: int, change: int) -> None:
+def apply_kind_facts(connection: Connection, project_id: int, change: int) -> None:
     """Give annotators of whose kind a change spoke the kind that the facts left say."""
     spoken = select(_annotators.c.annotator_id).where(
         _annotators.c.project_id == project_id,
         _annotators.c.role == KIND,
         _annotators.c.change_id == change,
     )
-    told = last_told(project_id).subquery("told")
+    told = last_kind_facts(project_id).subquery("told")
     kind = select(told.c.value).where(told.c.annotator_id == Annotator.id).scalar_subquery()
     connection.execute(
         update(Annotator)
@@ -92,21 +92,21 @@ def hold_kinds(connection: Connection, project_id: int, change: int) -> None:
     )
 
 
-def standing_annotators(connection: Connection, project_id: int) -> set[int]:
+def annotators_with_facts(connection: Connection, project_id: int) -> set[int]:
     """Return the annotators of whom a change spoke that was not undone."""
     return _spoken_of(connection, _annotators, "annotator_id", ANNOTATOR, project_id)
 
 
-def standing_categories(connection: Connection, project_id: int) -> set[int]:
+def categories_with_facts(connection: Connection, project_id: int) -> set[int]:
     """Return the categories of which an import spoke that stands, merged ones as the other."""
     known = _spoken_of(connection, _categories, "category_id", CATEGORY, project_id)
-    for category, into in merged_categories(connection, project_id).items():
+    for category, into in stored_category_merges(connection, project_id).items():
         if category in known:
             known = known - {category} | {into}
     return known
 
 
-def standing_item(project_id: int, item: ColumnElement[int]) -> ColumnElement[bool]:
+def standing_item_facts(project_id: int, item: ColumnElement[int]) -> ColumnElement[bool]:
     """Return the condition that a change which stands answered an item, or spoke of it."""
     return or_(
         *(
@@ -115,7 +115,7 @@ def standing_item(project_id: int, item: ColumnElement[int]) -> ColumnElement[bo
             .exists()
             for table, left in (
                 (_labels, ()),
-                (_items, (survives(_items, project_id),)),
+                (_items, (fact_survives(_items, project_id),)),
                 (_past, (_past.c.taken_back_by.is_(None),)),
             )
         )
@@ -125,16 +125,16 @@ def standing_item(project_id: int, item: ColumnElement[int]) -> ColumnElement[bo
 def _spoken_of(
     connection: Connection, facts: Table, number: str, role: str, project_id: int
 ) -> set[int]:
-    spoken = select(facts.c[number]).where(survives(facts, project_id), facts.c.role == role)
+    spoken = select(facts.c[number]).where(fact_survives(facts, project_id), facts.c.role == role)
     return set(connection.scalars(spoken.distinct()))
 
 
-def told_kinds(connection: Connection, project_id: int) -> dict[int, str]:
+def annotator_kind_facts(connection: Connection, project_id: int) -> dict[int, str]:
     """Return the kind of each annotator of whom one was said; the others are human."""
-    return {row.annotator_id: row.value for row in connection.execute(last_told(project_id))}
+    return {row.annotator_id: row.value for row in connection.execute(last_kind_facts(project_id))}
 
 
-def say_of_annotators(
+def record_annotator_facts(
     connection: Connection,
     project_id: int,
     change: int,
@@ -155,7 +155,7 @@ def say_of_annotators(
         )
 
 
-def say_of_categories(
+def record_category_facts(
     connection: Connection,
     project_id: int,
     change: int,
@@ -176,7 +176,7 @@ def say_of_categories(
         )
 
 
-def merged_categories(connection: Connection, project_id: int) -> dict[int, int]:
+def stored_category_merges(connection: Connection, project_id: int) -> dict[int, int]:
     """Return the categories that count as another, ``{id: the other's}``, as they were merged."""
     rows = connection.execute(
         select(CategoryMerge.category_id, CategoryMerge.into_id)
@@ -186,9 +186,9 @@ def merged_categories(connection: Connection, project_id: int) -> dict[int, int]
     return {row.category_id: row.into_id for row in rows}
 
 
-def positions(connection: Connection, project_id: int) -> dict[int, int]:
+def category_position_facts(connection: Connection, project_id: int) -> dict[int, int]:
     """Return the place of each category that has one, by id; the last change gave all."""
-    of_order = and_(survives(_categories, project_id), _categories.c.role == ORDERED)
+    of_order = and_(fact_survives(_categories, project_id), _categories.c.role == ORDERED)
     last = select(func.max(_categories.c.change_id)).where(of_order).scalar_subquery()
     rows = connection.execute(
         select(_categories.c.category_id, _categories.c.value).where(

@@ -10,7 +10,7 @@ from scipy import stats
 from tests.audit.crowds import mostly_right, one, seeded, sentence, simulate
 from tracker.audit.findings import Evidence
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS
-from tracker.audit.statistics.marginal_homogeneity import margins
+from tracker.audit.statistics.marginal_homogeneity import marginal_homogeneity_margins
 
 
 def alone(truth, own, items):
@@ -48,7 +48,7 @@ def test_few_shared_items_give_way_to_gold():
 def test_enough_shared_items_do_not_and_tell_of_gold_beside():
     shared = one(*[{1: 0, 2: 1}] * 10)
     found = found_in(shared, GOLD)[1, 1]
-    margin = margins(GOLD[1])[1]
+    margin = marginal_homogeneity_margins(GOLD[1])[1]
     assert "against" not in found.details
     assert found.p_value == pytest.approx(2 / 2**10)
     assert found.details["gold"] == {

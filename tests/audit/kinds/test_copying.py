@@ -9,11 +9,21 @@ from scipy import stats
 from tests.audit.crowds import one, seeded
 from tests.audit.records import Asked, Person, pair_patterns, recorded
 from tracker.audit.findings import Evidence
-from tracker.audit.kinds.copying import COPYING, habits, joint_chance, of_minority
+from tracker.audit.kinds.copying import (
+    COPYING,
+    copying_habits,
+    copying_in_minority_answers,
+    joint_copying_chance,
+)
 from tracker.audit.statistics.fdr import benjamini_hochberg
-from tracker.audit.statistics.poisson_binomial import exact_tails
-from tracker.core.audit_tallies import kinds_of
-from tracker.core.tallies import all_answers, chance_of_sharing, make_pattern, minority_answers
+from tracker.audit.statistics.poisson_binomial import poisson_binomial_tails
+from tracker.core.audit_tallies import audit_tally_of_pairs
+from tracker.core.tallies import (
+    answers_of_tallies,
+    chance_of_sharing,
+    make_pattern,
+    minority_answers,
+)
 
 
 def copier(asked: Asked) -> int:
@@ -29,7 +39,7 @@ def findings(record):
 def minorities(record):
     """Of every pair: shared items, those that could tell, seen and expected, and the bound."""
     pairs = record.evidence().pairs
-    sums = of_minority(pairs)
+    sums = copying_in_minority_answers(pairs)
     columns = (sums.items, sums.telling, sums.seen, sums.expected, sums.bounds())
     return dict(zip(pairs.pairs, zip(*columns, strict=True), strict=True))
 
@@ -75,7 +85,7 @@ def test_a_bound_where_no_pair_stands_out_is_never_below_the_exact_tail():
                 (chance_of_sharing(pattern, minority_answers(pattern)), 1, 1)
                 for pattern in patterns
             ]
-            exact = exact_tails(sum(alike for _, alike in rows), chances).upper
+            exact = poisson_binomial_tails(sum(alike for _, alike in rows), chances).upper
             assert bound >= exact * (1 - 1e-9)
             compared += bound < 1
     assert compared > 20
@@ -95,10 +105,10 @@ def tails(record, pair, which, known=None):
             if not 0 < chance_of_sharing(pattern, answers) < 1:
                 continue
             seen += held[pair[0]] == held[pair[1]] and (held[pair[0]],) in answers
-            own = known and joint_chance(known[pair[0]], known[pair[1]], pattern, answers)
+            own = known and joint_copying_chance(known[pair[0]], known[pair[1]], pattern, answers)
             chances.append(own if known else chance_of_sharing(pattern, answers))
     if known:
-        return seen, sum(chances), exact_tails(seen, [(c, 1, 1) for c in chances]).upper
+        return seen, sum(chances), poisson_binomial_tails(seen, [(c, 1, 1) for c in chances]).upper
     bound = stats.binom.sf(seen - 1, len(chances), np.mean(chances))
     return seen, sum(chances), bound if seen >= sum(chances) + 1 else 1.0
 
@@ -114,9 +124,9 @@ def test_a_pair_that_stands_out_is_tested_again_with_its_own_habits(voice, optio
     planted = {4: Person(voice)} | ({0: Person(voice)} if voice is leaning else {})
     record = recorded(5, planted, **{"people": 6, "together": (0, 4)} | options)
     found = findings(record)[0, 4]
-    known = habits(record.evidence())
+    known = copying_habits(record.evidence())
     plain, own = (
-        [tails(record, (0, 4), which, by) for which in (minority_answers, all_answers)]
+        [tails(record, (0, 4), which, by) for which in (minority_answers, answers_of_tallies)]
         for by in (None, known)
     )
     both = [min(1.0, 2 * min(tail for *_, tail in rows)) for rows in (plain, own)]
@@ -162,11 +172,15 @@ def test_two_careless_annotators_share_errors_without_copying():
 def test_who_shares_too_few_items_is_no_pair():
     random = seeded(4)
     items = [{who: random.randrange(3) for who in (0, 1, 2)} for _ in range(19)]
-    evidence = Evidence(one(*items).tallies(), pairs=kinds_of(pair_patterns(items)))
+    evidence = Evidence(one(*items).tallies(), pairs=audit_tally_of_pairs(pair_patterns(items)))
     assert [*COPYING.find(evidence)] == []
 
 
 def test_no_minority_answer_has_no_ratio():
     items = [{0: i % 2, 1: i % 2, 2: i % 2, 3: i % 2} for i in range(30)]
-    found = [*COPYING.find(Evidence(one(*items).tallies(), pairs=kinds_of(pair_patterns(items))))]
+    found = [
+        *COPYING.find(
+            Evidence(one(*items).tallies(), pairs=audit_tally_of_pairs(pair_patterns(items)))
+        )
+    ]
     assert found == [1.0] * 6

@@ -8,7 +8,7 @@ import pytest
 from tests.audit.crowds import leaning, mostly_right, one, seeded, sentence, simulate
 from tracker.audit.findings import Evidence
 from tracker.audit.kinds.random_answers import RANDOM_ANSWERS
-from tracker.audit.statistics.majority import spammer_scores, tables
+from tracker.audit.statistics.majority import majority_tables, spammer_scores
 
 
 def score_of(table):
@@ -54,7 +54,7 @@ def test_always_wrong_is_not_blind():
 
 def test_figures_are_the_scores_and_their_bound():
     evidence = Evidence(crowd(2, blindly).tallies())
-    counts = tables(evidence.entries)
+    counts = majority_tables(evidence.entries)
     place = evidence.entries.annotators.tolist().index(0)
     own = score_of(counts[place])
     others = score_of(counts.sum(axis=0) - counts[place])

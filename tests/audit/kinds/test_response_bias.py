@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.audit.crowds import leaning, mostly_right, seeded, simulate
 from tracker.audit.findings import Evidence
-from tracker.audit.kinds.copying import Habits, habits, joint_chance
+from tracker.audit.kinds.copying import Habits, copying_habits, joint_copying_chance
 from tracker.core.tallies import (
-    answers_in,
+    answers_in_pattern,
     chance_of_sharing,
     is_minority,
     make_pattern,
@@ -39,9 +39,9 @@ def test_without_habits_any_two_are_as_likely_as_others(given_answers):
         rest = [answer for seat, answer in enumerate(given_answers) if seat not in {one, other}]
         hits += shared_minority(given_answers[one], given_answers[other], rest)
     assert chance_of_sharing(pattern, minority_answers(pattern)) == pytest.approx(hits / len(seats))
-    assert joint_chance(NEUTRAL, NEUTRAL, pattern, minority_answers(pattern)) == pytest.approx(
-        hits / len(seats)
-    )
+    assert joint_copying_chance(
+        NEUTRAL, NEUTRAL, pattern, minority_answers(pattern)
+    ) == pytest.approx(hits / len(seats))
 
 
 @given(answers, people, people)
@@ -64,7 +64,7 @@ def test_with_habits_every_way_to_have_answered_is_weighed(given_answers, one, o
         likely = 3.0 ** (number - most)
         chance += likely * together / every
         weight += likely
-    assert joint_chance(one, other, pattern, minority_answers(pattern)) == pytest.approx(
+    assert joint_copying_chance(one, other, pattern, minority_answers(pattern)) == pytest.approx(
         chance / weight
     )
 
@@ -72,19 +72,23 @@ def test_with_habits_every_way_to_have_answered_is_weighed(given_answers, one, o
 @given(answers, people, people)
 def test_it_does_not_matter_who_is_named_first(given_answers, one, other):
     pattern = make_pattern(given_answers)
-    chance = joint_chance(one, other, pattern, minority_answers(pattern))
-    assert chance == pytest.approx(joint_chance(other, one, pattern, minority_answers(pattern)))
+    chance = joint_copying_chance(one, other, pattern, minority_answers(pattern))
+    assert chance == pytest.approx(
+        joint_copying_chance(other, one, pattern, minority_answers(pattern))
+    )
     assert 0.0 <= chance <= 1.0
 
 
 def test_it_rises_with_a_common_leaning_and_with_errors():
     pattern = make_pattern([(1,)] * 2 + [(2,)] * 4)
     lean = [
-        joint_chance(Habits({1: o}, 1.0), Habits({1: o}, 1.0), pattern, minority_answers(pattern))
+        joint_copying_chance(
+            Habits({1: o}, 1.0), Habits({1: o}, 1.0), pattern, minority_answers(pattern)
+        )
         for o in (1, 2, 4, 8)
     ]
     err = [
-        joint_chance(Habits({}, o), Habits({}, o), pattern, minority_answers(pattern))
+        joint_copying_chance(Habits({}, o), Habits({}, o), pattern, minority_answers(pattern))
         for o in (1, 0.5, 0.2, 0.05)
     ]
     assert lean == sorted(lean)
@@ -100,13 +104,13 @@ def test_what_is_a_minority():
     assert not is_minority((1,), make_pattern([(1,), (1,)]))
     assert minority_answers(make_pattern([(1,)] * 3 + [(2,)] * 2)) == [(1,), (2,)]
     assert minority_answers(make_pattern([(1,)] * 3 + [(2,)])) == []
-    assert answers_in(pattern) == 6
+    assert answers_in_pattern(pattern) == 6
 
 
 def test_habits_are_odds_against_the_others_of_the_same_items():
     voices = {who: mostly_right(0.8) for who in range(8)}
     voices |= {0: leaning(1, 0.5, mostly_right(0.8)), 1: mostly_right(0.4)}
-    found = habits(Evidence(simulate(seeded(2), voices, items=300, per_item=4).tallies()))
+    found = copying_habits(Evidence(simulate(seeded(2), voices, items=300, per_item=4).tallies()))
     assert found[0].leaning[1] > 3
     assert found[0].leaning[0] < 0.7
     assert found[1].right < 0.4
@@ -117,6 +121,6 @@ def test_habits_are_odds_against_the_others_of_the_same_items():
 
 def test_of_few_items_habits_are_near_none():
     tiny = simulate(seeded(3), {0: mostly_right(1), 1: mostly_right(0)}, items=1, per_item=2)
-    for person in habits(Evidence(tiny.tallies())).values():
+    for person in copying_habits(Evidence(tiny.tallies())).values():
         assert 1 / 3 <= person.right <= 3
         assert all(1 / 3 <= ratio <= 3 for ratio in person.leaning.values())

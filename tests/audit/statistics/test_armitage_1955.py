@@ -9,12 +9,12 @@ import pytest
 from scipy import stats
 from statsmodels.stats.contingency_tables import Table
 
-from tracker.audit.statistics.cochran_armitage import fall_over
+from tracker.audit.statistics.cochran_armitage import cochran_armitage_fall
 
 
 def fall(answers, right):
     answers, right = np.array(answers, dtype=float), np.array(right, dtype=float)
-    return fall_over(answers, right, right)
+    return cochran_armitage_fall(answers, right, right)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -36,7 +36,7 @@ def test_of_any_figure_it_is_a_plain_sum():
     totals = [np.bincount(block, weights) for weights in (np.ones(120), figure, figure**2)]
     slope = ((block - block.mean()) * (figure - figure.mean())).sum()
     score = slope / math.sqrt(figure.var() * ((block - block.mean()) ** 2).sum())
-    assert fall_over(*totals).trend_p == pytest.approx(stats.norm.cdf(score))
+    assert cochran_armitage_fall(*totals).trend_p == pytest.approx(stats.norm.cdf(score))
 
 
 def test_the_sum_names_the_block_from_which_it_fell():
@@ -59,7 +59,7 @@ def test_of_a_figure_that_stays_one_in_twenty_is_below_a_twentieth_at_most():
     random = np.random.default_rng(3)
     right = random.binomial(10, 0.8, size=(4000, 20)).astype(float)
     answers = np.full(20, 10.0)
-    found = [fall_over(answers, row, row) for row in right]
+    found = [cochran_armitage_fall(answers, row, row) for row in right]
     # Bonferroni, and blocks in place of single answers: below the nominal rate; 3 errors allowed.
     for alpha in (0.05, 0.01):
         bound = alpha + 3 * math.sqrt(alpha / 4000)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.audit.crowds import always, mostly_right, seeded, simulate
-from tracker.audit.statistics.dawid_skene import competence
+from tracker.audit.statistics.dawid_skene import dawid_skene_competences
 
 CROWD_KIT = Path(__file__).parents[2] / "data" / "dawid_skene" / "crowd_kit.json"
 
@@ -23,7 +23,9 @@ def test_against_crowd_kit():
     items = defaultdict(dict)
     for item, worker, label in told["rows"]:
         items[item][worker] = (label,)
-    found = competence(Counter(tuple(sorted(held.items())) for held in items.values()).items())
+    found = dawid_skene_competences(
+        Counter(tuple(sorted(held.items())) for held in items.values()).items()
+    )
     assert found == pytest.approx(
         {int(who): value for who, value in told["competence"].items()}, abs=1e-6
     )
@@ -33,7 +35,9 @@ def test_against_crowd_kit():
 def test_planted_annotators_rank_last(seed):
     voices = {who: mostly_right(0.8) for who in range(10)}
     voices |= {3: always(1), 7: mostly_right(1 / 3), 8: mostly_right(0.45)}
-    found = competence(joint(simulate(seeded(seed), voices, items=250, per_item=5)).items())
+    found = dawid_skene_competences(
+        joint(simulate(seeded(seed), voices, items=250, per_item=5)).items()
+    )
     assert set(sorted(found, key=found.get)[:3]) == {3, 7, 8}
     sound = [value for who, value in found.items() if who not in {3, 7, 8}]
     assert sum(sound) / len(sound) == pytest.approx(0.8, abs=0.05)
@@ -42,17 +46,19 @@ def test_planted_annotators_rank_last(seed):
 
 def test_answers_are_counted_wherever_their_items_stand():
     crowd = simulate(seeded(1), {who: mostly_right(0.7) for who in range(5)}, items=100, per_item=4)
-    once = competence(joint(crowd).items())
+    once = dawid_skene_competences(joint(crowd).items())
     apart = [(tuple(sorted(held.items())), 1) for held in reversed(crowd.items)]
-    assert competence(apart) == pytest.approx(once, abs=1e-6)
+    assert dawid_skene_competences(apart) == pytest.approx(once, abs=1e-6)
 
 
 def test_an_answer_of_several_categories_is_a_category_of_its_own():
     both = ((1, (1, 2)), (2, (1, 2)), (3, (1,)))
     alone = ((1, (2,)), (2, (2,)), (3, (2,)))
-    assert competence([(both, 20), (alone, 20)]) == pytest.approx({1: 1, 2: 1, 3: 0.5}, abs=1e-6)
+    assert dawid_skene_competences([(both, 20), (alone, 20)]) == pytest.approx(
+        {1: 1, 2: 1, 3: 0.5}, abs=1e-6
+    )
 
 
 def test_all_agree_and_nobody_answers():
-    assert competence([(((1, (0,)), (2, (0,))), 9)]) == {1: 1.0, 2: 1.0}
-    assert competence([]) == {}
+    assert dawid_skene_competences([(((1, (0,)), (2, (0,))), 9)]) == {1: 1.0, 2: 1.0}
+    assert dawid_skene_competences([]) == {}

@@ -11,7 +11,10 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import SquareTable, mcnemar
 
 from tests.audit.crowds import seeded
-from tracker.audit.statistics.marginal_homogeneity import margins, stuart_maxwell
+from tracker.audit.statistics.marginal_homogeneity import (
+    marginal_homogeneity_margins,
+    stuart_maxwell,
+)
 
 
 def cells(seed, categories=4, items=90):
@@ -36,7 +39,7 @@ def table(counts, categories=4):
 def test_stuart_maxwell_against_statsmodels(seed):
     counts = cells(seed)
     expected = SquareTable(table(counts), shift_zeros=False).homogeneity(method="stuart_maxwell")
-    for margin in margins(counts).values():
+    for margin in marginal_homogeneity_margins(counts).values():
         assert margin.overall_p_value == pytest.approx(expected.pvalue)
 
 
@@ -44,7 +47,7 @@ def test_stuart_maxwell_against_statsmodels(seed):
 def test_mcnemar_against_statsmodels(seed):
     counts = cells(seed)
     square = table(counts)
-    for category, margin in margins(counts).items():
+    for category, margin in marginal_homogeneity_margins(counts).items():
         given, true = square[:, category].sum(), square[category].sum()
         both = square[category, category]
         two = [[both, true - both], [given - both, square.sum() - given - true + both]]
@@ -54,7 +57,9 @@ def test_mcnemar_against_statsmodels(seed):
 
 
 def test_mcnemar_s_odds_and_their_interval():
-    found = margins({((0,), (1,), ()): 12, ((1,), (0,), ()): 4, ((0,), (0,), ()): 30})[1]
+    found = marginal_homogeneity_margins(
+        {((0,), (1,), ()): 12, ((1,), (0,), ()): 4, ((0,), (0,), ()): 30}
+    )[1]
     assert found.odds_ratio == pytest.approx(3.0)
     share = stats.binomtest(12, 16).proportion_ci(method="exact")
     expected = (share.low / (1 - share.low), share.high / (1 - share.high))
@@ -63,7 +68,7 @@ def test_mcnemar_s_odds_and_their_interval():
 
 
 def test_one_side_only():
-    found = margins({((0,), (1,), ()): 12, ((0,), (0,), ()): 3})
+    found = marginal_homogeneity_margins({((0,), (1,), ()): 12, ((0,), (0,), ()): 3})
     assert (found[1].odds_ratio, found[0].odds_ratio) == (math.inf, 0.0)
     assert found[1].odds_interval[1] == math.inf
     assert found[0].odds_interval[0] == 0.0
@@ -71,19 +76,19 @@ def test_one_side_only():
 
 
 def test_always_right_is_no_bias():
-    found = margins({((0,), (0,), ()): 8, ((1,), (1,), ()): 5})
+    found = marginal_homogeneity_margins({((0,), (0,), ()): 8, ((1,), (1,), ()): 5})
     assert [m.p_value for m in found.values()] == [1.0, 1.0]
     assert [m.odds_ratio for m in found.values()] == [None, None]
     assert [m.overall_p_value for m in found.values()] == [None, None]
 
 
 def test_a_very_sure_bias_is_not_zero():
-    assert 0.0 < margins({((0,), (1,), ()): 20_000})[1].p_value < 1e-300
+    assert 0.0 < marginal_homogeneity_margins({((0,), (1,), ()): 20_000})[1].p_value < 1e-300
 
 
 def test_answers_of_several_categories_have_margins_and_no_overall_test():
     counts = {((0, 1), (1,), ()): 6, ((), (0,), ()): 2, ((1,), (1,), ()): 9}
-    found = margins(counts)
+    found = marginal_homogeneity_margins(counts)
     assert (found[0].over, found[0].under, found[0].given, found[0].true) == (2, 6, 2, 6)
     assert (found[1].over, found[1].under, found[1].given, found[1].true) == (0, 0, 15, 15)
     assert found[0].overall_p_value is None
@@ -91,5 +96,5 @@ def test_answers_of_several_categories_have_margins_and_no_overall_test():
 
 
 def test_nothing_to_compare():
-    assert margins({}) == {}
+    assert marginal_homogeneity_margins({}) == {}
     assert stuart_maxwell({}) is None

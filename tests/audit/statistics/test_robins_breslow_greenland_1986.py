@@ -9,8 +9,11 @@ import pytest
 from statsmodels.stats.contingency_tables import StratifiedTable
 
 from tests.audit.crowds import leaning, mostly_right, seeded, simulate
-from tracker.audit.statistics.entries import entries_of
-from tracker.audit.statistics.mantel_haenszel import usage_of_chances, usages
+from tracker.audit.statistics.entries import entries_of_tallies
+from tracker.audit.statistics.mantel_haenszel import (
+    mantel_haenszel_of_chances,
+    mantel_haenszel_usages,
+)
 
 
 def stratified(rows):
@@ -35,7 +38,7 @@ def test_against_statsmodels(seed):
     voices = {who: mostly_right(0.7) for who in range(6)}
     voices[0] = leaning(1, 0.3, mostly_right(0.7))
     crowd = simulate(seeded(seed), voices, items=80, per_item=2 + seed)
-    for usage in usages(entries_of(crowd.tallies())):
+    for usage in mantel_haenszel_usages(entries_of_tallies(crowd.tallies())):
         expected = stratified(rows_of(crowd, usage.annotator, usage.category))
         assert usage.odds_ratio == pytest.approx(expected.oddsratio_pooled)
         assert usage.odds_interval == pytest.approx(expected.oddsratio_pooled_confint(), rel=1e-6)
@@ -44,7 +47,7 @@ def test_against_statsmodels(seed):
 def test_of_chances_it_is_the_same():
     rows = [(1, 1, 4, 6), (0, 2, 3, 5), (1, 3, 5, 4), (0, 0, 4, 9), (1, 1, 1, 7)]
     expected = stratified([row for row in rows if row[2] > 1])
-    usage = usage_of_chances(7, 0, rows)
+    usage = mantel_haenszel_of_chances(7, 0, rows)
     assert (usage.n, usage.own, usage.informative) == (24, 10, 15)
     assert usage.odds_interval == pytest.approx(expected.oddsratio_pooled_confint(), rel=1e-6)
 
@@ -57,14 +60,14 @@ def test_it_covers_the_odds_that_answers_were_drawn_with():
     for _ in range(400):
         own = (random.random(60) < chance).astype(int)
         rows = zip(own.tolist(), held.tolist(), size.tolist(), [1] * 60, strict=True)
-        low, high = usage_of_chances(0, 0, rows).odds_interval
+        low, high = mantel_haenszel_of_chances(0, 0, rows).odds_interval
         covered += low <= 3 <= high
     assert 0.92 <= covered / 400 <= 0.98
 
 
 def test_of_always_and_never_one_bound_is_exact():
-    always = usage_of_chances(0, 0, [(1, 1, 4, 12)]).odds_interval
-    never = usage_of_chances(0, 0, [(0, 3, 4, 12)]).odds_interval
+    always = mantel_haenszel_of_chances(0, 0, [(1, 1, 4, 12)]).odds_interval
+    never = mantel_haenszel_of_chances(0, 0, [(0, 3, 4, 12)]).odds_interval
     odds = always[0]
     assert (odds / (odds + 3)) ** 12 == pytest.approx(0.025)  # odds to 1 against three others
     assert always[1] == math.inf
@@ -72,5 +75,5 @@ def test_of_always_and_never_one_bound_is_exact():
 
 
 def test_nothing_that_could_tell_has_no_interval():
-    assert usage_of_chances(0, 0, [(1, 4, 4, 12), (0, 0, 3, 5)]).odds_interval is None
-    assert usage_of_chances(0, 0, [(1, 1, 1, 12)]) is None
+    assert mantel_haenszel_of_chances(0, 0, [(1, 4, 4, 12), (0, 0, 3, 5)]).odds_interval is None
+    assert mantel_haenszel_of_chances(0, 0, [(1, 1, 1, 12)]) is None

@@ -10,7 +10,7 @@ from scipy import stats
 
 from tests.profiles import examples
 from tracker.audit.statistics.poisson_binomial import EXACT_ITEMS
-from tracker.audit.statistics.stratified import Stratum, clopper_pearson, pooled
+from tracker.audit.statistics.stratified import Stratum, clopper_pearson, pool_strata
 
 
 @st.composite
@@ -23,7 +23,7 @@ def strata(draw, most=12):
 @given(strata())
 def test_one_stratum_is_fisher_s_exact_test(stratum):
     own, trials, all_own, all_trials = stratum
-    found = pooled([stratum])
+    found = pool_strata([stratum])
     if not 0 < all_own < all_trials:
         assert found is None
         return
@@ -40,7 +40,7 @@ def test_one_stratum_is_fisher_s_exact_test(stratum):
 @given(st.lists(strata(most=5), min_size=2, max_size=4))
 def test_several_are_every_outcome_counted(several):
     telling = [s for s in several if 0 < s.all_own < s.all_trials]
-    found = pooled(several)
+    found = pool_strata(several)
     if not telling:
         assert found is None
         return
@@ -63,7 +63,7 @@ def test_many_trials_are_normal_and_meet_the_exact_ones():
     exact = Stratum(190, 250, 1600, 2000)
     assert 2 * exact.trials <= EXACT_ITEMS < 2 * (exact.trials + 1)
     slightly_more = Stratum(191, 251, 1600, 2000)
-    one, other = pooled([exact, exact]), pooled([exact, slightly_more])
+    one, other = pool_strata([exact, exact]), pool_strata([exact, slightly_more])
     assert one.tails.lower == pytest.approx(other.tails.lower, rel=0.1)
     mean = 250 * 0.8 + 251 * 0.8
     variance = sum(n * 0.16 * (2000 - n) / 1999 for n in (250, 251))
@@ -73,7 +73,7 @@ def test_many_trials_are_normal_and_meet_the_exact_ones():
 
 def test_the_others_figure_is_in_the_annotator_s_own_mix():
     easy, hard = Stratum(3, 4, 93, 104), Stratum(5, 16, 25, 66)
-    found = pooled([easy, hard])
+    found = pool_strata([easy, hard])
     assert found.peers == pytest.approx((4 * 0.9 + 16 * 0.4) / 20)
     assert found.expected == pytest.approx((4 * 93 / 104 + 16 * 25 / 66) / 20)
 
@@ -81,9 +81,9 @@ def test_the_others_figure_is_in_the_annotator_s_own_mix():
 def test_strata_that_cannot_tell_are_in_nothing():
     telling = Stratum(3, 10, 60, 80)
     mute = [Stratum(4, 4, 4, 4), Stratum(4, 4, 40, 40), Stratum(0, 5, 0, 50), Stratum(0, 0, 3, 9)]
-    assert pooled([telling, *mute]) == pooled([telling])
-    assert pooled(mute) is None
-    assert pooled([]) is None
+    assert pool_strata([telling, *mute]) == pool_strata([telling])
+    assert pool_strata(mute) is None
+    assert pool_strata([]) is None
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 1), (0, 20), (7, 20), (20, 20), (199, 500)])

@@ -13,7 +13,7 @@ from scipy.stats import f as f_distribution
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
 from tracker.measures.numeric.icc import FORMS, IntraclassCorrelation, intraclass_correlations
-from tracker.measures.numeric.variance import whole_numbers
+from tracker.measures.numeric.variance import numeric_whole_numbers
 
 Matrix = list[list[int]]  # per item, the category of each annotator
 VALUES = {category: float(category) for category in range(11)}
@@ -256,7 +256,7 @@ def test_decimal_values_are_taken_as_written() -> None:
     # 0.1 + 0.2 is not 0.3 in binary; the annotators still differ by the same throughout.
     values = {0: 0.1, 1: 0.2, 2: 0.3, 3: 0.4}
     assert forms([[0, 1], [1, 2], [2, 3]], values)["ICC(C,1)"].value == 1
-    assert whole_numbers(values) == ({(0,): 1, (1,): 2, (2,): 3, (3,): 4}, 10)
+    assert numeric_whole_numbers(values) == ({(0,): 1, (1,): 2, (2,): 3, (3,): 4}, 10)
 
 
 def test_items_that_do_not_differ() -> None:

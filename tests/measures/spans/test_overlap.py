@@ -6,7 +6,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.measures.span_oracles import best_by_trying
-from tracker.measures.spans.overlap import Interval, common_length, covered, most_matches
+from tracker.measures.spans.overlap import (
+    Interval,
+    common_span_length,
+    disjoint_spans,
+    most_matches,
+)
 
 place = st.tuples(st.integers(0, 12), st.integers(1, 8)).map(lambda p: (p[0], sum(p)))
 places = st.lists(place, max_size=7).map(sorted)
@@ -29,10 +34,10 @@ def positions(intervals: list[Interval]) -> set[int]:
 
 @given(places, places)
 def test_positions_by_counting_them(first: list[Interval], second: list[Interval]) -> None:
-    one, other = covered(first), covered(second)
+    one, other = disjoint_spans(first), disjoint_spans(second)
     assert positions(list(one)) == positions(first)
     assert sum(end - start for start, end in one) == len(positions(first))
-    assert common_length(one, other) == len(positions(first) & positions(second))
+    assert common_span_length(one, other) == len(positions(first) & positions(second))
 
 
 def test_a_matching_of_many_nested_spans_takes_no_longer_than_sorting() -> None:

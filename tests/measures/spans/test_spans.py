@@ -17,9 +17,9 @@ from tests.measures.span_oracles import CASES, EXPECTED, ORACLE_NAMES, best_by_t
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns, make_pattern
 from tracker.measures.category_rates import category_rates
-from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, span_agreement
-from tracker.measures.spans.span_sets import Marked, Span, in_common, mark
-from tracker.measures.spans.span_tallies import SpanTally, pooled_agreement, span_rates
+from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, span_f1
+from tracker.measures.spans.span_sets import Marked, Span, common_spans, mark_span_sets
+from tracker.measures.spans.span_tallies import SpanTally, pooled_span_agreement, span_rates
 
 CLOSE = 1e-9
 Documents = list[dict[str, list[Span]]]
@@ -34,12 +34,12 @@ answers = st.dictionaries(st.sampled_from("ABCD"), answer, max_size=4)
 def tally(given_documents: Documents) -> SpanTally:
     made = SpanTally()
     for document in given_documents:
-        made.add(mark(document))
+        made.add(mark_span_sets(document))
     return made
 
 
 def pooled(given_documents: Documents, confidence: float = 0.95) -> dict[str, SpanAgreement]:
-    return {one.measure: one for one in pooled_agreement(tally(given_documents), confidence)}
+    return {one.measure: one for one in pooled_span_agreement(tally(given_documents), confidence)}
 
 
 # -- known answers -------------------------------------------------------------------------
@@ -65,7 +65,7 @@ def test_known_pairs(case: str, measure: str) -> None:
     assert {"-".join(pair) for pair in pairs} == set(EXPECTED[case]["pairs"])
     for pair, five in pairs.items():
         known = EXPECTED[case]["pairs"]["-".join(pair)][ORACLE_NAMES[measure]]
-        found = span_agreement(measure, five[NAMES.index(measure)])
+        found = span_f1(measure, five[NAMES.index(measure)])
         sums = five[NAMES.index(measure)]
         counted = (found.true_positives, sums.first, sums.second)
         assert counted == (known["tp"], known["n_a"], known["n_b"])
@@ -80,7 +80,7 @@ def test_known_pairs(case: str, measure: str) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_known_averages(case: str, measure: str) -> None:
     known = EXPECTED[case]["pairwise_average"][ORACLE_NAMES[measure]]
-    found = pooled_agreement(loaded(case))[NAMES.index(measure)]
+    found = pooled_span_agreement(loaded(case))[NAMES.index(measure)]
     assert found.measure == measure
     assert found.value == pytest.approx(known["micro_pooled_f1"], abs=CLOSE)
     assert found.macro == pytest.approx(known["macro_mean_f1"], abs=CLOSE)
@@ -111,9 +111,9 @@ def plain(first: list[Span], second: list[Span]) -> list[tuple[int, int, int]]:
 @given(answer, answer)
 def test_a_pair_by_plain_counting(first: list[Span], second: list[Span]) -> None:
     one, other = Marked(first), Marked(second)
-    counted = list(zip(in_common(one, other).numbers, one.numbers, other.numbers, strict=True))
+    counted = list(zip(common_spans(one, other).numbers, one.numbers, other.numbers, strict=True))
     assert counted == plain(first, second)
-    assert in_common(other, one).numbers == in_common(one, other).numbers
+    assert common_spans(other, one).numbers == common_spans(one, other).numbers
 
 
 @given(st.lists(answers, max_size=4))
@@ -130,7 +130,7 @@ def test_a_project_by_plain_counting(given_documents: Documents) -> None:
         pair: [[sums.true_positives, sums.first, sums.second] for sums in five]
         for pair, five in counted.pairs.items()
     } == pairs
-    for n, figure in enumerate(pooled_agreement(counted)):
+    for n, figure in enumerate(pooled_span_agreement(counted)):
         tp, first, second = (sum(sums[n][k] for sums in pairs.values()) for k in range(3))
         values = [2 * a / (b + c) for a, b, c in (sums[n] for sums in pairs.values()) if b + c]
         assert figure.true_positives == tp
@@ -196,7 +196,9 @@ def test_f1_does_not_depend_on_who_is_the_reference(given_documents: Documents) 
         for document in given_documents
     ]
     for one, other in zip(
-        pooled_agreement(tally(given_documents)), pooled_agreement(tally(turned)), strict=True
+        pooled_span_agreement(tally(given_documents)),
+        pooled_span_agreement(tally(turned)),
+        strict=True,
     ):
         assert other.value == one.value
         assert (other.precision, other.recall) == (one.recall, one.precision)
@@ -252,7 +254,7 @@ def test_long_spans_cost_no_more_than_short_ones() -> None:
     ],
 )
 def test_what_is_undefined_says_why(given_documents: Documents, reason: str) -> None:
-    for figure in pooled_agreement(tally(given_documents)):
+    for figure in pooled_span_agreement(tally(given_documents)):
         told = figure.to_dict()
         assert told.pop("undefined") == reason
         assert told.pop("confidence") == 0.95
@@ -276,7 +278,7 @@ def test_a_pair_that_marked_nothing_is_not_in_the_mean_of_pairs() -> None:
 
 def test_a_confidence_that_is_none_is_refused() -> None:
     with pytest.raises(InvalidOption):
-        pooled_agreement(SpanTally(), 1.5)
+        pooled_span_agreement(SpanTally(), 1.5)
     with pytest.raises(InvalidOption):
         span_rates(SpanTally(), [], 0)
 
@@ -306,10 +308,10 @@ def crowd(number: int, seed: int = 1) -> Documents:
 @pytest.mark.parametrize("number", [100, 200])
 def test_errors_are_those_of_leaving_one_document_out(number: int) -> None:
     given_documents = crowd(number)
-    figures = pooled_agreement(tally(given_documents))
+    figures = pooled_span_agreement(tally(given_documents))
     left_out: list[list[float]] = [[] for _ in NAMES]
     for n in range(number):
-        rest = pooled_agreement(tally(given_documents[:n] + given_documents[n + 1 :]))
+        rest = pooled_span_agreement(tally(given_documents[:n] + given_documents[n + 1 :]))
         for values, figure in zip(left_out, rest, strict=True):
             assert figure.value is not None
             values.append(figure.value)
@@ -324,8 +326,8 @@ def test_pairs_on_one_document_are_not_independent() -> None:
     two = [{"A": d["A"], "B": d["B"]} for d in crowd(60)]
     three = [{**d, "C": d["B"]} for d in two]
     counted = tally(three)
-    alone = span_agreement("span_f1_exact", tally(two).pooled[0])
-    again = span_agreement("span_f1_exact", counted.pooled[0], pairs=3)
+    alone = span_f1("span_f1_exact", tally(two).pooled[0])
+    again = span_f1("span_f1_exact", counted.pooled[0], pairs=3)
     assert again.standard_error is not None
     assert alone.standard_error is not None
     assert again.standard_error > 0.6 * alone.standard_error

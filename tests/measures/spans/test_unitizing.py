@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tracker.core.errors import InvalidOption
 from tracker.measures.spans.overlap import Interval
-from tracker.measures.spans.span_sets import Span, mark
+from tracker.measures.spans.span_sets import Span, mark_span_sets
 from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
 
 Documents = list[tuple[dict[str, list[Span]], int | None]]
@@ -20,7 +20,7 @@ LENGTH = 14
 def tally(documents: Documents) -> UnitTally:
     made = UnitTally()
     for answers, length in documents:
-        made.add(mark(answers), length)
+        made.add(mark_span_sets(answers), length)
     return made
 
 

@@ -19,8 +19,8 @@ from sqlalchemy import Connection
 
 from tests.helpers import csv_text
 from tracker.core import clock
-from tracker.imports.column_roles import parse_map
-from tracker.imports.loader import ImportResult, load
+from tracker.imports.column_roles import parse_column_roles
+from tracker.imports.loader import ImportResult, load_import
 from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.imports.undo import undo_import
 from tracker.projects.annotator_merge import merge_annotators, split_annotator
@@ -215,7 +215,7 @@ def load_files(
             unlike = 10 * number + place
             rows += [[item, name, pass_, moment, one, unlike] for one in sorted(labels) or [""]]
         sources.append(SourceFile(STDIN, io.BytesIO(csv_text(rows).encode())))
-    return load(connection, project, sources, parse_map([]))
+    return load_import(connection, project, sources, parse_column_roles([]))
 
 
 # -- what is done --------------------------------------------------------------------------

@@ -28,12 +28,19 @@ from tests.storage.as_of.plain import (
     moments,
     steps,
 )
-from tracker.export import LABEL_COLUMNS, standing_labels
+from tracker.export import LABEL_COLUMNS, exported_labels
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import merge_annotators
-from tracker.projects.annotators import add_alias, list_annotators, set_kind
+from tracker.projects.annotators import add_annotator_alias, list_annotators, set_annotator_kind
 from tracker.projects.project import ProjectInfo, find_project
-from tracker.storage.as_of import NOW, Moment, as_it_was, moment_of, only_items, some_items
+from tracker.storage.as_of import (
+    NOW,
+    Moment,
+    as_it_was,
+    moment_as_of,
+    shadow_item_ids,
+    shadow_tables_of_items,
+)
 from tracker.storage.schema import Label
 
 Look = tuple[float | None, float | None]  # as of, known at: seconds into the script
@@ -49,14 +56,14 @@ def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step], looks: lis
         assert standing(connection, project) == plain.stood()
         for as_of, known_at in [(None, plain.changes), *looks]:
             clocks = [None if moment is None else at(moment) for moment in (as_of, known_at)]
-            moment = moment_of(connection, project.id, *clocks)
+            moment = moment_as_of(connection, project.id, *clocks)
             then = plain.stood(as_of, known_at)
             with as_it_was(connection, project.id, moment):
                 assert standing(connection, project) == then
         of_item = {answer: labels for answer, labels in then.items() if answer[0] == "j"}
         with (
-            some_items(connection, [2]) as items,
-            only_items(connection, project.id, moment, items),
+            shadow_item_ids(connection, [2]) as items,
+            shadow_tables_of_items(connection, project.id, moment, items),
         ):
             assert standing(connection, project) == of_item
         assert standing(connection, project) == plain.stood()
@@ -124,7 +131,7 @@ def twice(ledger: Ledger, write: Write) -> Ledger:
 
 
 def seen(connection: Connection, project: ProjectInfo) -> list[str]:
-    return sorted("".join(row[1:3]) for row in standing_labels(connection, project))
+    return sorted("".join(row[1:3]) for row in exported_labels(connection, project))
 
 
 def temporary_tables(connection: Connection) -> int:
@@ -153,8 +160,8 @@ def test_nothing_is_left_of_a_look_back(twice: Ledger) -> None:
             with as_it_was(connection, project.id, moment):
                 assert temporary_tables(connection) > 1
             with (
-                some_items(connection, [1]) as items,
-                only_items(connection, project.id, moment, items),
+                shadow_item_ids(connection, [1]) as items,
+                shadow_tables_of_items(connection, project.id, moment, items),
             ):
                 assert temporary_tables(connection) > 1
             assert temporary_tables(connection) == 0
@@ -218,8 +225,8 @@ def test_a_look_back_takes_as_many_statements_whatever_there_is(
             ledger.import_file(write(text), name)
         with ledger.writing(name) as (connection, project):
             for a in people[::9]:
-                set_kind(connection, project, f"A{a}", "model")
-                set_kind(connection, project, f"A{a}", "human")
+                set_annotator_kind(connection, project, f"A{a}", "model")
+                set_annotator_kind(connection, project, f"A{a}", "human")
                 merge_annotators(connection, project, f"A{a}", "B")
         with ledger.reading(name) as (connection, project):
             for moment in (Moment(through=2), Moment(10**18), Moment(10**18, 2, 10**18)):
@@ -238,7 +245,7 @@ def test_of_one_answer_under_two_names_of_a_file_one_stands_now_and_then(
 ) -> None:
     ledger.import_file(write(HEADER + "i,A,x"), "p", options=SEVERAL)
     with ledger.writing("p") as (connection, project):
-        add_alias(connection, project, "A", "Ada")
+        add_annotator_alias(connection, project, "A", "Ada")
     ledger.import_file(write(HEADER + "i,A,y\n i,Ada,z"), "p")
     with ledger.reading("p") as (connection, project):
         assert seen(connection, project) == ["Az"]
@@ -255,5 +262,5 @@ def test_of_repetitions_at_the_same_time_the_last_stands_now_and_then(
     assert standing_frame(ledger, "p", "seconds") == [(9,)]
     with ledger.reading("p") as (connection, project):
         with as_it_was(connection, project.id, Moment(through=3)):
-            rows = list(standing_labels(connection, project))
+            rows = list(exported_labels(connection, project))
         assert [row[LABEL_COLUMNS.index("seconds")] for row in rows] == [9]

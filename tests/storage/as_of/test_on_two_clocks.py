@@ -16,14 +16,14 @@ from tracker.agreement import Query, assess
 from tracker.audit import AuditQuery, audit_project
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
-from tracker.export import standing_labels
+from tracker.export import exported_labels
 from tracker.flags import count_flags, list_flags
 from tracker.imports.undo import list_imports
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
-from tracker.projects.annotators import list_annotators, rename_annotator, set_kind
+from tracker.projects.annotators import list_annotators, rename_annotator, set_annotator_kind
 from tracker.projects.project import ProjectOptions
-from tracker.queries import Selecting, filter_of
+from tracker.queries import Selecting, make_answer_filter
 from tracker.status import project_status
 
 Write = Callable[..., Path]
@@ -51,14 +51,14 @@ def answers(*rows: str) -> str:
 
 def everything(ledger: Ledger, project: str = "p", **then: Unpack[Selecting]) -> dict[str, Any]:
     """All that is told of a project, but for what says which state it was."""
-    choice = filter_of(**then)
+    choice = make_answer_filter(**then)
     with ledger.reading(project, choice) as (connection, found):
         told = {
             "agreement": assess(connection, found, Query(filter=choice)).to_dict(),
             "audit": audit_project(connection, found, AuditQuery(filter=choice)).to_dict(),
             "status": project_status(connection, found).to_dict(),
         }
-        labels = list(standing_labels(connection, found, choice=choice))
+        labels = list(exported_labels(connection, found, choice=choice))
     for one in told.values():
         for name in ("project", "selection", "as_of"):
             one.pop(name, None)
@@ -83,9 +83,9 @@ def test_what_was_told_at_each_change_is_told_of_it_later(
         lambda: numbers.append(take("iAx", "iBx", "iCy", "jAx", "jBy", "jCy0.2")),
         lambda: numbers.append(take("iAy", "jCx0.1", "kAz", "kBz", "kCz")),
         lambda: record(ledger, Seen(1), Seen(2, kind="drift", category=None)),
-        lambda: people(set_kind, "C", "model"),
+        lambda: people(set_annotator_kind, "C", "model"),
         lambda: undo(ledger, numbers[0]),
-        lambda: people(set_kind, "C", "human"),
+        lambda: people(set_annotator_kind, "C", "human"),
         lambda: acted(ledger, "dismiss", 1),
         lambda: people(merge_annotators, "A", "B"),
         lambda: numbers.append(take("iAz", "jBz")),
@@ -135,7 +135,7 @@ def test_imports_are_listed_as_they_were_known(ledger: Ledger, write: Write, now
     undo(ledger, number)
 
     def listed(**then: Any) -> list[bool]:
-        with ledger.reading("p", filter_of(**then)) as (connection, project):
+        with ledger.reading("p", make_answer_filter(**then)) as (connection, project):
             return [one.undone_at is not None for one in list_imports(connection, project.id)]
 
     assert listed() == [False, True]
@@ -154,11 +154,11 @@ def test_annotators_are_of_the_kinds_that_were_known(
     for second, kind in ((2, "model"), (3, "reference"), (4, "human")):
         now.moment = at(second)
         with ledger.writing("p") as (connection, project):
-            set_kind(connection, project, "A", kind)
+            set_annotator_kind(connection, project, "A", kind)
     now.moment = at(5)
     found = {}
     for second in (1.5, 2.5, 3.5, 4.5):
-        choice = filter_of(known_at=when(second))
+        choice = make_answer_filter(known_at=when(second))
         with ledger.reading("p", choice) as (connection, project):
             kind = list_annotators(connection, project)[0].kind
         counts = ledger.agreement("p", known_at=when(second)).counts
@@ -179,7 +179,7 @@ def test_findings_are_those_that_were_known(ledger: Ledger, write: Write, now: C
     def known(second: float) -> tuple[int, dict[int, str], int]:
         """Those that stand, the state of each, and the annotators without one."""
         then = Selecting(known_at=when(second))
-        with ledger.reading("p", filter_of(**then)) as (connection, project):
+        with ledger.reading("p", make_answer_filter(**then)) as (connection, project):
             rows = [one.values for one in list_flags(connection, project)]
             listed = {row["flag"]: row["state"] for row in rows}
             stand = count_flags(connection, project)
@@ -314,7 +314,9 @@ def test_the_future_is_refused_and_today_is_now(
     now.moment = at(1)
     sqlite_ledger.import_file(write(answers("iAx", "iBx0.5")), "p")
     today = when(1)[:10]
-    assert filter_of(as_of=today, known_at=today) == filter_of(as_of=when(1), known_at=when(1))
+    assert make_answer_filter(as_of=today, known_at=today) == make_answer_filter(
+        as_of=when(1), known_at=when(1)
+    )
     assert standing(sqlite_ledger) == [("i", "A", "x"), ("i", "B", "x")]
     for option in ("as_of", "known_at"):
         for moment in (when(2), "2999-01-01", "now and then"):

@@ -8,10 +8,10 @@ from pathlib import Path
 from tests.flags.found import Seen, acted, record
 from tests.helpers import undo
 from tracker.ledger import Ledger
-from tracker.projects.annotators import add_alias
+from tracker.projects.annotators import add_annotator_alias
 from tracker.projects.notes import add_note
 from tracker.projects.project import ProjectOptions
-from tracker.snapshots.prune import parse_keep, prune
+from tracker.snapshots.prune import parse_prune_keep, prune_snapshots
 
 ROWS = """item,annotator,category,labeled_at,seconds,lang
  i,A,x,2026-01-01,1.5,nl
@@ -32,8 +32,8 @@ def furnished(ledger: Ledger, write: Callable[..., Path]) -> None:
     acted(ledger, "dismiss", 1)
     ledger.snapshot("p")
     with ledger.writing("p") as (connection, project):
-        add_alias(connection, project, "A", "Anna")
+        add_annotator_alias(connection, project, "A", "Anna")
         add_note(connection, project, "guideline v2")
     ledger.snapshot("p")
     with ledger.writing("p") as (connection, project):
-        prune(connection, project, parse_keep("last:1"))
+        prune_snapshots(connection, project, parse_prune_keep("last:1"))

@@ -13,7 +13,7 @@ from tests.snapshots.scripts import tampering
 from tests.storage.seals.furnished import furnished
 from tracker.ledger import Ledger
 from tracker.projects.project import find_project
-from tracker.snapshots.verify import Verified, verify
+from tracker.snapshots.verify import Verified, verify_snapshots
 from tracker.storage.seals.verify import verify_seals
 
 Write = Callable[..., Path]
@@ -107,7 +107,7 @@ def tampered(ledger: Ledger, *statements: str) -> Verified:
         tampering(connection)
         changed = [connection.execute(text(statement)).rowcount for statement in statements]
         assert changed[-1]
-        return verify(connection, find_project(connection, "p"))
+        return verify_snapshots(connection, find_project(connection, "p"))
 
 
 @pytest.mark.parametrize("part", TAMPERED)

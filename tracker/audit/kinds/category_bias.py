@@ -16,15 +16,15 @@ from tracker.audit.kind import (
     Effect,
     Finding,
     Kind,
+    example_category_use,
+    examples_for_kind,
     severity_of_odds,
-    shown_by,
     usage_finding,
-    use_of_category,
 )
-from tracker.audit.opinions import of_use
+from tracker.audit.opinions import opinion_of_use
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Usage
-from tracker.audit.statistics.marginal_homogeneity import Margins, margins
+from tracker.audit.statistics.marginal_homogeneity import Margins, marginal_homogeneity_margins
 from tracker.audit.thresholds import Threshold
 
 NAME = "category_bias"
@@ -36,23 +36,26 @@ LOOK_INFORMATIVE = 3
 """Informative items below which a bias is not even called insufficient."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator and category on their shared items, or items with a truth."""
-    gold = {annotator: margins(counts) for annotator, counts in (evidence.gold or {}).items()}
+    gold = {
+        annotator: marginal_homogeneity_margins(counts)
+        for annotator, counts in (evidence.gold or {}).items()
+    }
     tested = set()
     for usage in evidence.usages:
         known = gold.get(usage.annotator, {})
         if usage.informative < MINIMUM_INFORMATIVE and _tells(known.get(usage.category)):
             continue
         tested.add((usage.annotator, usage.category))
-        yield bias_finding(usage, evidence, known.get(usage.category))
+        yield category_bias_finding(usage, evidence, known.get(usage.category))
     for annotator, known in gold.items():
         for category, margin in known.items():
             if (annotator, category) not in tested and _tells(margin):
                 yield _on_gold(annotator, category, margin, evidence)
 
 
-def bias_finding(usage: Usage, evidence: Evidence, gold: Margins | None = None) -> Finding:
+def category_bias_finding(usage: Usage, evidence: Evidence, gold: Margins | None = None) -> Finding:
     """The finding about one annotator and category.
 
     With fewer informative items than a test needs, a ratio beyond 2-fold is the rule rather than
@@ -120,20 +123,20 @@ def _worth_saying(usage: Usage, alpha: float) -> bool:
     )
 
 
-def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+def confirm_category_bias(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask for the same odds against the consensus; a finding against the truth is confirmed."""
     if finding.details.get("against") == "gold":
         figures = finding.observed, finding.expected, finding.effect.value, finding.p_value
         return Opinion(*figures, holds=True)
-    return of_use(finding, consensus, evidence.floor(ODDS_RATIO))
+    return opinion_of_use(finding, consensus, evidence.floor(ODDS_RATIO))
 
 
 CATEGORY_BIAS = Kind(
     NAME,
     frozenset({"yardstick"}),
-    find,
+    findings_of_kind,
     ODDS_RATIO,
     spoils=True,
-    confirm=confirm,
-    examples=shown_by(use_of_category),
+    confirm=confirm_category_bias,
+    examples=examples_for_kind(example_category_use),
 )

@@ -15,11 +15,11 @@ from tracker.audit.kind import (
     MINIMUM_INFORMATIVE,
     Finding,
     Kind,
-    shown_by,
+    example_category_use,
+    examples_for_kind,
     usage_finding,
-    use_of_category,
 )
-from tracker.audit.opinions import of_use
+from tracker.audit.opinions import opinion_of_use
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Usage
 from tracker.audit.thresholds import Threshold
@@ -37,7 +37,7 @@ MISSED_ANSWERS = 1.0
 been expected to hold at least so many of another category."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator and category on their shared items."""
     share = evidence.floor(SHARE)
     for usage in evidence.usages:
@@ -56,18 +56,18 @@ def _worth_saying(usage: Usage) -> bool:
     return usage.n >= MINIMUM_ANSWERS and usage.n - usage.peers >= MISSED_ANSWERS
 
 
-def confirm(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
+def confirm_constant_category(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
     """Ask for the same odds against the consensus."""
-    return of_use(finding, consensus, MINIMUM_ODDS_RATIO)
+    return opinion_of_use(finding, consensus, MINIMUM_ODDS_RATIO)
 
 
 CONSTANT_CATEGORY = Kind(
     NAME,
     frozenset({"shared"}),
-    find,
+    findings_of_kind,
     SHARE,
     spoils=True,
-    confirm=confirm,
+    confirm=confirm_constant_category,
     explains=frozenset({"low_agreement", "random_answers", "severity_bias"}),
-    examples=shown_by(use_of_category),
+    examples=examples_for_kind(example_category_use),
 )

@@ -28,16 +28,16 @@ from tracker.audit.kind import (
     Flag,
     Kind,
     Points,
-    disagreement,
+    example_disagreement,
+    examples_for_kind,
     severity_of_size,
-    shown_by,
 )
-from tracker.audit.opinions import of_pair
+from tracker.audit.opinions import opinion_of_pair
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.fdr import benjamini_hochberg
 from tracker.audit.statistics.majority import majority_of_others
 from tracker.audit.statistics.pair_dependence import BoolArray
-from tracker.audit.statistics.poisson_binomial import binomial, probability
+from tracker.audit.statistics.poisson_binomial import binomial, clamped_tail_probability
 from tracker.audit.thresholds import Threshold
 from tracker.core.audit_tallies import DIFFERENT, MINORITY, SharedItems
 from tracker.core.tallies import (
@@ -45,8 +45,8 @@ from tracker.core.tallies import (
     FloatArray,
     IntArray,
     Pattern,
-    all_answers,
-    answers_in,
+    answers_in_pattern,
+    answers_of_tallies,
     chance_of_sharing,
     is_minority,
     minority_answers,
@@ -70,7 +70,7 @@ others share many answers, but few against most of the others."""
 MEDIUM_RATIO, HIGH_RATIO = 3.0, 5.0
 
 
-def find(evidence: Evidence) -> Iterator[Finding | float]:
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding | float]:
     """One finding per pair with enough shared items that stands out; of the others, the p-value.
 
     There may be a hundred thousand pairs.
@@ -78,11 +78,11 @@ def find(evidence: Evidence) -> Iterator[Finding | float]:
     pairs = evidence.pairs
     if pairs is None or not pairs.pairs:
         return
-    minority, alike = of_minority(pairs), of_all(pairs)
+    minority, alike = copying_in_minority_answers(pairs), copying_in_all_answers(pairs)
     p_values = _both(minority.bounds(), alike.bounds())
     q_values = np.array(benjamini_hochberg(p_values.tolist()))
     standing = np.flatnonzero(q_values <= evidence.alpha)
-    known = habits(evidence) if len(standing) else {}
+    known = copying_habits(evidence) if len(standing) else {}
     patterns = _patterns(pairs, standing) if len(standing) else {}
     plain = p_values > evidence.alpha
     yield from p_values[plain].tolist()
@@ -161,21 +161,21 @@ class Shared:
         for pattern, number in sorted(met.items()):
             answers = set(self.which(pattern))
             if chance_of_sharing(pattern, answers) < 1:
-                chance = joint_chance(first, second, pattern, answers)
+                chance = joint_copying_chance(first, second, pattern, answers)
                 expected += number * chance
                 total = np.convolve(total, binomial(number, chance))
         tail = float(total[int(self.seen[place]) :].sum())
-        return expected, probability(tail)
+        return expected, clamped_tail_probability(tail)
 
 
-def of_minority(pairs: SharedItems) -> Shared:
+def copying_in_minority_answers(pairs: SharedItems) -> Shared:
     """Return what is shared of the answers that most of the others did not give."""
     return Shared(pairs, minority_answers, pairs.minority, pairs.given == MINORITY)
 
 
-def of_all(pairs: SharedItems) -> Shared:
+def copying_in_all_answers(pairs: SharedItems) -> Shared:
     """Return what is shared of all answers."""
-    return Shared(pairs, all_answers, pairs.alike, pairs.given != DIFFERENT)
+    return Shared(pairs, answers_of_tallies, pairs.alike, pairs.given != DIFFERENT)
 
 
 def _finding(
@@ -216,23 +216,23 @@ def _finding(
     )
 
 
-def confirm(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
+def confirm_copying(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
     """Ask whether both agree more than their errors and the items explain."""
-    return of_pair(finding, consensus)
+    return opinion_of_pair(finding, consensus)
 
 
-def against_most(flag: Flag, own: Answer, pattern: Pattern, points: Points) -> float:
+def copying_against_most(flag: Flag, own: Answer, pattern: Pattern, points: Points) -> float:
     """Return the disagreement of an answer that fewer than half of the others gave."""
-    return disagreement(flag, own, pattern, points) if is_minority(own, pattern) else 0.0
+    return example_disagreement(flag, own, pattern, points) if is_minority(own, pattern) else 0.0
 
 
 COPYING = Kind(
     NAME,
     frozenset({"pairs"}),
-    find,
+    findings_of_kind,
     RATIO,
-    confirm=confirm,
-    examples=shown_by(against_most),
+    confirm=confirm_copying,
+    examples=examples_for_kind(copying_against_most),
 )
 
 
@@ -259,7 +259,7 @@ class Habits:
         return product
 
 
-def habits(evidence: Evidence) -> dict[int, Habits]:
+def copying_habits(evidence: Evidence) -> dict[int, Habits]:
     """The habits of every annotator in the tallies."""
     leanings: dict[int, dict[int, float]] = {}
     for usage in evidence.usages:
@@ -269,7 +269,7 @@ def habits(evidence: Evidence) -> dict[int, Habits]:
     met, place = entries.met
     more, less = np.zeros(len(met)), np.zeros(len(met))
     for row, (own, pattern) in enumerate(met):
-        size = answers_in(pattern)
+        size = answers_in_pattern(pattern)
         for truth, share in majority_of_others(own, pattern).items():
             held = dict(pattern)[truth]
             if own == truth:
@@ -283,7 +283,7 @@ def habits(evidence: Evidence) -> dict[int, Habits]:
     }
 
 
-def joint_chance(
+def joint_copying_chance(
     first: Habits, second: Habits, pattern: Pattern, answers: Collection[Answer]
 ) -> float:
     """Probability that these two, among an item's annotators, share one of some answers.

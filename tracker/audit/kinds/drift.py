@@ -14,14 +14,14 @@ import numpy as np
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
-from tracker.audit.opinions import of_fall
+from tracker.audit.opinions import opinion_of_fall
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.cochran_armitage import Fall, fall_over
-from tracker.audit.statistics.peer_agreement import agreement_draws
+from tracker.audit.statistics.cochran_armitage import Fall, cochran_armitage_fall
+from tracker.audit.statistics.peer_agreement import peer_agreement_draws
 from tracker.audit.thresholds import Threshold
 from tracker.core.audit_tallies import Blocks
-from tracker.core.clock import iso, parse_labelled_at
-from tracker.core.tallies import FloatArray, Pattern, answers_in
+from tracker.core.clock import iso, parse_timestamp
+from tracker.core.tallies import FloatArray, Pattern, answers_in_pattern
 
 NAME = "drift"
 
@@ -49,7 +49,7 @@ class _Course:
         return int(self.answers.sum())
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator whose answers have times."""
     chances = _chances(evidence)
     for annotator, blocks in (evidence.blocks or {}).items():
@@ -57,7 +57,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             continue
         agreement, accuracy = _courses(blocks, chances)
         course = accuracy if accuracy.informative > agreement.informative else agreement
-        fall = fall_over(course.answers, course.total, course.squares)
+        fall = cochran_armitage_fall(course.answers, course.total, course.squares)
         if fall is not None:
             yield _finding(annotator, course, fall, blocks, evidence.floor(FALL))
 
@@ -98,10 +98,10 @@ def _chances(evidence: Evidence) -> dict[Pattern, tuple[float, bool]]:
             pattern
             for blocks in (evidence.blocks or {}).values()
             for _, _, pattern, _ in blocks.counts
-            if answers_in(pattern) > 1
+            if answers_in_pattern(pattern) > 1
         )
     )
-    draws = agreement_draws(patterns)
+    draws = peer_agreement_draws(patterns)
     varies = (draws.variance > 0).tolist() if patterns else []
     mean = draws.mean.tolist() if patterns else []
     return {p: (m, bool(v)) for p, m, v in zip(patterns, mean, varies, strict=True)}
@@ -116,7 +116,7 @@ def _courses(blocks: Blocks, chances: dict[Pattern, tuple[float, bool]]) -> tupl
             accuracy[:, block] += items * np.array([1.0, right, right, 0.0])
         expected, varies = chances.get(pattern, (0.0, False))
         if varies:
-            size = answers_in(pattern)
+            size = answers_in_pattern(pattern)
             # Above the others' agreement with each other: own answer out, n / (n - 2) times more.
             share = (dict(pattern)[own] - 1) / (size - 1)
             above = (share - expected) * size / (size - 2)
@@ -127,18 +127,18 @@ def _courses(blocks: Blocks, chances: dict[Pattern, tuple[float, bool]]) -> tupl
     )
 
 
-def falls_since(findings: Iterable[Finding]) -> dict[int, int]:
+def drift_falls_since(findings: Iterable[Finding]) -> dict[int, int]:
     """Return the moment from which each annotator's answers fell, in microseconds since 1970."""
     return {
-        finding.annotator: parse_labelled_at(str(finding.details["since"]))
+        finding.annotator: parse_timestamp(str(finding.details["since"]))
         for finding in findings
         if "since" in finding.details
     }
 
 
-def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+def confirm_drift(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask for the same fall of right answers since then."""
-    return of_fall(finding, consensus, evidence.floor(FALL))
+    return opinion_of_fall(finding, consensus, evidence.floor(FALL))
 
 
-DRIFT = Kind(NAME, frozenset({"blocks"}), find, FALL, confirm=confirm)
+DRIFT = Kind(NAME, frozenset({"blocks"}), findings_of_kind, FALL, confirm=confirm_drift)

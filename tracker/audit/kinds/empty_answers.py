@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Finding, Kind, usage_finding
-from tracker.audit.statistics.mantel_haenszel import usage_of_chances
+from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_of_chances
 from tracker.audit.thresholds import Threshold
 
 NAME = "empty_answers"
@@ -19,10 +19,10 @@ ODDS_RATIO = Threshold("empty_odds_ratio", 2.0, 1.0, 1e6)
 """Odds against the co-annotators', at least, for a flag."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator who saw an item that others saw too."""
     for annotator, counts in (evidence.skips or {}).items():
-        usage = usage_of_chances(
+        usage = mantel_haenszel_of_chances(
             annotator,
             0,
             ((int(empty), held, size, items) for (empty, held, size), items in counts.items()),
@@ -41,4 +41,4 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         yield replace(found, category=None)
 
 
-EMPTY_ANSWERS = Kind(NAME, frozenset({"skips"}), find, ODDS_RATIO)
+EMPTY_ANSWERS = Kind(NAME, frozenset({"skips"}), findings_of_kind, ODDS_RATIO)

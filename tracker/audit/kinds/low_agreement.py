@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_gap
-from tracker.audit.opinions import of_accuracy
+from tracker.audit.opinions import opinion_of_accuracy
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.peer_agreement import Alignment
 from tracker.audit.thresholds import Threshold
@@ -21,7 +21,7 @@ GAP = Threshold("agreement_gap", 0.1)
 """By how much less the co-annotators are agreed with, at least, for a flag."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator with a shared item."""
     for alignment in evidence.alignments.values():
         gap = -(alignment.gap or 0.0)
@@ -48,9 +48,11 @@ def _finding(alignment: Alignment, tested: bool, notable: bool, gap: float) -> F
     )
 
 
-def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+def confirm_low_agreement(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask whether the annotator is right less often than a typical one, by as much."""
-    return of_accuracy(finding, consensus, evidence.floor(GAP))
+    return opinion_of_accuracy(finding, consensus, evidence.floor(GAP))
 
 
-LOW_AGREEMENT = Kind(NAME, frozenset({"shared"}), find, GAP, spoils=True, confirm=confirm)
+LOW_AGREEMENT = Kind(
+    NAME, frozenset({"shared"}), findings_of_kind, GAP, spoils=True, confirm=confirm_low_agreement
+)

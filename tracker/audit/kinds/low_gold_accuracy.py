@@ -21,11 +21,11 @@ from tracker.audit.kind import (
     Kind,
     severity_of_gap,
 )
-from tracker.audit.statistics.mantel_haenszel import usage_of_chances
-from tracker.audit.statistics.stratified import Pool, Stratum, clopper_pearson, pooled
+from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_of_chances
+from tracker.audit.statistics.stratified import Pool, Stratum, clopper_pearson, pool_strata
 from tracker.audit.thresholds import Threshold
 from tracker.core.audit_tallies import GoldTallies
-from tracker.core.tallies import Answer, Pattern, answers_in
+from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 
 NAME = "low_gold_accuracy"
 
@@ -33,18 +33,18 @@ GAP = Threshold("accuracy_gap", 0.1)
 """By how much the share of right answers is below the others', at least, for a flag."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator with an answer to an item that has a truth."""
     gold = evidence.gold or {}
     totals = _right_by_truth(gold)
     for annotator, counts in gold.items():
         n = sum(counts.values())
         right = sum(items for (truth, own, _), items in counts.items() if truth == own)
-        usage = usage_of_chances(
+        usage = mantel_haenszel_of_chances(
             annotator,
             0,
             (
-                (int(truth == own), dict(pattern).get(truth, 0), answers_in(pattern), items)
+                (int(truth == own), dict(pattern).get(truth, 0), answers_in_pattern(pattern), items)
                 for (truth, own, pattern), items in counts.items()
             ),
         )
@@ -99,19 +99,21 @@ def _of_all(
         strata.append(
             Stratum(right, answers, sum(r for r, _ in everyone), sum(n for _, n in everyone))
         )
-    return pooled(strata)
+    return pool_strata(strata)
 
 
-def wrong(flag: Flag, evidence: Evidence) -> Iterator[Example]:
+def wrong_gold_answers(flag: Flag, evidence: Evidence) -> Iterator[Example]:
     """Yield the wrong answers, the more telling the more of the others were right."""
     best: dict[tuple[Answer, Pattern], tuple[float, int]] = {}
     for (truth, own, pattern), items in (evidence.gold or {}).get(flag.annotator, {}).items():
         if own != truth:
-            share = dict(pattern).get(truth, 0) / answers_in(pattern)
+            share = dict(pattern).get(truth, 0) / answers_in_pattern(pattern)
             score, number = best.get((own, pattern), (0.0, 0))
             best[own, pattern] = (max(score, share + 1e-9), number + items)
     for key, (score, number) in best.items():
         yield score, key, number
 
 
-LOW_GOLD_ACCURACY = Kind(NAME, frozenset({"gold"}), find, GAP, examples=wrong)
+LOW_GOLD_ACCURACY = Kind(
+    NAME, frozenset({"gold"}), findings_of_kind, GAP, examples=wrong_gold_answers
+)

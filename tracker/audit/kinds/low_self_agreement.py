@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_gap
-from tracker.audit.statistics.stratified import Stratum, clopper_pearson, pooled
+from tracker.audit.statistics.stratified import Stratum, clopper_pearson, pool_strata
 from tracker.audit.thresholds import Threshold
-from tracker.core.tallies import Pattern, answers_in
+from tracker.core.tallies import Pattern, answers_in_pattern
 
 NAME = "low_self_agreement"
 
@@ -22,7 +22,7 @@ GAP = Threshold("repeat_gap", 0.1)
 """By how much the share of answers repeated is below the others', at least, for a flag."""
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator who answered an item again."""
     strata: dict[int, dict[str, tuple[int, int]]] = {}
     everyone: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
@@ -34,7 +34,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
                 same, number = table.get(stratum, (0, 0))
                 table[stratum] = (same + times * (earlier == later), number + times)
     for annotator, mine in strata.items():
-        pool = pooled(Stratum(*mine[name], *everyone[name]) for name in sorted(mine))
+        pool = pool_strata(Stratum(*mine[name], *everyone[name]) for name in sorted(mine))
         tested = pool is not None and pool.trials >= MINIMUM_INFORMATIVE
         n = sum(number for _, number in mine.values())
         same = sum(number for number, _ in mine.values())
@@ -59,11 +59,11 @@ def find(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _contested(pattern: Pattern) -> str:
-    size = answers_in(pattern)
+    size = answers_in_pattern(pattern)
     if size < 2:
         return "alone"
     most = max(count for _, count in pattern)
     return "all" if most == size else "most" if 2 * most > size else "few"
 
 
-LOW_SELF_AGREEMENT = Kind(NAME, frozenset({"repeats"}), find, GAP, rows="changed")
+LOW_SELF_AGREEMENT = Kind(NAME, frozenset({"repeats"}), findings_of_kind, GAP, rows="changed")

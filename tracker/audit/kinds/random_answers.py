@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_ANSWERS, MINIMUM_INFORMATIVE, Effect, Finding, Kind
 from tracker.audit.kinds.low_agreement import GAP
-from tracker.audit.opinions import of_accuracy
+from tracker.audit.opinions import opinion_of_accuracy
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.majority import spammer_scores
 from tracker.audit.thresholds import Threshold
@@ -29,7 +29,7 @@ _HIGH = 0.25  # of the others' score; a bound below it is nobody's who is right 
 _SURE = 2.3263478740408408  # of one of 99 %
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator whose score and whose co-annotators' score are defined."""
     counts = evidence.majorities
     scores = spammer_scores(counts)
@@ -61,17 +61,17 @@ def find(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+def confirm_random_answers(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask whether the annotator is right less often than a typical one, by as much."""
-    return of_accuracy(finding, consensus, evidence.floor(GAP))
+    return opinion_of_accuracy(finding, consensus, evidence.floor(GAP))
 
 
 RANDOM_ANSWERS = Kind(
     NAME,
     frozenset({"shared"}),
-    find,
+    findings_of_kind,
     INFORMATION,
     spoils=True,
-    confirm=confirm,
+    confirm=confirm_random_answers,
     explains=frozenset({"low_agreement", "severity_bias"}),
 )

@@ -21,15 +21,19 @@ from tracker.audit.kind import (
     Flag,
     Kind,
     Points,
+    examples_for_kind,
     severity_of_size,
-    shown_by,
 )
-from tracker.audit.opinions import of_points
+from tracker.audit.opinions import opinion_of_points
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.exchangeability import Draws, draws_of, sum_tails
+from tracker.audit.statistics.exchangeability import (
+    Draws,
+    exchangeable_draws,
+    exchangeable_sum_tails,
+)
 from tracker.audit.statistics.poisson_binomial import Z_95
 from tracker.audit.thresholds import Threshold
-from tracker.core.tallies import Answer, Pattern, answers_in
+from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 
 NAME = "severity_bias"
 
@@ -40,14 +44,14 @@ MEDIUM_POINTS, HIGH_POINTS = 0.8, 1.2
 _LOOK_INFORMATIVE = 3
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator with a shared item."""
     entries, points = evidence.entries, evidence.points or {}
     if not len(entries.items):
         return
     draws = _point_draws(entries.patterns, points)
     own = np.array([points[answer[0]] for answer in entries.answers])[entries.own]
-    size = np.array([answers_in(pattern) for pattern in entries.patterns])[entries.pattern]
+    size = np.array([answers_in_pattern(pattern) for pattern in entries.patterns])[entries.pattern]
     mean, variance = draws.mean[entries.pattern], draws.variance[entries.pattern]
     # The mean of the others, one's own answer taken out, is further from it by n / (n - 1).
     difference = (own - mean) * size / (size - 1)
@@ -68,7 +72,9 @@ def find(evidence: Evidence) -> Iterator[Finding]:
             continue
         rows = entries.rows_of(place)
         tested = informative >= MINIMUM_INFORMATIVE
-        tails = sum_tails(draws, entries.pattern[rows], entries.items[rows], mine - chance)
+        tails = exchangeable_sum_tails(
+            draws, entries.pattern[rows], entries.items[rows], mine - chance
+        )
         points_off, deviation = gap / n, math.sqrt(within / n)
         error = math.sqrt(max(square - n * points_off**2, 0.0) / max(n - 1, 1) / n)
         size_of_it = abs(points_off) / deviation if deviation > 0 else 0.0
@@ -102,7 +108,7 @@ def _point_draws(patterns: Sequence[Pattern], points: Mapping[int, float]) -> Dr
         values = [points[answer[0]] for answer, _ in pattern]
         return values, _step(values)
 
-    return draws_of(patterns, worth)
+    return exchangeable_draws(patterns, worth)
 
 
 def _step(values: Sequence[float]) -> Fraction:
@@ -112,16 +118,16 @@ def _step(values: Sequence[float]) -> Fraction:
     return Fraction(math.gcd(*(int(value - values[0]) for value in values)))
 
 
-def confirm(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+def confirm_severity_bias(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask for the same shift against the consensus."""
-    return of_points(finding, consensus, evidence, evidence.floor(POINTS))
+    return opinion_of_points(finding, consensus, evidence, evidence.floor(POINTS))
 
 
-def on_its_side(flag: Flag, own: Answer, pattern: Pattern, points: Points) -> float:
+def severity_bias_side(flag: Flag, own: Answer, pattern: Pattern, points: Points) -> float:
     """Return how far the answer is on the finding's side of the others' mean."""
     place = points[own[0]]
     total = sum(points[answer[0]] * count for answer, count in pattern)
-    off = place - (total - place) / (answers_in(pattern) - 1)
+    off = place - (total - place) / (answers_in_pattern(pattern) - 1)
     widest = max(points.values()) - min(points.values())
     way = 1.0 if (flag.effect.value or 0.0) > 0 else -1.0
     return max(way * off / widest, 0.0)
@@ -130,9 +136,9 @@ def on_its_side(flag: Flag, own: Answer, pattern: Pattern, points: Points) -> fl
 SEVERITY_BIAS = Kind(
     NAME,
     frozenset({"shared", "points"}),
-    find,
+    findings_of_kind,
     POINTS,
     spoils=True,
-    confirm=confirm,
-    examples=shown_by(on_its_side),
+    confirm=confirm_severity_bias,
+    examples=examples_for_kind(severity_bias_side),
 )

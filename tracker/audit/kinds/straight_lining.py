@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
 from tracker.audit.thresholds import Threshold
-from tracker.core.tallies import Answer, Pattern, answers_in
+from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 
 NAME = "straight_lining"
 
@@ -32,7 +32,7 @@ MEDIUM_EXCESS, HIGH_EXCESS = 0.25, 0.4
 Counts = Mapping[tuple[Answer, Answer, Pattern], int]
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator with answers in a known order to contested items."""
     for annotator, counts in (evidence.sequences or {}).items():
         contested = {key: items for key, items in counts.items() if len(key[2]) > 1}
@@ -48,7 +48,7 @@ def _finding(annotator: int, counts: Counts, n: int, answers: int, evidence: Evi
     usual = {answer: items / n for answer, items in before.items()}
     same = agreement = excess = variance = 0.0
     for (previous, own, pattern), items in counts.items():
-        size = answers_in(pattern)
+        size = answers_in_pattern(pattern)
         weight = {answer: (answer == previous) - usual.get(answer, 0.0) for answer, _ in pattern}
         mean = sum(weight[answer] * count / size for answer, count in pattern)
         square = sum(weight[answer] ** 2 * count / size for answer, count in pattern)
@@ -76,4 +76,4 @@ def _finding(annotator: int, counts: Counts, n: int, answers: int, evidence: Evi
     )
 
 
-STRAIGHT_LINING = Kind(NAME, frozenset({"sequences"}), find, EXCESS)
+STRAIGHT_LINING = Kind(NAME, frozenset({"sequences"}), findings_of_kind, EXCESS)

@@ -37,7 +37,7 @@ _NORMAL = 2.2219  # makes Q the standard deviation of normal values
 _OF_FEW = (0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872)  # of 2 to 9 values
 
 
-def find(evidence: Evidence) -> Iterator[Finding]:
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator with times for items whose others' times are known."""
     times = {who: t for who, t in (evidence.times or {}).items() if t.ratio is not None}
     logs = {who: math.log(max(t.ratio or 0.0, LEAST_RATIO)) for who, t in times.items()}
@@ -88,4 +88,4 @@ def _spread(values: list[float]) -> float:
     return factor * _NORMAL * apart[half * (half - 1) // 2 - 1]
 
 
-TOO_FAST = Kind(NAME, frozenset({"times"}), find, TIME_RATIO, rows="fastest")
+TOO_FAST = Kind(NAME, frozenset({"times"}), findings_of_kind, TIME_RATIO, rows="fastest")

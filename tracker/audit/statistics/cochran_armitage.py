@@ -34,7 +34,9 @@ class Fall:
         return min(1.0, 2.0 * min(self.trend_p, self.sum_p))
 
 
-def fall_over(answers: FloatArray, total: FloatArray, squares: FloatArray) -> Fall | None:
+def cochran_armitage_fall(
+    answers: FloatArray, total: FloatArray, squares: FloatArray
+) -> Fall | None:
     """Test blocks in order of time for a falling figure.
 
     The trend is Cochran and Armitage's (Armitage 1955, equation 6): the covariance of the block's

@@ -41,7 +41,7 @@ class Fit:
     parts: FloatArray
 
 
-def competence(counted: Iterable[tuple[JointPattern, int]]) -> dict[int, float]:
+def dawid_skene_competences(counted: Iterable[tuple[JointPattern, int]]) -> dict[int, float]:
     """Return the probability of a right answer by annotator id, over the answers' shares.
 
     What is the truth of none of an annotator's items is left out of that annotator's.
@@ -64,14 +64,14 @@ def competence(counted: Iterable[tuple[JointPattern, int]]) -> dict[int, float]:
     annotator = np.array([place[a] for pattern in patterns for a, _ in pattern])
     given = np.array([of[answer] for pattern in patterns for _, answer in pattern])
     items = np.array([*patterns.values()], dtype=np.float64)
-    fitted = fit(item, annotator, given, (len(who), len(answers)), items=items)
+    fitted = fit_dawid_skene(item, annotator, given, (len(who), len(answers)), items=items)
     # Over the categories that the annotator met: of the others nothing is known.
     met = fitted.priors * (fitted.errors.sum(axis=2) > 0)
     right = (np.diagonal(fitted.errors, axis1=1, axis2=2) * met).sum(axis=1) / met.sum(axis=1)
     return dict(zip(who, right.tolist(), strict=True))
 
 
-def fit(
+def fit_dawid_skene(
     item: IntArray,
     annotator: IntArray,
     given: IntArray,

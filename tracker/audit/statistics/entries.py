@@ -17,8 +17,8 @@ from tracker.core.tallies import (
     FloatArray,
     IntArray,
     Pattern,
-    answers_in,
-    columns_of,
+    answers_in_pattern,
+    tally_columns_of,
 )
 
 
@@ -65,10 +65,12 @@ class Entries:
         return slice(first, after)
 
 
-def entries_of(tallies: AnnotatorTallies) -> Entries:
+def entries_of_tallies(tallies: AnnotatorTallies) -> Entries:
     """The columns of the items that others answered too; those with one answer are left out."""
-    columns = columns_of(tallies)
-    shared = np.array([answers_in(pattern) > 1 for pattern in columns.patterns], dtype=np.bool_)
+    columns = tally_columns_of(tallies)
+    shared = np.array(
+        [answers_in_pattern(pattern) > 1 for pattern in columns.patterns], dtype=np.bool_
+    )
     kept = shared[columns.pattern]
     return Entries(
         annotators=columns.annotators,
@@ -101,10 +103,10 @@ class Rows:
     items: IntArray
 
 
-def rows_of(entries: Entries) -> Rows:
+def rows_of_entries(entries: Entries) -> Rows:
     """Every category of every entry's pattern."""
     answers = entries.total(1.0).astype(np.int64)
-    size = np.array([answers_in(pattern) for pattern in entries.patterns], dtype=np.int64)
+    size = np.array([answers_in_pattern(pattern) for pattern in entries.patterns], dtype=np.int64)
     entry, place, flat = _spread(entries.patterns, entries.pattern)
     category_ids, category = np.unique(flat[:, 0], return_inverse=True)
     width = max(len(category_ids), 1)

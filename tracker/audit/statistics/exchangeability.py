@@ -15,8 +15,8 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from tracker.audit.statistics.poisson_binomial import EXACT_ITEMS, Tails, probability
-from tracker.core.tallies import FloatArray, IntArray, Pattern, answers_in
+from tracker.audit.statistics.poisson_binomial import EXACT_ITEMS, Tails, clamped_tail_probability
+from tracker.core.tallies import FloatArray, IntArray, Pattern, answers_in_pattern
 
 _FINEST = 840  # steps of less than 1/840 are as good as none
 
@@ -78,7 +78,7 @@ class Draws:
         return np.asarray(low == high)
 
 
-def draws_of(
+def exchangeable_draws(
     patterns: Sequence[Pattern], worth: Callable[[Pattern], tuple[list[float], Fraction]]
 ) -> Draws:
     """Draws from each of some patterns: ``worth`` gives its answers' values, and their step."""
@@ -86,14 +86,16 @@ def draws_of(
     values, chances = np.zeros((len(patterns), width)), np.zeros((len(patterns), width))
     steps = []
     for row, pattern in enumerate(patterns):
-        size = answers_in(pattern)
+        size = answers_in_pattern(pattern)
         values[row, : len(pattern)], step = worth(pattern)
         chances[row, : len(pattern)] = [count / size for _, count in pattern]
         steps.append(step)
     return Draws(values, chances, tuple(steps))
 
 
-def sum_tails(draws: Draws, pattern: IntArray, items: IntArray, excess: float) -> Tails:
+def exchangeable_sum_tails(
+    draws: Draws, pattern: IntArray, items: IntArray, excess: float
+) -> Tails:
     """Return both tails of a sum of draws that is ``excess`` above its expectation.
 
     By Lugannani and Rice's saddlepoint formula (1980) with Daniels' correction for a lattice
@@ -109,8 +111,10 @@ def sum_tails(draws: Draws, pattern: IntArray, items: IntArray, excess: float) -
     return Tails(*(_upper_tail(draws, pattern, items, way * excess, way) for way in (-1, 1)))
 
 
-def lower_tail(draws: Draws, pattern: IntArray, items: IntArray, excess: float) -> float:
-    """Return the lower of both tails alone; see `sum_tails`."""
+def exchangeable_lower_tail(
+    draws: Draws, pattern: IntArray, items: IntArray, excess: float
+) -> float:
+    """Return the lower of both tails alone; see `exchangeable_sum_tails`."""
     return _upper_tail(draws, pattern, items, -excess, -1)
 
 
@@ -125,14 +129,14 @@ def _upper_tail(draws: Draws, pattern: IntArray, items: IntArray, excess: float,
     step = draws.step(pattern)
     if items.sum() > EXACT_ITEMS:
         scale = deviation * math.sqrt(2.0)
-        return probability(0.5 * math.erfc((excess - step / 2) / scale))
+        return clamped_tail_probability(0.5 * math.erfc((excess - step / 2) / scale))
     centred = way * (draws.values - draws.mean[:, None])[pattern]
     return _Curve(centred, draws.chances[pattern], items, deviation, step).upper(excess)
 
 
 @dataclass(frozen=True)
 class _Curve:
-    """The cumulant generating function of a sum of centred draws; see `sum_tails`."""
+    """The cumulant generating function of a sum of centred draws; see `exchangeable_sum_tails`."""
 
     values: FloatArray
     chances: FloatArray
@@ -147,7 +151,7 @@ class _Curve:
         if excess >= greatest - 1e-9 * max(1.0, greatest):
             reaching = np.where(np.isclose(self.values, top[:, None]), self.chances, 0.0)
             logs = (self.items * np.log(reaching.sum(axis=1))).sum()
-            return probability(math.exp(max(float(logs), -700.0)))
+            return clamped_tail_probability(math.exp(max(float(logs), -700.0)))
         if excess <= self._least() + 1e-9 * max(1.0, greatest):
             return 1.0
         at = excess - self.step / 2
@@ -155,8 +159,8 @@ class _Curve:
             return 0.5
         if at < 0:
             mirrored = _Curve(-self.values, self.chances, self.items, self.deviation, self.step)
-            return probability(1.0 - mirrored._beyond(-at))
-        return probability(self._beyond(at))
+            return clamped_tail_probability(1.0 - mirrored._beyond(-at))
+        return clamped_tail_probability(self._beyond(at))
 
     def _least(self) -> float:
         low = np.where(self.chances > 0, self.values, np.inf).min(axis=1)

@@ -18,7 +18,7 @@ def majority_of_others(own: Answer, pattern: Pattern) -> dict[Answer, float]:
     return {answer: 1.0 / len(first) for answer in first}
 
 
-def tables(entries: Entries) -> FloatArray:
+def majority_tables(entries: Entries) -> FloatArray:
     """How many items by what the others mostly gave and by the own answer.
 
     Returns:
@@ -114,7 +114,7 @@ def spammer_scores(tables: FloatArray) -> list[Score | None]:
     ]
 
 
-def kappa(counts: FloatArray) -> float | None:
+def majority_kappa(counts: FloatArray) -> float | None:
     """Cohen's kappa of a table of counts, shape (q, q); None where it is undefined."""
     total = counts.sum()
     if not total:

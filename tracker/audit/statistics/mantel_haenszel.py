@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.audit.statistics.entries import Entries, Rows, rows_of
+from tracker.audit.statistics.entries import Entries, Rows, rows_of_entries
 from tracker.audit.statistics.poisson_binomial import (
     EXACT_ITEMS,
     Z_95,
     Chance,
     Tails,
-    exact_tails,
-    normal_tails,
+    poisson_binomial_normal_tails,
+    poisson_binomial_tails,
 )
 from tracker.core.tallies import FloatArray, IntArray
 
@@ -121,21 +121,21 @@ class Usage:
         if not self.informative:
             return Tails(1.0, 1.0)
         if self.informative <= EXACT_ITEMS:
-            return exact_tails(self.own - self.certain, self.chances)
-        return normal_tails(self.own, self.expected, self.variance)
+            return poisson_binomial_tails(self.own - self.certain, self.chances)
+        return poisson_binomial_normal_tails(self.own, self.expected, self.variance)
 
 
-def usages(entries: Entries) -> list[Usage]:
+def mantel_haenszel_usages(entries: Entries) -> list[Usage]:
     """Every annotator's use of every category that occurs on their shared items.
 
     A category that no annotator of an annotator's shared items gave has no entry. Ordered by
     annotator as in ``entries``, then by category.
     """
-    rows = rows_of(entries)
+    rows = rows_of_entries(entries)
     return _summed(rows) if rows.group.size else []
 
 
-def usage_of_chances(
+def mantel_haenszel_of_chances(
     annotator: int, category: int, counts: Iterable[tuple[int, int, int, int]]
 ) -> Usage | None:
     """One annotator's usage from ``(own, T, n, items)`` of items with n > 1; None without any."""

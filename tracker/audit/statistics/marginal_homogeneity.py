@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracker.audit.statistics.poisson_binomial import exact_tails
+from tracker.audit.statistics.poisson_binomial import poisson_binomial_tails
 from tracker.audit.statistics.stratified import clopper_pearson
 from tracker.core.tallies import Answer, Pattern
 
@@ -38,7 +38,7 @@ class Margins:
     @property
     def p_value(self) -> float:
         """McNemar's test (1947), exact: the binomial distribution of ``over`` at one half."""
-        return exact_tails(self.over, [(1, 2, self.over + self.under)]).two_sided
+        return poisson_binomial_tails(self.over, [(1, 2, self.over + self.under)]).two_sided
 
     @property
     def odds_ratio(self) -> float | None:
@@ -54,7 +54,9 @@ class Margins:
         return low / (1 - low), math.inf if high >= 1 else high / (1 - high)
 
 
-def margins(counts: Mapping[tuple[Answer, Answer, Pattern], int]) -> dict[int, Margins]:
+def marginal_homogeneity_margins(
+    counts: Mapping[tuple[Answer, Answer, Pattern], int],
+) -> dict[int, Margins]:
     """Every category of the answers and truths of one annotator's items, by id, ascending."""
     tables: Counter[tuple[Answer, Answer]] = Counter()
     for (truth, own, _), items in counts.items():

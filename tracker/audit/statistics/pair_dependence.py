@@ -66,7 +66,7 @@ class Pairs:
         return np.asarray(self.items >= LEAST_SHARED)
 
 
-def pairs_of(joint: JointAnswers) -> Pairs:
+def possibly_dependent_pairs(joint: JointAnswers) -> Pairs:
     """Return every two annotators with an item in common."""
     rows = _paired(joint)
     width = len(joint.annotators)
@@ -95,7 +95,9 @@ def _paired(joint: JointAnswers) -> IntArray:
     return np.concatenate(found)
 
 
-def alike(joint: JointAnswers, pairs: Pairs, fitted: Fit) -> tuple[FloatArray, FloatArray]:
+def excess_pair_dependence(
+    joint: JointAnswers, pairs: Pairs, fitted: Fit
+) -> tuple[FloatArray, FloatArray]:
     """Return how much more than explained each pair agrees, and its standard error.
 
     The excess is a share of the pair's items, above that of the median pair; shape (pairs,) each.
@@ -124,7 +126,7 @@ def _median(values: FloatArray, weights: FloatArray) -> float:
     return float(values[order][np.searchsorted(below, below[-1] / 2.0)])
 
 
-def standing_out(pairs: Pairs, excess: FloatArray, error: FloatArray) -> BoolArray:
+def surely_dependent_pairs(pairs: Pairs, excess: FloatArray, error: FloatArray) -> BoolArray:
     """Return which pairs agree more than explained, surely and by enough; shape (pairs,)."""
     from scipy.special import ndtri
 
@@ -132,7 +134,7 @@ def standing_out(pairs: Pairs, excess: FloatArray, error: FloatArray) -> BoolArr
     return np.asarray(pairs.enough & (excess >= LEAST_EXCESS) & (excess >= surely * error))
 
 
-def identical(joint: JointAnswers, pairs: Pairs) -> BoolArray:
+def identical_dependent_pairs(joint: JointAnswers, pairs: Pairs) -> BoolArray:
     """Return which pairs are one witness: identical, and far from everybody else.
 
     Two who always give the same answer whatever the item are not: their shares of it explain that.
@@ -160,7 +162,7 @@ def identical(joint: JointAnswers, pairs: Pairs) -> BoolArray:
     return np.asarray(found)
 
 
-def witnesses(pairs: Pairs, place: int) -> int:
+def pair_dependence_witnesses(pairs: Pairs, place: int) -> int:
     """Return how many others share an item with one of a pair, or both."""
     both = [pairs.first[place], pairs.second[place]]
     near = np.isin(pairs.first, both) | np.isin(pairs.second, both)
@@ -168,7 +170,7 @@ def witnesses(pairs: Pairs, place: int) -> int:
     return len(met) - 2
 
 
-def trust_of(pairs: Pairs, dependent: BoolArray, annotators: int) -> FloatArray:
+def trust_in_dependent_pairs(pairs: Pairs, dependent: BoolArray, annotators: int) -> FloatArray:
     """Return what each annotator's answers count: those of two who are dependent, one half."""
     partners = np.bincount(pairs.first[dependent], minlength=annotators)
     partners = partners + np.bincount(pairs.second[dependent], minlength=annotators)

@@ -11,9 +11,13 @@ from functools import cached_property
 import numpy as np
 
 from tracker.audit.statistics.entries import Entries
-from tracker.audit.statistics.exchangeability import Draws, draws_of, lower_tail
+from tracker.audit.statistics.exchangeability import (
+    Draws,
+    exchangeable_draws,
+    exchangeable_lower_tail,
+)
 from tracker.audit.statistics.poisson_binomial import Z_95
-from tracker.core.tallies import Answer, FloatArray, IntArray, Pattern, answers_in
+from tracker.core.tallies import Answer, FloatArray, IntArray, Pattern, answers_in_pattern
 
 
 @dataclass(frozen=True)
@@ -74,14 +78,14 @@ class Alignment:
     @cached_property
     def lower(self) -> float:
         """Probability of as little agreement, if any of the items' annotators."""
-        return lower_tail(self.draws, self.pattern, self.items, self.excess)
+        return exchangeable_lower_tail(self.draws, self.pattern, self.items, self.excess)
 
 
-def alignments(entries: Entries) -> dict[int, Alignment]:
+def peer_agreement_alignments(entries: Entries) -> dict[int, Alignment]:
     """The agreement of every annotator with a shared item, by id."""
     if not len(entries.items):
         return {}
-    draws = agreement_draws(entries.patterns)
+    draws = peer_agreement_draws(entries.patterns)
     peers_of, own_of = _of_rows(entries)
     expected = draws.mean[entries.pattern]
     telling = (draws.variance > 0)[entries.pattern]
@@ -130,13 +134,13 @@ def alignments(entries: Entries) -> dict[int, Alignment]:
     return found
 
 
-def agreement_draws(patterns: Sequence[Pattern]) -> Draws:
+def peer_agreement_draws(patterns: Sequence[Pattern]) -> Draws:
     """What an answer's agreement with the other answers to its item may be, by pattern."""
-    return draws_of(patterns, _agreeing)
+    return exchangeable_draws(patterns, _agreeing)
 
 
 def _agreeing(pattern: Pattern) -> tuple[list[float], Fraction]:
-    others = answers_in(pattern) - 1
+    others = answers_in_pattern(pattern) - 1
     counts = [count for _, count in pattern]
     apart = math.gcd(*(count - counts[0] for count in counts))
     return [(count - 1) / others for count in counts], Fraction(apart, others)
@@ -144,7 +148,7 @@ def _agreeing(pattern: Pattern) -> tuple[list[float], Fraction]:
 
 def peer_agreement(own: Answer, pattern: Pattern) -> float | None:
     """Chance that two of an item's others agree, one answer of ``own`` taken out; None below 3."""
-    size = answers_in(pattern) - 1
+    size = answers_in_pattern(pattern) - 1
     if size < 2:
         return None
     counts = (count - (answer == own) for answer, count in pattern)
@@ -158,5 +162,5 @@ def _of_rows(entries: Entries) -> tuple[FloatArray, FloatArray]:
     for row, (answer, pattern) in enumerate(met):
         among = peer_agreement(answer, pattern)
         peers[row] = np.nan if among is None else among
-        own[row] = (dict(pattern)[answer] - 1) / (answers_in(pattern) - 1)
+        own[row] = (dict(pattern)[answer] - 1) / (answers_in_pattern(pattern) - 1)
     return peers[place], own[place]

@@ -75,16 +75,16 @@ def binomial(trials: int, chance: float) -> FloatArray:
     return probabilities
 
 
-def exact_tails(count: int, chances: Iterable[Chance]) -> Tails:
+def poisson_binomial_tails(count: int, chances: Iterable[Chance]) -> Tails:
     """Tails at ``count`` successes of the Poisson-binomial distribution of ``chances``."""
     probabilities = poisson_binomial(chances)
     return Tails(
-        lower=probability(float(probabilities[: count + 1].sum())),
-        upper=probability(float(probabilities[count:].sum())),
+        lower=clamped_tail_probability(float(probabilities[: count + 1].sum())),
+        upper=clamped_tail_probability(float(probabilities[count:].sum())),
     )
 
 
-def normal_tails(count: int, mean: float, variance: float) -> Tails:
+def poisson_binomial_normal_tails(count: int, mean: float, variance: float) -> Tails:
     """The same from the normal distribution with a continuity correction of one half.
 
     Twice the smaller tail is the p-value of Mantel and Haenszel's statistic
@@ -93,11 +93,11 @@ def normal_tails(count: int, mean: float, variance: float) -> Tails:
     """
     scale = math.sqrt(2.0 * variance)
     return Tails(
-        lower=probability(0.5 * math.erfc((mean - count - 0.5) / scale)),
-        upper=probability(0.5 * math.erfc((count - mean - 0.5) / scale)),
+        lower=clamped_tail_probability(0.5 * math.erfc((mean - count - 0.5) / scale)),
+        upper=clamped_tail_probability(0.5 * math.erfc((count - mean - 0.5) / scale)),
     )
 
 
-def probability(value: float) -> float:
+def clamped_tail_probability(value: float) -> float:
     """Within (0, 1]: a tail that underflows is the smallest normal float, never 0."""
     return min(1.0, max(value, sys.float_info.min))

@@ -12,7 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tracker.audit.statistics.poisson_binomial import EXACT_ITEMS, Tails, normal_tails, probability
+from tracker.audit.statistics.poisson_binomial import (
+    EXACT_ITEMS,
+    Tails,
+    clamped_tail_probability,
+    poisson_binomial_normal_tails,
+)
 from tracker.core.tallies import FloatArray
 
 _Z_TAIL = 0.025
@@ -45,7 +50,7 @@ class Pool(NamedTuple):
     tails: Tails
 
 
-def pooled(strata: Iterable[Stratum]) -> Pool | None:
+def pool_strata(strata: Iterable[Stratum]) -> Pool | None:
     """One annotator against the others; None where no stratum can tell."""
     telling = [stratum for stratum in strata if stratum.tells]
     if not telling:
@@ -60,14 +65,15 @@ def pooled(strata: Iterable[Stratum]) -> Pool | None:
         for stratum in telling:
             total = np.convolve(total, _hypergeometric(stratum))
         tails = Tails(
-            probability(float(total[: own + 1].sum())), probability(float(total[own:].sum()))
+            clamped_tail_probability(float(total[: own + 1].sum())),
+            clamped_tail_probability(float(total[own:].sum())),
         )
     else:
         variance = sum(
             s.trials * chance * (1 - chance) * (s.all_trials - s.trials) / (s.all_trials - 1)
             for s, chance in zip(telling, chances, strict=True)
         )
-        tails = normal_tails(own, expected, variance)
+        tails = poisson_binomial_normal_tails(own, expected, variance)
     return Pool(own, trials, expected / trials, peers / trials, tails)
 
 

@@ -10,9 +10,9 @@ from tracker.imports.readers.delimited import DELIMITED
 from tracker.imports.readers.frames import FrameSource, RowsSource
 from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.source import SourceFile
-from tracker.projects.lookup import near
+from tracker.projects.lookup import near_names
 
-__all__ = ["READERS", "Reader", "Reading", "Source", "check_format", "read"]
+__all__ = ["READERS", "Reader", "Reading", "Source", "check_reader_format", "read_batches"]
 
 Source = SourceFile | FrameSource | RowsSource
 
@@ -20,15 +20,16 @@ READERS: dict[str, Reader] = {reader.name: reader for reader in (DELIMITED,)}
 """Every reader by the name of its format; the first that recognizes a file reads it."""
 
 
-def check_format(name: str | None) -> None:
+def check_reader_format(name: str | None) -> None:
     """Raise InvalidOption if there is no format of this name; None is for files of any."""
     if name is not None and name not in READERS:
         raise InvalidOption(
-            f"there is no format {name!r}", near(name, READERS) or f"one of: {', '.join(READERS)}"
+            f"there is no format {name!r}",
+            near_names(name, READERS) or f"one of: {', '.join(READERS)}",
         )
 
 
-def read(source: Source, reading: Reading, form: str | None = None) -> Iterator[Batch]:
+def read_batches(source: Source, reading: Reading, form: str | None = None) -> Iterator[Batch]:
     """Yield the records of a source in batches.
 
     A file is read in the format ``form``, or in that which a reader recognizes; any other is taken

@@ -15,7 +15,7 @@ import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells, Numbers, Rejections
-from tracker.imports.column_roles import Layout, find_columns
+from tracker.imports.column_roles import Layout, layout_of_header
 from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.source import SourceFile
 
@@ -48,11 +48,11 @@ def read_delimited(source: SourceFile, reading: Reading) -> Iterator[Batch]:
         rows = _Rows(chain([head], blocks), delimiter, blanks, source)
         _, cells = rows.take(1)
         header = cells[0]
-        layout = find_columns(header, mapped, source.name)
+        layout = layout_of_header(header, mapped, source.name)
         tables = rows.tables(_wanted(layout), len(header), rejections)
     else:
         header = first.rstrip("\r\n").split(delimiter)
-        layout = find_columns(header, mapped, source.name)
+        layout = layout_of_header(header, mapped, source.name)
         tables = _tables(
             chain([body], blocks), delimiter, layout, len(header), source, rejections, blanks + 1
         )
@@ -135,7 +135,7 @@ def _tables(
     for block in blocks:
         if not block:
             continue
-        chunks = plain_columns(block, delimiter, width, wanted)
+        chunks = plain_delimited_columns(block, delimiter, width, wanted)
         if chunks is None:
             yield from gathered.table()
             rows = _Rows(chain([block], blocks), delimiter, lines_before, source)
@@ -290,7 +290,7 @@ def _wide(layout: Layout, table: Table) -> Batch:
 _NOT_PLAIN = (b'"', b"\0")
 
 
-def plain_columns(
+def plain_delimited_columns(
     block: bytes, delimiter: str, width: int, wanted: Mapping[int, bool]
 ) -> dict[int, Any] | None:
     """Return the wanted columns by position, if every line is a plain row of so many cells.

@@ -12,7 +12,7 @@ import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells, Numbers
-from tracker.imports.column_roles import find_columns
+from tracker.imports.column_roles import layout_of_header
 from tracker.imports.readers.reader import Reading
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class FrameSource(_InMemory):
         list is rejected. Raises Refused as for a file.
         """
         frame = self.frame
-        layout = find_columns([str(name) for name in frame.columns], reading.mapped, self.name)
+        layout = layout_of_header([str(name) for name in frame.columns], reading.mapped, self.name)
         if not len(frame):
             raise Refused(f"{self.name} holds no row")
         used = {*layout.roles.values(), *layout.annotators.values()}

@@ -132,7 +132,8 @@ class SourceFile:
             if b"\0" in head:
                 place = head.index(b"\0")
                 raise Refused(
-                    f"{self.name}, line {line_ends(head[:place]) + 1}: byte {place + 1} is NUL: "
+                    f"{self.name}, line {count_source_lines(head[:place]) + 1}: "
+                    f"byte {place + 1} is NUL: "
                     "this is a binary file, not text"
                 )
             if head[:3] == codecs.BOM_UTF8:
@@ -153,13 +154,13 @@ class SourceFile:
             rest = block[end:]
             if len(rest) > LONGEST_LINE:
                 raise Refused(
-                    f"{self.name}, line {lines + line_ends(block[:end]) + 1}: "
+                    f"{self.name}, line {lines + count_source_lines(block[:end]) + 1}: "
                     f"the line is longer than {LONGEST_LINE >> 20} MB",
                     "is that a table of text, one answer a line?",
                 )
             if end:
                 yield block[:end]
-                lines += line_ends(block[:end])
+                lines += count_source_lines(block[:end])
         if rest:
             yield rest
 
@@ -172,7 +173,7 @@ class SourceFile:
                 raise self._undecodable(error, lines) from None
             block = text.encode()
             yield block
-            lines += line_ends(block)
+            lines += count_source_lines(block)
 
     def decoded(self, block: bytes, lines_before: int) -> str:
         """Return the text of a block after so many lines; raises Refused if it is not UTF-8."""
@@ -182,7 +183,9 @@ class SourceFile:
             raise self._undecodable(error, lines_before) from None
 
     def _undecodable(self, error: UnicodeDecodeError, lines_before: int) -> Refused:
-        lines = line_ends(error.object[: error.start].decode(error.encoding, "replace").encode())
+        lines = count_source_lines(
+            error.object[: error.start].decode(error.encoding, "replace").encode()
+        )
         byte = error.object[error.start]
         return Refused(
             f"{self.name}, line {lines_before + lines + 1}: "
@@ -192,7 +195,7 @@ class SourceFile:
 
 
 @contextmanager
-def opened(paths: Iterable[str | Path]) -> Iterator[list[SourceFile]]:
+def opened_source_files(paths: Iterable[str | Path]) -> Iterator[list[SourceFile]]:
     """Open the files of an import; raises InvalidOption if two of them are standard input."""
     names = [str(path) for path in paths]
     if names.count(STDIN) > 1:
@@ -201,7 +204,7 @@ def opened(paths: Iterable[str | Path]) -> Iterator[list[SourceFile]]:
         yield [files.enter_context(closing(SourceFile(name))) for name in names]
 
 
-def line_ends(block: bytes) -> int:
+def count_source_lines(block: bytes) -> int:
     """Return how many lines end in a block of text."""
     returns = block.count(b"\r")
     return block.count(b"\n") + (returns and returns - block.count(b"\r\n"))

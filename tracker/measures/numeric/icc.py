@@ -19,10 +19,10 @@ from tracker.measures.coefficient import (
 from tracker.measures.intervals import check_confidence
 from tracker.measures.numeric.variance import (
     Variation,
-    between_annotators,
-    is_complete,
-    variation,
-    whole_numbers,
+    is_complete_design,
+    numeric_whole_numbers,
+    squares_between_annotators,
+    sums_of_squares,
 )
 
 FORMS: Final = ("ICC(1)", "ICC(1,k)", "ICC(A,1)", "ICC(A,k)", "ICC(C,1)", "ICC(C,k)")
@@ -105,12 +105,12 @@ def intraclass_correlations(
         Methods 1, 30, tables 4, 7 and 8; unequal numbers: Donner (1986), Int. Stat. Rev. 54, 67.
     """
     check_confidence(confidence)
-    numbers, _ = whole_numbers(values)
+    numbers, _ = numeric_whole_numbers(values)
     own = None if marginals is None else [one for one in marginals.values() if any(one.values())]
     blank = IntraclassCorrelation("", None, "", confidence=confidence)
     if not all(answer in numbers for pattern, _ in patterns for answer, _ in pattern):
         return _all_undefined(replace(blank, items=patterns.items_compared), NOT_APPLICABLE)
-    found = variation(patterns, numbers)
+    found = sums_of_squares(patterns, numbers)
     blank = replace(blank, items=found.items, balanced=len(found.sizes) < 2)
     if found.left_out:
         blank = replace(blank, note=f"items of one answer left out: {found.left_out}")
@@ -124,14 +124,14 @@ def intraclass_correlations(
     df1, df2 = found.items - 1, found.answers - found.items
     top = found.between / total / df1
     forms = _relative(FORMS[:2], one_way, top, found.within / total / df2, found.size, df2)
-    if own is None or not is_complete(found, own):
+    if own is None or not is_complete_design(found, own):
         lacking = "not every annotator answered every item"
         unknown = "the answers of each annotator were not counted"
         return forms + _all_undefined(
             _noted(blank, unknown if own is None else lacking), NOT_APPLICABLE, FORMS[2:]
         )
     k = len(own)
-    columns = between_annotators(found, own, numbers) / total
+    columns = squares_between_annotators(found, own, numbers) / total
     df2 = df1 * (k - 1)
     error = (found.within / total - columns) / df2
     squares = _Squares(top, columns / (k - 1), error, found.items, k)

@@ -20,7 +20,7 @@ from tracker.measures.coefficient import (
     TOO_FEW_ITEMS,
 )
 from tracker.measures.intervals import check_confidence
-from tracker.measures.numeric.variance import whole_numbers
+from tracker.measures.numeric.variance import numeric_whole_numbers
 
 WITHOUT_SPREAD: Final = "no_spread"  # the error is 0: the data say nothing about the spread
 LIMITS: Final = 1.96  # standard deviations from the bias to a limit of agreement
@@ -121,7 +121,7 @@ def numeric_agreement(
         variance of a limit is 3 sd**2 / n, with Student's t.
     """
     check_confidence(confidence)
-    numbers, unit = whole_numbers(values)
+    numbers, unit = numeric_whole_numbers(values)
     items = sum(table.values())
     known = all(answer in numbers for pair in table for answer in pair)
     if not items or not known:

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tracker.core.tallies import Answer, ItemPatterns, answers_in
+from tracker.core.tallies import Answer, ItemPatterns, answers_in_pattern
 
 
-def whole_numbers(values: Mapping[int, float]) -> tuple[dict[Answer, int], int]:
+def numeric_whole_numbers(values: Mapping[int, float]) -> tuple[dict[Answer, int], int]:
     """Return the values as integers, exactly as their decimals are written.
 
     Args:
@@ -72,14 +72,14 @@ class Variation:
         return Fraction(self.answers**2 - squares, self.answers * (self.items - 1))
 
 
-def variation(patterns: ItemPatterns, numbers: Mapping[Answer, int]) -> Variation:
+def sums_of_squares(patterns: ItemPatterns, numbers: Mapping[Answer, int]) -> Variation:
     """Return the sums of squares from the patterns; an answer without a number raises KeyError."""
     sizes: Counter[int] = Counter()
     totals: Counter[Answer] = Counter()
     of_items: Counter[int] = Counter()  # answers to an item -> sum of its items' squared sums
     left_out = 0
     for pattern, items in patterns:
-        n = answers_in(pattern)
+        n = answers_in_pattern(pattern)
         if n < 2:
             left_out += items
             continue
@@ -94,7 +94,7 @@ def variation(patterns: ItemPatterns, numbers: Mapping[Answer, int]) -> Variatio
     return Variation(sizes, totals, left_out, between, squares - by_item)
 
 
-def is_complete(variation: Variation, own: Sequence[Mapping[Answer, int]]) -> bool:
+def is_complete_design(variation: Variation, own: Sequence[Mapping[Answer, int]]) -> bool:
     """Return whether every annotator answered every item that has an answer.
 
     Args:
@@ -111,7 +111,7 @@ def is_complete(variation: Variation, own: Sequence[Mapping[Answer, int]]) -> bo
     return set(variation.sizes) == {len(own)} and counted == variation.totals
 
 
-def between_annotators(
+def squares_between_annotators(
     variation: Variation, own: Sequence[Mapping[Answer, int]], numbers: Mapping[Answer, int]
 ) -> Fraction:
     """Return the sum of squares between annotators of a complete design, in units squared."""

@@ -20,7 +20,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from tracker.measures.coefficient import NO_OVERLAP, SINGLE_CATEGORY, Coefficient, Detail
-from tracker.measures.intervals import bounds_without_spread, check_confidence, interval
+from tracker.measures.intervals import (
+    check_confidence,
+    confidence_interval,
+    interval_without_spread,
+)
 
 SPAN_MEASURES: Final = {
     "span_f1_exact": "2 TP / (n1 + n2), TP = spans with the same bounds and category",
@@ -146,7 +150,7 @@ class SpanSums:
         return self.t_t * number**2 - 2 * self.t_n * total * number + self.n_n * total**2
 
 
-def span_agreement(
+def span_f1(
     measure: str,
     sums: SpanSums,
     *,
@@ -160,7 +164,7 @@ def span_agreement(
     The error is that of a ratio of sums over documents (Cochran 1977, section 6.4), so pairs that
     share a document are not taken for independent. The bounds are Student's, in [0, 1], with one
     degree of freedom less than there are documents with a span: the others say nothing of the
-    spread. Where all documents have the same F1, 1 among them, `bounds_without_spread` gives
+    spread. Where all documents have the same F1, 1 among them, `interval_without_spread` gives
     them, which for 1 bounds the share of documents that agree perfectly.
 
     Args:
@@ -207,7 +211,7 @@ def _spread(
         return None, None, None, None
     residuals, number = sums.squared_residuals(), sums.first + sums.second
     if not residuals:
-        return 0.0, *bounds_without_spread(value, sums.marked, confidence), "one-sided exact"
+        return 0.0, *interval_without_spread(value, sums.marked, confidence), "one-sided exact"
     scale = sums.documents / (sums.documents - 1)
     error = 2 * math.sqrt(scale * residuals) / number**2
-    return error, *interval(value, error, sums.marked, confidence, low=0.0), "t"
+    return error, *confidence_interval(value, error, sums.marked, confidence, low=0.0), "t"

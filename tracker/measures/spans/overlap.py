@@ -82,7 +82,7 @@ def _most_nested(sides: tuple[Sequence[Interval], Sequence[Interval]]) -> int:
     return matched
 
 
-def covered(intervals: Sequence[Interval]) -> Sequence[Interval]:
+def disjoint_spans(intervals: Sequence[Interval]) -> Sequence[Interval]:
     """Return sorted intervals made disjoint, covering the same positions."""
     last = 0
     for start, end in intervals:
@@ -103,7 +103,7 @@ def _merged(intervals: Sequence[Interval]) -> list[Interval]:
     return disjoint
 
 
-def total_length(disjoint: Sequence[Interval]) -> int:
+def covered_span_length(disjoint: Sequence[Interval]) -> int:
     """Return how many positions disjoint intervals cover."""
     total = 0
     for start, end in disjoint:
@@ -111,7 +111,7 @@ def total_length(disjoint: Sequence[Interval]) -> int:
     return total
 
 
-def common_length(first: Sequence[Interval], second: Sequence[Interval]) -> int:
+def common_span_length(first: Sequence[Interval], second: Sequence[Interval]) -> int:
     """Return how many positions both sides cover, each of them sorted and disjoint."""
     if not second:
         return 0

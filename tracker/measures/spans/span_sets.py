@@ -8,10 +8,10 @@ from typing import NamedTuple, TypeAlias
 
 from tracker.measures.spans.overlap import (
     Interval,
-    common_length,
-    covered,
+    common_span_length,
+    covered_span_length,
+    disjoint_spans,
     most_matches,
-    total_length,
 )
 
 Span: TypeAlias = tuple[int, int, int]
@@ -48,21 +48,23 @@ class Marked:
         for category, start, end in self.spans:
             self.by_category.setdefault(category, []).append((start, end))
         self.labelled_positions = {
-            category: covered(places) if len(places) > 1 else places
+            category: disjoint_spans(places) if len(places) > 1 else places
             for category, places in self.by_category.items()
         }
         places = sorted([(start, end) for _, start, end in self.spans])
-        self.positions = covered(places)
+        self.positions = disjoint_spans(places)
         self.exact = _numbered(self.spans)
         self.unlabelled = _numbered(places)
-        labelled = sum([total_length(disjoint) for disjoint in self.labelled_positions.values()])
+        labelled = sum(
+            [covered_span_length(disjoint) for disjoint in self.labelled_positions.values()]
+        )
         spans_marked = len(self.spans)
         self.numbers: Five = (
             spans_marked,
             spans_marked,
             spans_marked,
             labelled,
-            total_length(self.positions),
+            covered_span_length(self.positions),
         )
 
 
@@ -78,7 +80,7 @@ def _numbered(values: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
     return copies
 
 
-def mark(answers: Mapping[str, Sequence[Span]]) -> dict[str, Marked]:
+def mark_span_sets(answers: Mapping[str, Sequence[Span]]) -> dict[str, Marked]:
     """Return the answers to a document by annotator, in order of name.
 
     Equal ones are one object.
@@ -109,7 +111,7 @@ class Common(NamedTuple):
 _NOTHING = Common((0, 0, 0, 0, 0), ())
 
 
-def in_common(first: Marked, second: Marked) -> Common:
+def common_spans(first: Marked, second: Marked) -> Common:
     """Return what both answers marked."""
     if first is second:
         return Common(first.numbers, first.spans)
@@ -120,8 +122,10 @@ def in_common(first: Marked, second: Marked) -> Common:
     for category, places in first.by_category.items():
         if category in other:
             overlapping += most_matches(places, other[category])
-            labelled += common_length(first.labelled_positions[category], other_positions[category])
+            labelled += common_span_length(
+                first.labelled_positions[category], other_positions[category]
+            )
     exact = first.exact & second.exact
     unlabelled = len(first.unlabelled & second.unlabelled)
-    positions = common_length(first.positions, second.positions)
+    positions = common_span_length(first.positions, second.positions)
     return Common((len(exact), unlabelled, overlapping, labelled, positions), exact)

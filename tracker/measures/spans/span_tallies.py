@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from statistics import fmean
 
-from tracker.measures.category_rates import CategoryRate, RateSums, rate_of
+from tracker.measures.category_rates import CategoryRate, RateSums, rate_of_category
 from tracker.measures.coefficient import NO_OVERLAP, TOO_FEW_ANNOTATORS, TOO_FEW_ITEMS
 from tracker.measures.intervals import check_confidence
-from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, SpanSums, span_agreement
-from tracker.measures.spans.span_sets import Common, Marked, in_common
+from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, SpanSums, span_f1
+from tracker.measures.spans.span_sets import Common, Marked, common_spans
 
 Five = tuple[SpanSums, SpanSums, SpanSums, SpanSums, SpanSums]
 
@@ -72,7 +72,7 @@ class SpanTally:
         if len(answers) > 1:
             self.compared += 1
             common = {
-                (one, other): in_common(answers[one], answers[other])
+                (one, other): common_spans(answers[one], answers[other])
                 for one, other in combinations(answers, 2)
             }
             self._add_pairs(answers, common)
@@ -152,7 +152,7 @@ def _places(answers: Mapping[str, Marked]) -> tuple[list[int], list[int]]:
     return firsts, seconds
 
 
-def why_nothing_compared(tally: SpanTally) -> str | None:
+def why_no_spans_compared(tally: SpanTally) -> str | None:
     """Return why no two answers can be compared; None if some can."""
     if not tally.documents:
         return TOO_FEW_ITEMS
@@ -161,7 +161,7 @@ def why_nothing_compared(tally: SpanTally) -> str | None:
     return None if tally.compared else NO_OVERLAP
 
 
-def pooled_agreement(tally: SpanTally, confidence: float = 0.95) -> tuple[SpanAgreement, ...]:
+def pooled_span_agreement(tally: SpanTally, confidence: float = 0.95) -> tuple[SpanAgreement, ...]:
     """Return the five measures of a project: over all pairs pooled, and the mean over pairs.
 
     The reference of each pair is the annotator whose name comes first.
@@ -173,13 +173,13 @@ def pooled_agreement(tally: SpanTally, confidence: float = 0.95) -> tuple[SpanAg
     Raises:
         InvalidOption: the confidence level is not in (0, 1).
     """
-    reason = why_nothing_compared(tally)
+    reason = why_no_spans_compared(tally)
     figures = []
     for number, (measure, sums) in enumerate(zip(SPAN_MEASURES, tally.pooled, strict=True)):
         values = [pair[number].value for pair in tally.pairs.values()]
         defined = [value for value in values if value is not None]
         figures.append(
-            span_agreement(
+            span_f1(
                 measure,
                 sums,
                 pairs=len(values),
@@ -207,7 +207,7 @@ def span_rates(
     check_confidence(confidence)
     labels = sum((own.categories for own in tally.annotators.values()), Counter[int]())
     return [
-        rate_of(
+        rate_of_category(
             category,
             replace(tally.categories.get(category, RateSums()), labels=labels[category]),
             tally.compared,

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["text"]
+__all__ = ["message_text"]
 
 
-def text(name: str, values: Mapping[str, Any]) -> str:
+def message_text(name: str, values: Mapping[str, Any]) -> str:
     """Return the sentence of a `Message`, whose name is file and function."""
     file, _, function = name.partition(".")
     made: str = getattr(import_module(f"tracker.render.messages.{file}"), function)(**values)

@@ -38,12 +38,12 @@ class Names(NamedTuple):
     other: str
 
 
-def lacking(need: str) -> str:
+def lacking_evidence_sentence(need: str) -> str:
     """Return why a kind of finding could not be looked for."""
     return f"there are no {LACKING.get(need, need)}"
 
 
-def why(finding: Finding, annotator: str, other: str | None = None) -> str | None:
+def finding_sentence(finding: Finding, annotator: str, other: str | None = None) -> str | None:
     """Return the sentence; None if the finding is clear.
 
     Args:
@@ -65,7 +65,7 @@ def why(finding: Finding, annotator: str, other: str | None = None) -> str | Non
     return "; ".join(parts) + "."
 
 
-def percent(share: float | None) -> str:
+def percent_text(share: float | None) -> str:
     """Return a percentage that reads 0 or 100 only if it is that; a dash if there is none."""
     if share is None:
         return "-"
@@ -94,15 +94,16 @@ def _number(value: float | None) -> str:
 def _category(found: Finding, names: Names) -> str:
     if found["details"].get("against") == "gold":
         return (
-            f"{names.annotator} gave {names.category} in {percent(found['observed'])} of "
+            f"{names.annotator} gave {names.category} in {percent_text(found['observed'])} of "
             f"{found['n']} answers to items whose answer is known, and it is right for "
-            f"{percent(found['expected'])} of them"
+            f"{percent_text(found['expected'])} of them"
         )
     own = round((found["observed"] or 0.0) * found["n"])
     return (
         f"{names.annotator} gave {names.category} in {own} of {found['n']} answers to items that "
-        f"others answered too ({percent(found['observed'])}); on the same items the others gave it "
-        f"{percent(found['peers'])} of the time"
+        f"others answered too ({percent_text(found['observed'])}); "
+        f"on the same items the others gave it "
+        f"{percent_text(found['peers'])} of the time"
     )
 
 
@@ -127,8 +128,8 @@ def _severity_bias(found: Finding, names: Names) -> str:
 def _low_agreement(found: Finding, names: Names) -> str:
     return (
         f"{names.annotator} gave the same answer as a co-annotator of the same item "
-        f"{percent(found['observed'])} of the time over {found['n']} items; "
-        f"two of the others did so {percent(found['peers'])} of the time"
+        f"{percent_text(found['observed'])} of the time over {found['n']} items; "
+        f"two of the others did so {percent_text(found['peers'])} of the time"
     )
 
 
@@ -136,8 +137,9 @@ def _low_gold_accuracy(found: Finding, names: Names) -> str:
     details = found["details"]
     return (
         f"{names.annotator} was right on {details['right']} of {found['n']} items whose answer is "
-        f"known ({percent(found['observed'])}, {percent(details['accuracy_low'])} to "
-        f"{percent(details['accuracy_high'])}); the others are right {percent(found['peers'])} of "
+        f"known ({percent_text(found['observed'])}, {percent_text(details['accuracy_low'])} to "
+        f"{percent_text(details['accuracy_high'])}); the others are "
+        f"right {percent_text(found['peers'])} of "
         "the time on such items"
     )
 
@@ -145,24 +147,25 @@ def _low_gold_accuracy(found: Finding, names: Names) -> str:
 def _low_self_agreement(found: Finding, names: Names) -> str:
     return (
         f"{names.annotator} gave the same answer again in {found['details']['same']} of "
-        f"{found['n']} repeated items ({percent(found['observed'])}); on items as contested the "
-        f"others did so {percent(found['peers'])} of the time"
+        f"{found['n']} repeated items ({percent_text(found['observed'])}); "
+        f"on items as contested the "
+        f"others did so {percent_text(found['peers'])} of the time"
     )
 
 
 def _drift(found: Finding, names: Names) -> str:
     details = found["details"]
     return (
-        f"{names.annotator}'s {details['of']} fell from {percent(found['expected'])} to "
-        f"{percent(found['observed'])} since {details['since'][:16].replace('T', ' ')}"
+        f"{names.annotator}'s {details['of']} fell from {percent_text(found['expected'])} to "
+        f"{percent_text(found['observed'])} since {details['since'][:16].replace('T', ' ')}"
     )
 
 
 def _straight_lining(found: Finding, names: Names) -> str:
     return (
         f"in the order answered, {names.annotator} repeated the answer before on "
-        f"{percent(found['observed'])} of {found['informative']} contested items; the items "
-        f"explain {percent(found['expected'])}"
+        f"{percent_text(found['observed'])} of {found['informative']} contested items; the items "
+        f"explain {percent_text(found['expected'])}"
     )
 
 
@@ -179,7 +182,7 @@ def _copying(found: Finding, names: Names) -> str:
     return (
         f"of {found['n']} items that both answered, {names.annotator} and {names.other} gave the "
         f"same answer against most of the others on {details['shared_minority_answers']} "
-        f"({percent(found['observed'])}); {details['expected_minority_answers']:.1f} would be "
+        f"({percent_text(found['observed'])}); {details['expected_minority_answers']:.1f} would be "
         "expected by chance"
     )
 
@@ -188,7 +191,8 @@ def _empty_answers(found: Finding, names: Names) -> str:
     own = round((found["observed"] or 0.0) * found["n"])
     return (
         f"{names.annotator} left {own} of {found['n']} items that others saw too without a "
-        f"category ({percent(found['observed'])}); the others left {percent(found['peers'])} of "
+        f"category ({percent_text(found['observed'])}); the others "
+        f"left {percent_text(found['peers'])} of "
         "them empty"
     )
 
@@ -241,13 +245,16 @@ def _confirmed(found: Finding) -> str:
     observed, expected = found["consensus"]["observed"], found["consensus"]["expected"]
     if found["with"] is not None:
         return (
-            f"they agree on {percent(observed)} of these items, and "
-            f"{percent(expected)} would follow from what each gives independently"
+            f"they agree on {percent_text(observed)} of these items, and "
+            f"{percent_text(expected)} would follow from what each gives independently"
         )
     if found["effect_measure"] == "points":
         shown = f"{observed:.2f} on average", f"{expected:.2f}"
     else:
-        shown = f"{percent(observed)}{_RIGHT.get(found['effect_measure'], '')}", percent(expected)
+        shown = (
+            f"{percent_text(observed)}{_RIGHT.get(found['effect_measure'], '')}",
+            percent_text(expected),
+        )
     return (
         f"the consensus of all answers confirms it: {shown[0]}, and {shown[1]} from a typical "
         "annotator"

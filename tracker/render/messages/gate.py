@@ -16,7 +16,7 @@ from tracker.gate.checks import (
 )
 from tracker.gate.context import Standing
 from tracker.measures import MEASURES
-from tracker.render.messages.findings import lacking
+from tracker.render.messages.findings import lacking_evidence_sentence
 from tracker.snapshots import SnapshotRecord
 
 _MOST_DIGITS = 9  # two numbers that agree so far differ by rounding
@@ -156,7 +156,8 @@ def not_looked_for(needs: Mapping[str, str], *, any_kind: bool) -> str:
     if any_kind:
         return "No kind of finding can be looked for."
     return sentence(
-        f"not looked for: {', '.join(f'{kind} ({lacking(need)})' for kind, need in needs.items())}"
+        "not looked for: "
+        + ", ".join(f"{kind} ({lacking_evidence_sentence(need)})" for kind, need in needs.items())
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from tracker.simulate import Row, source_of
+from tracker.simulate import Row, simulation_random
 
 YEAR = 2025
 _WEEKS = 51
@@ -57,9 +57,9 @@ class _Item:
     annotators: tuple[str, ...]
 
 
-def year(seed: int = YEAR) -> Iterator[Week]:
+def simulate_demo_year(seed: int = YEAR) -> Iterator[Week]:
     """Yield the weeks of the year, in order; the same for the same seed on every machine."""
-    source = source_of("year", seed)
+    source = simulation_random("year", seed)
     old: list[_Item] = []
     number = 0
     for week in range(_WEEKS):

@@ -10,22 +10,22 @@ from tracker.storage.as_of.annotators import (
     MERGE,
     SPLIT,
     Merge,
-    keep_merged,
-    live_merges,
-    merge_labels,
-    split_labels,
+    merge_stored_labels,
+    merges_as_of_now,
+    split_stored_labels,
+    store_merged_labels,
 )
-from tracker.storage.as_of.facts import best_facts
+from tracker.storage.as_of.facts import best_stored_facts
 from tracker.storage.as_of.moment import (
     NOW,
     Moment,
-    erased_since,
-    last_change,
-    moment_of,
-    through_change,
-    to_bear_in_mind,
+    as_of_caveats,
+    last_change_as_of,
+    last_stored_change,
+    moment_as_of,
+    stored_erasure_since,
 )
-from tracker.storage.as_of.shadow_tables import as_it_was, only_items, some_items
+from tracker.storage.as_of.shadow_tables import as_it_was, shadow_item_ids, shadow_tables_of_items
 
 __all__ = [
     "ERASURE",
@@ -35,16 +35,16 @@ __all__ = [
     "Merge",
     "Moment",
     "as_it_was",
-    "best_facts",
-    "erased_since",
-    "keep_merged",
-    "last_change",
-    "live_merges",
-    "merge_labels",
-    "moment_of",
-    "only_items",
-    "some_items",
-    "split_labels",
-    "through_change",
-    "to_bear_in_mind",
+    "best_stored_facts",
+    "stored_erasure_since",
+    "store_merged_labels",
+    "last_stored_change",
+    "merges_as_of_now",
+    "merge_stored_labels",
+    "moment_as_of",
+    "shadow_tables_of_items",
+    "shadow_item_ids",
+    "split_stored_labels",
+    "last_change_as_of",
+    "as_of_caveats",
 ]

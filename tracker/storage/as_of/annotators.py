@@ -53,7 +53,9 @@ _facts = cast("Table", AnnotatorFact.__table__)
 _imports = cast("Table", Import.__table__)
 
 
-def owners_then(connection: Connection, project_id: int, through: int | None) -> dict[int, int]:
+def alias_owners_as_of(
+    connection: Connection, project_id: int, through: int | None
+) -> dict[int, int]:
     """Return the owner of the answers under each alias then: ``{alias id: annotator id}``.
 
     Nothing where no answers changed hands since, which is the usual case.
@@ -87,7 +89,7 @@ def _aliases_then(project_id: int, through: int) -> Select[Any]:
     )
 
 
-def people_then(connection: Connection, project_id: int, through: int) -> Rows:
+def annotators_as_of(connection: Connection, project_id: int, through: int) -> Rows:
     """Return annotators with their kinds then, their aliases, and the imports, as known."""
     kinds = _kinds_then(connection, project_id, through)
     kind = case(kinds, value=_annotators.c.id, else_=_annotators.c.kind)
@@ -128,7 +130,7 @@ def _kinds_then(connection: Connection, project_id: int, through: int) -> dict[i
     return {number: kind for number, kind in then.items() if kind != now[number]}
 
 
-def flags_then(project_id: int, known_at: int) -> Rows:
+def flags_as_of(project_id: int, known_at: int) -> Rows:
     """Return the recorded findings, their audits and the actions on them, until a moment."""
     tables = ((FlagRow, "found_at"), (FlagSighting, "seen_at"), (FlagChange, "made_at"))
     rows: Rows = {}
@@ -155,12 +157,12 @@ class Merge(NamedTuple):
     into: int
 
 
-def live_merges(connection: Connection, project_id: int) -> list[Merge]:
+def merges_as_of_now(connection: Connection, project_id: int) -> list[Merge]:
     """Return the merges that hold now, oldest first."""
     return _found(connection, project_id, _merges.c.to_change.is_(None))
 
 
-def merges_then(
+def merges_as_of(
     connection: Connection, project_id: int, through: int
 ) -> tuple[list[Merge], list[Merge]]:
     """Return the merges to end, and those to make again, for the labels after a change.
@@ -182,7 +184,7 @@ def _found(connection: Connection, project_id: int, which: ColumnElement[bool]) 
     return [Merge(project_id, *row) for row in rows]
 
 
-def keep_merged(connection: Connection, merge: Merge, table: Table) -> None:
+def store_merged_labels(connection: Connection, merge: Merge, table: Table) -> None:
     """Record which labels of a table a merge gives the other category."""
     also = table.alias("also")
     beside = exists(select(literal(1)).select_from(also)).where(
@@ -202,7 +204,7 @@ def keep_merged(connection: Connection, merge: Merge, table: Table) -> None:
     )
 
 
-def merge_labels(connection: Connection, merge: Merge, tables: Collection[Table]) -> None:
+def merge_stored_labels(connection: Connection, merge: Merge, tables: Collection[Table]) -> None:
     """Give the labels of a category the other one; a record that has both keeps one."""
     for table in tables:
         also = table.alias("also")
@@ -214,7 +216,7 @@ def merge_labels(connection: Connection, merge: Merge, tables: Collection[Table]
         connection.execute(update(table).where(of_one).values(category_id=merge.into))
 
 
-def split_labels(connection: Connection, merge: Merge, tables: Sequence[Table]) -> None:
+def split_stored_labels(connection: Connection, merge: Merge, tables: Sequence[Table]) -> None:
     """Give labels back the category that a merge took."""
     for table in tables:
         kept = and_(

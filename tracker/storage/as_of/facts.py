@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.storage.answer_keys import ANSWER, ORDER
-from tracker.storage.as_of.annotators import Rows, owners_then
+from tracker.storage.as_of.annotators import Rows, alias_owners_as_of
 from tracker.storage.as_of.moment import Moment
 from tracker.storage.facts import ATTRIBUTE, LENGTH
 from tracker.storage.schema import (
@@ -40,7 +40,7 @@ _items = cast("Table", Item.__table__)
 _attributes = cast("Table", ItemAttribute.__table__)
 
 
-def best_facts(which: ColumnElement[bool]) -> Select[Any]:
+def best_stored_facts(which: ColumnElement[bool]) -> Select[Any]:
     """Return the last such fact on each thing: ``project_id, item_id, role, name, value``."""
     told, said = _facts.alias("told_then"), _facts
     last = (
@@ -69,7 +69,7 @@ def best_facts(which: ColumnElement[bool]) -> Select[Any]:
     )
 
 
-def facts_then(connection: Connection, project_id: int, through: int) -> Rows:
+def facts_as_of(connection: Connection, project_id: int, through: int) -> Rows:
     """Return the facts that were known after a change, of the tables that differ now."""
     rows: Rows = {}
     for model in (AnnotatorFact, CategoryFact, ItemFact):
@@ -105,10 +105,10 @@ def _items_then(connection: Connection, project_id: int, through: int) -> Rows:
     known = and_(of_project, _facts.c.change_id <= through, _facts.c.change_id.not_in(undone_then))
     rows: Rows = {}
     if ATTRIBUTE in roles:
-        best = best_facts(and_(known, _facts.c.role == ATTRIBUTE)).subquery("best")
+        best = best_stored_facts(and_(known, _facts.c.role == ATTRIBUTE)).subquery("best")
         rows[_attributes] = [select(*(best.c[c.name] for c in _attributes.columns))]
     if LENGTH in roles:
-        best = best_facts(and_(known, _facts.c.role == LENGTH)).subquery("best")
+        best = best_stored_facts(and_(known, _facts.c.role == LENGTH)).subquery("best")
         length = sql_cast(best.c.value, _items.c.length.type)
         rows[_items] = [
             select(*(length.label("length") if c.name == "length" else c for c in _items.columns))
@@ -127,7 +127,7 @@ LABELS = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
 
 
-def labels_then(
+def labels_as_of(
     connection: Connection, project_id: int, moment: Moment, items: Select[Any] | None = None
 ) -> Rows:
     """Return the rows of ``labels`` and ``past_labels`` as they were, of all items or of some.
@@ -136,7 +136,7 @@ def labels_then(
     elsewhere the standing record is found anew. After a merge of annotators, or the end of
     one, that is everywhere: whose an answer was is read from the name it was given under.
     """
-    owners = owners_then(connection, project_id, moment.through)
+    owners = alias_owners_as_of(connection, project_id, moment.through)
     contested = select(_past.c.item_id).where(_past.c.project_id == project_id)
     if items is not None:
         contested = contested.where(_past.c.item_id.in_(items))

@@ -29,22 +29,22 @@ class Moment:
 NOW = Moment()
 
 
-def moment_of(
+def moment_as_of(
     connection: Connection, project_id: int, as_of: int | None, known_at: int | None
 ) -> Moment:
     """Return the state that two clocks show."""
     if known_at is None:
         return Moment(as_of)
-    return Moment(as_of, through_change(connection, project_id, known_at), known_at)
+    return Moment(as_of, last_change_as_of(connection, project_id, known_at), known_at)
 
 
-def last_change(connection: Connection, project_id: int) -> int:
+def last_stored_change(connection: Connection, project_id: int) -> int:
     """Return the number of the project's last change; creating a project is one."""
     last = select(func.max(Change.id)).where(Change.project_id == project_id)
     return connection.scalar(last) or 0
 
 
-def through_change(connection: Connection, project_id: int, known_at: int) -> int:
+def last_change_as_of(connection: Connection, project_id: int, known_at: int) -> int:
     """Return the number of the last change that was recorded by a moment.
 
     0 before there was one.
@@ -55,7 +55,7 @@ def through_change(connection: Connection, project_id: int, known_at: int) -> in
     return connection.scalar(last) or 0
 
 
-def erased_since(connection: Connection, project_id: int, through: int) -> int | None:
+def stored_erasure_since(connection: Connection, project_id: int, through: int) -> int | None:
     """Return the last change after a given one that erased somebody's answers; None if none did."""
     last = select(func.max(Change.id)).where(
         Change.project_id == project_id, Change.id > through, Change.kind == ERASURE
@@ -63,7 +63,7 @@ def erased_since(connection: Connection, project_id: int, through: int) -> int |
     return connection.scalar(last)
 
 
-def to_bear_in_mind(connection: Connection, project_id: int, moment: Moment) -> Iterator[str]:
+def as_of_caveats(connection: Connection, project_id: int, moment: Moment) -> Iterator[str]:
     """Yield a sentence for each thing that a past state cannot show as it was."""
     if moment.as_of is not None:
         untimed, labels = _untimed_labels(connection, project_id)
@@ -72,7 +72,7 @@ def to_bear_in_mind(connection: Connection, project_id: int, moment: Moment) -> 
                 f"{untimed:,} of {labels:,} labels have no time of their own: "
                 "they count from when they were recorded"
             )
-    if moment.through is not None and erased_since(connection, project_id, moment.through):
+    if moment.through is not None and stored_erasure_since(connection, project_id, moment.through):
         yield "answers that were known then have been erased since: they are in no figure"
 
 

@@ -12,13 +12,13 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, ins
 from tracker.storage import backends
 from tracker.storage.as_of.annotators import (
     Merge,
-    flags_then,
-    merge_labels,
-    merges_then,
-    people_then,
-    split_labels,
+    annotators_as_of,
+    flags_as_of,
+    merge_stored_labels,
+    merges_as_of,
+    split_stored_labels,
 )
-from tracker.storage.as_of.facts import LABELS, facts_then, labels_then
+from tracker.storage.as_of.facts import LABELS, facts_as_of, labels_as_of
 from tracker.storage.as_of.moment import NOW, Moment
 
 
@@ -31,12 +31,12 @@ def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterat
     if moment == NOW:
         yield
         return
-    rows = labels_then(connection, project_id, moment)
+    rows = labels_as_of(connection, project_id, moment)
     if moment.through is not None:
-        rows |= people_then(connection, project_id, moment.through)
-        rows |= facts_then(connection, project_id, moment.through)
+        rows |= annotators_as_of(connection, project_id, moment.through)
+        rows |= facts_as_of(connection, project_id, moment.through)
     if moment.known_at is not None:
-        rows |= flags_then(project_id, moment.known_at)
+        rows |= flags_as_of(project_id, moment.known_at)
     with _hidden(connection, rows, *_merges(connection, project_id, moment)):
         yield
 
@@ -47,26 +47,26 @@ def _merges(
     """Return the merges of categories to end, and to make again, in copies of the labels."""
     if moment.through is None:
         return [], []
-    return merges_then(connection, project_id, moment.through)
+    return merges_as_of(connection, project_id, moment.through)
 
 
 @contextmanager
-def some_items(connection: Connection, items: Iterable[int]) -> Iterator[Select[Any]]:
-    """Yield a statement for the ids of these items, for `only_items`."""
-    wanted = _wanted_items(backends.of(connection).temporary_schema)
+def shadow_item_ids(connection: Connection, items: Iterable[int]) -> Iterator[Select[Any]]:
+    """Yield a statement for the ids of these items, for `shadow_tables_of_items`."""
+    wanted = _wanted_items(backends.backend_of(connection).temporary_schema)
     wanted.create(connection)
-    backends.of(connection).bulk_insert(connection, wanted, {"item_id": list(items)})
-    backends.of(connection).refresh_statistics(connection, wanted)
+    backends.backend_of(connection).bulk_insert(connection, wanted, {"item_id": list(items)})
+    backends.backend_of(connection).refresh_statistics(connection, wanted)
     yield select(wanted.c.item_id)
     wanted.drop(connection)
 
 
 @contextmanager
-def only_items(
+def shadow_tables_of_items(
     connection: Connection, project_id: int, moment: Moment, items: Select[Any]
 ) -> Iterator[None]:
     """Make statements on the project's standing labels read those of some items, as they were."""
-    rows = labels_then(connection, project_id, moment, items)
+    rows = labels_as_of(connection, project_id, moment, items)
     merges = _merges(connection, project_id, moment)
     with _hidden(connection, {LABELS: rows[LABELS]}, *merges):
         yield
@@ -98,7 +98,7 @@ def _hidden(
     made: Sequence[Merge] = (),
 ) -> Iterator[None]:
     """Hide stored tables behind these rows; an aborted transaction shows them again."""
-    schema = backends.of(connection).temporary_schema
+    schema = backends.backend_of(connection).temporary_schema
     prepared = connection.dialect.identifier_preparer
     copies = []
     labels: list[Table] = []
@@ -108,14 +108,14 @@ def _hidden(
         for statement in statements:
             names = [column.name for column in table.columns]
             connection.execute(insert(copy).from_select(names, statement))
-        backends.of(connection).refresh_statistics(connection, copy)
+        backends.backend_of(connection).refresh_statistics(connection, copy)
         if "category_id" in table.c and "given_as" in table.c:
             labels.append(copy)
         copies.append((copy, prepared.quote(table.name)))
     for merge in ended:
-        split_labels(connection, merge, labels)
+        split_stored_labels(connection, merge, labels)
     for merge in made:
-        merge_labels(connection, merge, labels)
+        merge_stored_labels(connection, merge, labels)
     # No table is hidden before all copies are filled: they are read from each other.
     for copy, name in copies:
         connection.exec_driver_sql(f"ALTER TABLE {prepared.format_table(copy)} RENAME TO {name}")

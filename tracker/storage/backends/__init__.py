@@ -6,29 +6,38 @@ from sqlalchemy import Connection, Engine, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from tracker.core.errors import DatabaseUnusable, InvalidOption, TrackerError, not_utf8
+from tracker.core.errors import DatabaseUnusable, InvalidOption, TrackerError, utf8_error
 from tracker.storage.backends.backend import UNFIT, Backend
 from tracker.storage.backends.postgres import Postgres
 from tracker.storage.backends.sqlite import IN_MEMORY, Sqlite
 
-__all__ = ["BACKENDS", "IN_MEMORY", "Backend", "explain", "of", "of_url", "parse_url", "shown"]
+__all__ = [
+    "BACKENDS",
+    "IN_MEMORY",
+    "Backend",
+    "explain_database_error",
+    "backend_of",
+    "backend_of_url",
+    "parse_database_url",
+    "shown_database_url",
+]
 
 BACKENDS: tuple[Backend, ...] = (Sqlite(), Postgres())
 """Every kind of database; a bare path is a file of the first."""
 _BY_NAME = {backend.name: backend for backend in BACKENDS}
 
 
-def of(connection: Connection | Engine) -> Backend:
+def backend_of(connection: Connection | Engine) -> Backend:
     """Return the backend of a connection or an engine."""
     return _BY_NAME[connection.dialect.name]
 
 
-def of_url(url: URL) -> Backend:
-    """Return the backend of a URL that `parse_url` returned."""
+def backend_of_url(url: URL) -> Backend:
+    """Return the backend of a URL that `parse_database_url` returned."""
     return _BY_NAME[url.get_backend_name()]
 
 
-def parse_url(text: str) -> URL:
+def parse_database_url(text: str) -> URL:
     """Return a database URL with its driver; a bare path is a file.
 
     Raises DatabaseUnusable for a URL that cannot be read or a database that is not supported;
@@ -59,7 +68,7 @@ def _unreadable() -> DatabaseUnusable:
 _SHOWN = {"host", "port", "schema"}
 
 
-def shown(url: URL) -> str:
+def shown_database_url(url: URL) -> str:
     """Return a URL as it may be shown: without its password and without the driver's name.
 
     Of its options only where the server is: others may be a secret that was put in the wrong place.
@@ -69,7 +78,7 @@ def shown(url: URL) -> str:
     return public.render_as_string(hide_password=True)
 
 
-def explain(error: BaseException, url: URL) -> TrackerError | None:
+def explain_database_error(error: BaseException, url: URL) -> TrackerError | None:
     """Return an error of the database as one that a user can fix; None for a program's fault.
 
     It is DatabaseUnusable, or InvalidOption for a value that no database could take. What a
@@ -77,8 +86,8 @@ def explain(error: BaseException, url: URL) -> TrackerError | None:
     """
     cause = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, UnicodeEncodeError):
-        return not_utf8(cause)
+        return utf8_error(cause)
     fix = next(filter(None, (backend.fix_of(cause) for backend in BACKENDS)), None)
     if fix is None or fix in UNFIT:
         return None if fix is None else InvalidOption(*fix)
-    return DatabaseUnusable(f"{shown(url)}: {fix.message}", fix.mend)
+    return DatabaseUnusable(f"{shown_database_url(url)}: {fix.message}", fix.mend)

@@ -205,14 +205,14 @@ class Backend(ABC):
         return self.fixes.get(code) or self.fixes.get(code[:2]) or next(by_sign, None)
 
 
-def is_column(values: object) -> bool:
+def is_backend_column(values: object) -> bool:
     """Return whether these are the cells of a column, not what every row has."""
     return isinstance(values, list) or hasattr(values, "tolist")
 
 
 def _in_parts(cells: Cells) -> Iterator[Cells]:
     """Yield the cells of some rows at a time; columns that are one array stay one in each part."""
-    columns = {id(column): column for column in cells if is_column(column)}
+    columns = {id(column): column for column in cells if is_backend_column(column)}
     rows = len(next(iter(columns.values())))
     for start in range(0, rows, _ROWS_IN_MEMORY):
         some = {n: column[start : start + _ROWS_IN_MEMORY] for n, column in columns.items()}

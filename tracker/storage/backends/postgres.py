@@ -26,7 +26,7 @@ from tracker.storage.backends.backend import (
     Backend,
     Cells,
     Fix,
-    is_column,
+    is_backend_column,
 )
 from tracker.storage.schema import ERASED
 
@@ -258,10 +258,10 @@ def _as_csv(cells: Cells) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
-    rows = len(next(column for column in cells if is_column(column)))
+    rows = len(next(column for column in cells if is_backend_column(column)))
     arrays = [
         (one if isinstance(one, pa.Array) else pa.array(one))
-        if is_column(one)
+        if is_backend_column(one)
         else pa.repeat(pa.scalar(one), rows)
         for one in cells
     ]

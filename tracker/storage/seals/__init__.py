@@ -12,27 +12,27 @@ stands for everything. It can be noted down elsewhere: who changes the ledger an
 anew cannot make that digest again.
 """
 
-from tracker.storage.seals.digests import held_sums, staged_sums
+from tracker.storage.seals.digests import seal_sums_of_arrays, seal_sums_of_staged
 from tracker.storage.seals.seal import (
-    begin,
-    changed,
-    finish,
-    forget,
-    moved_labels,
-    new_items,
-    new_labels,
-    start,
+    begin_seal,
+    forget_seal,
+    reset_seals,
+    seal_changed_attributes,
+    seal_moved_labels,
+    seal_new_items,
+    seal_new_labels,
+    seal_transaction,
 )
 
 __all__ = [
-    "begin",
-    "changed",
-    "finish",
-    "forget",
-    "held_sums",
-    "moved_labels",
-    "new_items",
-    "new_labels",
-    "staged_sums",
-    "start",
+    "begin_seal",
+    "seal_changed_attributes",
+    "seal_transaction",
+    "forget_seal",
+    "seal_sums_of_arrays",
+    "seal_moved_labels",
+    "seal_new_items",
+    "seal_new_labels",
+    "seal_sums_of_staged",
+    "reset_seals",
 ]

@@ -51,7 +51,7 @@ _AT_ONCE = 10_000  # names of items
 _HELD_AT_ONCE = 250_000  # rows
 
 
-def digest_of(value: Any) -> str:
+def digest_for_seal(value: Any) -> str:
     """Return a digest of a value as JSON, in hexadecimal (SHA-256, the first half of it)."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:LETTERS]
@@ -105,12 +105,12 @@ STATE: dict[str, tuple[Any, Any]] = {
 """A statement for each part that is sealed whole, and the column that says whose it is."""
 
 
-def state_of(connection: Connection, project_id: int) -> dict[str, str]:
+def sealed_state(connection: Connection, project_id: int) -> dict[str, str]:
     """Return the digest of every part of `STATE`; empty for a project that does not exist."""
     digests = {}
     for part, (statement, owner) in STATE.items():
         rows = connection.execute(statement.where(owner == project_id)).all()
-        digests[part] = digest_of([_plain(row) for row in rows])
+        digests[part] = digest_for_seal([_plain(row) for row in rows])
         if part == "the project's settings" and not rows:
             return {}
     return digests
@@ -130,14 +130,14 @@ def _since(model: Any, project_id: int, after: int, *columns: Any) -> Select[Any
     return select(*columns).where(model.project_id == project_id, number > after)
 
 
-def change_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
+def sealed_change_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
     """Return the change log after a change, in its order."""
     columns = (Change.id, Change.kind, Change.recorded_at, Change.detail)
     statement = _since(Change, project_id, after, *columns).order_by(Change.id)
     return [list(row) for row in connection.execute(statement)]
 
 
-def import_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
+def sealed_import_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
     """Return the imports after a change, with the number of rows by outcome."""
     names = ("change_id", "rows", "inserted", "changed", "unchanged", "older", "rejected")
     columns = [Import.__table__.c[name] for name in names]
@@ -145,7 +145,7 @@ def import_rows(connection: Connection, project_id: int, after: int) -> list[lis
     return [list(row) for row in connection.execute(statement)]
 
 
-def source_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
+def sealed_source_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
     """Return the files of the imports after a change."""
     columns = (Import.change_id, Source.number, Source.name, Source.digest)
     statement = _since(Import, project_id, after, *columns)
@@ -154,7 +154,7 @@ def source_rows(connection: Connection, project_id: int, after: int) -> list[lis
     return [list(row) for row in connection.execute(statement)]
 
 
-def touched_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
+def sealed_touched_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
     """Return the ranges of items that each later change touched: their number and ends."""
     columns = (
         Touched.change_id,
@@ -167,7 +167,7 @@ def touched_rows(connection: Connection, project_id: int, after: int) -> list[li
     return [_plain(row) for row in connection.execute(statement)]
 
 
-def item_names(connection: Connection, project_id: int, upto: Sequence[int]) -> list[str]:
+def sealed_item_names(connection: Connection, project_id: int, upto: Sequence[int]) -> list[str]:
     """Return a digest of the items' names up to each number, each from the one before."""
     statement = (
         select(Item.id, Item.name)
@@ -190,7 +190,7 @@ def item_names(connection: Connection, project_id: int, upto: Sequence[int]) -> 
     return [one.hexdigest()[:LETTERS] for one in digests]
 
 
-def attribute_digest(connection: Connection, project_id: int) -> str:
+def sealed_attribute_digest(connection: Connection, project_id: int) -> str:
     """Return a digest of all attributes of items.
 
     A sum, for databases sort texts in their own ways.
@@ -240,8 +240,8 @@ def _worth(rows: Any, given_as: Any) -> ColumnElement[int]:
     return worth
 
 
-def held_sums(rows: Mapping[str, Any]) -> tuple[int, int]:
-    """Return `staged_sums` of rows held as arrays, (rows,), or as one number for all."""
+def seal_sums_of_arrays(rows: Mapping[str, Any]) -> tuple[int, int]:
+    """Return `seal_sums_of_staged` of rows held as arrays, (rows,), or as one number for all."""
     import numpy as np
 
     number, total = len(rows["line"]), 0
@@ -263,14 +263,14 @@ def held_sums(rows: Mapping[str, Any]) -> tuple[int, int]:
     return number, total
 
 
-def staged_sums(connection: Connection, rows: Table, given_as: Any) -> tuple[int, int]:
+def seal_sums_of_staged(connection: Connection, rows: Table, given_as: Any) -> tuple[int, int]:
     """Return how many labels an import is about to record, and the sum of what they say."""
     statement = select(func.count(), func.sum(_worth(rows.c, given_as))).select_from(rows)
     count, total = connection.execute(statement).one()
     return count, int(total or 0)
 
 
-def label_sums(
+def seal_sums_of_labels(
     connection: Connection, project_id: int, column: str | None = None, values: Iterable[int] = ()
 ) -> Sums:
     """Return for each change how many labels it recorded and their sum, standing and past.

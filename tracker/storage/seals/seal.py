@@ -16,15 +16,15 @@ from tracker.storage.schema import Item, Seal
 from tracker.storage.seals.digests import (
     LETTERS,
     Sums,
-    attribute_digest,
-    change_rows,
-    digest_of,
-    import_rows,
-    item_names,
-    label_sums,
-    source_rows,
-    state_of,
-    touched_rows,
+    digest_for_seal,
+    seal_sums_of_labels,
+    sealed_attribute_digest,
+    sealed_change_rows,
+    sealed_import_rows,
+    sealed_item_names,
+    sealed_source_rows,
+    sealed_state,
+    sealed_touched_rows,
 )
 
 
@@ -35,20 +35,20 @@ def seal_digest(before: str, seal: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def finish(connection: Connection) -> None:
+def seal_transaction(connection: Connection) -> None:
     """Seal every project that the transaction changed, as it is now."""
-    for project_id, noted in pending(connection).items():
-        state = state_of(connection, project_id)
+    for project_id, noted in pending_seals(connection).items():
+        state = sealed_state(connection, project_id)
         if state:
             _seal(connection, project_id, noted, state)
-    start(connection)
+    reset_seals(connection)
 
 
 def _seal(
     connection: Connection, project_id: int, noted: Pending, state: Mapping[str, str]
 ) -> None:
     last = noted.last
-    changes = change_rows(connection, project_id, last.through_change)
+    changes = sealed_change_rows(connection, project_id, last.through_change)
     if not changes and state == last.state:
         return
     through, moment = (changes[-1][0], changes[-1][2]) if changes else (last.through_change, 0)
@@ -70,24 +70,28 @@ def _added(
     """Return the rows added since the seal before, or all rows if there was none."""
     last = noted.last
     first = last.id == 0 and not noted.made
-    labels = label_sums(connection, project_id) if first else noted.labels
+    labels = seal_sums_of_labels(connection, project_id) if first else noted.labels
     highest = select(func.max(Item.id)).where(Item.project_id == project_id)
     items = connection.scalar(highest) or 0
-    added: dict[str, Any] = {"changes": digest_of(changes), "items": items}
+    added: dict[str, Any] = {"changes": digest_for_seal(changes), "items": items}
     if changes:
         for name, rows in _BY_CHANGE.items():
-            added[name] = digest_of(rows(connection, project_id, last.through_change))
+            added[name] = digest_for_seal(rows(connection, project_id, last.through_change))
     if items > last.items:
         names = noted.names_of(items)
-        added["names"] = names or item_names(connection, project_id, [last.items, items])[0]
+        added["names"] = names or sealed_item_names(connection, project_id, [last.items, items])[0]
     if labels:
         added["labels"] = {str(change): list(sums) for change, sums in sorted(labels.items())}
     if first or noted.attributes:
-        added["attributes"] = attribute_digest(connection, project_id)
+        added["attributes"] = sealed_attribute_digest(connection, project_id)
     return added
 
 
-_BY_CHANGE = {"imports": import_rows, "sources": source_rows, "touched": touched_rows}
+_BY_CHANGE = {
+    "imports": sealed_import_rows,
+    "sources": sealed_source_rows,
+    "touched": sealed_touched_rows,
+}
 
 
 def _text(value: Mapping[str, Any]) -> str:
@@ -151,62 +155,66 @@ def last_seal(connection: Connection, project_id: int) -> LastSeal:
     return LastSeal(row.id, row.through_change, items, json.loads(row.state), row.digest)
 
 
-def pending(connection: Connection) -> dict[int, Pending]:
+def pending_seals(connection: Connection) -> dict[int, Pending]:
     """Return the projects that the connection's transaction may change, by number."""
     found: dict[int, Pending] = connection.info.setdefault(_KEY, {})
     return found
 
 
-def start(connection: Connection) -> None:
+def reset_seals(connection: Connection) -> None:
     """Forget an earlier transaction of the connection."""
     connection.info.pop(_KEY, None)
 
 
-def begin(connection: Connection, project_id: int, *, made: bool = False) -> None:
+def begin_seal(connection: Connection, project_id: int, *, made: bool = False) -> None:
     """Read the state of a project that the transaction is about to change; its lock is held."""
-    known = pending(connection)
+    known = pending_seals(connection)
     if project_id in known:
         return
     last = LastSeal(0, 0, 0, {}, "") if made else last_seal(connection, project_id)
-    now = state_of(connection, project_id) if last.state else {}
+    now = sealed_state(connection, project_id) if last.state else {}
     found = {part: digest for part, digest in now.items() if last.state.get(part, digest) != digest}
     known[project_id] = Pending(last, found, made)
 
 
-def forget(connection: Connection, project_id: int) -> None:
+def forget_seal(connection: Connection, project_id: int) -> None:
     """Seal nothing of a project, because it is deleted."""
-    pending(connection).pop(project_id, None)
+    pending_seals(connection).pop(project_id, None)
 
 
-def new_labels(connection: Connection, project_id: int, change: int, sums: tuple[int, int]) -> None:
+def seal_new_labels(
+    connection: Connection, project_id: int, change: int, sums: tuple[int, int]
+) -> None:
     """Note the labels of an import, which all belong to the record of its change."""
-    pending(connection)[project_id].add({change: sums})
+    pending_seals(connection)[project_id].add({change: sums})
 
 
-def new_items(connection: Connection, project_id: int, first: int, number: int, names: Any) -> None:
+def seal_new_items(
+    connection: Connection, project_id: int, first: int, number: int, names: Any
+) -> None:
     """Note new items, numbered from ``first`` on; the names are bytes with NUL between them.
 
     They need not be read again then to be sealed, unless there are items that nothing noted.
     """
-    noted = pending(connection)[project_id]
+    noted = pending_seals(connection)[project_id]
     if first == noted.last.items + noted.named + 1:
         noted.named += number
         noted.names.update(names)
         noted.names.update(b"\0")
 
 
-def changed(connection: Connection, project_id: int) -> None:
+def seal_changed_attributes(connection: Connection, project_id: int) -> None:
     """Note that attributes of items may have changed."""
-    pending(connection)[project_id].attributes = True
+    pending_seals(connection)[project_id].attributes = True
 
 
 @contextmanager
-def moved_labels(
+def seal_moved_labels(
     connection: Connection, project_id: int, column: str, values: Iterable[int]
 ) -> Iterator[None]:
     """Note the changes inside the block to labels with some values in a column."""
     values = list(values)
-    noted = pending(connection)[project_id]
-    noted.add(label_sums(connection, project_id, column, values), -1)
+    noted = pending_seals(connection)[project_id]
+    noted.add(seal_sums_of_labels(connection, project_id, column, values), -1)
     yield
-    noted.add(label_sums(connection, project_id, column, values))
+    noted.add(seal_sums_of_labels(connection, project_id, column, values))

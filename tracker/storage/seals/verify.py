@@ -13,25 +13,25 @@ from sqlalchemy import Connection, Table, select
 
 from tracker.storage.schema import Seal
 from tracker.storage.seals.digests import (
-    attribute_digest,
-    change_rows,
-    digest_of,
-    import_rows,
-    item_names,
-    label_sums,
-    source_rows,
-    state_of,
-    touched_rows,
+    digest_for_seal,
+    seal_sums_of_labels,
+    sealed_attribute_digest,
+    sealed_change_rows,
+    sealed_import_rows,
+    sealed_item_names,
+    sealed_source_rows,
+    sealed_state,
+    sealed_touched_rows,
 )
 from tracker.storage.seals.seal import seal_digest
 
 _seals = cast("Table", Seal.__table__)
 
 _BY_CHANGE = {
-    "changes": (change_rows, "the change log"),
-    "imports": (import_rows, "the counts of imports"),
-    "sources": (source_rows, "the files of imports"),
-    "touched": (touched_rows, "the record of touched items"),
+    "changes": (sealed_change_rows, "the change log"),
+    "imports": (sealed_import_rows, "the counts of imports"),
+    "sources": (sealed_source_rows, "the files of imports"),
+    "touched": (sealed_touched_rows, "the record of touched items"),
 }
 
 
@@ -112,13 +112,13 @@ def _added(
             else:
                 beyond += 1
         for seal, held, first in zip(seals, of_seal, [0, *upto], strict=False):
-            if seal["added"].get(name, digest_of([])) != digest_of(held):
+            if seal["added"].get(name, digest_for_seal([])) != digest_for_seal(held):
                 yield _where(what, first, seal["through_change"])
         if name == "changes" and (beyond or [row[0] for row in rows] != [*range(1, upto[-1] + 1)]):
             yield f"{what} does not go from change 1 to change {upto[-1]}, the last one sealed"
     items = [0, *(seal["added"]["items"] for seal in seals)]
     for seal, first, found in zip(
-        seals, [0, *upto], item_names(connection, project_id, items), strict=False
+        seals, [0, *upto], sealed_item_names(connection, project_id, items), strict=False
     ):
         if "names" in seal["added"] and seal["added"]["names"] != found:
             yield _where("names of items", first, seal["through_change"])
@@ -132,7 +132,7 @@ def _where(what: str, first: int, last: int) -> str:
 def _now(connection: Connection, project_id: int, last: Mapping[str, Any]) -> Iterator[str]:
     """Yield the parts that differ from the state that the last seal left."""
     state: dict[str, str] = last["state"]
-    now = state_of(connection, project_id)
+    now = sealed_state(connection, project_id)
     for part, digest in state.items():
         if now.get(part) != digest:
             yield (
@@ -145,7 +145,7 @@ def _attributes(
     connection: Connection, project_id: int, seals: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
     known = [seal for seal in seals if "attributes" in seal["added"]]
-    found = attribute_digest(connection, project_id)
+    found = sealed_attribute_digest(connection, project_id)
     if found != (known[-1]["added"]["attributes"] if known else f"{0:032x}"):
         yield "attributes of items: not as they were sealed"
 
@@ -159,7 +159,7 @@ def _labels(
         for change, (count, total) in seal["added"].get("labels", {}).items():
             before = sealed.get(int(change), (0, 0))
             sealed[int(change)] = (before[0] + count, before[1] + total)
-    now = label_sums(connection, project_id)
+    now = seal_sums_of_labels(connection, project_id)
     for change in sorted(sealed.keys() | now.keys()):
         was, present = sealed.get(change, (0, 0)), now.get(change, (0, 0))
         if was[0] != present[0]:
