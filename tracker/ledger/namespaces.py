@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
-    from tracker.flags import Acted, FlagPage, RecordedFlag
-    from tracker.flags.actions import Action
     from tracker.imports.undo import ImportInfo
+    from tracker.ledger.flags import Flags
     from tracker.ledger.projects import Projects
     from tracker.ledger.transactions import Transactions
     from tracker.projects.annotators import AnnotatorInfo, Mention
@@ -285,82 +284,6 @@ class Annotators(Namespace):
             return Erased(labels, find_annotator_mentions(connection, [name.strip()]))
 
 
-class Flags(Namespace):
-    """The recorded findings of projects, each known by its number.
-
-    All methods raise NotFound for an unknown number.
-    """
-
-    def list(
-        self,
-        project: str,
-        *,
-        states: Sequence[str] | None = None,
-        annotator: str | None = None,
-        kind: str | None = None,
-    ) -> Sequence[RecordedFlag]:
-        """Return a project's flags by number.
-
-        Args:
-            project: the project's name.
-            states: open, acknowledged, dismissed, resolved or all; None for the first two.
-            annotator: only flags of this annotator, alone or in a pair.
-            kind: only flags of this kind.
-        """
-        from tracker.flags import list_flags
-        from tracker.storage.schema import STANDING
-
-        with self._ledger.reading(project) as (connection, found):
-            return list_flags(
-                connection, found, states=states or STANDING, annotator=annotator, kind=kind
-            )
-
-    def show(self, project: str, number: int) -> FlagPage:
-        """Return a flag with the latest evidence, all changes and sightings."""
-        from tracker.flags import show_flag
-
-        with self._ledger.reading(project) as (connection, found):
-            return show_flag(connection, found, number)
-
-    def history(self, project: str, number: int | None = None) -> Sequence[dict[str, Any]]:
-        """Return what was done about a flag, or about all (None), in order, as plain values."""
-        from tracker.flags import flag_changes
-
-        with self._ledger.reading(project) as (connection, found):
-            return flag_changes(connection, found, number)
-
-    def acknowledge(
-        self, project: str, numbers: Sequence[int], *, by: str, note: str | None = None
-    ) -> Sequence[Acted]:
-        """Mark open flags as being dealt with, all or none."""
-        return self._act(project, numbers, "acknowledge", by, note)
-
-    def dismiss(
-        self, project: str, numbers: Sequence[int], *, by: str, note: str | None = None
-    ) -> Sequence[Acted]:
-        """Mark flags as harmless, all or none; they reopen if the evidence grows by half."""
-        return self._act(project, numbers, "dismiss", by, note)
-
-    def resolve(
-        self, project: str, numbers: Sequence[int], *, by: str, note: str | None = None
-    ) -> Sequence[Acted]:
-        """Mark flags as dealt with, all or none; they reopen if an audit finds them again."""
-        return self._act(project, numbers, "resolve", by, note)
-
-    def appeal(self, project: str, number: int, *, by: str, note: str) -> Acted:
-        """Record an annotator's objection to a flag; its state does not change."""
-        (outcome,) = self._act(project, [number], "appeal", by, note)
-        return outcome
-
-    def _act(
-        self, project: str, numbers: Sequence[int], action: Action, by: str, note: str | None
-    ) -> Sequence[Acted]:
-        from tracker.flags import act_on_flags
-
-        with self._ledger.writing(project) as (connection, found):
-            return act_on_flags(connection, found, numbers, action, by=by, note=note)
-
-
 class Records(Transactions):
     """The namespaces of a ledger; one is imported when it is asked for."""
 
@@ -399,4 +322,6 @@ class Records(Transactions):
     @property
     def flags(self) -> Flags:
         """List, show, acknowledge, dismiss, resolve and appeal against recorded findings."""
+        from tracker.ledger.flags import Flags
+
         return Flags(self)
