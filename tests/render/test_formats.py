@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +60,9 @@ def test_a_new_result_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def toy_view(toy: Toy) -> list[str]:
     """Its view."""
     return [f"3 < 4 {toy.project}"]
+
+
+@pytest.mark.parametrize("path", [*formats.JSON.values(), *formats.VIEWS.values()])
+def test_each_renderer_of_the_registry_is_there(path: str) -> None:
+    module, _, name = path.partition(":")
+    assert callable(getattr(import_module(module), name))

@@ -15,7 +15,7 @@ _MESSAGES = "tracker.render.messages"
 
 def as_json(result: object, **options: Any) -> dict[str, Any]:
     """Return the JSON of a result, with its sentences."""
-    made: dict[str, Any] = import_module(_REGISTRY).as_json(result, **options)
+    made: dict[str, Any] = import_module(_REGISTRY).result_as_json(result, **options)
     return made
 
 
@@ -35,7 +35,7 @@ class Message:
 
     def __str__(self) -> str:
         """The sentence."""
-        return str(import_module(_MESSAGES).text(self.name, self.values))
+        return str(import_module(_MESSAGES).message_text(self.name, self.values))
 
 
 class Shown:
@@ -47,4 +47,4 @@ class Shown:
         return f"<{type(self).__name__} of {getattr(project, 'name', project)!r}>"
 
     def _repr_html_(self) -> str:
-        return str(import_module(_REGISTRY).as_html(self))
+        return str(import_module(_REGISTRY).result_as_html(self))

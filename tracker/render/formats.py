@@ -243,26 +243,26 @@ def _row_in_html(tag: str, cells: Iterable[str], ends: Iterable[str]) -> str:
 
 
 JSON: Final[dict[str, str]] = {
-    "Audit": "tracker.render.audit:audit_dict",
-    "AgainstOther": "tracker.render.compare:against_dict",
-    "Comparison": "tracker.render.compare:test_dict",
-    "Part": "tracker.render.compare:part_dict",
-    "State": "tracker.render.compare:state_dict",
-    "StateComparison": "tracker.render.compare:compare_dict",
-    "FlagPage": "tracker.render.flags:flag_page_dict",
-    "OwnReport": "tracker.render.annotator:own_report_dict",
-    "RecordedFlag": "tracker.render.flags:flag_dict",
+    "Audit": "tracker.render.audit:audit_as_json",
+    "AgainstOther": "tracker.render.compare:against_other_as_json",
+    "Comparison": "tracker.render.compare:comparison_test_as_json",
+    "Part": "tracker.render.compare:compared_part_as_json",
+    "State": "tracker.render.compare:compared_state_as_json",
+    "StateComparison": "tracker.render.compare:comparison_as_json",
+    "FlagPage": "tracker.render.flags:flag_page_as_json",
+    "OwnReport": "tracker.render.annotator:own_report_as_json",
+    "RecordedFlag": "tracker.render.flags:flag_as_json",
 }
 """For results whose JSON holds a sentence: the function that makes it."""
 
 VIEWS: Final[dict[str, str]] = {
-    "AgainstOther": "tracker.render.compare:against_view",
+    "AgainstOther": "tracker.render.compare:compare_against_view",
     "Assessment": "tracker.render.agreement:agreement_view",
     "Audit": "tracker.render.audit:audit_view",
     "GateResult": "tracker.render.gate:gate_view",
-    "History": "tracker.render.history:recorded_view",
+    "History": "tracker.render.history:recorded_history_view",
     "StateComparison": "tracker.render.compare:compare_view",
-    "Status": "tracker.render.snapshots:one_status_view",
+    "Status": "tracker.render.snapshots:project_status_view",
 }
 """The function that yields the texts and tables that a person sees."""
 
