@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 
 __all__ = ["main"]
 
@@ -16,7 +17,11 @@ def main() -> None:
         from tracker.cli.app import main as run
     except KeyboardInterrupt:
         raise SystemExit(130) from None
-    run()
+    try:
+        run()
+    finally:
+        # The outcome is said: an interrupt from here on would only hide the exit code.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def test_truths_that_contradict_each_other_are_refused(ledger: Ledger, write: Wr
     for skip in (False, True):
         with pytest.raises(Refused, match="line 2: 'gold' has two different answers") as caught:
             ledger.import_file(file, "p", skip_invalid=skip)
-        assert "mend the gold column" in str(caught.value)
+        assert "correct the gold column" in str(caught.value)
     assert stored(ledger) == {}
 
 

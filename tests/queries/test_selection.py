@@ -197,7 +197,7 @@ def test_nothing_chosen_is_asked_as_before(sqlite_ledger: Ledger) -> None:
         assert statements.number == 1
         assert selection == queries.Selection(project, selection.left_out, selection.references)
         assert selection.told is None
-        condition = str(queries.selection.counted(selection))
+        condition = str(queries.selection.where_counted(selection))
     assert "labelled_at" not in condition
     assert "item_attributes" not in condition
 

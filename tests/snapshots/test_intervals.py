@@ -33,7 +33,7 @@ def store(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any
     """Three snapshots: one of the old kind, one by t, one by default; as JSON."""
     ledger.import_rows(simulate_experiment("mixed", 60, 1), "p")
     with monkeypatch.context() as patched:
-        patched.setattr(count, "settings_text", as_once)
+        patched.setattr(count, "snapshot_settings_text", as_once)
         ledger.snapshot("p", interval="t", name="old")
     ledger.import_rows(simulate_experiment("mixed", 70, 2), "p")
     ledger.snapshot("p", interval="t")

@@ -14,7 +14,7 @@ from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import AsJson, Output, print_result, printed_json_text
 from tracker.cli.output_files import Force, check_output_file, write_output_file
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
-from tracker.cli.terminal import hint, say, say_data, warn
+from tracker.cli.terminal import hint, say, say_data, warn, while_output_is_read
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -118,7 +118,8 @@ def _tell(found: GateResult, form: str, output: Path | None, *, force: bool) -> 
             found.to_dict(), Output(form if form == "json" else None), view=gate_view(found)
         )
     else:
-        say_data(FORMATS[form](found), nl=False)
+        with while_output_is_read():
+            say_data(FORMATS[form](found), nl=False)
         _tell_people(found, gate_summary_text(found))
 
 

@@ -77,7 +77,8 @@ def _is_unicode(stream: Any) -> bool:
 def say(text: str = "", *, err: bool = False, nl: bool = True, bold: bool = False) -> None:
     """Print a text that may hold names from data."""
     shown = escaped_text(text)
-    typer.echo(typer.style(shown, bold=True) if bold else shown, err=err, nl=nl)
+    with while_output_is_read():
+        typer.echo(typer.style(shown, bold=True) if bold else shown, err=err, nl=nl)
 
 
 def say_data(text: str, *, nl: bool = True) -> None:

@@ -98,7 +98,8 @@ class Rejected(Refused):
         first = result.rejections[0]
         more = f" (and {result.rejected - 1:,} more)" if result.rejected > 1 else ""
         super().__init__(
-            f"{first}{more}", "nothing was stored; mend the rows, or leave them out: --skip-invalid"
+            f"{first}{more}",
+            "nothing was stored; correct the rows, or leave them out: --skip-invalid",
         )
         self.result = result
 
@@ -236,7 +237,7 @@ def _examine(
     for row in contradictory:
         if row.annotator_id == gold:
             raise Refused(
-                f"{names[row.source - 1]}, line {row.line}: {row.reason}", "mend the gold column"
+                f"{names[row.source - 1]}, line {row.line}: {row.reason}", "correct the gold column"
             )
         rejections.add(names[row.source - 1], row.line, row.reason)
 

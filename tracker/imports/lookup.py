@@ -140,8 +140,7 @@ class CategoryIds(Ids):
             raise Refused(
                 f"the categories of the ordinal {name!r} need an order, and {unplaced[0]!r} is "
                 "neither a number nor in one",
-                "make the project with all of them in order, --categories low,middle,high; "
-                "one that is there: tracker category order",
+                f"tracker project set {quote(name)} --categories low,middle,high",
             )
 
     def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:

@@ -233,7 +233,7 @@ def _unreadable(error: csv.Error, start: int, source: SourceFile) -> Refused:
         reason = "a quoted cell goes on after its closing quote"
     else:
         reason = text
-    return Refused(f"{source.name}, line {start}: {reason}", "mend the quotes on that line")
+    return Refused(f"{source.name}, line {start}: {reason}", "correct the quotes on that line")
 
 
 def _of_width(
