@@ -14,7 +14,7 @@ from tracker.core.errors import NotFound, Refused
 from tracker.gate import CheckResult, GateResult
 from tracker.ledger import Ledger
 from tracker.projects.project import ProjectOptions, create_project
-from tracker.render.messages.gate import apart
+from tracker.render.messages.gate import distinct_numbers_in_sentence
 
 
 @pytest.fixture
@@ -369,6 +369,6 @@ def test_a_result_is_a_frame(pair: Ledger, gate: Gate) -> None:
 
 @given(st.floats(-1, 1), st.floats(-1, 1))
 def test_two_numbers_that_differ_are_shown_apart(a: float, b: float) -> None:
-    shown = apart(a, b)
+    shown = distinct_numbers_in_sentence(a, b)
     assert (shown[0] != shown[1]) or abs(a - b) < 1e-7
     assert [float(one) for one in shown] == pytest.approx([a, b], abs=0.0006)

@@ -215,7 +215,7 @@ def methods_of_assessment(found: Assessment, measure: str | None = None) -> Meth
         raise InvalidOption(
             f"{figure.measure} is undefined here ({figure.undefined}): there is nothing to report"
         )
-    text = str(Message("methods.paragraph", found=found, figure=figure))
+    text = str(Message("methods.methods_paragraph", found=found, figure=figure))
     cited = (piece.split("]")[0] for piece in text.split("[@")[1:])
     known = _publications()
     keys = [key for key in cited if key in known]  # an attribute may be called anything

@@ -110,7 +110,7 @@ def _explained(
         items_answered=items,
         items_alone=items - compared,
         shares=shares,
-        numbers=str(Message("methods.with_numbers", figure=figure)),
+        numbers=str(Message("methods.methods_numbers_sentence", figure=figure)),
     )
 
 

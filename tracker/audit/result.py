@@ -183,12 +183,12 @@ def suppressed_audit(found: Audit, least: int) -> Audit:
 
     Raises InvalidOption where ``least`` is negative.
     """
-    check_audit_suppression(least)
+    check_audit_suppress_below(least)
     annotators = tuple(_suppressed(one, least) for one in found.annotators)
     return replace(found, annotators=annotators, shown={} if least > 1 else found.shown)
 
 
-def check_audit_suppression(least: int) -> None:
+def check_audit_suppress_below(least: int) -> None:
     """Raise InvalidOption where no cell could have fewer than so many answers."""
     if least < 0:
         raise InvalidOption(f"cells of fewer than {least} answers cannot be", "use 5, for one")

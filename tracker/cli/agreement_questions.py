@@ -54,14 +54,14 @@ def print_merged(asked: Asked, merges: list[str]) -> None:
 
 def print_best_merges(asked: Asked) -> None:
     """Which two categories are hardest to tell apart."""
-    from tracker.render.agreement_questions import merges_view
+    from tracker.render.agreement_questions import best_category_merges_view
 
     measure, value, found = asked.ledger.best_merges(asked.project, **asked.asking)
     rows = [merge.to_dict() for merge in found]
     print_result(
         {"project": asked.project, "measure": measure, "value": value, "merges": rows},
         rows=[row | {"categories": "+".join(row["categories"])} for row in rows],
-        view=merges_view(measure, value, found),
+        view=best_category_merges_view(measure, value, found),
         output=asked.output,
     )
 

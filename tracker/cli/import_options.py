@@ -156,8 +156,8 @@ class Target:
         Raises Refused where the file cannot be written; what was there before is then untouched.
         """
         if self.path is None:
-            return write_csv_output(terminal_data_stream(sys.stdout), columns, rows)
-        write = write_csv_output if self.form == ".csv" else _write_jsonl
+            return write_csv_rows(terminal_data_stream(sys.stdout), columns, rows)
+        write = write_csv_rows if self.form == ".csv" else _write_jsonl
         with new_output_file(self.path, force=self.force) as file:
             text = io.TextIOWrapper(file, "utf-8", newline="")
             number = write(text, columns, rows)
@@ -190,7 +190,7 @@ def output_option_target(output: str, *, force: bool) -> Target:
     return Target(path, form, force)
 
 
-def write_csv_output(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+def write_csv_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
     """Write a header and rows that can be read back; return how many rows."""
     number = 0
     for number, line in enumerate(csv_lines(columns, rows)):  # noqa: B007 - the header is number 0

@@ -149,7 +149,7 @@ def _measures(first: Side, second: Side, steps: Steps, shared_out: Shares) -> It
             # Read as the second side is, the first may have a figure that it has not by itself.
             shared = None
         elif name == "light_kappa":
-            why = Message("comparisons.no_error")
+            why = Message("comparisons.no_error_sentence")
             found = _untested(after.value - before.value, why, first)
         yield Compared(name, before, after, found, shared)
 
@@ -178,7 +178,7 @@ def _difference(
         return independent_t_test(after, before, confidence)
     difference = after.value - before.value
     if mine is None or theirs is None:
-        return _untested(difference, Message("comparisons.no_influence"), side)
+        return _untested(difference, Message("comparisons.no_influence_sentence"), side)
     entering = [step for step in steps.rows if step[0] in mine or step[1] in theirs]
     return dependent_t_test(
         [theirs.get(pattern, 0.0) for _, pattern, _ in entering],
@@ -230,7 +230,7 @@ def _by_annotator(first: Side, second: Side) -> Comparison:
     return Comparison(
         fmean(after.values()) - fmean(before.values()) if known else None,
         confidence=first.state.query.confidence,
-        why=Message("comparisons.no_sample"),
+        why=Message("comparisons.no_sample_sentence"),
         n_first=len(after),
         n_second=len(before),
         undefined=NOT_APPLICABLE if known else TOO_FEW_ANNOTATORS,

@@ -14,7 +14,7 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.annotators import annotator_names, settling_changes
 from tracker.projects.categories import every_category_name
 from tracker.projects.change_log import lock_project
-from tracker.projects.lookup import check_text
+from tracker.projects.lookup import check_entered_text
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import FLAG_STATES, FlagChange, FlagRow, FlagSighting
 
@@ -69,7 +69,10 @@ def act_on_flags(
     number, InvalidOption for an act that makes no sense in a flag's state and for an appeal
     without a note.
     """
-    by, note = check_text(by, "name in --by"), None if note is None else check_text(note, "note")
+    by, note = (
+        check_entered_text(by, "name in --by"),
+        None if note is None else check_entered_text(note, "note"),
+    )
     if action == "appeal" and note is None:
         raise InvalidOption("an appeal needs a note", "say why the finding is wrong: --note TEXT")
     # Whoever comes second waits here, and then sees what the first did.

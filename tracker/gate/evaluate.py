@@ -70,14 +70,14 @@ def _of_flags(check: NoFlags, now: Present) -> CheckResult:
         gate_check_name(check),
         "flags",
         not who,
-        Message("gate.flags", findings=found.findings, settled=found.settled),
+        Message("gate.flags_sentence", findings=found.findings, settled=found.settled),
         check.place.line,
         threshold=0,
         value=len(who),
         details={"flags": list(check.kinds), "annotators": who, "settled": found.settled},
     )
     if not who and lacking:
-        reason = Message("gate.not_looked_for", needs=lacking, any_kind=not check.kinds)
+        reason = Message("gate.not_looked_for_sentence", needs=lacking, any_kind=not check.kinds)
         return result.unknown(reason, "not_applicable")
     return result
 
@@ -88,7 +88,7 @@ def _of_items(check: ItemsAtLeast, now: Present) -> CheckResult:
         gate_check_name(check),
         "items_at_least",
         items >= check.items,
-        Message("gate.items", number=items, threshold=check.items),
+        Message("gate.items_sentence", number=items, threshold=check.items),
         check.place.line,
         threshold=check.items,
         value=items,
@@ -102,11 +102,11 @@ def _of_overlap(check: OverlapAtLeast, now: Present) -> CheckResult:
         gate_check_name(check),
         "overlap_at_least",
         share >= check.share - ROUNDING,
-        Message("gate.overlap", share=share, threshold=check.share),
+        Message("gate.overlap_sentence", share=share, threshold=check.share),
         check.place.line,
         threshold=check.share,
         value=share,
     )
     if not counts.items:
-        return result.unknown(Message("gate.no_answer"), "too_few_items")
+        return result.unknown(Message("gate.no_answer_sentence"), "too_few_items")
     return result

@@ -23,7 +23,7 @@ ROUNDING: Final = 1e-9
 def gate_check_name(check: Check, category: str | None = None) -> Message | str:
     """Return a check's name, or what it asks for; ``category`` is the one of each."""
     if check.name is None:
-        return Message("gate.asked", check=check, category=category)
+        return Message("gate.asked_sentence", check=check, category=category)
     each = isinstance(check, AtLeast | MaxDrop) and category not in {None, check.figure.category}
     return f"{check.name}: {category}" if each else check.name
 
@@ -33,7 +33,7 @@ def figure_check_results(check: AtLeast | MaxDrop, now: Present) -> Iterator[Che
     found = gate_standings(now.assessment, check.figure)
     if not found:
         nothing = _plain(check, check.figure.measure, check.figure.category)
-        yield nothing.unknown(Message("gate.no_category"), "no_category")
+        yield nothing.unknown(Message("gate.no_category_sentence"), "no_category")
     for figure in found:
         if isinstance(check, AtLeast):
             yield _least(check, figure)
@@ -48,7 +48,7 @@ def _plain(check: AtLeast | MaxDrop, measure: str | None, category: str | None) 
         gate_check_name(check, category),
         "at_least" if is_least else "max_drop",
         None,
-        Message("gate.no_category"),
+        Message("gate.no_category_sentence"),
         check.place.line,
         measure=measure,
         category=category,
@@ -67,12 +67,12 @@ def _least(check: AtLeast, figure: Standing) -> CheckResult:
     plain = replace(_plain(check, figure.measure, figure.category), details=details)
     value = figure.low if check.on == "ci_low" else figure.value
     if figure.value is None:
-        return plain.unknown(Message("gate.no_figure", figure=figure), figure.undefined)
+        return plain.unknown(Message("gate.no_figure_sentence", figure=figure), figure.undefined)
     if value is None:
-        return plain.unknown(Message("gate.no_lower_bound", figure=figure), "no_interval")
+        return plain.unknown(Message("gate.no_lower_bound_sentence", figure=figure), "no_interval")
     passed = value >= check.at_least - ROUNDING
     reason = Message(
-        "gate.at_least",
+        "gate.at_least_sentence",
         figure=figure,
         value=value,
         threshold=check.at_least,
@@ -87,25 +87,25 @@ def _drop(check: MaxDrop, figure: Standing, now: Present) -> CheckResult:
     plain = _plain(check, figure.measure, figure.category)
     if then is None:
         chosen = now.selection is not None
-        reason = Message("gate.no_snapshot", project=now.project.name, chosen=chosen)
+        reason = Message("gate.no_snapshot_sentence", project=now.project.name, chosen=chosen)
         return plain.unknown(reason, "no_snapshot")
     same = replace(check.figure, category=figure.category)
     before = next(iter(gate_standings(then.assessment, same)), None)
     if before is None:
-        reason = Message("gate.not_in_snapshot", figure=figure, since=then)
+        reason = Message("gate.not_in_snapshot_sentence", figure=figure, since=then)
         return plain.unknown(reason, "not_in_snapshot")
     details = {"figure": figure.value, "then": before.value, "since": then.id}
     plain = replace(plain, details=details)
     if figure.value is None or before.value is None:
         lacking, where = (figure, None) if figure.value is None else (before, then)
-        reason = Message("gate.no_figure", figure=lacking, since=where)
+        reason = Message("gate.no_figure_sentence", figure=lacking, since=where)
         return plain.unknown(reason, lacking.undefined)
     if before.read != figure.read:
-        reason = Message("gate.read_otherwise", figure=figure, since=then)
+        reason = Message("gate.read_otherwise_sentence", figure=figure, since=then)
         return plain.unknown(reason, "read_otherwise")
     drop = before.value - figure.value
     reason = Message(
-        "gate.drop",
+        "gate.drop_sentence",
         figure=figure,
         now=figure.value,
         before=before.value,

@@ -103,10 +103,10 @@ class Audits(Transactions):
         """
         from tracker.audit import audit_project, audit_query
         from tracker.audit.annotator_report import annotator_own_report
-        from tracker.audit.result import check_audit_suppression
+        from tracker.audit.result import check_audit_suppress_below
         from tracker.projects.annotators import find_annotator
 
-        check_audit_suppression(suppress_below)
+        check_audit_suppress_below(suppress_below)
         with self.reading(project) as (connection, found):
             annotator = find_annotator(connection, found, name)
             audited = audit_project(connection, found, audit_query(evidence=_ITEMS))

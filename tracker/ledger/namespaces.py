@@ -108,9 +108,9 @@ class Notes(Namespace):
 
 def _past_moment(at: date | str) -> int | None:
     from tracker.core import clock
-    from tracker.queries.filter import past_moment_for_filter
+    from tracker.queries.filter import filter_past_moment
 
-    return past_moment_for_filter("--at", at, clock.now())
+    return filter_past_moment("--at", at, clock.now())
 
 
 class CategoryLabels(NamedTuple):

@@ -65,7 +65,7 @@ def dependent_t_test(
             None,
             confidence=confidence,
             test="dependent_t",
-            why=Message("comparisons.dependent_t"),
+            why=Message("comparisons.dependent_t_sentence"),
             n_first=items,
             n_second=items,
         ),
@@ -100,7 +100,7 @@ def independent_t_test(
         None,
         confidence=confidence,
         test="independent_t",
-        why=Message("comparisons.independent_t"),
+        why=Message("comparisons.independent_t_sentence"),
         n_first=first.items,
         n_second=second.items,
     )

@@ -119,7 +119,7 @@ def two_sample_test(
     design = PAIRED_TESTS if paired else UNPAIRED_TESTS
     chosen = test or design[0 if min(sizes) >= ENOUGH else 1]
     if min(sizes) < 2:
-        why = Message("comparisons.too_few_values")
+        why = Message("comparisons.too_few_values_sentence")
         return replace(blank, test=test or design[0], why=why, undefined=TOO_FEW_ITEMS)
     if paired:
         pairs = zip(columns[0].values, columns[1].values, strict=True)
@@ -127,7 +127,11 @@ def two_sample_test(
     values = {value for column in columns for value in column.values}
     equal = values == {0.0} or (len(values) == 1 and not paired)
     why = Message(
-        "comparisons.of_columns", test=chosen, sizes=sizes, requested=test is not None, equal=equal
+        "comparisons.column_test_sentence",
+        test=chosen,
+        sizes=sizes,
+        requested=test is not None,
+        equal=equal,
     )
     blank = replace(blank, test=chosen, why=why, effect_name=_EFFECTS[chosen])
     if equal:

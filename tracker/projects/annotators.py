@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Subquery, Table, func, insert, or_, select, u
 
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import check_name, near_names
+from tracker.projects.lookup import check_entered_name, near_names
 from tracker.projects.project import ProjectInfo
 from tracker.storage.facts import annotators_with_facts, apply_kind_facts, record_annotator_facts
 from tracker.storage.schema import (
@@ -157,7 +157,7 @@ def rename_annotator(
 
     Raises NotFound for an unknown annotator, InvalidOption if the name is taken.
     """
-    new = check_name(new, "annotator")
+    new = check_entered_name(new, "annotator")
     lock_project(connection, project.id)
     annotator = find_annotator(connection, project, old)
     if new in annotator_names(connection, project).values():
@@ -175,7 +175,7 @@ def add_annotator_alias(
     Raises NotFound for an unknown annotator, InvalidOption if the alias is another
     annotator's name: two people's answers are never mixed by a slip of the keyboard.
     """
-    alias = check_name(alias, "alias")
+    alias = check_entered_name(alias, "alias")
     lock_project(connection, project.id)
     annotator = find_annotator(connection, project, name)
     if alias in annotator_names(connection, project).values():

@@ -8,7 +8,7 @@ from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.projects.change_log import lock_project, record_change
 from tracker.projects.lookup import (
     category_unfit_for_scale,
-    check_name,
+    check_entered_name,
     is_numeric_category_name,
     near_names,
 )
@@ -86,7 +86,7 @@ def rename_category(connection: Connection, project: ProjectInfo, old: str, new:
 
     Raises NotFound for an unknown category, InvalidOption if the new name is taken.
     """
-    new = check_name(new, "category")
+    new = check_entered_name(new, "category")
     lock_project(connection, project.id)
     names = category_names(connection, project)
     number = next((n for n, name in names.items() if name == old.strip()), None)

@@ -38,7 +38,7 @@ def look_alike_names(names: Iterable[str]) -> list[tuple[str, ...]]:
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
-def check_name(name: str, what: str) -> str:
+def check_entered_name(name: str, what: str) -> str:
     """Return the name less surrounding space; raises InvalidOption if it cannot be one."""
     stripped = name.strip()
     if not stripped:
@@ -50,7 +50,7 @@ def check_name(name: str, what: str) -> str:
     return stripped
 
 
-def check_text(text: str, what: str) -> str:
+def check_entered_text(text: str, what: str) -> str:
     """Return the text less surrounding space; raises InvalidOption if it cannot be kept."""
     stripped = text.strip()
     if not stripped:

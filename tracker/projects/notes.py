@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from tracker.core import clock
 from tracker.core.errors import NotFound
 from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import check_text, near_names
+from tracker.projects.lookup import check_entered_text, near_names
 from tracker.projects.project import ProjectInfo
 from tracker.storage.schema import ERASED, Note
 
@@ -33,7 +33,7 @@ def add_note(
     connection: Connection, project: ProjectInfo, text: str, at: int | None = None
 ) -> NoteInfo:
     """Note what happened at a moment, now if left out; raises InvalidOption for an unfit text."""
-    text = check_text(text, "note")
+    text = check_entered_text(text, "note")
     lock_project(connection, project.id)
     highest = select(func.max(Note.id)).where(Note.project_id == project.id)
     number = (connection.scalar(highest) or 0) + 1

@@ -14,7 +14,7 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.change_log import lock_project, record_change
 from tracker.projects.lookup import (
     category_unfit_for_scale,
-    check_name,
+    check_entered_name,
     is_numeric_category_name,
     near_names,
 )
@@ -83,7 +83,7 @@ def create_project(
 ) -> ProjectInfo:
     """Make a project. Raises ProjectExists, and InvalidOption if an option is not valid."""
     options = options or ProjectOptions()
-    name = check_name(name, "project")
+    name = check_entered_name(name, "project")
     if options.categories is not None:
         stripped = tuple(category.strip() for category in options.categories)
         options = replace(options, categories=stripped)
@@ -132,7 +132,7 @@ def _check_options(options: ProjectOptions) -> None:
     categories = options.categories
     if categories is not None:
         for category in categories:
-            check_name(category, "category")
+            check_entered_name(category, "category")
             unfit = category_unfit_for_scale(options.scale or SCALES[0], category)
             if unfit is not None:
                 raise InvalidOption(f"the category {category!r} {unfit}", "choose another scale")
@@ -209,7 +209,7 @@ def project_for_import(
 
 def rename_project(connection: Connection, project: ProjectInfo, name: str) -> None:
     """Give a project another name; raises InvalidOption if it is taken."""
-    name = check_name(name, "project")
+    name = check_entered_name(name, "project")
     lock_project(connection, project.id)
     if connection.scalar(select(Project.id).where(Project.name == name)) is not None:
         raise ProjectExists(f"the project {name!r} exists", "choose another name")

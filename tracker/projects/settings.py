@@ -17,7 +17,7 @@ from tracker.projects.categories import (
     project_labels_by_category,
 )
 from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import category_unfit_for_scale, check_name, near_names
+from tracker.projects.lookup import category_unfit_for_scale, check_entered_name, near_names
 from tracker.projects.project import ProjectInfo
 from tracker.storage.facts import categories_with_facts, record_category_facts
 from tracker.storage.schema import SCALES, Category, Change, Project
@@ -148,7 +148,7 @@ def settings_changed_since(
 
 
 def _checked(names: Sequence[str]) -> list[str]:
-    listed = [check_name(name, "category") for name in names]
+    listed = [check_entered_name(name, "category") for name in names]
     if len(set(listed)) < len(listed):
         raise InvalidOption("the list names a category twice")
     if not listed:

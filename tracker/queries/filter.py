@@ -117,8 +117,8 @@ def make_answer_filter(
         first,
         last,
         tuple(sorted(wanted.items())),
-        past_moment_for_filter("--as-of", as_of, now),
-        past_moment_for_filter("--known-at", known_at, now),
+        filter_past_moment("--as-of", as_of, now),
+        filter_past_moment("--known-at", known_at, now),
     )
 
 
@@ -128,7 +128,7 @@ def _names(given: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({name.strip() for name in names}))
 
 
-def past_moment_for_filter(option: str, given: date | str | None, now: int) -> int | None:
+def filter_past_moment(option: str, given: date | str | None, now: int) -> int | None:
     """Return a past moment, a date being the end of its day; raises InvalidOption.
 
     Today's date means now, because its end is not over.

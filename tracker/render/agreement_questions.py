@@ -95,7 +95,7 @@ def influence_view(
         yield Text("A positive change: agreement is better without.", style="dim")
 
 
-def merges_view(
+def best_category_merges_view(
     measure: str, value: float | None, found: Sequence[Merge]
 ) -> Iterator[RenderableType]:
     """Which two categories the coefficient gains most by taking for one."""

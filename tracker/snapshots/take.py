@@ -14,7 +14,7 @@ from tracker.core.errors import InvalidOption
 from tracker.core.version import VERSION
 from tracker.projects.annotators import annotator_names, settling_changes, with_annotator_names
 from tracker.projects.change_log import lock_project
-from tracker.projects.lookup import check_name, check_text
+from tracker.projects.lookup import check_entered_name, check_entered_text
 from tracker.projects.project import ProjectInfo
 from tracker.projects.settings import project_settings_then
 from tracker.snapshots.count import Taking, count_snapshot
@@ -71,7 +71,7 @@ def take_snapshot(
     query = query or Query()
     lock_project(connection, project.id)
     name, note = how.get("name"), how.get("note")
-    note = check_text(note, "note") if note is not None and note.strip() else None
+    note = check_entered_text(note, "note") if note is not None and note.strip() else None
     if name is not None:
         name = _free_name(connection, project, name)
     moment = moment_as_of(connection, project.id, query.filter.as_of, query.filter.known_at)
@@ -120,7 +120,7 @@ def take_snapshot(
 
 
 def _free_name(connection: Connection, project: ProjectInfo, name: str) -> str:
-    name = check_name(name, "snapshot")
+    name = check_entered_name(name, "snapshot")
     taken = select(Snapshot.id).where(Snapshot.project_id == project.id, Snapshot.name == name)
     if connection.scalar(taken) is not None:
         raise InvalidOption(

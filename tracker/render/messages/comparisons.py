@@ -16,17 +16,17 @@ _TITLES: Final = {
 _PAIRED: Final = {"paired_t", "wilcoxon"}
 
 
-def dependent_t() -> str:
+def dependent_t_sentence() -> str:
     """Return why items are compared with themselves."""
     return "Paired t on the items' influences, because both results rest on the same items."
 
 
-def independent_t() -> str:
+def independent_t_sentence() -> str:
     """Return why two results are independent."""
     return "Welch's t on the standard errors, because the two results rest on different items."
 
 
-def of_columns(test: str, sizes: tuple[int, int], *, requested: bool, equal: bool) -> str:
+def column_test_sentence(test: str, sizes: tuple[int, int], *, requested: bool, equal: bool) -> str:
     """Return why this test of the items' own figures: the design, or a request."""
     if requested:
         reason = "as requested"
@@ -42,17 +42,17 @@ def of_columns(test: str, sizes: tuple[int, int], *, requested: bool, equal: boo
     return f"{_TITLES[test]}, {reason}{'; no value differs' if equal else ''}."
 
 
-def too_few_values() -> str:
+def too_few_values_sentence() -> str:
     """Return why there is no test of the items."""
     return "There are fewer than two values."
 
 
-def no_influence() -> str:
+def no_influence_sentence() -> str:
     """Return why pairs of annotators are not tested on items that both sides share."""
     return "No test for pairs of annotators on shared items: what one item changes is not counted."
 
 
-def no_error() -> str:
+def no_error_sentence() -> str:
     """Return why Light's kappa is not tested.
 
     It is the mean of the pairs' kappas: of 12 annotators on 300 items of three answers a pair
@@ -61,7 +61,7 @@ def no_error() -> str:
     return "No test for Light's kappa: if pairs share few items, its error is too small for one."
 
 
-def no_sample() -> str:
+def no_sample_sentence() -> str:
     """Return why the annotators are not tested."""
     return (
         "No test for the annotators: each is compared with the others on the same items, so they "

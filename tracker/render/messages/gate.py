@@ -23,7 +23,7 @@ _MOST_DIGITS = 9  # two numbers that agree so far differ by rounding
 _MOST_FINDINGS = 6
 
 
-def asked(check: Check, category: str | None = None) -> str:
+def asked_sentence(check: Check, category: str | None = None) -> str:
     """Return what a check asks for, with the name of one of several categories."""
     match check:
         case AtLeast(figure=figure, at_least=least, on=on):
@@ -49,63 +49,69 @@ def _figure_asked(figure: Figure, category: str | None) -> str:
 # -- figures -------------------------------------------------------------------------------
 
 
-def at_least(figure: Standing, value: float, threshold: float, *, bound: bool, passed: bool) -> str:
+def at_least_sentence(
+    figure: Standing, value: float, threshold: float, *, bound: bool, passed: bool
+) -> str:
     """Return how a figure, or its lower ``bound``, compares with the least that is asked for."""
-    what = called(figure)
+    what = figure_in_sentence(figure)
     if bound:
         what = f"the lower bound of {what} ({100 * figure.confidence:.12g}%)"
-    shown, least = apart(value, threshold)
+    shown, least = distinct_numbers_in_sentence(value, threshold)
     compared = f"and at least {least} is required" if passed else f"below the required {least}"
     return sentence(f"{what} is {shown}, {compared}")
 
 
-def drop(
+def drop_sentence(
     figure: Standing, now: float, before: float, since: SnapshotRecord, fell: float | None,
     most: float,
 ) -> str:  # fmt: skip
     """Return what a figure is and was, and how far it ``fell``; None if it did not."""
-    shown, was = apart(now, before)
-    text = f"{called(figure)} is {shown}, and was {was} in {_snapshot(since)}"
+    shown, was = distinct_numbers_in_sentence(now, before)
+    text = f"{figure_in_sentence(figure)} is {shown}, and was {was} in {_snapshot(since)}"
     if fell is not None:
-        lower, allowed = apart(fell, most)
+        lower, allowed = distinct_numbers_in_sentence(fell, most)
         text += f": {lower} lower, and at most {allowed} is allowed"
     return sentence(text)
 
 
-def no_figure(figure: Standing, since: SnapshotRecord | None = None) -> str:
+def no_figure_sentence(figure: Standing, since: SnapshotRecord | None = None) -> str:
     """Return why a figure has no value now, or had none in a snapshot."""
     where = "" if since is None else f" in {_snapshot(since)}"
-    return sentence(f"{called(figure)}{where}: {_why_none(figure)}")
+    return sentence(f"{figure_in_sentence(figure)}{where}: {_why_none(figure)}")
 
 
-def no_lower_bound(figure: Standing) -> str:
+def no_lower_bound_sentence(figure: Standing) -> str:
     """Return why a figure has no interval."""
-    return sentence(f"{called(figure)} has no lower bound: too few items to estimate its error")
+    return sentence(
+        f"{figure_in_sentence(figure)} has no lower bound: too few items to estimate its error"
+    )
 
 
-def no_category() -> str:
+def no_category_sentence() -> str:
     """Return why a check of each category has nothing to look at."""
     return "The project has no category yet."
 
 
-def no_snapshot(project: str, *, chosen: bool) -> str:
+def no_snapshot_sentence(project: str, *, chosen: bool) -> str:
     """Return what is missing if there is no snapshot of these answers, all or ``chosen``."""
     if not chosen:
         return f"There is no snapshot of all answers: tracker snapshot {quote(project)}."
     return "There is no snapshot of the same answers; another can be named by since."
 
 
-def not_in_snapshot(figure: Standing, since: SnapshotRecord) -> str:
+def not_in_snapshot_sentence(figure: Standing, since: SnapshotRecord) -> str:
     """Return that a snapshot does not hold a figure."""
-    return sentence(f"{_snapshot(since)} has no {called(figure)}")
+    return sentence(f"{_snapshot(since)} has no {figure_in_sentence(figure)}")
 
 
-def read_otherwise(figure: Standing, since: SnapshotRecord) -> str:
+def read_otherwise_sentence(figure: Standing, since: SnapshotRecord) -> str:
     """Return that a figure had another weighting, scale or distance in a snapshot."""
-    return sentence(f"{called(figure)} was computed with other settings in {_snapshot(since)}")
+    return sentence(
+        f"{figure_in_sentence(figure)} was computed with other settings in {_snapshot(since)}"
+    )
 
 
-def called(figure: Standing | Figure) -> str:
+def figure_in_sentence(figure: Standing | Figure) -> str:
     """Return a figure as it stands in a sentence."""
     if figure.measure is not None:
         return MEASURES[figure.measure].title
@@ -126,7 +132,7 @@ def _why_none(figure: Standing) -> str:
 # -- findings, items -----------------------------------------------------------------------
 
 
-def flags(
+def flags_sentence(
     findings: Sequence[tuple[Sequence[str], str, Sequence[str]]], settled: Sequence[int]
 ) -> str:
     """Return whom an audit finds.
@@ -151,7 +157,7 @@ def _kind(kind: str, instead: Sequence[str]) -> str:
     return f"{', '.join(instead)} (shown by the audit as {kind})" if instead else kind
 
 
-def not_looked_for(needs: Mapping[str, str], *, any_kind: bool) -> str:
+def not_looked_for_sentence(needs: Mapping[str, str], *, any_kind: bool) -> str:
     """Return why kinds of findings were not looked for: what each is missing."""
     if any_kind:
         return "No kind of finding can be looked for."
@@ -161,18 +167,18 @@ def not_looked_for(needs: Mapping[str, str], *, any_kind: bool) -> str:
     )
 
 
-def items(number: int, threshold: int) -> str:
+def items_sentence(number: int, threshold: int) -> str:
     """Return how many items can be compared."""
     return f"Items with two answers or more: {number:,}, and at least {threshold:,} are required."
 
 
-def overlap(share: float, threshold: float) -> str:
+def overlap_sentence(share: float, threshold: float) -> str:
     """Return which share of the items can be compared."""
-    shown, least = apart(share, threshold)
+    shown, least = distinct_numbers_in_sentence(share, threshold)
     return f"{shown} of the items have two answers or more, and at least {least} is required."
 
 
-def no_answer() -> str:
+def no_answer_sentence() -> str:
     """Return why a share of the items is not known."""
     return "No item has an answer."
 
@@ -180,7 +186,7 @@ def no_answer() -> str:
 # -- numbers -------------------------------------------------------------------------------
 
 
-def apart(value: float, other: float) -> tuple[str, str]:
+def distinct_numbers_in_sentence(value: float, other: float) -> tuple[str, str]:
     """Return two numbers to three places, or to as many as it takes to tell them apart."""
     for digits in range(3, _MOST_DIGITS):
         shown = f"{value:.{digits}f}", f"{other:.{digits}f}"

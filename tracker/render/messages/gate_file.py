@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from tracker.gate.context import Standing
-from tracker.render.messages.gate import called, sentence
+from tracker.render.messages.gate import figure_in_sentence, sentence
 
 _HEAD = """\
 # Thresholds for {project}, made from its figures on {day}: each lies a little
@@ -23,7 +23,7 @@ _HEAD = """\
 _CHOSEN = "# These figures are from a selection of answers: give the gate the same options.\n"
 
 
-def starting(
+def gate_file_starting_text(
     project: str, day: str, blocks: Sequence[tuple[str, str, str | None]], *, chosen: bool
 ) -> str:
     """Return the file.
@@ -34,7 +34,9 @@ def starting(
         blocks: for each check what it is about, its TOML, and why it does not hold now, or None.
         chosen: whether it is about a choice of answers.
     """
-    head = _HEAD.format(project=quoted(project), day=day, choice=_CHOSEN if chosen else "")
+    head = _HEAD.format(
+        project=quoted_gate_file_text(project), day=day, choice=_CHOSEN if chosen else ""
+    )
     return "\n".join([head, *(_block(*block) for block in blocks)])
 
 
@@ -46,41 +48,45 @@ def _block(about: str, toml: str, why_not: str | None) -> str:
     return "".join(f"# {line}\n" for line in said.removesuffix("\n").split("\n"))
 
 
-def figure(found: Standing, *, weakest: bool = False) -> str:
+def gate_file_figure_sentence(found: Standing, *, weakest: bool = False) -> str:
     """Return what a figure is now, with its interval."""
     bounds = ""
     if found.low is not None and found.high is not None:
         bounds = f" ({found.low:.3f} to {found.high:.3f}, {100 * found.confidence:g}%)"
     about = "The weakest category: " if weakest else ""
-    what = called(found) if found.measure else f"agreement on {quoted(found.category or '')}"
+    what = (
+        figure_in_sentence(found)
+        if found.measure
+        else f"agreement on {quoted_gate_file_text(found.category or '')}"
+    )
     return sentence(f"{about}{what}, now {found.value or 0.0:.3f}{bounds}")
 
 
-def since_last() -> str:
+def gate_file_drop_sentence() -> str:
     """Return what a check of a fall compares with."""
     return 'Compared with the last snapshot; for another one: since = "its name".'
 
 
-def no_finding(kind: str) -> str:
+def gate_file_finding_sentence(kind: str) -> str:
     """Return what a check of findings asks for."""
     return f"No finding of {kind} by an audit, except those that were dismissed or resolved."
 
 
-def items(number: int) -> str:
+def gate_file_items_sentence(number: int) -> str:
     """Return how many items can be compared now."""
     return f"Items with two answers or more: now {number:,}."
 
 
-def overlap(share: float) -> str:
+def gate_file_overlap_sentence(share: float) -> str:
     """Return which share of the items can be compared now."""
     return f"Their share among the items with an answer: now {share:.3f}."
 
 
-def flagged(annotators: int) -> str:
+def gate_file_flagged_sentence(annotators: int) -> str:
     """Return how many an audit finds; the file, which others read, names no annotator."""
     return f"{annotators:,} annotator{' is' if annotators == 1 else 's are'} flagged."
 
 
-def quoted(text: str) -> str:
+def quoted_gate_file_text(text: str) -> str:
     """Return a text as TOML has it, on one line."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -32,7 +32,7 @@ _INTERVALS: Final = {
 }
 
 
-def paragraph(found: Assessment, figure: Coefficient) -> str:
+def methods_paragraph(found: Assessment, figure: Coefficient) -> str:
     """Return how the project's agreement was measured, in words for a paper."""
     about = MEASURES[figure.measure]
     parts = [
@@ -87,7 +87,7 @@ def _left_out(found: Assessment, figure: Coefficient) -> str:
     return f"{items} with a single answer entered the chance term only."
 
 
-def with_numbers(figure: Coefficient) -> str:
+def methods_numbers_sentence(figure: Coefficient) -> str:
     """Return how the numbers give the value, or why there is none."""
     if figure.value is None:
         return f"undefined: {MEASURES[figure.measure].undefined.get(figure.undefined or '', '')}"
