@@ -158,13 +158,15 @@ def test_an_interrupt_after_all_is_stored_says_so(
 
 
 @posix
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("words", [["status"], ["--help"], ["simulate", "high", "-p", "new"]])
-def test_output_that_cannot_be_written(furnished: Path, words: list[str]) -> None:
+def test_output_that_cannot_be_written(furnished: Path, words: list[str], unbuffered: str) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no full device")
     command = [sys.executable, "-m", "tracker", *words]
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+        told = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=told, check=False)
     assert done.returncode == 3
     assert b"cannot be written: No space left on device" in done.stderr
     assert (b"what was asked is stored" in done.stderr) is (words[0] == "simulate")

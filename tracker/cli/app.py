@@ -90,6 +90,7 @@ class _Commands(TyperGroup):
         except OSError as error:
             if error.filename is not None or not _stored(ctx):
                 raise
+            drop_output()  # the rest would fail again, and say less
             raise Refused(f"{_OUTPUT}: {error.strerror}", "what was asked is stored") from None
         return result
 
