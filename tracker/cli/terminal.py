@@ -7,7 +7,7 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -77,7 +77,8 @@ def _is_unicode(stream: Any) -> bool:
 def say(text: str = "", *, err: bool = False, nl: bool = True, bold: bool = False) -> None:
     """Print a text that may hold names from data."""
     shown = escaped_text(text)
-    with while_output_is_read():
+    # Who reads standard error, and stops, is no reason to drop standard output.
+    with nullcontext() if err else while_output_is_read():
         typer.echo(typer.style(shown, bold=True) if bold else shown, err=err, nl=nl)
 
 

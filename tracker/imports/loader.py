@@ -318,7 +318,7 @@ def load_items(
     """Register the items of files, with their texts and the attributes to keep.
 
     A row is ``inserted`` if the project did not have the item, ``changed`` if the file says
-    something new about it. Raises Refused as `load` does.
+    something new about it. Raises Refused as `load_import` does.
     """
     lock_project(connection, project.id)
     before = count_project_items(connection, project)

@@ -79,7 +79,7 @@ def confidence_interval(
 def confidence_intervals(
     values: Floats, standard_errors: Floats, items: Floats, confidence: float
 ) -> tuple[Floats, Floats]:
-    """Return `interval` of very many figures from -1 to 1 at once; NaN below two items.
+    """Return `confidence_interval` of very many figures from -1 to 1 at once; NaN below two items.
 
     Args:
         values: the estimates, (C,).
