@@ -204,3 +204,10 @@ def test_there_is_nothing_to_start_from_without_figures(run: Run, folder: Path) 
 def test_a_file_that_cannot_be_written(run: Run, config: Path) -> None:
     done = run("gate", "reviews", "--init", "--config", "no/where.toml", code=3)
     assert "no/where.toml cannot be written" in done.err
+
+
+def test_a_result_never_takes_the_place_of_the_checks(run: Run, config: Path) -> None:
+    for name in ("gate.toml", "../here/gate.toml"):
+        done = run("gate", "reviews", "-o", name, "--force", code=2)
+        assert done.err == f"tracker: {name} holds the gate's checks\nname another file\n"
+    assert config.read_text() == GOOD

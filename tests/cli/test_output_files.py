@@ -64,7 +64,7 @@ def test_the_ledger_is_never_replaced(run: Run, way: str) -> None:
 
 
 def test_the_gate_does_not_eat_its_own_file(run: Run) -> None:
-    assert "already exists" in run("gate", "reviews", "-o", "gate.toml", code=2).err
+    assert "holds the gate's checks" in run("gate", "reviews", "-o", "gate.toml", code=2).err
     Path("other.toml").symlink_to("nowhere")
     run("gate", "reviews", "--init", "--config", "other.toml", code=2)
     assert Path("gate.toml").read_text() == GATE

@@ -117,3 +117,19 @@ def test_the_tour_in_a_file_of_ones_own(run: Run, folder: Path) -> None:
     Path("mine.csv").write_text("dear to somebody")
     run("demo", "-o", "mine.csv", code=5)
     assert Path("mine.csv").read_text() == "dear to somebody"
+
+
+@pytest.mark.parametrize("year", [[], ["--year"]])
+def test_the_tour_adds_to_a_database_only_if_asked(
+    run: Run, furnished: Path, year: list[str]
+) -> None:
+    before = furnished.read_bytes()
+    refused = run("demo", *year, "-o", "tracker.db", code=2)
+    assert refused.err.splitlines()[0] == "tracker: tracker.db is a database already"
+    assert furnished.read_bytes() == before
+
+
+def test_the_tour_in_a_database_that_is_there(run: Run, furnished: Path) -> None:
+    run("demo", "-o", "tracker.db", "--force", env={"COLUMNS": "140"})
+    names = {one["project"] for one in run("project", "list", "--json").json()["projects"]}
+    assert {"reviews", "sandwich", "mixed", "turk", "crowd"} <= names

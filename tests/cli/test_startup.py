@@ -61,3 +61,9 @@ def test_the_shell_completes_commands_that_are_not_imported_yet(process: Run) ->
     env |= {"COMP_WORDS": "tracker project re", "COMP_CWORD": "2"}
     assert process(env=env).out.split() == ["rename"]
     assert len(list(leaves())) > 40
+
+
+@pytest.mark.parametrize("words", ["project list", "imports list", "status"])
+def test_a_list_of_no_database_makes_none(process: Run, folder: Path, words: str) -> None:
+    assert "alembic" not in imported(process, *words.split())
+    assert list(folder.iterdir()) == []

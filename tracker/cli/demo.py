@@ -9,7 +9,9 @@ import typer
 
 from tracker.cli.demo_year import demo_year_tour
 from tracker.cli.output import print_result
+from tracker.cli.output_files import is_database_file
 from tracker.cli.terminal import say
+from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
@@ -29,6 +31,9 @@ def demo(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="SQLite file to create."),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Add to FILE if it is a database already.")
+    ] = False,
     year: Annotated[
         bool,
         typer.Option(
@@ -54,6 +59,10 @@ def demo(
         demo_year_tour(ledger, str(ledger.database))
         return
     file = Path(output) if output is not None else _fresh_file()
+    if is_database_file(file) and not force:
+        raise InvalidOption(
+            f"{file} is a database already", "name another file, or add to this one: --force"
+        )
     ledger = Ledger(f"sqlite:///{file}")
     if year:
         demo_year_tour(ledger, str(file))

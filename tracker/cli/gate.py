@@ -84,6 +84,8 @@ def gate(
         return
     form = _form(form, as_json)
     if output is not None:
+        if os.path.lexists(output) and config.exists() and output.resolve() == config.resolve():
+            raise InvalidOption(f"{output} holds the gate's checks", "name another file")
         check_output_file(output, force=force)
     found = ledger_of_command(context).gate(project, config, **answers.selecting)
     _tell(found, form, output, force=force)

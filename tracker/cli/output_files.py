@@ -30,7 +30,7 @@ def check_output_file(path: Path, *, force: bool) -> None:
     """
     if not os.path.lexists(path):
         return
-    if _is_database(path):
+    if is_database_file(path):
         raise InvalidOption(
             f"{path} is a database; a database is never replaced", "name another file"
         )
@@ -40,7 +40,7 @@ def check_output_file(path: Path, *, force: bool) -> None:
         raise InvalidOption(f"{path} is not a regular file", "name another file")
 
 
-def _is_database(path: Path) -> bool:
+def is_database_file(path: Path) -> bool:
     """Whether a file, or what a link leads to, is a database or one of the files beside it."""
     for end in _BESIDE_A_DATABASE:
         if path.name.endswith(end):

@@ -33,6 +33,8 @@ class Imports(Namespace):
         from tracker.imports.undo import list_imports
         from tracker.projects.project import find_project
 
+        if project is None and self._ledger.is_missing:
+            return []
         with self._ledger.database.read() as connection:
             number = None if project is None else find_project(connection, project).id
             return list_imports(connection, number)

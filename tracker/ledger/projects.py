@@ -36,6 +36,8 @@ class Projects(Namespace):
         """Return the projects by name; the archived ones only on request."""
         from tracker.projects.project import list_projects
 
+        if self._ledger.is_missing:
+            return []
         with self._ledger.database.read() as connection:
             return list_projects(connection, archived=archived)
 

@@ -95,6 +95,8 @@ class Reports(Transactions):
         """Return how far each project is, or was, that is not archived."""
         from tracker.projects.project import list_projects
 
+        if self.is_missing:
+            return []
         with self.database.read() as connection:
             names = [one.name for one in list_projects(connection)]
         return [self.status(name, as_of=as_of, known_at=known_at) for name in names]

@@ -33,6 +33,15 @@ class Transactions:
         self.database = Database(url)
         self.notice = notice
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no file yet, so that there is no project to look for.
+
+        Raises DatabaseUnusable if its path cannot be that of a database.
+        """
+        _ = self.database.engine
+        return self.database.file is not None and not self.database.file.exists()
+
     @contextmanager
     def reading(
         self, project: str | None, choice: AnswerFilter | None = None
