@@ -121,7 +121,7 @@ def test_a_finding_is_one_entry(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     Path("audit.toml").write_text("[audit]\ntoy_answers = 5\n", "utf-8")
     strict = run("audit", "p", "--kind", "toy", "--config", "audit.toml", "--json").json()
     assert [one["flags"] for one in strict["annotators"]] == [[], []]
-    monkeypatch.setitem(SENTENCES, "toy", lambda _, names: f"{names.annotator} is busy")
+    monkeypatch.setitem(SENTENCES, "toy", "{annotator} is busy")
     assert "a is busy" in run("audit", "p", "--kind", "toy", "--record").out
     listed = run("flags", "list", "p", "--kind", "toy", "--json").json()["flags"]
     assert [one["annotator"] for one in listed] == ["a", "b"]

@@ -7,7 +7,7 @@ a kind without one gets a plain one.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 Finding: TypeAlias = Mapping[str, Any]
@@ -54,7 +54,7 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
     if finding["state"] == "clear":
         return None
     names = Names(annotator, f'"{finding["category"]}"', other or "")
-    sentence = SENTENCES.get(finding["kind"], _plain)(finding, names)
+    sentence = _sentence(finding, names)
     if finding["q_value"] is None:
         return f"{sentence}, but {_short_of_items(finding['informative'])}."
     parts = [sentence, _tested(finding)]
@@ -77,141 +77,75 @@ def percent_text(share: float | None) -> str:
 
 # -- each kind -----------------------------------------------------------------------------
 
-
-def _plain(found: Finding, names: Names) -> str:
-    about = "" if found["category"] is None else f" for {names.category}"
-    return (
-        f"{' and '.join(name for name in (names.annotator, names.other) if name)}: "
-        f"{_number(found['observed'])}{about} over {found['n']} answers, and "
-        f"{_number(found['expected'])} is expected"
-    )
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"
-
-
-def _category(found: Finding, names: Names) -> str:
-    if found["details"].get("against") == "gold":
-        return (
-            f"{names.annotator} gave {names.category} in {percent_text(found['observed'])} of "
-            f"{found['n']} answers to items whose answer is known, and it is right for "
-            f"{percent_text(found['expected'])} of them"
-        )
-    own = round((found["observed"] or 0.0) * found["n"])
-    return (
-        f"{names.annotator} gave {names.category} in {own} of {found['n']} answers to items that "
-        f"others answered too ({percent_text(found['observed'])}); "
-        f"on the same items the others gave it "
-        f"{percent_text(found['peers'])} of the time"
-    )
-
-
-def _random_answers(found: Finding, names: Names) -> str:
-    return (
-        f"the answers of {names.annotator} to {found['n']} items hardly depend on what the others "
-        f"answered to them (score {found['observed']:.2f}, at most "
-        f"{(found['effect_high'] or 0.0) * (found['peers'] or 0.0):.2f}, where 0 is answering "
-        f"blindly; the others reach {found['peers']:.2f})"
-    )
-
-
-def _severity_bias(found: Finding, names: Names) -> str:
-    off = found["effect"] or 0.0
-    return (
-        f"{names.annotator} answered {abs(off):.2f} points {'above' if off >= 0 else 'below'} the "
-        f"others of the same {found['n']} items on average ({found['observed']:.2f} against "
-        f"{found['peers']:.2f})"
-    )
-
-
-def _low_agreement(found: Finding, names: Names) -> str:
-    return (
-        f"{names.annotator} gave the same answer as a co-annotator of the same item "
-        f"{percent_text(found['observed'])} of the time over {found['n']} items; "
-        f"two of the others did so {percent_text(found['peers'])} of the time"
-    )
-
-
-def _low_gold_accuracy(found: Finding, names: Names) -> str:
-    details = found["details"]
-    return (
-        f"{names.annotator} was right on {details['right']} of {found['n']} items whose answer is "
-        f"known ({percent_text(found['observed'])}, {percent_text(details['accuracy_low'])} to "
-        f"{percent_text(details['accuracy_high'])}); the others are "
-        f"right {percent_text(found['peers'])} of "
-        "the time on such items"
-    )
-
-
-def _low_self_agreement(found: Finding, names: Names) -> str:
-    return (
-        f"{names.annotator} gave the same answer again in {found['details']['same']} of "
-        f"{found['n']} repeated items ({percent_text(found['observed'])}); "
-        f"on items as contested the "
-        f"others did so {percent_text(found['peers'])} of the time"
-    )
-
-
-def _drift(found: Finding, names: Names) -> str:
-    details = found["details"]
-    return (
-        f"{names.annotator}'s {details['of']} fell from {percent_text(found['expected'])} to "
-        f"{percent_text(found['observed'])} since {details['since'][:16].replace('T', ' ')}"
-    )
-
-
-def _straight_lining(found: Finding, names: Names) -> str:
-    return (
-        f"in the order answered, {names.annotator} repeated the answer before on "
-        f"{percent_text(found['observed'])} of {found['informative']} contested items; the items "
-        f"explain {percent_text(found['expected'])}"
-    )
-
-
-def _too_fast(found: Finding, names: Names) -> str:
-    return (
-        f"{names.annotator} took {found['details']['median_seconds']:.3g} seconds an answer "
-        f"(median of {found['n']}), {1.0 / (found['effect'] or 1.0):.1f} times faster than is "
-        "usual for the same items"
-    )
-
-
-def _copying(found: Finding, names: Names) -> str:
-    details = found["details"]
-    return (
-        f"of {found['n']} items that both answered, {names.annotator} and {names.other} gave the "
-        f"same answer against most of the others on {details['shared_minority_answers']} "
-        f"({percent_text(found['observed'])}); {details['expected_minority_answers']:.1f} would be "
-        "expected by chance"
-    )
-
-
-def _empty_answers(found: Finding, names: Names) -> str:
-    own = round((found["observed"] or 0.0) * found["n"])
-    return (
-        f"{names.annotator} left {own} of {found['n']} items that others saw too without a "
-        f"category ({percent_text(found['observed'])}); the others "
-        f"left {percent_text(found['peers'])} of "
-        "them empty"
-    )
-
-
-SENTENCES: Final[dict[str, Callable[[Finding, Names], str]]] = {
-    "constant_category": _category,
-    "category_bias": _category,
-    "random_answers": _random_answers,
-    "severity_bias": _severity_bias,
-    "low_agreement": _low_agreement,
-    "low_gold_accuracy": _low_gold_accuracy,
-    "low_self_agreement": _low_self_agreement,
-    "drift": _drift,
-    "straight_lining": _straight_lining,
-    "too_fast": _too_fast,
-    "copying": _copying,
-    "empty_answers": _empty_answers,
+SENTENCES: Final[dict[str, str]] = {
+    "constant_category": "{annotator} gave {category} in {given} of {n} answers to items that "
+    "others answered too ({observed}); on the same items the others gave it {peers} of the time",
+    "random_answers": "the answers of {annotator} to {n} items hardly depend on what the others "
+    "answered to them (score {observed:.2f}, at most {most:.2f}, where 0 is answering blindly; "
+    "the others reach {peers:.2f})",
+    "severity_bias": "{annotator} answered {distance:.2f} points {side} the others of the same {n} "
+    "items on average ({observed:.2f} against {peers:.2f})",
+    "low_agreement": "{annotator} gave the same answer as a co-annotator of the same item "
+    "{observed} of the time over {n} items; two of the others did so {peers} of the time",
+    "low_gold_accuracy": "{annotator} was right on {right} of {n} items whose answer is known "
+    "({observed}, {accuracy_low} to {accuracy_high}); the others are right {peers} of the time on "
+    "such items",
+    "low_self_agreement": "{annotator} gave the same answer again in {same} of {n} repeated items "
+    "({observed}); on items as contested the others did so {peers} of the time",
+    "drift": "{annotator}'s {of} fell from {expected} to {observed} since {since}",
+    "straight_lining": "in the order answered, {annotator} repeated the answer before on "
+    "{observed} of {informative} contested items; the items explain {expected}",
+    "too_fast": "{annotator} took {median_seconds:.3g} seconds an answer (median of {n}), "
+    "{faster:.1f} times faster than is usual for the same items",
+    "copying": "of {n} items that both answered, {annotator} and {other} gave the same answer "
+    "against most of the others on {shared_minority_answers} ({observed}); "
+    "{expected_minority_answers:.1f} would be expected by chance",
+    "empty_answers": "{annotator} left {given} of {n} items that others saw too without a category "
+    "({observed}); the others left {peers} of them empty",
 }
-"""By kind, a sentence without its full stop."""
+"""By kind, a sentence without its full stop; a figure in it without a format is a share."""
+
+SENTENCES["category_bias"] = SENTENCES["constant_category"]
+_ON_GOLD: Final = (
+    "{annotator} gave {category} in {observed} of {n} answers to items whose answer is known, and "
+    "it is right for {expected} of them"
+)
+_PLAIN: Final = "{who}: {observed:.3g}{about} over {n} answers, and {expected:.3g} is expected"
+
+
+class _Figure(NamedTuple):
+    """A figure as sentences have it: a percentage, or a number in a format."""
+
+    value: float | None
+
+    def __format__(self, form: str) -> str:
+        if self.value is None or not form:
+            return percent_text(self.value)
+        return format(self.value, form)
+
+
+def _sentence(found: Finding, names: Names) -> str:
+    """Return the sentence of a finding's kind, figures and names filled in."""
+    details, effect = found["details"], found["effect"] or 0.0
+    given = {
+        "who": " and ".join(name for name in (names.annotator, names.other) if name),
+        "about": "" if found["category"] is None else f" for {names.category}",
+        "given": round((found["observed"] or 0.0) * found["n"]),
+        "most": (found["effect_high"] or 0.0) * (found["peers"] or 0.0),
+        "distance": abs(effect),
+        "side": "above" if effect >= 0 else "below",
+        "faster": 1.0 / (effect or 1.0),
+        "since": details.get("since", "")[:16].replace("T", " "),
+    }
+    values = {**found, **details, **names._asdict(), **given}
+    form = _ON_GOLD if "against" in details else SENTENCES.get(found["kind"], _PLAIN)
+    return form.format_map(
+        {
+            name: _Figure(value) if value is None or isinstance(value, float) else value
+            for name, value in values.items()
+        }
+    )
+
 
 # -- what goes with each -------------------------------------------------------------------
 
