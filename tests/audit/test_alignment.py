@@ -11,13 +11,13 @@ import pytest
 from tests.audit.crowds import Crowd, mostly_right, one, seeded, simulate
 from tracker.audit.findings import Evidence
 from tracker.audit.kinds.low_agreement import LOW_AGREEMENT
-from tracker.audit.statistics.entries import entries_of_tallies
 from tracker.audit.statistics.peer_agreement import (
     peer_agreement,
     peer_agreement_alignments,
     peer_agreement_draws,
 )
 from tracker.core.tallies import make_pattern
+from tracker.core.tally_columns import tally_columns_of
 
 
 def ragged(seed):
@@ -46,7 +46,7 @@ def plain(crowd, who):
 @pytest.mark.parametrize("seed", range(3))
 def test_figures_are_those_of_plain_loops(seed):
     crowd = ragged(seed)
-    for who, found in peer_agreement_alignments(entries_of_tallies(crowd.tallies())).items():
+    for who, found in peer_agreement_alignments(tally_columns_of(crowd.tallies()).shared).items():
         rows = [*plain(crowd, who)]
         own, every = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
         assert found.n == len(rows)
@@ -69,7 +69,7 @@ def test_figures_are_those_of_plain_loops(seed):
 
 def test_items_that_could_tell_are_those_where_another_answer_had_agreed_more_or_less():
     crowd = one({1: 0, 2: 1}, {1: 0, 2: 0, 3: 0}, {1: 0, 2: 1, 3: 2}, {1: 0, 2: 0, 3: 2})
-    found = peer_agreement_alignments(entries_of_tallies(crowd.tallies()))[1]
+    found = peer_agreement_alignments(tally_columns_of(crowd.tallies()).shared)[1]
     assert (found.n, found.compared, found.informative) == (4, 3, 1)
 
 
@@ -98,8 +98,8 @@ def test_two_answers_cannot_tell_which_is_off():
 
 
 def test_nothing_shared_is_nothing_found():
-    assert peer_agreement_alignments(entries_of_tallies(one({1: 0}, {2: 0}).tallies())) == {}
-    found = peer_agreement_alignments(entries_of_tallies(one({1: 0, 2: 0}, {3: 0}).tallies()))
+    assert peer_agreement_alignments(tally_columns_of(one({1: 0}, {2: 0}).tallies()).shared) == {}
+    found = peer_agreement_alignments(tally_columns_of(one({1: 0, 2: 0}, {3: 0}).tallies()).shared)
     assert found.keys() == {1, 2}
     assert (found[1].deviation, found[1].error, found[1].gap_interval) == (None, None, None)
 

@@ -9,13 +9,13 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from tests.audit.crowds import mostly_right, seeded, simulate
-from tracker.audit.statistics.entries import entries_of_tallies
 from tracker.audit.statistics.majority import (
     majority_kappa,
     majority_of_others,
     majority_tables,
     spammer_scores,
 )
+from tracker.core.tally_columns import tally_columns_of
 
 
 def score_of(table):
@@ -86,9 +86,9 @@ def test_the_majority_is_that_of_the_others():
 def test_tables_are_those_of_a_plain_loop():
     voices = {who: mostly_right(0.6) for who in range(5)}
     crowd = simulate(seeded(4), voices, items=150, per_item=4)
-    entries = entries_of_tallies(crowd.tallies())
-    counts = majority_tables(entries)
-    answers = sorted({answer for pattern in entries.patterns for answer, _ in pattern})
+    shared = tally_columns_of(crowd.tallies()).shared
+    counts = majority_tables(shared)
+    answers = sorted({answer for pattern in shared.patterns for answer, _ in pattern})
     expected = np.zeros_like(counts)
     for held in crowd.items:
         for who, own in held.items():
@@ -96,7 +96,7 @@ def test_tables_are_those_of_a_plain_loop():
             most = max(others.count(answer) for answer in answers)
             first = [a for a in answers if others.count(a) == most]
             for answer in first:
-                row = entries.annotators.tolist().index(who)
+                row = shared.annotators.tolist().index(who)
                 expected[row, answers.index(answer), answers.index(own)] += 1 / len(first)
     assert counts == pytest.approx(expected)
     assert counts.sum() == pytest.approx(150 * 4)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from tracker.audit.statistics.entries import Entries, entries_of_tallies
 from tracker.audit.statistics.majority import majority_tables
 from tracker.audit.statistics.mantel_haenszel import Usage, mantel_haenszel_usages
 from tracker.audit.statistics.peer_agreement import Alignment, peer_agreement_alignments
@@ -21,7 +20,8 @@ from tracker.core.audit_tallies import (
     SkipTallies,
 )
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import AnnotatorTallies, FloatArray, TallyColumns, tally_columns_of
+from tracker.core.tallies import AnnotatorTallies, FloatArray
+from tracker.core.tally_columns import TallyColumns, tally_columns_of
 
 DEFAULT_ALPHA = 0.05
 """The false discovery rate: of what is flagged, at most this share is expected to be chance."""
@@ -76,29 +76,29 @@ class Evidence:
         return tally_columns_of(self.tallies)
 
     @cached_property
-    def entries(self) -> Entries:
+    def shared_columns(self) -> TallyColumns:
         """Those of the items that others answered too."""
-        return entries_of_tallies(AnnotatorTallies(self.columns))
+        return self.columns.shared
 
     @cached_property
     def usages(self) -> list[Usage]:
         """Every annotator's use of every category, counted once for all kinds."""
-        return mantel_haenszel_usages(self.entries)
+        return mantel_haenszel_usages(self.shared_columns)
 
     @cached_property
     def alignments(self) -> dict[int, Alignment]:
         """Every annotator's agreement with the co-annotators of the same items."""
-        return peer_agreement_alignments(self.entries)
+        return peer_agreement_alignments(self.shared_columns)
 
     @cached_property
     def majorities(self) -> FloatArray:
         """Items by what the others mostly gave and by the own answer; (annotators, q, q)."""
-        return majority_tables(self.entries)
+        return majority_tables(self.shared_columns)
 
     @property
     def shared(self) -> bool | None:
         """Whether any item has two answers; None if not."""
-        return bool(len(self.entries.items)) or None
+        return bool(len(self.shared_columns.number)) or None
 
     @property
     def yardstick(self) -> bool | None:

@@ -14,7 +14,7 @@ from tracker.audit.kinds import KINDS
 from tracker.audit.overlap import overlapping_findings
 from tracker.audit.statistics.majority import majority_kappa
 from tracker.audit.verdict import Consult, Judged, Verdict, settle_verdict
-from tracker.core.tallies import TallyColumns
+from tracker.core.tally_columns import TallyColumns
 
 _ORDER: dict[State, int] = {"flagged": 0, "insufficient": 1, "clear": 2}
 

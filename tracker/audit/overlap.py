@@ -28,9 +28,9 @@ from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS, category_bias_finding
 from tracker.audit.kinds.constant_category import CONSTANT_CATEGORY
 from tracker.audit.kinds.copying import COPYING
-from tracker.audit.statistics.entries import entries_of_tallies
 from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_usages
 from tracker.core.tallies import AnnotatorTallies, Pattern
+from tracker.core.tally_columns import tally_columns_of
 
 
 def overlapping_findings(
@@ -140,7 +140,7 @@ def _furthest_first(finding: Finding) -> tuple[float, bool, int]:
 
 def _stands_without(finding: Finding, reported: frozenset[int], evidence: Evidence) -> bool:
     stripped = _stripped(evidence.tallies, finding.annotator, reported)
-    for usage in mantel_haenszel_usages(entries_of_tallies(stripped)):
+    for usage in mantel_haenszel_usages(tally_columns_of(stripped).shared):
         if usage.category == finding.category:
             again = category_bias_finding(usage, evidence)
             significant = again.p_value is not None and again.p_value <= evidence.alpha

@@ -8,7 +8,6 @@ weigh more or less than a group of another mean (Kitagawa 1955, J. Am. Stat. Ass
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +16,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, answers_in_pattern
+from tracker.core.tallies import AnnotatorTallies, Answer, IntArray, Pattern, answers_in_pattern
+from tracker.core.tally_columns import TallyColumns, tally_columns_of
 from tracker.measures.krippendorff import krippendorff_disagreement
 from tracker.measures.sample import Sample
 
@@ -124,29 +124,42 @@ def decomposition_groups(
     """
     scored = _distance_from_others(of) if measure == DIVISIBLE[0] else _agreement_with_others(of)
     chance = krippendorff_disagreement(of).expected if measure == DIVISIBLE[0] else None
-    weights: dict[str, float] = defaultdict(float)
-    sums: dict[str, float] = defaultdict(float)
-    answers: dict[str, int] = defaultdict(int)
-    for annotator, met in tallies.counts.items():
-        for (own, pattern), items in met.items():
-            size = answers_in_pattern(pattern)
-            if size < 2:
-                continue
-            # Alpha counts every answer alike, agreement every item.
-            weight = items if chance is not None else items / size
-            group = name(annotator, own)
-            weights[group] += weight
-            sums[group] += weight * scored(own, pattern)
-            answers[group] += items
-    total = sum(weights.values())
+    shared = tally_columns_of(tallies).shared
+    names, group = _named(shared, name)
+    met, place = shared.met
+    # Alpha counts every answer alike, agreement every item.
+    share = np.array([1 if chance is not None else answers_in_pattern(p) for _, p in met])
+    weight = shared.number / share[place]
+    scores = np.array([scored(own, pattern) for own, pattern in met])
+    weights, sums, answers = (
+        np.bincount(group, values, len(names)).tolist()
+        for values in (weight, weight * scores[place], shared.number)
+    )
+    total = sum(weights)
 
     def value(mean: float) -> float:
         return mean if chance is None else 1 - mean / chance
 
+    rows = zip(names, weights, sums, answers, strict=True)
     return {
-        group: Group(weight / total, value(sums[group] / weight), answers[group])
-        for group, weight in sorted(weights.items())
+        group: Group(weight / total, value(own_sum / weight), int(number))
+        for group, weight, own_sum, number in sorted(rows)
     }
+
+
+def _named(columns: TallyColumns, name: Callable[[int, Answer], str]) -> tuple[list[str], IntArray]:
+    """The groups as their answers come, and which one a row is of."""
+    width = len(columns.answers)
+    cells, first, cell = np.unique(
+        columns.owner * width + columns.own, return_index=True, return_inverse=True
+    )
+    groups: dict[str, int] = {}
+    group = np.zeros(len(cells), dtype=np.int64)
+    for n in np.argsort(first).tolist():
+        owner, own = divmod(int(cells[n]), width)
+        called = name(int(columns.annotators[owner]), columns.answers[own])
+        group[n] = groups.setdefault(called, len(groups))
+    return [*groups], group[cell]
 
 
 _Scored = Callable[[Answer, Pattern], float]

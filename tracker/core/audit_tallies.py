@@ -19,11 +19,11 @@ from tracker.core.tallies import (
     FloatArray,
     IntArray,
     Pattern,
-    TallyColumns,
     answers_in_pattern,
     is_minority,
     make_pattern,
 )
+from tracker.core.tally_columns import TallyColumns
 
 GoldTallies: TypeAlias = Mapping[int, Mapping[tuple[Answer, Answer, Pattern], int]]
 """``{annotator: {(truth, own answer, pattern): items}}`` of the items that have a truth."""

@@ -19,7 +19,8 @@ from sqlalchemy import (
     select,
 )
 
-from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern, TallyColumns
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern
+from tracker.core.tally_columns import TallyColumns
 from tracker.queries.annotator_patterns import count_against_patterns
 from tracker.queries.packing import Packing
 from tracker.queries.pair_tables import Integers, select_number_pairs

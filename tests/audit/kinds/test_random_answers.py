@@ -54,8 +54,8 @@ def test_always_wrong_is_not_blind():
 
 def test_figures_are_the_scores_and_their_bound():
     evidence = Evidence(crowd(2, blindly).tallies())
-    counts = majority_tables(evidence.entries)
-    place = evidence.entries.annotators.tolist().index(0)
+    counts = majority_tables(evidence.shared_columns)
+    place = evidence.shared_columns.annotators.tolist().index(0)
     own = score_of(counts[place])
     others = score_of(counts.sum(axis=0) - counts[place])
     [found] = [f for f in RANDOM_ANSWERS.find(evidence) if f.annotator == 0]

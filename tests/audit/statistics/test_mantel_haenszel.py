@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from tests.audit.crowds import Crowd, leaning, mostly_right, one, seeded, simulate
-from tracker.audit.statistics.entries import entries_of_tallies
 from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_usages
 from tracker.core.tallies import AnnotatorTallies
+from tracker.core.tally_columns import tally_columns_of
 
 
 def tables(crowd, annotator, category):
@@ -38,7 +38,7 @@ def ragged(seed, *, several):
 @pytest.mark.parametrize("seed", range(3))
 def test_sums_are_those_of_the_tables(seed, several):
     crowd = ragged(seed, several=several)
-    found = mantel_haenszel_usages(entries_of_tallies(crowd.tallies()))
+    found = mantel_haenszel_usages(tally_columns_of(crowd.tallies()).shared)
     assert len(found) == 6 * 3
     for usage in found:
         rows = [*tables(crowd, usage.annotator, usage.category)]
@@ -69,7 +69,7 @@ def test_beyond_the_exact_bound_the_p_value_is_that_of_mantel_and_haenszel():
     crowd = simulate(random, voices, items=1500, per_item=4)
     usage = next(
         u
-        for u in mantel_haenszel_usages(entries_of_tallies(crowd.tallies()))
+        for u in mantel_haenszel_usages(tally_columns_of(crowd.tallies()).shared)
         if (u.annotator, u.category) == (4, 0)
     )
     assert usage.informative > 500
@@ -84,7 +84,7 @@ def test_items_with_one_answer_never_enter():
     crowd = one({1: 0}, {1: 0}, {1: 0, 2: 1})
     first = next(
         u
-        for u in mantel_haenszel_usages(entries_of_tallies(crowd.tallies()))
+        for u in mantel_haenszel_usages(tally_columns_of(crowd.tallies()).shared)
         if (u.annotator, u.category) == (1, 0)
     )
     assert (first.n, first.own, first.expected, first.peers) == (1, 1, 0.5, 0.0)
@@ -94,7 +94,7 @@ def test_odds_ratio_without_a_bound_and_undefined():
     crowd = one({1: 0, 2: 1}, {1: 5, 2: 5})
     ratios = {
         (u.annotator, u.category): u.odds_ratio
-        for u in mantel_haenszel_usages(entries_of_tallies(crowd.tallies()))
+        for u in mantel_haenszel_usages(tally_columns_of(crowd.tallies()).shared)
     }
     assert ratios[1, 0] == math.inf
     assert ratios[1, 1] == 0.0
@@ -103,8 +103,8 @@ def test_odds_ratio_without_a_bound_and_undefined():
 
 @pytest.mark.parametrize("crowd", [one(), one({1: 0}), Crowd([{1: (), 2: ()}])])
 def test_nothing_to_compare(crowd):
-    assert mantel_haenszel_usages(entries_of_tallies(crowd.tallies())) == []
+    assert mantel_haenszel_usages(tally_columns_of(crowd.tallies()).shared) == []
 
 
 def test_no_annotators():
-    assert mantel_haenszel_usages(entries_of_tallies(AnnotatorTallies())) == []
+    assert mantel_haenszel_usages(tally_columns_of(AnnotatorTallies()).shared) == []

@@ -9,11 +9,11 @@ import pytest
 from statsmodels.stats.contingency_tables import StratifiedTable
 
 from tests.audit.crowds import leaning, mostly_right, seeded, simulate
-from tracker.audit.statistics.entries import entries_of_tallies
 from tracker.audit.statistics.mantel_haenszel import (
     mantel_haenszel_of_chances,
     mantel_haenszel_usages,
 )
+from tracker.core.tally_columns import tally_columns_of
 
 
 def stratified(rows):
@@ -38,7 +38,7 @@ def test_against_statsmodels(seed):
     voices = {who: mostly_right(0.7) for who in range(6)}
     voices[0] = leaning(1, 0.3, mostly_right(0.7))
     crowd = simulate(seeded(seed), voices, items=80, per_item=2 + seed)
-    for usage in mantel_haenszel_usages(entries_of_tallies(crowd.tallies())):
+    for usage in mantel_haenszel_usages(tally_columns_of(crowd.tallies()).shared):
         expected = stratified(rows_of(crowd, usage.annotator, usage.category))
         assert usage.odds_ratio == pytest.approx(expected.oddsratio_pooled)
         assert usage.odds_interval == pytest.approx(expected.oddsratio_pooled_confint(), rel=1e-6)

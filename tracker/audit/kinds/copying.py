@@ -265,8 +265,8 @@ def copying_habits(evidence: Evidence) -> dict[int, Habits]:
     for usage in evidence.usages:
         ratio = (usage.odds_more + _FEWEST) / (usage.odds_less + _FEWEST)
         leanings.setdefault(usage.annotator, {})[usage.category] = ratio
-    entries = evidence.entries
-    met, place = entries.met
+    shared = evidence.shared_columns
+    met, place = shared.met
     more, less = np.zeros(len(met)), np.zeros(len(met))
     for row, (own, pattern) in enumerate(met):
         size = answers_in_pattern(pattern)
@@ -276,10 +276,10 @@ def copying_habits(evidence: Evidence) -> dict[int, Habits]:
                 more[row] += share * (size - held) / size
             else:
                 less[row] += share * held / size
-    right = (entries.total(more[place]) + _FEWEST) / (entries.total(less[place]) + _FEWEST)
+    right = (shared.total(more[place]) + _FEWEST) / (shared.total(less[place]) + _FEWEST)
     return {
         annotator: Habits(leanings.get(annotator, {}), odds)
-        for annotator, odds in zip(entries.annotators.tolist(), right.tolist(), strict=True)
+        for annotator, odds in zip(shared.annotators.tolist(), right.tolist(), strict=True)
     }
 
 

@@ -34,7 +34,7 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     counts = evidence.majorities
     scores = spammer_scores(counts)
     others_scores = spammer_scores(counts.sum(axis=0) - counts)
-    for place, annotator in enumerate(evidence.entries.annotators.tolist()):
+    for place, annotator in enumerate(evidence.shared_columns.annotators.tolist()):
         alignment = evidence.alignments.get(annotator)
         own, others = scores[place], others_scores[place]
         if alignment is None or own is None or others is None or others.value <= 0:

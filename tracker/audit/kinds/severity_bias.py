@@ -46,34 +46,34 @@ _LOOK_INFORMATIVE = 3
 
 def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     """One finding per annotator with a shared item."""
-    entries, points = evidence.entries, evidence.points or {}
-    if not len(entries.items):
+    shared, points = evidence.shared_columns, evidence.points or {}
+    if not len(shared.number):
         return
-    draws = _point_draws(entries.patterns, points)
-    own = np.array([points[answer[0]] for answer in entries.answers])[entries.own]
-    size = np.array([answers_in_pattern(pattern) for pattern in entries.patterns])[entries.pattern]
-    mean, variance = draws.mean[entries.pattern], draws.variance[entries.pattern]
+    draws = _point_draws(shared.patterns, points)
+    own = np.array([points[answer[0]] for answer in shared.answers])[shared.own]
+    size = np.array([answers_in_pattern(pattern) for pattern in shared.patterns])[shared.pattern]
+    mean, variance = draws.mean[shared.pattern], draws.variance[shared.pattern]
     # The mean of the others, one's own answer taken out, is further from it by n / (n - 1).
     difference = (own - mean) * size / (size - 1)
     columns = zip(
-        entries.annotators.tolist(),
-        entries.total(1.0).tolist(),
-        entries.total(own).tolist(),
-        entries.total(mean).tolist(),
-        entries.total(difference).tolist(),
-        entries.total(difference**2).tolist(),
-        entries.total(variance * size / (size - 1)).tolist(),
-        entries.total(variance > 0).tolist(),
+        shared.annotators.tolist(),
+        shared.total(1.0).tolist(),
+        shared.total(own).tolist(),
+        shared.total(mean).tolist(),
+        shared.total(difference).tolist(),
+        shared.total(difference**2).tolist(),
+        shared.total(variance * size / (size - 1)).tolist(),
+        shared.total(variance > 0).tolist(),
         strict=True,
     )
     for place, row in enumerate(columns):
         annotator, n, mine, chance, gap, square, within, informative = row
         if not n:
             continue
-        rows = entries.rows_of(place)
+        rows = shared.rows_of(place)
         tested = informative >= MINIMUM_INFORMATIVE
         tails = exchangeable_sum_tails(
-            draws, entries.pattern[rows], entries.items[rows], mine - chance
+            draws, shared.pattern[rows], shared.number[rows], mine - chance
         )
         points_off, deviation = gap / n, math.sqrt(within / n)
         error = math.sqrt(max(square - n * points_off**2, 0.0) / max(n - 1, 1) / n)

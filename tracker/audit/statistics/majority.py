@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracker.audit.statistics.entries import Entries
 from tracker.core.tallies import Answer, FloatArray, Pattern
+from tracker.core.tally_columns import TallyColumns
 
 
 def majority_of_others(own: Answer, pattern: Pattern) -> dict[Answer, float]:
@@ -18,16 +18,16 @@ def majority_of_others(own: Answer, pattern: Pattern) -> dict[Answer, float]:
     return {answer: 1.0 / len(first) for answer in first}
 
 
-def majority_tables(entries: Entries) -> FloatArray:
+def majority_tables(shared: TallyColumns) -> FloatArray:
     """How many items by what the others mostly gave and by the own answer.
 
     Returns:
         Shape (annotators, answers, answers), the answers ascending: the others' answer in rows,
         the own in columns.
     """
-    answers = tuple(sorted({answer for pattern in entries.patterns for answer, _ in pattern}))
+    answers = tuple(sorted({answer for pattern in shared.patterns for answer, _ in pattern}))
     place = {answer: index for index, answer in enumerate(answers)}
-    met, row_key = entries.met
+    met, row_key = shared.met
     rows, others, shares, owns = [], [], [], []
     for row, (own, pattern) in enumerate(met):
         for answer, share in majority_of_others(own, pattern).items():
@@ -35,12 +35,12 @@ def majority_tables(entries: Entries) -> FloatArray:
             others.append(place[answer])
             shares.append(share)
             owns.append(place[own])
-    counts = np.zeros((len(entries.annotators), len(answers), len(answers)))
+    counts = np.zeros((len(shared.annotators), len(answers), len(answers)))
     if not rows:
         return counts
     # Items by annotator and key, sparse; each key adds to the cells of its majority.
-    pairs, where = np.unique(entries.owner * len(met) + row_key, return_inverse=True)
-    items = np.bincount(where, entries.items)
+    pairs, where = np.unique(shared.owner * len(met) + row_key, return_inverse=True)
+    items = np.bincount(where, shared.number)
     owner, of_key = pairs // len(met), pairs % len(met)
     start = np.searchsorted(np.array(rows), np.arange(len(met) + 1))
     length = np.diff(start)[of_key]

@@ -7,7 +7,8 @@ items with one answer never enter. The items are the strata: nothing is compared
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.audit.statistics.entries import Entries, Rows, rows_of_entries
 from tracker.audit.statistics.poisson_binomial import (
     EXACT_ITEMS,
     Z_95,
@@ -24,7 +24,8 @@ from tracker.audit.statistics.poisson_binomial import (
     poisson_binomial_normal_tails,
     poisson_binomial_tails,
 )
-from tracker.core.tallies import FloatArray, IntArray
+from tracker.core.tallies import Answer, FloatArray, IntArray, Pattern, answers_in_pattern
+from tracker.core.tally_columns import TallyColumns
 
 
 @dataclass(frozen=True)
@@ -125,13 +126,13 @@ class Usage:
         return poisson_binomial_normal_tails(self.own, self.expected, self.variance)
 
 
-def mantel_haenszel_usages(entries: Entries) -> list[Usage]:
+def mantel_haenszel_usages(shared: TallyColumns) -> list[Usage]:
     """Every annotator's use of every category that occurs on their shared items.
 
     A category that no annotator of an annotator's shared items gave has no entry. Ordered by
-    annotator as in ``entries``, then by category.
+    annotator as in ``shared``, then by category.
     """
-    rows = rows_of_entries(entries)
+    rows = _rows_of(shared)
     return _summed(rows) if rows.group.size else []
 
 
@@ -145,10 +146,10 @@ def mantel_haenszel_of_chances(
     own, held, size, items = table.T
     here = np.zeros(len(table), dtype=np.int64)
     one = np.array([annotator]), np.array([category]), np.array([items.sum()])
-    return _summed(Rows(*one, here, own, held, size, items))[0]
+    return _summed(_Rows(*one, here, own, held, size, items))[0]
 
 
-def _summed(rows: Rows) -> list[Usage]:
+def _summed(rows: _Rows) -> list[Usage]:
     def total(values: NDArray[Any]) -> FloatArray:
         weights = (rows.items * values).astype(np.float64)
         return np.bincount(rows.group, weights, len(rows.annotators)).astype(np.float64)
@@ -181,7 +182,7 @@ def _summed(rows: Rows) -> list[Usage]:
     return [Usage(*row) for row in zip(*values, strict=True)]
 
 
-def _chances(rows: Rows, informative: IntArray) -> dict[int, tuple[Chance, ...]]:
+def _chances(rows: _Rows, informative: IntArray) -> dict[int, tuple[Chance, ...]]:
     """The informative items of each group by (T, n), for the groups small enough."""
     wanted = (rows.held > 0) & (rows.held < rows.size) & (informative[rows.group] <= EXACT_ITEMS)
     held, size, group = rows.held[wanted], rows.size[wanted], rows.group[wanted]
@@ -198,3 +199,85 @@ def _chances(rows: Rows, informative: IntArray) -> dict[int, tuple[Chance, ...]]
         owner, denominator = divmod(rest, radix)
         found.setdefault(owner, []).append((numerator, denominator, count))
     return {owner: tuple(chances) for owner, chances in found.items()}
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """One row per annotator, own answer, pattern and category in the pattern; two answers or more.
+
+    ``group`` is the row's annotator and category as an index into ``annotators`` and
+    ``categories``; ``items`` how many items the row stands for; ``own`` 0 or 1.
+    """
+
+    annotators: IntArray
+    categories: IntArray
+    answers: IntArray
+    group: IntArray
+    own: IntArray
+    held: IntArray
+    size: IntArray
+    items: IntArray
+
+
+def _rows_of(shared: TallyColumns) -> _Rows:
+    """Return every category of every row's pattern."""
+    answers = shared.total(1.0).astype(np.int64)
+    size = np.array([answers_in_pattern(pattern) for pattern in shared.patterns], dtype=np.int64)
+    entry, place, flat = _spread(shared.patterns, shared.pattern)
+    category_ids, category = np.unique(flat[:, 0], return_inverse=True)
+    width = max(len(category_ids), 1)
+    column = category[place]
+    own_keys = _own_keys(shared.answers, category_ids, width)
+    own = np.isin(shared.own[entry] * width + column, own_keys).astype(np.int64)
+    distinct, group = np.unique(shared.owner[entry] * width + column, return_inverse=True)
+    return _Rows(
+        annotators=shared.annotators[distinct // width],
+        categories=category_ids[distinct % width],
+        answers=answers[distinct // width],
+        group=group,
+        own=own,
+        held=flat[place, 1],
+        size=size[shared.pattern][entry],
+        items=shared.number[entry],
+    )
+
+
+def _spread(patterns: Sequence[Pattern], code: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """One row per entry and category of its pattern.
+
+    Returns the row's entry, its place in the third array, and that array: one row per pattern and
+    category, with the category and how many annotators gave it; shape (rows, 2).
+    """
+    held = [list(_held(pattern)) for pattern in patterns]
+    pairs = [pair for pattern in held for pair in pattern]
+    flat = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    length = np.array([len(pattern) for pattern in held], dtype=np.int64)
+    start = np.cumsum(length) - length
+    repeats = length[code]
+    entry = np.repeat(np.arange(len(code)), repeats)
+    first = np.cumsum(repeats) - repeats
+    place = np.arange(len(entry)) - first[entry] + start[code][entry]
+    return entry, place, flat
+
+
+def _held(pattern: Pattern) -> Iterator[tuple[int, int]]:
+    """The categories of a pattern and how many annotators gave each."""
+    held: Counter[int] = Counter()
+    for answer, count in pattern:
+        for category in answer:
+            held[category] += count
+    yield from held.items()
+
+
+def _own_keys(answers: Sequence[Answer], category_ids: IntArray, width: int) -> IntArray:
+    """``number of the answer * width + number of the category`` for each category it holds."""
+    number = {category: index for index, category in enumerate(category_ids.tolist())}
+    return np.array(
+        [
+            code * width + number[category]
+            for code, own in enumerate(answers)
+            for category in own
+            if category in number
+        ],
+        dtype=np.int64,
+    )

@@ -10,7 +10,6 @@ from functools import cached_property
 
 import numpy as np
 
-from tracker.audit.statistics.entries import Entries
 from tracker.audit.statistics.exchangeability import (
     Draws,
     exchangeable_draws,
@@ -18,6 +17,7 @@ from tracker.audit.statistics.exchangeability import (
 )
 from tracker.audit.statistics.poisson_binomial import Z_95
 from tracker.core.tallies import Answer, FloatArray, IntArray, Pattern, answers_in_pattern
+from tracker.core.tally_columns import TallyColumns
 
 
 @dataclass(frozen=True)
@@ -81,29 +81,29 @@ class Alignment:
         return exchangeable_lower_tail(self.draws, self.pattern, self.items, self.excess)
 
 
-def peer_agreement_alignments(entries: Entries) -> dict[int, Alignment]:
+def peer_agreement_alignments(shared: TallyColumns) -> dict[int, Alignment]:
     """The agreement of every annotator with a shared item, by id."""
-    if not len(entries.items):
+    if not len(shared.number):
         return {}
-    draws = peer_agreement_draws(entries.patterns)
-    peers_of, own_of = _of_rows(entries)
-    expected = draws.mean[entries.pattern]
-    telling = (draws.variance > 0)[entries.pattern]
+    draws = peer_agreement_draws(shared.patterns)
+    peers_of, own_of = _of_rows(shared)
+    expected = draws.mean[shared.pattern]
+    telling = (draws.variance > 0)[shared.pattern]
     more = ~np.isnan(peers_of)
     difference = np.where(more, own_of - peers_of, 0.0)
-    items = entries.total(1.0)
-    compared = entries.total(more)
+    items = shared.total(1.0)
+    compared = shared.total(more)
     columns = zip(
-        entries.annotators.tolist(),
+        shared.annotators.tolist(),
         items.tolist(),
-        entries.total(own_of).tolist(),
-        entries.total(own_of**2).tolist(),
-        entries.total(expected).tolist(),
+        shared.total(own_of).tolist(),
+        shared.total(own_of**2).tolist(),
+        shared.total(expected).tolist(),
         compared.tolist(),
-        entries.total(np.where(more, own_of, 0.0)).tolist(),
-        entries.total(np.where(more, peers_of, 0.0)).tolist(),
-        entries.total(difference**2).tolist(),
-        entries.total(telling).tolist(),
+        shared.total(np.where(more, own_of, 0.0)).tolist(),
+        shared.total(np.where(more, peers_of, 0.0)).tolist(),
+        shared.total(difference**2).tolist(),
+        shared.total(telling).tolist(),
         strict=True,
     )
     found = {}
@@ -111,7 +111,7 @@ def peer_agreement_alignments(entries: Entries) -> dict[int, Alignment]:
         annotator, n, own, own_square, chance, wide, own_wide, peers, square, informative = column
         if not n:
             continue
-        rows = entries.rows_of(place)
+        rows = shared.rows_of(place)
         gap = (own_wide - peers) / wide if wide else 0.0
         found[annotator] = Alignment(
             annotator=annotator,
@@ -128,8 +128,8 @@ def peer_agreement_alignments(entries: Entries) -> dict[int, Alignment]:
             informative=int(informative),
             excess=own - chance,
             draws=draws,
-            pattern=entries.pattern[rows],
-            items=entries.items[rows],
+            pattern=shared.pattern[rows],
+            items=shared.number[rows],
         )
     return found
 
@@ -155,9 +155,9 @@ def peer_agreement(own: Answer, pattern: Pattern) -> float | None:
     return sum(count * (count - 1) for count in counts) / (size * (size - 1))
 
 
-def _of_rows(entries: Entries) -> tuple[FloatArray, FloatArray]:
+def _of_rows(shared: TallyColumns) -> tuple[FloatArray, FloatArray]:
     """Per row the agreement of the others with each other, NaN below three, and one's own."""
-    met, place = entries.met
+    met, place = shared.met
     peers, own = np.full(len(met), np.nan), np.zeros(len(met))
     for row, (answer, pattern) in enumerate(met):
         among = peer_agreement(answer, pattern)

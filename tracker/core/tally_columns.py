@@ -1,0 +1,126 @@
+"""The annotator tallies as columns: one row per annotator, own answer and pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracker.core.tallies import (
+    AnnotatorTallies,
+    Answer,
+    FloatArray,
+    IntArray,
+    Pattern,
+    answers_in_pattern,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TallyColumns(Mapping[int, Mapping[tuple[Answer, Pattern], int]]):
+    """The counts of `AnnotatorTallies`, one row per annotator, own answer and pattern.
+
+    As a mapping it makes an annotator's counts when they are asked for.
+
+    Attributes:
+        annotators: the ids; ``owner`` is a place in it.
+        answers: the distinct own answers; ``own`` is a place in it.
+        patterns: the distinct patterns; ``pattern`` is a place in it.
+        owner: shape (rows,), ascending; the following have the same shape.
+        own: which answer.
+        pattern: which pattern.
+        number: how many items the row stands for.
+    """
+
+    annotators: IntArray
+    answers: tuple[Answer, ...]
+    patterns: tuple[Pattern, ...]
+    owner: IntArray
+    own: IntArray
+    pattern: IntArray
+    number: IntArray
+
+    @cached_property
+    def shared(self) -> TallyColumns:
+        """The rows of items that others answered too, and their patterns; annotators stay."""
+        wide = np.array([answers_in_pattern(one) > 1 for one in self.patterns], dtype=np.bool_)
+        kept = wide[self.pattern]
+        return TallyColumns(
+            self.annotators,
+            self.answers,
+            tuple(compress(self.patterns, wide.tolist())),
+            self.owner[kept],
+            self.own[kept],
+            (np.cumsum(wide) - 1)[self.pattern[kept]],
+            self.number[kept],
+        )
+
+    @cached_property
+    def met(self) -> tuple[list[tuple[Answer, Pattern]], IntArray]:
+        """Each own answer with each pattern that it met, whoever gave it; and which one a row is.
+
+        There are few of them: what depends on nothing else is computed once for each.
+        """
+        width = len(self.answers)
+        key, place = np.unique(self.pattern * width + self.own, return_inverse=True)
+        return [(self.answers[n % width], self.patterns[n // width]) for n in key.tolist()], place
+
+    def total(self, values: NDArray[Any] | float) -> FloatArray:
+        """Return the sum over each annotator's items of a value per row; shape (annotators,)."""
+        weights = (self.number * values).astype(np.float64)
+        return np.bincount(self.owner, weights, len(self.annotators)).astype(np.float64)
+
+    def rows_of(self, place: int) -> slice:
+        """Return the rows of one annotator, by the place in ``annotators``."""
+        first, after = np.searchsorted(self.owner, [place, place + 1]).tolist()
+        return slice(first, after)
+
+    def __getitem__(self, annotator: int) -> dict[tuple[Answer, Pattern], int]:
+        own_rows = self.rows_of(self._place[annotator])
+        rows = (column[own_rows].tolist() for column in (self.own, self.pattern, self.number))
+        return {
+            (self.answers[own], self.patterns[pattern]): number
+            for own, pattern, number in zip(*rows, strict=True)
+        }
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._place)
+
+    def __len__(self) -> int:
+        return len(self.annotators)
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        return {annotator: place for place, annotator in enumerate(self.annotators.tolist())}
+
+
+def tally_columns_of(tallies: AnnotatorTallies) -> TallyColumns:
+    """Return the tallies as columns; every pattern and every own answer is numbered once."""
+    if isinstance(tallies.counts, TallyColumns):
+        return tallies.counts
+    counts = tallies.counts
+    annotators = np.array([*counts], dtype=np.int64)
+    keys = [key for met in counts.values() for key in met]
+    owns: dict[Answer, int] = {}
+    own = np.array([owns.setdefault(own, len(owns)) for own, _ in keys], dtype=np.int64)
+    patterns, pattern = _numbered(pattern for _, pattern in keys)
+    number = np.array([items for met in counts.values() for items in met.values()], dtype=np.int64)
+    owner = np.repeat(np.arange(len(annotators)), [len(met) for met in counts.values()])
+    return TallyColumns(annotators, tuple(owns), tuple(patterns), owner, own, pattern, number)
+
+
+def _numbered(listed: Iterable[Pattern]) -> tuple[list[Pattern], IntArray]:
+    """Return the distinct patterns, and the place among them of each listed one.
+
+    A nested tuple computes its hash anew each time, so that is done once an object, not a row.
+    """
+    listed = list(listed)
+    patterns: dict[Pattern, int] = {}
+    objects = {id(pattern): pattern for pattern in listed}
+    number = {key: patterns.setdefault(pattern, len(patterns)) for key, pattern in objects.items()}
+    return [*patterns], np.array([number[id(pattern)] for pattern in listed], dtype=np.int64)
