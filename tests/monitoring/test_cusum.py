@@ -42,12 +42,13 @@ def test_a_drop_is_seen_though_a_rise_before_it_was_none_of_the_watch(seed: int)
 def test_what_an_alarm_says() -> None:
     values = [0.80, 0.82, 0.81, 0.79, 0.80, 0.81, 0.79, 0.80, 0.77, 0.77, 0.77]
     found = watch(weekly(values, 0.01), "drop", 50)
+    assert found == watch(weekly(values, 0.01), "drop", 50)
     (alarm,) = found.alarms
     assert (alarm.since, alarm.direction) == (at(8), "drop")
     assert at(8) < alarm.at <= at(10)
     assert (alarm.before, alarm.after) == pytest.approx((0.8025, 0.77))
     assert alarm.statistic > found.limit
-    assert found.method == (
+    assert str(found.method) == (
         "Self-starting cumulative sum (Page 1954, Hawkins 1987), reference value 0.5, "
         f"limit {found.limit:.2f}: one alarm in about 50 periods on a steady project."
     )

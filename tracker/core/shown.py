@@ -30,6 +30,12 @@ class Message:
     def __init__(self, name: str, **values: Any) -> None:
         self.name, self.values = name, values
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Message) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def __repr__(self) -> str:
         return f"Message({self.name!r}, {self.values!r})"
 

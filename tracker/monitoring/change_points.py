@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.core.clock import iso
+from tracker.core.shown import Message
 from tracker.monitoring.autocorrelation import (
     GRID,
     Autocorrelation,
@@ -21,10 +22,7 @@ from tracker.monitoring.autocorrelation import (
 )
 from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, series_of_points
 
-_METHOD: Final = (
-    "Optimal partitioning into levels of two periods or more, each change at the price of the "
-    "modified Bayes information criterion (Zhang and Siegmund 2007)."
-)
+_METHOD: Final = Message("monitoring.change_points_sentence")
 # The median of a squared standard normal deviate.
 _MEDIAN_OF_SQUARES: Final = 0.4549364231195724
 # Two dispersions nearer than this are one, rounded.
@@ -97,7 +95,7 @@ class ChangePoints:
             levels, 1 or more; None if undefined or no error is above 0.
         n: the points.
         undefined: too_few_points below 4, of which no two levels can be made; else None.
-        method: one sentence that names method and penalty.
+        method: names the method and its penalty.
         autocorrelation: of neighboring periods about their levels; None if undefined.
     """
 
@@ -106,12 +104,13 @@ class ChangePoints:
     dispersion: float | None = None
     n: int = 0
     undefined: str | None = None
-    method: str = _METHOD
+    method: Message = _METHOD
     autocorrelation: Autocorrelation | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the levels and changes as JSON has them, key order included."""
         return asdict(self) | {
+            "method": str(self.method),
             "levels": [level.to_dict() for level in self.levels],
             "changes": [change.to_dict() for change in self.changes],
         }

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tracker.core.clock import iso
 from tracker.core.errors import InvalidOption
+from tracker.core.shown import Message
 from tracker.monitoring.autocorrelation import PRIOR, Autocorrelation
 from tracker.monitoring.cusum_state import REFERENCE, Known, Sum, cusum_change_start, cusum_limit
 from tracker.monitoring.series import (
@@ -61,7 +62,7 @@ class Watch:
         direction: what was watched for: "drop", "rise" or "change".
         run_length: how many periods pass on average until a steady project raises an alarm.
         limit: what the cumulative sum must exceed for that, in standard deviations.
-        method: one sentence that names method and rate of false alarms.
+        method: names the method and its rate of false alarms.
         n: the points.
         alarms: in order of time.
         undefined: too_few_points below 4; else None.
@@ -72,7 +73,7 @@ class Watch:
     direction: str
     run_length: int
     limit: float
-    method: str
+    method: Message
     n: int
     alarms: tuple[Alarm, ...] = ()
     undefined: str | None = None
@@ -80,7 +81,10 @@ class Watch:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the watch as JSON has it, key order included."""
-        return asdict(self) | {"alarms": [alarm.to_dict() for alarm in self.alarms]}
+        return asdict(self) | {
+            "method": str(self.method),
+            "alarms": [alarm.to_dict() for alarm in self.alarms],
+        }
 
 
 def watch(
@@ -147,8 +151,7 @@ def watch(
         direction,
         run_length,
         limit,
-        f"Self-starting cumulative sum (Page 1954, Hawkins 1987), reference value {REFERENCE}, "
-        f"limit {limit:.2f}: one alarm in about {run_length} periods on a steady project.",
+        Message("monitoring.cusum_sentence", reference=REFERENCE, limit=limit, periods=run_length),
         len(points),
         tuple(alarms),
         TOO_FEW_POINTS if few else None,

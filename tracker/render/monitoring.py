@@ -84,7 +84,7 @@ def _changes(found: Watched) -> Iterator[Text]:
         yield Text("Its level stayed the same.")
     for change in changes.changes:
         yield Text(_change(found, change))
-    yield Text(changes.method, style="dim")
+    yield Text(str(changes.method), style="dim")
 
 
 def _change(found: Watched, change: Change) -> str:
@@ -108,7 +108,7 @@ def _alarms(found: Watched) -> Iterator[Text]:
         yield Text(_alarm(found, alarm), style="bold red")
     if found.slope is None and watch.autocorrelation is not None:
         yield _dependence(found, watch.autocorrelation)
-    yield Text(watch.method, style="dim")
+    yield Text(str(watch.method), style="dim")
 
 
 def _alarm(found: Watched, alarm: Alarm) -> str:

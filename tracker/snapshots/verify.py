@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Table, select
 
 from tracker.agreement import Assessment, assess, study
 from tracker.core.errors import InvalidOption
+from tracker.core.shown import Message
 from tracker.core.tallies import AnnotatorTallies
 from tracker.projects.project import ProjectInfo
 from tracker.projects.settings import project_settings_then
@@ -46,10 +47,15 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of a snapshot, in a sentence."""
+    """A fault of a snapshot, with its sentence."""
 
     snapshot: int
-    why: str
+    reason: Message
+
+    @property
+    def why(self) -> str:
+        """The sentence."""
+        return str(self.reason)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fault as JSON."""
@@ -142,9 +148,7 @@ def verify_snapshots_in_turn(
     ledger = list(sealed.faults)
     digests = {row[name] for row in headers for name in ("digest", "seal")} | {*sealed.digests}
     if expect is not None and expect not in digests:
-        ledger.insert(
-            0, f"nothing has the digest {expect}: what it stood for was changed or removed"
-        )
+        ledger.insert(0, str(Message("snapshots.lost_digest_sentence", digest=expect)))
     at_once = _AT_ONCE if chain_only else 1
     for start in range(0, len(headers), at_once):
         some = headers[start : start + at_once]
@@ -199,7 +203,7 @@ class _Verifying:
                     self.recomputed += note is None
                     self.notes += [] if note is None else [Fault(number, note)]
             except (KeyError, ValueError):
-                wrong.append("what is stored of it cannot be read")
+                wrong.append(_fault("unreadable"))
             self.faults += [Fault(number, why) for why in wrong]
 
 
@@ -225,7 +229,7 @@ def _chain(
     texts: Mapping[int, str],
     before: tuple[str, str],
     thinned: Mapping[int, str],
-) -> Iterator[str]:
+) -> Iterator[Message]:
     """Yield the faults of a snapshot's digest and seal.
 
     Of one that was thinned out what was counted is gone; the seal of its row can be made again.
@@ -234,13 +238,13 @@ def _chain(
     try:
         if header["id"] in thinned:
             if snapshot_seal(seal, header, thinned[header["id"]]) != header["seal"]:
-                yield "its seal does not fit its row, its tombstone and the snapshot before it"
+                yield _fault("seal of a thinned one")
         elif snapshot_digest(digest, header, parts, texts) != header["digest"]:
-            yield "its digest does not fit what is stored and the snapshot before it"
+            yield _fault("digest")
         elif snapshot_seal(seal, header, snapshot_parts_digest(parts)) != header["seal"]:
-            yield "its seal does not fit what is stored and the snapshot before it"
+            yield _fault("seal")
     except KeyError:
-        yield "it has a pattern that is not stored"
+        yield _fault("pattern")
 
 
 def _recount(
@@ -250,7 +254,7 @@ def _recount(
     parts: Parts,
     texts: Mapping[int, str],
     whole: AnnotatorTallies | None,
-) -> tuple[list[str], str | None]:
+) -> tuple[list[Message], Message | None]:
     """Return the faults of a snapshot's tallies and figures, or why they cannot be checked."""
     query = query_of_snapshot(header["settings"])
     project = project_settings_then(connection, project, header["through_change"])
@@ -272,33 +276,35 @@ def _recount(
     if why:
         return [], why
     if any(header[name] != number for name, number in assessment.counts.to_dict().items()):
-        wrong.append("its counts are not those of the ledger as it was")
+        wrong.append(_fault("counts"))
     return wrong or _differing(parts, assessment), None
 
 
-def _why_not(connection: Connection, project: ProjectInfo, header: Mapping[str, Any]) -> str | None:
+def _why_not(
+    connection: Connection, project: ProjectInfo, header: Mapping[str, Any]
+) -> Message | None:
     """Return why the snapshot's labels cannot be counted again; None if they can."""
     erased = stored_erasure_since(connection, project.id, header["through_change"])
     if erased is not None:
-        return f"answers that it counted were erased by change {erased}"
+        return _fault("erased", erased)
     if is_snapshot_by_attributes(header["settings"]):
-        return "items were chosen by attributes, which are kept only as they are now"
+        return _fault("attributes")
     return None
 
 
 def _tallies_differ(
     parts: Parts, texts: Mapping[int, str], whole: AnnotatorTallies | None, tallied: Tallied
-) -> list[str]:
+) -> list[Message]:
     wrong = []
     if item_patterns_in_snapshot(parts, texts).counts != tallied.patterns.counts:
-        wrong.append("its item patterns are not those of the ledger as it was")
+        wrong.append(_fault("item patterns"))
     kept, counted = whole or tallied.tallies, tallied.tallies or whole
     if kept is not None and counted is not None and kept.counts != counted.counts:
-        wrong.append("its annotators' tallies are not those of the ledger as it was")
+        wrong.append(_fault("tallies"))
     return wrong
 
 
-def _differing(parts: Parts, assessment: Assessment) -> list[str]:
+def _differing(parts: Parts, assessment: Assessment) -> list[Message]:
     """Return which stored figures are not those that follow from the tallies.
 
     Categories that were learned since have none, and the order is that of names, which change.
@@ -310,16 +316,22 @@ def _differing(parts: Parts, assessment: Assessment) -> list[str]:
             _named(row): row for row in rows if _named(row) in stored or row.get("labels", 1)
         }
         if expected.keys() != stored.keys():
-            differs.append("its figures are others than those of the ledger as it was")
+            differs.append(_fault("figures"))
             continue
         for name, row in expected.items():
             if not all(_alike(row[key], stored[name][key]) for key in row if key != "position"):
-                differs.append(f"its {name} does not follow from the ledger as it was")
+                differs.append(_fault(*name))
     return differs
 
 
-def _named(row: Mapping[str, Any]) -> str:
-    return str(row["measure"]) if "measure" in row else f"rate of category {row['category_id']}"
+def _named(row: Mapping[str, Any]) -> tuple[str, str | int]:
+    """Return what a figure is of: a measure or a category."""
+    name = "measure" if "measure" in row else "category_id"
+    return name, row[name]
+
+
+def _fault(fault: str, about: str | int = "") -> Message:
+    return Message("snapshots.fault_sentence", fault=fault, about=about)
 
 
 def _alike(one: Any, other: Any) -> bool:
