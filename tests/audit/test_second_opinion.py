@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.audit.crowds import always, leaning, mostly_right, one, seeded, sentence, simulate
@@ -85,7 +87,12 @@ def test_of_two_who_are_identical_and_a_third_nobody_knows_who_is_off():
         )
         flags = flags_of(copier(crowd, 2, 1), pairs=True)
         assert flagged(flags) == set()
-        assert [f.state for f in flags if f.kind == "copying"] == ["insufficient"]
+        (copying,) = [f for f in flags if f.kind == "copying"]
+        assert (copying.state, copying.p_value is None) == ("insufficient", False)
+        # Of three annotators a small p would be read as an accusation of two who are honest.
+        words = sentence(copying)
+        assert words is not None
+        assert re.search(r"\bp [=<]", words) is None
 
 
 def test_the_better_are_not_flagged_for_agreeing_less_than_the_others():

@@ -26,6 +26,25 @@ def test_a_projects_life(run: Run, folder: Path) -> None:
     assert names() == ["r"]
 
 
+def test_settings_are_told_in_plain_words(run: Run, folder: Path) -> None:
+    made = run("project", "create", "q", "--answers", "several").out
+    assert made == "created q: several categories per answer, nominal scale\n"
+    assert run("project", "set", "q", "--wanted", 3).out == (
+        "q has a target of 3 answers per item, nominal scale; categories: none yet; "
+        "others are accepted\n"
+    )
+    assert run("project", "set", "q", "--wanted", 0, "--categories", "a,b", "--dry-run").out == (
+        "q would have no target number of answers per item, nominal scale; categories: a, b; "
+        "others are refused\n"
+    )
+
+
+def test_a_merge_says_how_labels_count(run: Run, furnished: Path) -> None:
+    words = ("category", "merge", "0", "1", "-p", "sandwich")
+    assert run(*words, "--dry-run").out == "sandwich: 950 labels of '0' would count as '1'\n"
+    assert run(*words, "--yes").out == "sandwich: 950 labels of '0' now count as '1'\n"
+
+
 def test_annotators(run: Run, furnished: Path) -> None:
     at = ("-p", "sandwich")
     done = run("annotator", "rename", "A", "ada", *at)

@@ -44,7 +44,14 @@ def test_1_where_one_fails(run: Run, config: Path) -> None:
 def test_6_where_one_cannot_be_computed_and_none_fails(run: Run, config: Path) -> None:
     config.write_text(GOOD + UNKNOWN)
     done = run("gate", "reviews", code=6)
-    assert "unknown      cohen_kappa at least 0.1  Cohen's kappa: there are more or" in done.out
+    assert "unknown      Cohen's kappa at least 0.1  Cohen's kappa: there are more or" in done.out
+    assert "cohen_kappa" not in done.out
+    assert (
+        "| Cohen's kappa at least 0.1 |"
+        in run("gate", "reviews", "--format", "markdown", code=6).out
+    )
+    (_, check) = run("gate", "reviews", "--json", code=6).json()["checks"]
+    assert check["check"] == "cohen_kappa at least 0.1"
 
 
 def test_2_where_it_is_typed_wrongly(run: Run, config: Path) -> None:

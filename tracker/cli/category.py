@@ -91,15 +91,20 @@ def merge_category_command(
 
     Next: `tracker agreement reviews`
     """
+    from tracker.render.cells import count_noun
+
     if not dry_run:
         confirm_command(f"Merge {category!r} into {into!r}?", yes=yes)
     labels = ledger_of_command(context).categories.merge(project, category, into, dry_run=dry_run)
-    verb = "would be" if dry_run else "are"
+    verb = "would count" if dry_run else "now counts" if labels == 1 else "now count"
     print_result(
         {"project": project, "category": category.strip(), "into": into.strip()}
         | {"labels": labels},
         output,
-        view=[f"{labels:,} labels {category.strip()} {verb} {into.strip()} in {project}"],
+        view=[
+            f"{project}: {count_noun(labels, 'label')} of {category.strip()!r} {verb} "
+            f"as {into.strip()!r}"
+        ],
     )
 
 

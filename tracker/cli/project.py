@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
+_ANSWERS = {
+    "one": "one category per answer",
+    "several": "several categories per answer",
+    "spans": "spans of a text",
+}
+
 projects = typer.Typer(
     help="Create, set, list, show, rename, archive and delete projects; note events.",
     no_args_is_help=True,
@@ -53,7 +59,7 @@ def create_project_command(
     if as_json:
         print_json(made.to_dict())
         return
-    say(f"made {made.name}: {made.answers} per item, {made.scale} scale")
+    say(f"created {made.name}: {_ANSWERS[made.answers]}, {made.scale} scale")
     hint(f"next: tracker import FILE --project {quote(made.name)}")
 
 
@@ -111,7 +117,7 @@ def show_project_command(
     found, told = settings.project, settings.to_dict()
     rows = [
         ("project", found.name),
-        ("answers", f"{found.answers} per item"),
+        ("answers", _ANSWERS[found.answers]),
         *([("offsets", found.offsets)] if found.answers == "spans" else []),
         ("scale", found.scale),
         ("categories", ", ".join(settings.categories) or "none yet"),
@@ -157,10 +163,11 @@ def set_project_command(
     if as_json:
         print_json(changed.to_dict())
         return
-    listed = f"{'only' if made.closed else 'at least'} {', '.join(categories) or 'none'}"
+    target = f"a target of {made.wanted}" if made.wanted else "no target number of"
     say(
-        f"{made.name} {'would have' if dry_run else 'has'} {made.wanted or 'no number of'} wanted "
-        f"answers per item, {made.scale} scale; categories: {listed}"
+        f"{made.name} {'would have' if dry_run else 'has'} {target} answers per item, {made.scale} "
+        f"scale; categories: {', '.join(categories) or 'none yet'}; "
+        f"others are {'refused' if made.closed else 'accepted'}"
     )
 
 

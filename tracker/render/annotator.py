@@ -18,7 +18,7 @@ _SECONDS = "median_seconds"
 _SOMEBODY = "another annotator"
 _NAMES = {
     "answers": "answers",
-    "agreement_with_peers": "agrees with peers",
+    "agreement_with_peers": "agrees with others",
     "kappa_with_majority": "kappa with the majority of the others",
     "self_agreement": "same answer again",
     "gold_accuracy": "right on gold",
@@ -56,9 +56,9 @@ def _figures(told: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     yield "answers", count_cell(told["answers"]), active
     peers = told.get("agreement_of_peers")
     bounds = interval_cell(told.get("agreement_low"), told.get("agreement_high"))
-    theirs = "" if peers is None else f"; peers with each other {peers:.3f}"
+    theirs = "" if peers is None else f"; others with each other {peers:.3f}"
     over = f"{bounds}, over {told['items_shared']:,} shared items{theirs}"
-    yield "agrees with peers", figure_cell(told["agreement_with_peers"]), over
+    yield "agrees with others", figure_cell(told["agreement_with_peers"]), over
     if told.get("kappa_with_majority") is not None:
         yield _NAMES["kappa_with_majority"], figure_cell(told["kappa_with_majority"]), ""
     if told["self_agreement"] is not None:
@@ -90,7 +90,7 @@ def _figures(told: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 def _shares(told: Mapping[str, Any]) -> RenderableType:
     peers = told.get("peer_shares") or {}
     return table(
-        ("category", "share", "peers, same items", " "),
+        ("category", "share", "others, same items", " "),
         [
             (name, share_cell(own), share_cell(peers.get(name)), bar_cell(own))
             for name, own in told["category_shares"].items()

@@ -155,7 +155,7 @@ def annotators_view(
     """One row per annotator, with the kinds of findings where they are given."""
     names = list(annotators[0]["category_shares"])[:_MOST_SHARES] if annotators else []
     optional = {
-        "peers' own": ("agreement_of_peers", figure_cell),
+        "others with each other": ("agreement_of_peers", figure_cell),
         "agrees with self": ("self_agreement", figure_cell),
         "right on gold": ("gold_accuracy", figure_cell),
         "seconds": ("median_seconds", lambda value: "-" if value is None else f"{value:.3g}"),
@@ -177,7 +177,7 @@ def annotators_view(
         )
         for row in annotators
     ]
-    columns = ("annotator", "answers", "shared items", "agrees with peers", *used)
+    columns = ("annotator", "answers", "shared items", "agrees with others", *used)
     return table((*columns, *names, *(() if kinds is None else ("flags ",))), rows)
 
 

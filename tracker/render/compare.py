@@ -24,7 +24,7 @@ from tracker.render.cells import (
     minute_cell,
 )
 from tracker.render.tables import table
-from tracker.render.words import figure_title_words, undefined_in_words
+from tracker.render.words import figure_title_words, measure_title_words, undefined_in_words
 
 _MOST_PARTS = 12
 _KINDS = {
@@ -148,7 +148,10 @@ def compare_view(found: StateComparison) -> Iterator[RenderableType]:
     for note in found.notes:
         yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
     defined = [one for one in found.measures if one.before is not None or one.after is not None]
-    rows = [_row(one.name, one.comparison, one.before, one.after) for one in defined]
+    rows = [
+        _row(measure_title_words(one.name), one.comparison, one.before, one.after)
+        for one in defined
+    ]
     rows.append(_row("agreement of the items", found.by_item))
     yield table(_columns("measure "), rows)
     yield table(_columns("agreement on"), _rates(found.categories))
@@ -269,8 +272,9 @@ def _because(found: StateComparison) -> Iterator[RenderableType]:
     assert because is not None
     lead = next(one for one in found.measures if one.name == because.measure)
     yield Text.assemble(
-        ("Because", "bold"),
-        f"  {because.measure} {_signed(lead.comparison.difference)}, shared out:",
+        ("Why", "bold"),
+        f"  {measure_title_words(because.measure)} changed by "
+        f"{_signed(lead.comparison.difference)}, which is the sum of the shares:",
     )
     if because.shares is not None and found.changes is None:
         yield table(("what differs ", "how many", "share"), _differences(found.items, because))

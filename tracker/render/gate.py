@@ -13,11 +13,13 @@ from xml.etree import ElementTree as ET
 
 from rich.console import Console, RenderableType
 
+from tracker.core.shown import Message
 from tracker.core.version import VERSION
 from tracker.gate import CheckResult, GateResult
 from tracker.render.cells import Text, count_cell, figure_cell, printable_part
 from tracker.render.escape import escaped_text
 from tracker.render.filter import selection_view
+from tracker.render.messages import message_text
 from tracker.render.tables import table
 
 _WIDTH = 140  # of a text in a file
@@ -29,6 +31,13 @@ _STYLES = {True: "green", False: "bold red", None: "yellow"}
 def gate_outcome_text(check: CheckResult) -> str:
     """What became of a check: pass, FAIL or unknown."""
     return _OUTCOMES[check.passed]
+
+
+def gate_check_text(check: CheckResult) -> str:
+    """A check's name, or what it asks for, as a person reads it."""
+    if isinstance(check.name, Message):
+        return message_text(check.name.name, {**check.name.values, "titled": True})
+    return check.name
 
 
 def gate_summary_text(found: GateResult) -> str:
@@ -49,7 +58,7 @@ def gate_view(found: GateResult) -> Iterator[RenderableType]:
         [
             (
                 Text(gate_outcome_text(check), style=_STYLES[check.passed]),
-                check.check,
+                gate_check_text(check),
                 _number(check, check.threshold),
                 _number(check, check.value),
             )
@@ -59,7 +68,7 @@ def gate_view(found: GateResult) -> Iterator[RenderableType]:
     for check in (*found.failed, *found.unknown):
         yield Text.assemble(
             (f"{gate_outcome_text(check):<13}", _STYLES[check.passed]),
-            (f"{check.check}  ", "bold"),
+            (f"{gate_check_text(check)}  ", "bold"),
             check.why,
         )
 
@@ -86,7 +95,7 @@ _MARKDOWN = re.compile(r"([\\`*\[\]<>|~&#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 _RULES: Final = {
     "at_least": "A figure, or the lower bound of its interval, is at least the threshold.",
     "max_drop": "A figure has not fallen by more than the threshold since a snapshot.",
-    "flags": "An audit finds nobody, findings aside that were dismissed or resolved.",
+    "flags": "An audit finds nobody; findings that were dismissed or resolved do not count.",
     "items_at_least": "There are at least so many items with two answers or more.",
     "overlap_at_least": "At least this share of the items has two answers or more.",
 }
@@ -177,7 +186,7 @@ def gate_markdown(found: GateResult) -> str:
     for check in found.checks:
         bold = gate_outcome_text(check) if check.passed else f"**{gate_outcome_text(check)}**"
         numbers = [_short(check, check.threshold), _short(check, check.value)]
-        cells = [bold, _plain(check.check), *numbers, _plain(check.why)]
+        cells = [bold, _plain(gate_check_text(check)), *numbers, _plain(check.why)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -202,10 +211,14 @@ def gate_github_commands(found: GateResult) -> str:
         return f"::notice title={title}::{_message(gate_summary_text(found))}\n"
     return "".join(
         f"::error file={_property(found.config)},line={check.line},"
-        f"title={_property(f'{found.project}: {check.check}: {gate_outcome_text(check)}')}"
+        f"title={_property(_github_title(found, check))}"
         f"::{_message(check.why)}\n"
         for check in (*found.failed, *found.unknown)
     )
+
+
+def _github_title(found: GateResult, check: CheckResult) -> str:
+    return f"{found.project}: {gate_check_text(check)}: {gate_outcome_text(check)}"
 
 
 def _message(text: str) -> str:

@@ -23,6 +23,11 @@ def undefined_in_words(undefined: str | None) -> str:
     return REASONS.get(undefined or "", "")
 
 
+def measure_title_words(measure: str) -> str:
+    """A measure's name as people write it; that of one that is not known as it is."""
+    return MEASURES[measure].title if measure in MEASURES else measure
+
+
 def figure_title_words(figure: Coefficient) -> str:
     """A measure's name with what else names the figure: weights, scale or distance."""
     words = [str(figure.details[name]) for name in ("scale", "distance") if name in figure.details]

@@ -57,7 +57,10 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
     sentence = _sentence(finding, names)
     if finding["q_value"] is None:
         return f"{sentence}, but {_short_of_items(finding['informative'])}."
-    parts = [sentence, _tested(finding)]
+    parts = [sentence]
+    # Of a small team an honest pair stands out, too: its p would be read as an accusation.
+    if finding["with"] is None or finding["state"] == "flagged":
+        parts.append(_tested(finding))
     if finding["consensus"] is not None:
         parts.append(_confirmed(finding) if finding["state"] == "flagged" else _UNCONFIRMED)
     if "answered_alike" in finding["details"]:
@@ -157,12 +160,12 @@ def _short_of_items(informative: int) -> str:
     from tracker.audit.kind import MINIMUM_INFORMATIVE
 
     number = "none" if informative == 0 else f"only {informative}"
-    return f"{number} of the items are informative; at least {MINIMUM_INFORMATIVE} are needed"
+    return f"{number} of the items could show a difference; {MINIMUM_INFORMATIVE} are needed"
 
 
 def _tested(found: Finding) -> str:
     return (
-        f"{_odds(found)}{found['informative']} informative items, "
+        f"{_odds(found)}{found['informative']} items that could show a difference, "
         f"p {_small(found['p_value'] or 0.0)}, q {_small(found['q_value'])}"
     )
 

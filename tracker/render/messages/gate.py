@@ -23,15 +23,18 @@ _MOST_DIGITS = 9  # two numbers that agree so far differ by rounding
 _MOST_FINDINGS = 6
 
 
-def asked_sentence(check: Check, category: str | None = None) -> str:
-    """Return what a check asks for, with the name of one of several categories."""
+def asked_sentence(check: Check, category: str | None = None, *, titled: bool = False) -> str:
+    """Return what a check asks for, with the name of one of several categories.
+
+    ``titled``: measures have the names that people know, not those of the file.
+    """
     match check:
         case AtLeast(figure=figure, at_least=least, on=on):
             bound = "lower bound of " if on == "ci_low" else ""
-            return f"{bound}{_figure_asked(figure, category)} at least {least:g}"
+            return f"{bound}{_figure_asked(figure, category, titled)} at least {least:g}"
         case MaxDrop(figure=figure, max_drop=most, since=since):
             then = "the last snapshot" if since is None else f"snapshot {since}"
-            return f"{_figure_asked(figure, category)} at most {most:g} below {then}"
+            return f"{_figure_asked(figure, category, titled)} at most {most:g} below {then}"
         case NoFlags(kinds=kinds):
             return f"no finding of {', '.join(kinds) or 'any kind'}"
         case ItemsAtLeast(items=least_items):
@@ -42,7 +45,9 @@ def asked_sentence(check: Check, category: str | None = None) -> str:
             return f"at least {share:g} of the items with two answers"
 
 
-def _figure_asked(figure: Figure, category: str | None) -> str:
+def _figure_asked(figure: Figure, category: str | None, titled: bool) -> str:
+    if titled and figure.measure is not None:
+        return MEASURES[figure.measure].title
     return figure.measure or f'agreement on "{category or figure.category}"'
 
 
