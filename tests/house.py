@@ -302,12 +302,14 @@ def _habits(module: Module) -> Iterator[Fault]:
 
 
 # Rooms, and files of rooms, that make no sentence; errors may be sentences anywhere.
-WORDLESS = ("audit/", "flags/", "gate/", "compare/", "agreement/")  # fmt: skip
+WORDLESS = (
+    "monitoring/", "agreement/", "audit/", "flags/", "snapshots/", "compare/", "gate/",
+)  # fmt: skip
 # Files that put an error's advice together before they raise it.
 ADVICE = ("flags/actions.py", "gate/context.py", "gate/config.py")
 _LONGEST = 30
-ERRORS = {"Refused", "InvalidOption", "NotFound", "refused", "table.refused", "top.refused",
-          "self.refused", "Tampered"}  # fmt: skip
+ERRORS = {"Refused", "InvalidOption", "NotFound", "CheckFailed", "ValueError", "refused",
+          "table.refused", "top.refused", "self.refused", "Tampered", "re.compile"}  # fmt: skip
 
 
 def sentences(module: Module) -> list[str]:

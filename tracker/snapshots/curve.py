@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -20,11 +20,7 @@ from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.project import ProjectInfo
 from tracker.queries import DAY, EVERYTHING, AnswerFilter, Selecting, Window
-from tracker.snapshots.snapshot import ROW_COLUMNS, snapshot_measure_rows, snapshot_row_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from tracker.snapshots.snapshot import FiguresOverTime
 
 PERIODS = ("day", "week", "month")
 _WINDOW = re.compile(r"([0-9]{1,6}) ?(d|days?|w|weeks?)|last-([0-9]{1,9})-items", re.IGNORECASE)
@@ -54,7 +50,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(FiguresOverTime):
     """A point for each period, oldest first; ``every`` and ``window`` in words.
 
     ``notes`` says what happened in that time.
@@ -78,20 +74,6 @@ class Curve:
             "snapshots": [point.to_dict() for point in self.points],
             "notes": [note.to_dict() for note in self.notes],
         }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one row per point and measure, each value a number or a text."""
-        return snapshot_measure_rows(self.to_dict()["snapshots"])
-
-    def columns(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
-        """Return the names of all columns of such rows, also of none."""
-        return snapshot_row_columns(rows)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return `rows` as a frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows(), columns=None if self.points else list(ROW_COLUMNS))
 
 
 class Asked(Selecting, total=False):

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-ROW_COLUMNS = ("snapshot", "name", "taken_at", "as_of", "selection", "measure", "value")
-"""The first columns of `snapshot_measure_rows`; what else there is follows from the measures."""
+# The first columns of flat rows; what else there is follows from the measures.
+_COLUMNS = ("snapshot", "name", "taken_at", "as_of", "selection", "measure", "value")
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,37 @@ class SnapshotRecord:
         }
 
 
+class FiguresOverTime:
+    """Snapshots, recorded or not, as flat rows: one per snapshot and measure."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON that holds ``snapshots``."""
+        raise NotImplementedError
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows, each value a number or a text."""
+        return [
+            {name: one[name] for name in _COLUMNS[:4]}
+            | {"selection": one["selection"] and json.dumps(one["selection"], ensure_ascii=False)}
+            | {name: value for name, value in measure.items() if name != "readings"}
+            for one in self.to_dict()["snapshots"]
+            for measure in one["measures"]
+        ]
+
+    def columns(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Return the names of all columns of such rows, also of none."""
+        return list(dict.fromkeys([*_COLUMNS, *(name for row in rows for name in row)]))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `rows` as a frame."""
+        import pandas as pd
+
+        rows = self.rows()
+        return pd.DataFrame(rows, columns=self.columns(rows))
+
+
 @dataclass(frozen=True, repr=False)
-class History(Shown):
+class History(FiguresOverTime, Shown):
     """The snapshots of a project, oldest first, without those that were thinned out.
 
     ``thinned`` is how many those are; ``notes`` says what happened in between.
@@ -99,36 +128,6 @@ class History(Shown):
             "snapshots": [snapshot.to_dict() for snapshot in self.snapshots],
             "notes": [note.to_dict() for note in self.notes],
         }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one row per snapshot and measure, each value a number or a text."""
-        return snapshot_measure_rows(self.to_dict()["snapshots"])
-
-    def columns(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
-        """Return the names of all columns of such rows, also of none."""
-        return snapshot_row_columns(rows)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return `rows` as a frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows(), columns=None if self.snapshots else list(ROW_COLUMNS))
-
-
-def snapshot_row_columns(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the names of the columns of rows of figures, also of none."""
-    return list(dict.fromkeys([*ROW_COLUMNS, *(name for row in rows for name in row)]))
-
-
-def snapshot_measure_rows(snapshots: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the JSON of snapshots as one flat row per measure."""
-    return [
-        {name: one[name] for name in ("snapshot", "name", "taken_at", "as_of")}
-        | {"selection": one["selection"] and json.dumps(one["selection"], ensure_ascii=False)}
-        | {name: value for name, value in measure.items() if name != "readings"}
-        for one in snapshots
-        for measure in one["measures"]
-    ]
 
 
 def snapshot_settings_text(query: Query, selection: Selection) -> str:
