@@ -13,7 +13,9 @@ HEADER = "item,annotator,category\n"
 
 
 def test_json_of_an_import(run: Run, answers: Path) -> None:
-    assert run("import", answers, "-p", "p", "--json").json() == {
+    told = run("import", answers, "-p", "p", "--json").json()
+    assert [one["left_out"] for one in told.pop("columns")] == [[]]
+    assert told == {
         "import": 1,
         "project": "p",
         "rows": 6,
@@ -186,3 +188,48 @@ def test_the_next_command_that_is_proposed_can_be_pasted(run: Run, answers: Path
     hint = run("import", answers, "-p", "two words").err
     assert hint == "next: tracker agreement 'two words'\n"
     run("agreement", "two words")
+
+
+ODD = "Doc,Worker,Label,Datum,Comment\nd1,ann,x,2025-01-01,hm\nd1,bob,x,2025-01-01,\n"
+
+
+def test_what_each_column_was_read_as_and_what_was_left_out(run: Run, folder: Path) -> None:
+    (folder / "odd.csv").write_text(ODD)
+    done = run("import", "odd.csv", "-p", "p")
+    assert done.err.splitlines()[0] == (
+        "columns: item=Doc, annotator=Worker, category=Label; left out: Datum, Comment "
+        "(to use one: --map labeled_at=Datum or --keep Datum)"
+    )
+    assert "columns" not in done.out
+    run("import", "odd.csv", "-p", "q", "--map", "labeled_at=Datum", "--keep", "Comment")
+    told = run("import", "odd.csv", "-p", "p", "--map", "labeled_at=Datum", "--json").json()
+    assert told["columns"] == [
+        {
+            "source": "odd.csv",
+            "read": {"labeled_at": "Datum", "item": "Doc", "annotator": "Worker"}
+            | {"category": "Label"},
+            "annotators": [],
+            "kept": [],
+            "left_out": ["Comment"],
+        }
+    ]
+
+
+def test_columns_with_the_names_of_their_roles_need_no_word(run: Run, answers: Path) -> None:
+    assert "columns" not in run("import", answers, "-p", "p").err
+
+
+def test_a_wide_file_says_whom_it_took_for_annotators(run: Run, folder: Path) -> None:
+    (folder / "wide.csv").write_text("item,ann,bea,site\n1,x,x,here\n2,x,y,there\n")
+    done = run("import", "wide.csv", "-p", "p", "--wide", "--dry-run")
+    assert "columns: item=item; one per annotator: ann, bea, site\n" in done.err
+
+
+def test_a_list_of_items_says_what_it_left_out(run: Run, folder: Path) -> None:
+    (folder / "odd.csv").write_text(ODD)
+    first, second = run("item", "import", "odd.csv", "-p", "p", "--keep", "Label").err.splitlines()
+    assert first == (
+        "columns: item=Doc; kept: Label; left out: Worker, Datum, Comment (to keep one: "
+        "--keep Worker)"
+    )
+    assert second == "next: tracker status p"

@@ -57,7 +57,10 @@ def test_other_columns_are_mapped(ledger: Ledger, write: Write) -> None:
     [
         ("item", "is not ROLE=COLUMN"),
         ("item=", "is not ROLE=COLUMN"),
-        ("itm=x", "did you mean 'item'"),
+        ("itm=x", "did you mean --map item=x"),
+        ("date=x", r"did you mean --map labeled_at=x\?.*labeled_at \(when it was answered\)"),
+        ("label=x", r"did you mean --map category=x"),
+        ("when=labeled_at", "did you mean --map labeled_at=when"),
         ("colour=x", "is no role of a column"),
     ],
 )

@@ -74,8 +74,10 @@ class ImportOptions:
         }
 
 
-def print_import_result(result: ImportResult, *, dry_run: bool, as_json: bool) -> None:
-    """Say what an import did."""
+def print_import_result(
+    result: ImportResult, *, dry_run: bool, as_json: bool, items: bool = False
+) -> None:
+    """Say what an import did; ``items``: it listed items."""
     for sentence in result.warnings:
         warn(sentence)
     if as_json:
@@ -93,8 +95,13 @@ def print_import_result(result: ImportResult, *, dry_run: bool, as_json: bool) -
         say(f"truths: {told or 'nothing'}")
     if result.rejected:
         _show_rejections(result, as_json=False)
+    from tracker.render.messages.imports import columns_sentence
+
+    sentences = (columns_sentence(one, items=items) for one in result.columns)
+    for words in filter(None, dict.fromkeys(sentences)):
+        hint(words)
     if not dry_run:
-        hint(f"next: tracker agreement {quote(result.project)}")
+        hint(f"next: tracker {'status' if items else 'agreement'} {quote(result.project)}")
 
 
 @contextmanager

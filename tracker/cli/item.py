@@ -88,7 +88,7 @@ def import_items_command(
     how: Reading = {"columns": columns or (), **given.reading}
     with import_rejections_printed(as_json=as_json):
         result = ledger_of_command(context).import_items(files, project, **how)
-    print_import_result(result, dry_run=given.dry_run, as_json=as_json)
+    print_import_result(result, dry_run=given.dry_run, as_json=as_json, items=True)
 
 
 @with_project_argument(items, "show")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import KEEP, ROLES
@@ -34,6 +35,17 @@ _NAMES = {
 }
 """The names each role is known by; the first of them wins over the others."""
 
+_LIKE = {"labeled_at": ("date", "datetime", "time", "day", "when", "datum", "answered")}
+"""Words that a role is called by, but that columns of other contents have for names, too."""
+
+_MEANINGS = {
+    "labeled_at": " (when it was answered)",
+    "seconds": " (how long it took)",
+    "pass": " (1, 2, … of answers to the same item)",
+    "gold": " (the true category)",
+    "n_tokens": " (the document's length)",
+}
+
 _OF_ONE = {"annotator", "category", "kind"}
 """What a row of a file in wide form does not have one of."""
 
@@ -60,15 +72,31 @@ class Mapped:
 
 @dataclass(frozen=True)
 class Layout:
-    """The column of each role in a row; in wide form, the annotators' columns by name."""
+    """The column of each role in a row; in wide form, the annotators' columns by name.
+
+    ``names`` are those of all columns, in the order of the header.
+    """
 
     roles: Mapping[str, int]
     annotators: Mapping[str, int]
+    names: Sequence[str] = ()
 
     @property
     def wide(self) -> bool:
         """Whether there is one column per annotator."""
         return bool(self.annotators)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return as JSON which column was read as what, and which were left out."""
+        used = {*self.roles.values(), *self.annotators.values()}
+        return {
+            "read": {
+                role: self.names[n] for role, n in self.roles.items() if not role.startswith(KEEP)
+            },
+            "annotators": list(self.annotators),
+            "kept": [role.removeprefix(KEEP) for role in self.roles if role.startswith(KEEP)],
+            "left_out": [name for n, name in enumerate(self.names) if name and n not in used],
+        }
 
 
 def parse_column_roles(
@@ -91,14 +119,31 @@ def parse_column_roles(
             roles[role] = column.strip()
         else:
             raise InvalidOption(
-                f"--map {pair!r}: {role!r} is no role of a column",
-                near_names(role, ROLES) or f"one of: {', '.join(ROLES)}, annotators",
+                f"--map {pair!r}: {role!r} is no role of a column", _role_advice(role, column)
             )
     if items and (answered := [*(roles.keys() - _OF_ITEMS), *annotators, *(["answer"] * wide)]):
         raise InvalidOption(
             f"a list of items has no {answered[0]}", "answers are read by: tracker import"
         )
     return Mapped(roles, annotators, wide or bool(annotators), tuple(keep), items)
+
+
+def _role_advice(role: str, column: str) -> str:
+    """Return which roles there are, and first the one that was probably meant."""
+    from difflib import get_close_matches  # only for a mistake
+
+    roles = [one + _MEANINGS.get(one, "") for one in ROLES]
+    listed = f"the roles are: {', '.join(roles)}, annotators"
+    known = {name: one for one in ROLES for name in (*_NAMES[one].split(), *_LIKE.get(one, ()))}
+    turned = column.strip() if column.strip() in ROLES else None
+    near = get_close_matches(_folded(role), known, n=1, cutoff=0.75)
+    if turned:
+        return f"did you mean --map {turned}={role}? {listed}"
+    return f"did you mean --map {known[near[0]]}={column}? {listed}" if near else listed
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\s\-]+", "_", name.strip().casefold())
 
 
 def layout_of_header(header: Sequence[str], mapped: Mapped, source: str) -> Layout:
@@ -128,7 +173,7 @@ def layout_of_header(header: Sequence[str], mapped: Mapped, source: str) -> Layo
         for column in mapped.keep
     }
     annotators = _annotator_columns(names, mapped, set(roles.values()), source)
-    layout = Layout(roles, annotators)
+    layout = Layout(roles, annotators, names)
     _require(layout, mapped, names, source)
     return layout
 
@@ -152,7 +197,7 @@ def _position(names: Sequence[str], column: str, flag: str, source: str) -> int:
 
 
 def _recognise(names: Sequence[str], role: str, taken: set[int], source: str) -> int | None:
-    folded = [re.sub(r"[\s\-]+", "_", name.casefold()) for name in names]
+    folded = [_folded(name) for name in names]
     known = _NAMES[role].split()
     places = [n for n, name in enumerate(folded) if name in known and n not in taken]
     if len(places) > 1:

@@ -61,7 +61,8 @@ Progress = Callable[[int, int | None], None]
 class ImportResult:
     """The result of an import. Every row has one outcome: the five counts add up to ``rows``.
 
-    ``rejections`` are the first of them; ``alike`` has one of each kind, with their number.
+    ``rejections`` are the first of them; ``alike`` has one of each kind, with their number;
+    ``columns`` says of each file with a header which column was read as what.
     """
 
     id: int | None
@@ -76,6 +77,7 @@ class ImportResult:
     alike: tuple[tuple[Rejection, int], ...]
     gold: dict[str, int] | None
     warnings: tuple[str, ...] = ()
+    columns: tuple[dict[str, Any], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON; with ``gold`` if a gold column held truths."""
@@ -88,6 +90,7 @@ class ImportResult:
             "rejections": [rejection.to_dict() for rejection in self.rejections],
             **({} if self.gold is None else {"gold": self.gold}),
             **({"warnings": list(self.warnings)} if self.warnings else {}),
+            **({"columns": list(self.columns)} if self.columns else {}),
         }
 
 
@@ -286,6 +289,7 @@ def import_result(
         alike=tuple(rejections.alike.values()),
         gold=gold,
         warnings=(),
+        columns=(),
         **{fate: fates.get(fate, 0) for fate in FATES},
     )
 

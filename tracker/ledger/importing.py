@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -115,7 +116,7 @@ class Importing(Transactions):
             project = project_for_import(
                 connection, name, options or ProjectOptions(), create=create
             )
-            return (load_items if items else load_import)(
+            result = (load_items if items else load_import)(
                 connection,
                 project,
                 sources,
@@ -124,6 +125,9 @@ class Importing(Transactions):
                 progress=progress,
                 form=format,
             )
+        layouts = ((source.name, source.layout) for source in sources)
+        read = ({"source": name, **one.to_dict()} for name, one in layouts if one is not None)
+        return replace(result, columns=tuple(read))
 
 
 def _paths(path: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:

@@ -48,11 +48,11 @@ def read_delimited(source: SourceFile, reading: Reading) -> Iterator[Batch]:
         rows = _Rows(chain([head], blocks), delimiter, blanks, source)
         _, cells = rows.take(1)
         header = cells[0]
-        layout = layout_of_header(header, mapped, source.name)
+        layout = source.layout = layout_of_header(header, mapped, source.name)
         tables = rows.tables(_wanted(layout), len(header), rejections)
     else:
         header = first.rstrip("\r\n").split(delimiter)
-        layout = layout_of_header(header, mapped, source.name)
+        layout = source.layout = layout_of_header(header, mapped, source.name)
         tables = _tables(
             chain([body], blocks), delimiter, layout, len(header), source, rejections, blanks + 1
         )

@@ -12,7 +12,7 @@ import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells, Numbers
-from tracker.imports.column_roles import layout_of_header
+from tracker.imports.column_roles import Layout, layout_of_header
 from tracker.imports.readers.reader import Reading
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class _InMemory:
 
     size = None
     bytes_read = 0
+    layout: Layout | None = None
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -92,7 +93,8 @@ class FrameSource(_InMemory):
         list is rejected. Raises Refused as for a file.
         """
         frame = self.frame
-        layout = layout_of_header([str(name) for name in frame.columns], reading.mapped, self.name)
+        header = [str(name) for name in frame.columns]
+        layout = self.layout = layout_of_header(header, reading.mapped, self.name)
         if not len(frame):
             raise Refused(f"{self.name} holds no row")
         used = {*layout.roles.values(), *layout.annotators.values()}

@@ -13,9 +13,12 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from tracker.core.errors import InvalidOption, Refused
+
+if TYPE_CHECKING:
+    from tracker.imports.column_roles import Layout
 
 STDIN = "-"
 LONGEST_LINE = 16 * 1024 * 1024
@@ -51,6 +54,9 @@ class SourceFile:
 
     Raises Refused if it is missing, a folder, empty, binary or not text.
     """
+
+    layout: Layout | None = None
+    """Which column is what; None until the header is read, and in formats without columns."""
 
     def __init__(
         self, path: str, stdin: IO[bytes] | None = None, name: str = "standard input"

@@ -1,0 +1,43 @@
+"""What an import read, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from shlex import quote
+from typing import Any, Final
+
+_MOST: Final = 8  # columns that are listed
+_OF_TIME: Final = re.compile("date|time|datum|when", re.IGNORECASE)
+
+
+def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str | None:
+    """Return which column was read as what; None if all have the names of their roles.
+
+    Args:
+        columns: of one file, as the import's JSON has them.
+        items: whether the file lists items.
+    """
+    read, kept, left = columns["read"], columns["kept"], columns["left_out"]
+    annotators = columns["annotators"]
+    if not left and not annotators and all(role == name for role, name in read.items()):
+        return None
+    parts = [f"columns: {', '.join(f'{role}={name}' for role, name in read.items())}"]
+    parts += [f"one per annotator: {_listed(annotators)}"] if annotators else []
+    parts += [f"kept: {_listed(kept)}"] if kept else []
+    parts += [f"left out: {_listed(left)} ({_advice(left, items)})"] if left else []
+    return "; ".join(parts)
+
+
+def _advice(left: Sequence[str], items: bool) -> str:
+    if items:
+        return f"to keep one: --keep {quote(left[0])}"
+    of_time = next((name for name in left if _OF_TIME.search(name)), None)
+    name = left[0] if of_time is None else of_time
+    role = "ROLE" if of_time is None else "labeled_at"
+    return f"to use one: --map {quote(f'{role}={name}')} or --keep {quote(name)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST
+    return ", ".join(names[:_MOST]) + (f" and {more:,} more" if more > 0 else "")
