@@ -64,7 +64,7 @@ def starting_gate_config(
         for block, check in zip(blocks, tried.checks, strict=True)
     ]
     text = Message(
-        "gate_file.gate_file_starting_text",
+        "gate_file.starting_text",
         project=project.name,
         day=clock.iso(clock.now())[:10],
         blocks=blocks_with_reasons,
@@ -77,9 +77,7 @@ def _why_not(result: CheckResult) -> str:
     """Why a check does not pass; the file, which others read, names no annotator."""
     found = result.details.get("annotators")
     return (
-        str(Message("gate_file.gate_file_flagged_sentence", annotators=len(found)))
-        if found
-        else result.why
+        str(Message("gate_file.flagged_sentence", annotators=len(found))) if found else result.why
     )
 
 
@@ -94,25 +92,23 @@ def _blocks(found: Assessment, measures: tuple[str, ...]) -> Iterator[_Block]:
         name = found.categories[lowest.category]
         every = gate_standings(found, Figure(category=EVERY))
         weakest = next(one for one in every if one.category == name)
-        about = Message("gate_file.gate_file_figure_sentence", found=weakest, weakest=True)
+        about = Message("gate_file.figure_sentence", found=weakest, weakest=True)
         yield _least(weakest, f"category = {_quoted(name)}", 0.0, about)
     if overall is not None:
         yield _Block(
-            Message("gate_file.gate_file_drop_sentence"),
+            Message("gate_file.drop_sentence"),
             (f'measure = "{overall.measure}"', f"max_drop = {_MAX_DROP}"),
         )
     for kind in _KINDS:
-        yield _Block(
-            Message("gate_file.gate_file_finding_sentence", kind=kind), (f'flags = ["{kind}"]',)
-        )
+        yield _Block(Message("gate_file.finding_sentence", kind=kind), (f'flags = ["{kind}"]',))
     counts = found.counts
     yield _Block(
-        Message("gate_file.gate_file_items_sentence", number=counts.items_compared),
+        Message("gate_file.items_sentence", number=counts.items_compared),
         (f"items_at_least = {_two_digits(counts.items_compared)}",),
     )
     share = counts.items_compared / counts.items
     yield _Block(
-        Message("gate_file.gate_file_overlap_sentence", share=share),
+        Message("gate_file.overlap_sentence", share=share),
         (f"overlap_at_least = {_below(share, 0.0)}",),
     )
 
@@ -122,7 +118,7 @@ def _least(figure: Standing, key: str, least: float, about: Message | None = Non
     value = figure.value if figure.low is None else figure.low
     on = () if figure.low is None else ('on = "ci_low"',)
     return _Block(
-        about or Message("gate_file.gate_file_figure_sentence", found=figure),
+        about or Message("gate_file.figure_sentence", found=figure),
         (key, f"at_least = {_below(value or 0.0, least)}", *on),
     )
 

@@ -23,7 +23,7 @@ _HEAD = """\
 _CHOSEN = "# These figures are from a selection of answers: give the gate the same options.\n"
 
 
-def gate_file_starting_text(
+def starting_text(
     project: str, day: str, blocks: Sequence[tuple[str, str, str | None]], *, chosen: bool
 ) -> str:
     """Return the file.
@@ -34,9 +34,7 @@ def gate_file_starting_text(
         blocks: for each check what it is about, its TOML, and why it does not hold now, or None.
         chosen: whether it is about a choice of answers.
     """
-    head = _HEAD.format(
-        project=quoted_gate_file_text(project), day=day, choice=_CHOSEN if chosen else ""
-    )
+    head = _HEAD.format(project=quoted_text(project), day=day, choice=_CHOSEN if chosen else "")
     return "\n".join([head, *(_block(*block) for block in blocks)])
 
 
@@ -48,7 +46,7 @@ def _block(about: str, toml: str, why_not: str | None) -> str:
     return "".join(f"# {line}\n" for line in said.removesuffix("\n").split("\n"))
 
 
-def gate_file_figure_sentence(found: Standing, *, weakest: bool = False) -> str:
+def figure_sentence(found: Standing, *, weakest: bool = False) -> str:
     """Return what a figure is now, with its interval."""
     bounds = ""
     if found.low is not None and found.high is not None:
@@ -57,36 +55,36 @@ def gate_file_figure_sentence(found: Standing, *, weakest: bool = False) -> str:
     what = (
         figure_in_sentence(found)
         if found.measure
-        else f"agreement on {quoted_gate_file_text(found.category or '')}"
+        else f"agreement on {quoted_text(found.category or '')}"
     )
     return sentence(f"{about}{what}, now {found.value or 0.0:.3f}{bounds}")
 
 
-def gate_file_drop_sentence() -> str:
+def drop_sentence() -> str:
     """Return what a check of a fall compares with."""
     return 'Compared with the last snapshot; for another one: since = "its name".'
 
 
-def gate_file_finding_sentence(kind: str) -> str:
+def finding_sentence(kind: str) -> str:
     """Return what a check of findings asks for."""
     return f"No finding of {kind} by an audit, except those that were dismissed or resolved."
 
 
-def gate_file_items_sentence(number: int) -> str:
+def items_sentence(number: int) -> str:
     """Return how many items can be compared now."""
     return f"Items with two answers or more: now {number:,}."
 
 
-def gate_file_overlap_sentence(share: float) -> str:
+def overlap_sentence(share: float) -> str:
     """Return which share of the items can be compared now."""
     return f"Their share among the items with an answer: now {share:.3f}."
 
 
-def gate_file_flagged_sentence(annotators: int) -> str:
+def flagged_sentence(annotators: int) -> str:
     """Return how many an audit finds; the file, which others read, names no annotator."""
     return f"{annotators:,} annotator{' is' if annotators == 1 else 's are'} flagged."
 
 
-def quoted_gate_file_text(text: str) -> str:
+def quoted_text(text: str) -> str:
     """Return a text as TOML has it, on one line."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
