@@ -125,7 +125,7 @@ class UncertaintyOptions:
 
 
 def measure_option_name(name: str | None) -> str | None:
-    """A measure as it is called in full."""
+    """Return a measure as it is called in full."""
     if name is None:
         return None
     from tracker.measures.citations import full_measure_name
@@ -221,7 +221,7 @@ class QuestionOptions:
     ] = False
 
     def asked(self, by: str | None) -> str | None:
-        """The option of the question that is asked, ``--by`` among them; raises for two."""
+        """Return the option of the question that is asked, ``--by`` among them; raises for two."""
         ways = {
             "--by": by,
             "--explain": self.explain,

@@ -22,7 +22,7 @@ _TERMS = ("annotator", "exclude-annotator", "since", "until", "where")
 
 
 def print_explanation(asked: Asked, measure: str) -> None:
-    """Why a figure is what it is."""
+    """Print why a figure is what it is."""
     from tracker.render.agreement_questions import explanation_view
 
     found = asked.ledger.explain(asked.project, measure, **asked.asking)
@@ -32,7 +32,7 @@ def print_explanation(asked: Asked, measure: str) -> None:
 
 
 def print_influence(asked: Asked, of: str) -> None:
-    """How a coefficient moves without each annotator, item or category."""
+    """Print how a coefficient moves without each annotator, item or category."""
     from tracker.render.agreement_questions import influence_view
 
     measure, value, found = asked.ledger.influence(asked.project, of, **asked.asking)
@@ -43,7 +43,7 @@ def print_influence(asked: Asked, of: str) -> None:
 
 
 def print_merged(asked: Asked, merges: list[str]) -> None:
-    """The figures as if categories were one."""
+    """Print the figures as if categories were one."""
     from tracker.render.agreement import agreement_view
 
     found = asked.ledger.merged(asked.project, merges, **asked.asking)
@@ -53,7 +53,7 @@ def print_merged(asked: Asked, merges: list[str]) -> None:
 
 
 def print_best_merges(asked: Asked) -> None:
-    """Which two categories are hardest to tell apart."""
+    """Print which two categories are hardest to tell apart."""
     from tracker.render.agreement_questions import best_category_merges_view
 
     measure, value, found = asked.ledger.best_merges(asked.project, **asked.asking)
@@ -67,7 +67,7 @@ def print_best_merges(asked: Asked) -> None:
 
 
 def print_against(asked: Asked, other: str, test: str | None) -> None:
-    """Whether a difference to other answers is more than chance."""
+    """Print whether a difference to other answers is more than chance."""
     from tracker.render.compare import compare_against_view
 
     try:
@@ -134,7 +134,7 @@ def print_against_gold(asked: Asked) -> None:
 
 
 def print_methods(asked: Asked, *, bibtex: bool) -> None:
-    """The sentences that a paper needs."""
+    """Print the sentences that a paper needs."""
     told = asked.ledger.methods(asked.project, **asked.asking)
     if asked.output.name in {"json", "csv"}:
         rows = [{"project": told.project, "text": told.text}]
@@ -149,7 +149,7 @@ _MOST_ITEMS = 100
 
 
 def print_whole_agreement(asked: Asked, *, by_category: bool = False) -> None:
-    """All figures of the project."""
+    """Print all figures of the project."""
     from tracker.render.agreement import agreement_view
 
     found = asked.ledger.agreement(asked.project, **asked.asking)
@@ -174,7 +174,7 @@ def print_whole_agreement(asked: Asked, *, by_category: bool = False) -> None:
 
 
 def print_by_pair(asked: Asked) -> None:
-    """A row per pair of annotators."""
+    """Print a row per pair of annotators."""
     from tracker.render.pairs import pair_csv_rows, pairs_view, span_pair_csv_rows, span_pairs_view
 
     found = asked.ledger.by_pair(asked.project, **asked.asking)
@@ -193,7 +193,7 @@ def print_by_pair(asked: Asked) -> None:
 
 
 def print_by_annotator(asked: Asked) -> None:
-    """A row per annotator."""
+    """Print a row per annotator."""
     from tracker.render.audit import annotators_view
 
     rows = asked.ledger.by_annotator(asked.project, **asked.asking)
@@ -210,7 +210,7 @@ def print_by_annotator(asked: Asked) -> None:
 
 
 def print_by_item(asked: Asked) -> None:
-    """A row per item."""
+    """Print a row per item."""
     from tracker.render.pairs import item_csv_rows, items_view, most_disputed_items_first
 
     items = asked.ledger.by_item(asked.project, **asked.asking)
@@ -228,7 +228,7 @@ def print_by_item(asked: Asked) -> None:
 
 
 def print_by_attribute(asked: Asked, attribute: str) -> None:
-    """A row per value of an attribute of the items."""
+    """Print a row per value of an attribute of the items."""
     from tracker.render.pairs import group_csv_rows, groups_view
 
     grouped = asked.ledger.by_attribute(asked.project, attribute, **asked.asking)

@@ -111,7 +111,7 @@ def _usage_visible() -> Iterator[None]:
 
 
 def _stored(context: Any) -> bool:
-    """Whether the command has committed what it had to store."""
+    """Return whether the command has committed what it had to store."""
     return bool(getattr(context.obj, "stored", False))
 
 

@@ -135,7 +135,7 @@ def audit(
 
 
 def _rows(told: dict[str, Any]) -> list[dict[str, Any]]:
-    """One row per annotator and finding, without what has no place in a table."""
+    """Return one row per annotator and finding, without what has no place in a table."""
     nested = {"refit", "consensus", "details", "evidence"}
     return [
         {"annotator": one["annotator"]}

@@ -46,7 +46,7 @@ Measures = Annotated[
 
 
 def ledger_of_command(context: typer.Context) -> Ledger:
-    """The ledger that ``--database``, the environment or the default names.
+    """Return the ledger that ``--database``, the environment or the default names.
 
     Raises DatabaseUnusable for one in memory.
     """
@@ -69,7 +69,7 @@ def ledger_of_command(context: typer.Context) -> Ledger:
 
 
 def project_argument_or_option(argument: str | None, option: str | None) -> str | None:
-    """The project named as an argument or by ``--project``; raises InvalidOption for two."""
+    """Return the project named as an argument or by ``--project``; raises InvalidOption for two."""
     if argument and option and argument != option:
         raise InvalidOption(f"two projects are named: {argument!r} and {option!r}")
     return argument or option

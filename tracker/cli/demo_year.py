@@ -72,7 +72,7 @@ def _make(ledger: Ledger) -> None:
 
 
 def _with_bar(weeks: list[Week]) -> Iterator[Week]:
-    """The weeks, with a bar on a terminal."""
+    """Yield the weeks, with a bar on a terminal."""
     if not progress_bars_wanted():
         yield from weeks
         return

@@ -25,7 +25,7 @@ class Failure:
 
 
 def exit_failure(error: Exception) -> Failure:
-    """What to say of an error, whatever it is; nothing of an unknown one's text.
+    """Return what to say of an error, whatever it is; nothing of an unknown one's text.
 
     That may hold statements, parameters and rows; the place where it arose holds none.
     """
@@ -51,7 +51,7 @@ def exit_failure(error: Exception) -> Failure:
 
 
 def _place(error: Exception) -> str:
-    """The innermost line of this package that the error passed."""
+    """Return the innermost line of this package that the error passed."""
     package = Path(__file__).parents[1]
     frames = [
         f"{Path(frame.filename).relative_to(package)}:{frame.lineno}"

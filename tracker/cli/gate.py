@@ -94,7 +94,7 @@ def gate(
 
 
 def _form(form: str | None, as_json: bool) -> str:
-    """The form that was asked for; raises InvalidOption."""
+    """Return the form that was asked for; raises InvalidOption."""
     if form is not None and form not in _FORMATS:
         from tracker.projects.lookup import near_names
 

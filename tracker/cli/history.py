@@ -53,7 +53,7 @@ class _Asked:
         return self.output.for_people
 
     def found(self) -> History | Curve:
-        """All of the history that was asked for."""
+        """Return all of the history that was asked for."""
         return self.ledger.history(
             self.project,
             self.every,
@@ -116,7 +116,7 @@ def history(
 
 
 def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:
-    """The course of the first measure."""
+    """Return the course of the first measure."""
     return asked.ledger.monitor(
         asked.project,
         (asked.measures or [_TREND_OF])[0],
@@ -128,7 +128,7 @@ def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:
 
 
 def _recorded(asked: _Asked, watched: Watched | None) -> None:
-    """The snapshots; of ten thousand, people see a page."""
+    """Print the snapshots; of ten thousand, people see a page."""
     from tracker.render.history import history_view
 
     if not asked.for_people:
@@ -155,7 +155,7 @@ def _recorded(asked: _Asked, watched: Watched | None) -> None:
 
 
 def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
-    """The curve from the labels' own times."""
+    """Print the curve from the labels' own times."""
     from tracker.render.history import curve_view
 
     if not asked.for_people:
@@ -184,7 +184,7 @@ def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
 
 
 def _print(asked: _Asked, found: History | Curve, watched: Watched | None) -> None:
-    """All of it, for a program."""
+    """Print all of it, for a program."""
     from tracker.render.history import snapshot_csv_rows
 
     told = found.to_dict()
@@ -200,7 +200,7 @@ def _sentences(watched: Watched | None) -> list[RenderableType]:
 
 
 def _around(asked: _Asked, watched: Watched) -> None:
-    """How to look into the last change."""
+    """Print how to look into the last change."""
     from tracker.render.monitoring import alarm_days_text
 
     days = alarm_days_text(watched)

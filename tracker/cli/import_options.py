@@ -180,7 +180,7 @@ class Target:
 
 
 def output_option_target(output: str, *, force: bool) -> Target:
-    """What ``--output`` names; raises InvalidOption before anything is computed.
+    """Return what ``--output`` names; raises InvalidOption before anything is computed.
 
     A file that is there is replaced only with ``force``.
     """

@@ -164,7 +164,7 @@ def flatten_option_groups(function: _Function) -> _Function:
 
 
 def _options(group: Any) -> list[inspect.Parameter]:
-    """The fields of a group as parameters of a command."""
+    """Return the fields of a group as parameters of a command."""
     hints = get_type_hints(group, include_extras=True)
     made = []
     for one in fields(group):

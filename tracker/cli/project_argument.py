@@ -84,7 +84,7 @@ def with_project_argument(
 
 
 def _only_project(context: typer.Context, rest: Mapping[str, Any]) -> str:
-    """The name of the only project, for a command with these other words.
+    """Return the name of the only project, for a command with these other words.
 
     Raises NotFound or InvalidOption if there is none, or more than one, or a word is missing.
     """
@@ -111,7 +111,7 @@ class _First(TyperCommand):
 
 
 def _is_given(value: Any) -> bool:
-    """Whether the parser found words for an argument: a text, or some of them."""
+    """Return whether the parser found words for an argument: a text, or some of them."""
     return isinstance(value, str) or (isinstance(value, tuple) and bool(value))
 
 

@@ -95,7 +95,7 @@ def snapshot(
 
 
 def _figure(found: SnapshotRecord) -> str:
-    """The first figure that people look for, or why there is none."""
+    """Return the first figure that people look for, or why there is none."""
     from tracker.render.cells import figure_cell
     from tracker.render.words import undefined_in_words
 

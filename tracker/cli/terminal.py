@@ -31,7 +31,7 @@ _PLAIN: Final = {
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:
-    r"""The nearest that every encoding has: a drawn line in ASCII, a letter as ``\xe9``."""
+    r"""Return the nearest that every encoding has: a drawn line in ASCII, a letter as ``\xe9``."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     found = error.object[error.start : error.end]
@@ -59,14 +59,14 @@ def prepare_terminal() -> None:
 
 
 def terminal_data_stream(stream: TextIO) -> TextIO:
-    """The stream for rows of data, which no fallback may change: in UTF-8, as files are."""
+    """Return the stream for rows of data, which no fallback may change: in UTF-8, as files are."""
     if not _is_unicode(stream) and hasattr(stream, "reconfigure"):
         stream.reconfigure(encoding="utf-8")
     return stream
 
 
 def is_unicode() -> bool:
-    """Whether standard output takes every character."""
+    """Return whether standard output takes every character."""
     return _is_unicode(sys.stdout)
 
 
@@ -129,12 +129,12 @@ def be_quiet(wanted: bool) -> None:
 
 
 def is_quiet() -> bool:
-    """Whether only results and errors are wanted."""
+    """Return whether only results and errors are wanted."""
     return _QUIET in _wish
 
 
 def progress_bars_wanted() -> bool:
-    """Whether to draw a progress bar."""
+    """Return whether to draw a progress bar."""
     return sys.stderr.isatty() and _QUIET not in _wish
 
 

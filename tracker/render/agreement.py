@@ -30,7 +30,7 @@ _MOST_PASSED_OVER = 3
 
 
 def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[RenderableType]:
-    """The parts of the page, in order; ``named``: the measures were asked for by name."""
+    """Yield the parts of the page, in order; ``named``: the measures were asked for by name."""
     counts = found.counts
     yield Text.assemble(
         (found.project, "bold"),
@@ -81,7 +81,7 @@ def _lead(found: Assessment) -> Iterator[Text]:
 
 
 def _lazy_pair(found: Assessment, lowest: CategoryRate, name: str) -> Iterator[Text]:
-    """Superb raw agreement beside a category nobody agrees on is what haste looks like."""
+    """Yield a warning if raw agreement hides a category that nobody agrees on."""
     raw = next((c.value for c in found.measures if c.measure == "percent_agreement"), None)
     if raw is None or lowest.rate is None or raw < _HIGH or lowest.rate >= _LOW:
         return

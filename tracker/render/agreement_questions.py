@@ -40,7 +40,7 @@ _FATES: Final = {
 
 
 def explanation_view(found: Explanation) -> Iterator[RenderableType]:
-    """What went in, what was left out, the formula with its numbers, the source."""
+    """Yield what went in, what was left out, the formula with its numbers, the source."""
     one = found.figure
     value = figure_cell(one.value) if one.value is not None else figure_reading_words(one)
     bounds = f"  ({interval_cell(one.ci_low, one.ci_high)})" if one.ci_low is not None else ""
@@ -82,7 +82,7 @@ def explanation_view(found: Explanation) -> Iterator[RenderableType]:
 def influence_view(
     of: str, measure: str, value: float | None, found: Sequence[Influence]
 ) -> Iterator[RenderableType]:
-    """The coefficient, and what it becomes without each."""
+    """Yield the coefficient, and what it becomes without each."""
     yield Text.assemble(
         (f"{MEASURES[measure].title} {figure_cell(value)}", "bold"), f"  without each {of}"
     )
@@ -98,7 +98,7 @@ def influence_view(
 def best_category_merges_view(
     measure: str, value: float | None, found: Sequence[Merge]
 ) -> Iterator[RenderableType]:
-    """Which two categories the coefficient gains most by taking for one."""
+    """Yield which two categories the coefficient gains most by taking for one."""
     yield Text.assemble(
         (f"{MEASURES[measure].title} {figure_cell(value)}", "bold"), "  with two categories merged"
     )
@@ -115,7 +115,7 @@ def best_category_merges_view(
 
 
 def self_agreement_csv_rows(found: Themselves) -> list[dict[str, Any]]:
-    """A row per annotator and measure."""
+    """Return a row per annotator and measure."""
     return [
         {"annotator": name, "repeats": own.repeats, "days_between": own.days_between}
         | one.to_dict()
@@ -125,7 +125,7 @@ def self_agreement_csv_rows(found: Themselves) -> list[dict[str, Any]]:
 
 
 def self_agreement_view(found: Themselves) -> Iterator[RenderableType]:
-    """All repeats pooled, then each annotator, the least consistent first."""
+    """Yield all repeats pooled, then each annotator, the least consistent first."""
     yield Text.assemble(
         (found.project, "bold"),
         f"  {count_noun(found.pooled.repeats, 'answer')} given again on a later pass",
@@ -154,13 +154,13 @@ def _self_cells(own: SelfAgreement) -> tuple[str, ...]:
 
 
 def _few(own: SelfAgreement) -> list[Coefficient]:
-    """The figures that a terminal has room for; JSON and CSV have them all."""
+    """Return the figures that a terminal has room for; JSON and CSV have them all."""
     few = len(own.measures) <= _MOST_MEASURES
     return [one for one in own.measures if few or one.measure not in _LEFT_OUT]
 
 
 def against_gold_csv_rows(found: AgainstTruth) -> list[dict[str, Any]]:
-    """A row per annotator, the pooled one first and without a name."""
+    """Return a row per annotator, the pooled one first and without a name."""
     return [
         {"annotator": name} | own.to_dict() | {"ci_low": own.ci_low, "ci_high": own.ci_high}
         for name, own in (("", found.pooled), *found.annotators)
@@ -168,7 +168,7 @@ def against_gold_csv_rows(found: AgainstTruth) -> list[dict[str, Any]]:
 
 
 def against_gold_view(found: AgainstTruth) -> Iterator[RenderableType]:
-    """The annotators, then precision and recall of the categories, then the confusion table."""
+    """Yield the annotators, precision and recall of the categories, the confusion table."""
     yield Text.assemble(
         (found.project, "bold"),
         f"  {count_noun(found.pooled.answers, 'answer')} to "

@@ -29,7 +29,7 @@ _NAMES = {
 def annotator_view(
     told: Mapping[str, Any], lives: Sequence[Mapping[str, Any]] = ()
 ) -> Iterator[RenderableType]:
-    """One annotator's page: who, the figures, the findings, and what became of recorded ones."""
+    """Yield one annotator's page: who, figures, findings, and what became of recorded ones."""
     yield Text.assemble((told["annotator"], "bold"), f"  {told['kind']} in {told['project']}")
     if told["aliases"]:
         yield Text(f"also known as {', '.join(told['aliases'])}")
@@ -128,7 +128,7 @@ def own_report_as_json(report: OwnReport) -> dict[str, Any]:
 
 
 def own_report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """The annotator's own report in the terminal."""
+    """Yield the annotator's own report in the terminal."""
     yield Text.assemble(
         ("Report for ", "bold"), (told["annotator"], "bold"), f"  {told['project']}"
     )
@@ -159,7 +159,7 @@ def _compared(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def own_report_markdown(told: Mapping[str, Any]) -> str:
-    """The same as Markdown, to be sent."""
+    """Return the same as Markdown, to be sent."""
     lines = [
         f"# Report for {told['annotator']}",
         "",

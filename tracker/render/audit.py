@@ -78,7 +78,7 @@ def finding_json_with_sentence(
 def audit_view(
     found: Audit, *, clear: bool = False, limit: int | None = None
 ) -> Iterator[RenderableType]:
-    """The parts of the page, in order: the strongest findings first, at most ``limit`` of them.
+    """Yield the parts of the page: the strongest findings first, at most ``limit`` of them.
 
     Findings that are clear are shown only on request.
     """
@@ -116,7 +116,7 @@ def audit_view(
 
 
 def finding_lines(annotator: str, flag: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """One finding: its state and sentence, and the items that show it, where they are given."""
+    """Yield one finding: its state and sentence, and the items that show it, if given."""
     about = (annotator, flag["category"], flag["with"])
     sentence = flag["why"] or ", ".join(one for one in about if one is not None)
     severity = f", {flag['severity']}" if flag["severity"] else ""
@@ -130,7 +130,7 @@ def finding_lines(annotator: str, flag: Mapping[str, Any]) -> Iterator[Renderabl
 
 
 def finding_item_line(row: Mapping[str, Any]) -> str:
-    """An item that shows a finding: the own answer or time, and the others' where it is told."""
+    """Return an item that shows a finding: the own answer or time, and the others' if told."""
     if "seconds" in row:
         others = f", the others {row['others_seconds']:.3g} s" if "others_seconds" in row else ""
         return f"{row['item']}: {row['seconds']:.3g} s{others}"
@@ -142,7 +142,7 @@ def finding_item_line(row: Mapping[str, Any]) -> str:
 
 
 def _lacking(not_applicable: Mapping[str, str]) -> str:
-    """The kinds, those that lack the same together."""
+    """Return the kinds, those that lack the same together."""
     by_reason: dict[str, list[str]] = {}
     for kind, need in not_applicable.items():
         by_reason.setdefault(lacking_evidence_sentence(need), []).append(kind)
@@ -152,7 +152,7 @@ def _lacking(not_applicable: Mapping[str, str]) -> str:
 def annotators_view(
     annotators: Sequence[Mapping[str, Any]], kinds: Mapping[str, str] | None = None
 ) -> RenderableType:
-    """One row per annotator, with the kinds of findings where they are given."""
+    """Return one row per annotator, with the kinds of findings where they are given."""
     names = list(annotators[0]["category_shares"])[:_MOST_SHARES] if annotators else []
     optional = {
         "others with each other": ("agreement_of_peers", figure_cell),

@@ -61,22 +61,22 @@ def printable_part(part: RenderableType) -> Group:
 
 
 def figure_cell(value: float | None) -> str:
-    """A coefficient or rate to three places; a dash where it is undefined."""
+    """Return a coefficient or rate to three places; a dash where it is undefined."""
     return "-" if value is None else f"{value:.3f}"
 
 
 def interval_cell(low: float | None, high: float | None) -> str:
-    """Two bounds; a dash where there are none."""
+    """Return two bounds; a dash where there are none."""
     return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
 
 
 def level_cell(confidence: float) -> str:
-    """A confidence level in per cent, none of its digits lost: 95%, 99.9%."""
+    """Return a confidence level in per cent, none of its digits lost: 95%, 99.9%."""
     return f"{100 * confidence:.12g}%"
 
 
 def count_cell(number: int | None) -> str:
-    """A whole number with its thousands apart."""
+    """Return a whole number with its thousands apart."""
     return "-" if number is None else f"{number:,}"
 
 
@@ -88,17 +88,17 @@ def minute_cell(time: str | int | None) -> str:
 
 
 def count_noun(number: int, noun: str) -> str:
-    """A number of things: "1 item", "2,000 items"."""
+    """Return a number of things: "1 item", "2,000 items"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def share_cell(value: float | None) -> str:
-    """A share in per cent."""
+    """Return a share in per cent."""
     return "-" if value is None else f"{value:.1%}"
 
 
 def bar_cell(value: float | None, width: int = 12) -> str:
-    """A share from 0 to 1 as a horizontal bar."""
+    """Return a share from 0 to 1 as a horizontal bar."""
     if value is None:
         return ""
     eighths = round(max(0.0, min(1.0, value)) * width * 8)
@@ -107,7 +107,7 @@ def bar_cell(value: float | None, width: int = 12) -> str:
 
 
 def sparkline(values: Sequence[float | None]) -> str:
-    """A curve in one line, from its least to its greatest value; gaps where undefined."""
+    """Return a curve in one line, from its least to its greatest value; gaps where undefined."""
     known = [value for value in values if value is not None]
     if not known:
         return ""

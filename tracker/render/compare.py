@@ -132,7 +132,7 @@ def compared_part_as_json(part: Part, *, turned: bool = False) -> dict[str, Any]
 
 
 def _every_kind(shares: Mapping[str, float] | None) -> dict[str, float] | None:
-    """The share of every kind, 0 for one that did not happen."""
+    """Return the share of every kind, 0 for one that did not happen."""
     if shares is None:
         return None
     kinds = ITEM_KINDS if shares.keys() & set(ITEM_KINDS) else KINDS
@@ -140,7 +140,7 @@ def _every_kind(shares: Mapping[str, float] | None) -> dict[str, float] | None:
 
 
 def compare_view(found: StateComparison) -> Iterator[RenderableType]:
-    """The parts of the page, in order."""
+    """Yield the parts of the page, in order."""
     yield Text.assemble(
         (found.a.project.name, "bold"), f"  A: {_state(found.a)}   B: {_state(found.b)}"
     )
@@ -160,7 +160,7 @@ def compare_view(found: StateComparison) -> Iterator[RenderableType]:
 
 
 def compare_causes_view(found: StateComparison) -> Iterator[RenderableType]:
-    """The last part alone: how much one figure moved, and what made it."""
+    """Yield the last part alone: how much one figure moved, and what made it."""
     for note in found.notes:
         yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
     if found.because is not None:
@@ -168,7 +168,7 @@ def compare_causes_view(found: StateComparison) -> Iterator[RenderableType]:
 
 
 def compare_against_view(found: AgainstOther) -> Iterator[RenderableType]:
-    """Each measure of both, the difference and whether chance would make it."""
+    """Yield each measure of both, the difference and whether chance would make it."""
     yield Text.assemble(
         (f"{found.project} against {found.a.told}", "bold"),
         f"  {count_noun(found.items.both, 'item')} in both",
@@ -298,7 +298,7 @@ def _because(found: StateComparison) -> Iterator[RenderableType]:
 
 
 def _differences(items: ItemCounts, because: Because) -> list[tuple[str, str, str]]:
-    """What the items of one period alone make, and what those of both."""
+    """Return what the items of one period alone make, and what those of both."""
     shares = because.shares or {}
     rows = [
         (

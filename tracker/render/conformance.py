@@ -17,7 +17,7 @@ _FIRST = ("value", "rate", "undefined")  # the number that stands for a figure
 
 
 def conformance_view(found: Conformance) -> Iterator[RenderableType]:
-    """A row per figure, the numbers that are wrong, the sources, the versions."""
+    """Yield a row per figure, the numbers that are wrong, the sources, the versions."""
     figures = [
         (case, figure, [check for check in found.checks if check.figure is figure])
         for case in _cases(found)

@@ -19,7 +19,7 @@ _HEAD: Final = 700  # of these, before the gap
 
 
 def escaped_text(text: str) -> str:
-    r"""The text with each control character as Python writes it, such as ``\x1b``.
+    r"""Return the text with each control character as Python writes it, such as ``\x1b``.
 
     The ends of lines stay. A byte that was not UTF-8 is shown as that byte.
     """
@@ -27,12 +27,12 @@ def escaped_text(text: str) -> str:
 
 
 def escaped_line(text: str) -> str:
-    """The same on one line."""
+    """Return a text likewise, on one line."""
     return escaped_text(text).replace("\n", r"\n")
 
 
 def escaped_message_line(text: str) -> str:
-    """A message on one line, its middle left out if it quotes something very long."""
+    """Return a message on one line, its middle left out if it quotes something very long."""
     shown = escaped_line(text)
     if len(shown) <= _LONGEST:
         return shown

@@ -11,13 +11,13 @@ _MOST_NAMES = 6
 
 
 def selection_view(selection: Mapping[str, Any] | None) -> Iterator[Text]:
-    """The line, dim."""
+    """Yield the line, dim."""
     if selection is not None:
         yield Text(f"Only answers {selection_in_words(selection)}.", style="dim")
 
 
 def selection_in_words(selection: Mapping[str, Any]) -> str:
-    """A selection in words, as they follow "only answers"."""
+    """Return a selection in words, as they follow "only answers"."""
     named, excluded = selection["annotators"], selection["excluded"]
     parts = [f"of {_listed(named)}"] if named else []
     if excluded:

@@ -19,7 +19,7 @@ _TOLD = {"kind", "category", "with", "state", "severity", "why", "selection"}
 
 
 def recorded_flags_in_words(recorded: Recorded) -> str:
-    """What became of an audit's findings: "2 new, 3 seen again, 1 no longer found"."""
+    """Return what became of an audit's findings: "2 new, 3 seen again, 1 no longer found"."""
     again = f"{recorded.again:,} seen again"
     if recorded.reopened:
         again += f" ({recorded.reopened:,} reopened)"
@@ -44,14 +44,14 @@ def flag_page_as_json(page: FlagPage) -> dict[str, Any]:
 
 
 def _evidence(flag: RecordedFlag) -> Mapping[str, Any]:
-    """The figures when it was last seen, with a sentence; an older row has its own."""
+    """Return the figures when it was last seen, with a sentence; an older row has its own."""
     if "why" in flag.evidence:
         return flag.evidence
     return finding_json_with_sentence(flag.evidence, flag.values["annotator"], flag.values["with"])
 
 
 def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """One row per flag."""
+    """Yield one row per flag."""
     yield table(
         (
             "flag",
@@ -82,18 +82,18 @@ def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
 
 
 def _course(first: float | None, last: float | None) -> str:
-    """How the figure went from the first sighting to the last: "0.900 → 0.720"."""
+    """Return how the figure went from the first sighting to the last: "0.900 → 0.720"."""
     went, goes = figure_cell(first), figure_cell(last)
     return goes if went == goes else f"{went} → {goes}"
 
 
 def flagged_annotators_text(row: Mapping[str, Any]) -> str:
-    """The annotator that a flag is about, or the pair."""
+    """Return the annotator that a flag is about, or the pair."""
     return row["annotator"] if row["with"] is None else f"{row['annotator']}, {row['with']}"
 
 
 def flag_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """One flag's page: what, the figures when it was last seen, what was done, each sighting."""
+    """Yield one flag's page: what, the figures when last seen, what was done, each sighting."""
     about = (
         flagged_annotators_text(told)
         if told["category"] is None
@@ -133,7 +133,7 @@ def flag_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
 def flag_changes_view(
     rows: Sequence[Mapping[str, Any]], *, alone: bool = False
 ) -> Iterator[RenderableType]:
-    """One row per change, the first made first; of one flag ``alone``, or of many."""
+    """Yield one row per change, the first made first; of one flag ``alone``, or of many."""
     about = () if alone else ("flag", "annotator ", "kind ")
     yield table(
         ("at", *about, "what was done ", "by ", "informative", "note "),
@@ -156,7 +156,7 @@ def _state(row: Mapping[str, Any]) -> str:
 
 
 def _figures(evidence: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
-    """The figures of the evidence that are known, those of a part under its name."""
+    """Yield the figures of the evidence that are known, those of a part under its name."""
     for name, value in evidence.items():
         if isinstance(value, Mapping):
             if name != "selection":

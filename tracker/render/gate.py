@@ -29,19 +29,19 @@ _STYLES = {True: "green", False: "bold red", None: "yellow"}
 
 
 def gate_outcome_text(check: CheckResult) -> str:
-    """What became of a check: pass, FAIL or unknown."""
+    """Return what became of a check: pass, FAIL or unknown."""
     return _OUTCOMES[check.passed]
 
 
 def gate_check_text(check: CheckResult) -> str:
-    """A check's name, or what it asks for, as a person reads it."""
+    """Return a check's name, or what it asks for, as a person reads it."""
     if isinstance(check.name, Message):
         return message_text(check.name.name, {**check.name.values, "titled": True})
     return check.name
 
 
 def gate_summary_text(found: GateResult) -> str:
-    """All checks in a line: "3 of 5 checks pass, 1 fails, 1 cannot be computed"."""
+    """Return all checks in a line: "3 of 5 checks pass, 1 fails, 1 cannot be computed"."""
     total, failed, unknown = len(found.checks), len(found.failed), len(found.unknown)
     parts = [f"{total - failed - unknown:,} of {total:,} checks pass"]
     parts += [f"{failed:,} fail{'s' if failed == 1 else ''}"] if failed else []
@@ -50,7 +50,7 @@ def gate_summary_text(found: GateResult) -> str:
 
 
 def gate_view(found: GateResult) -> Iterator[RenderableType]:
-    """The parts of the page, in order."""
+    """Yield the parts of the page, in order."""
     yield Text.assemble((found.project, "bold"), f"  {gate_summary_text(found)}")
     yield from selection_view(found.selection)
     yield table(
@@ -80,7 +80,7 @@ def _number(check: CheckResult, value: float | None) -> str:
 
 
 def gate_text(found: GateResult) -> str:
-    """The page as plain text, for a file."""
+    """Return the page as plain text, for a file."""
     file = io.StringIO()
     console = Console(file=file, width=_WIDTH, color_system=None, highlight=False)
     for part in gate_view(found):
@@ -105,7 +105,7 @@ _RULES: Final = {
 
 
 def gate_junit_xml(found: GateResult) -> str:
-    """A test suite: a check is a test; one that cannot be computed is an error in it."""
+    """Return a test suite: a check is a test; one that cannot be computed is an error in it."""
     numbers = {
         "name": _xml(f"tracker gate {found.project}"),
         "tests": str(len(found.checks)),
@@ -127,7 +127,7 @@ def gate_junit_xml(found: GateResult) -> str:
 
 
 def _xml(text: str) -> str:
-    """A text with its control characters visible, without what no XML may hold."""
+    """Return a text with its control characters visible, without what no XML may hold."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", escaped_text(text))
 
 
@@ -135,7 +135,7 @@ def _xml(text: str) -> str:
 
 
 def gate_sarif(found: GateResult) -> str:
-    """A run of SARIF 2.1.0: a result for each check that does not pass, in the gate's file."""
+    """Return a run of SARIF 2.1.0: a result for each check that does not pass, by its line."""
     kinds = list(dict.fromkeys(check.kind for check in found.checks))
     rules = [{"id": kind, "shortDescription": {"text": _RULES[kind]}} for kind in kinds]
     driver = {"name": "tracker", "version": VERSION, "rules": rules}
@@ -175,7 +175,7 @@ def _uri(path: str) -> str:
 
 
 def gate_markdown(found: GateResult) -> str:
-    """A heading and a table, as a job's summary or a comment has them."""
+    """Return a heading and a table, as a job's summary or a comment has them."""
     mark = "✅" if found.passed else "❌"
     lines = [
         f"### {mark} {_plain(found.project)}: {gate_summary_text(found)}",
@@ -197,7 +197,7 @@ def _short(check: CheckResult, value: float | None) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text on one line whose every character means itself."""
+    """Return a text on one line whose every character means itself."""
     return _MARKDOWN.sub(r"\\\1", escaped_text(" ".join(text.split())))
 
 

@@ -37,7 +37,7 @@ _SHORTER = _SHORT | {"percent_agreement": "raw"}
 
 
 def snapshot_csv_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The JSON of a history as flat rows, one per snapshot, for CSV."""
+    """Return the JSON of a history as flat rows, one per snapshot, for CSV."""
     return [
         {key: one[key] for key in ("snapshot", "name", "note", "taken_at", "as_of")}
         | {"selection": one["selection"] and json.dumps(one["selection"], ensure_ascii=False)}
@@ -49,7 +49,7 @@ def snapshot_csv_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def recorded_history_view(found: History) -> Iterator[RenderableType]:
-    """The last snapshots of a history, oldest first."""
+    """Yield the last snapshots of a history, oldest first."""
     total, shown = len(found.snapshots), found.snapshots[-_LAST:]
     earlier = f", the last {len(shown)}" if total > len(shown) else ""
     yield Text(f"{found.project}  {count_noun(total, 'snapshot')}{earlier}")
@@ -62,7 +62,7 @@ def recorded_history_view(found: History) -> Iterator[RenderableType]:
 
 
 def history_view(found: Overview) -> Iterator[RenderableType]:
-    """Recorded snapshots: the parts of the page, in order."""
+    """Yield recorded snapshots: the parts of the page, in order."""
     thinned = f", {found.thinned:,} more thinned out" if found.thinned else ""
     yield Text.assemble(
         (found.project, "bold"), f"  {count_noun(found.total, 'snapshot')}{thinned}"
@@ -92,7 +92,7 @@ def history_view(found: Overview) -> Iterator[RenderableType]:
 
 
 def curve_view(found: Curve, measures: Sequence[str], last: int | None) -> Iterator[RenderableType]:
-    """A rebuilt curve: the parts of the page, in order; ``last`` rows, or all."""
+    """Yield a rebuilt curve: the parts of the page, in order; ``last`` rows, or all."""
     points = found.points
     window = "" if found.window == "all" else f", of the last {found.window} each"
     window = window.replace("last last-", "last ").replace("-items", " items")
@@ -140,7 +140,7 @@ def _plot(
 def _with_notes(
     rows: Sequence[tuple[int, Row]], notes: Iterable[NoteInfo], hidden: bool, told: Any
 ) -> Iterator[Row]:
-    """The rows, each with its moment, and between them the notes; none older than hidden rows."""
+    """Yield the rows, and between them the notes; none older than hidden rows."""
     first, width = rows[0][0], len(rows[0][1])
     left = [note for note in notes if not hidden or note.at > first]
     for moment, row in rows:
@@ -156,18 +156,18 @@ def _widened(row: Row, width: int) -> Row:
 
 
 def history_measure_value(found: Assessment, measure: str) -> float | None:
-    """A measure's value; None where there is none."""
+    """Return a measure's value; None where there is none."""
     return next((one.value for one in found.measures if one.measure == measure), None)
 
 
 def history_figure_titles(measures: Sequence[str]) -> Row:
-    """The titles of `history_figure_cells`."""
+    """Return the titles of `history_figure_cells`."""
     named = [_SHORTER.get(measure, MEASURES[measure].title) for measure in measures]
     return ("items", "answers", "annotators", *named, "weakest ", "rate")
 
 
 def history_figure_cells(found: Assessment, measures: Sequence[str]) -> Row:
-    """The figures of a row: counts, measures, the weakest category."""
+    """Return the figures of a row: counts, measures, the weakest category."""
     lowest = found.summary.lowest
     return (
         count_cell(found.counts.items),
@@ -180,7 +180,7 @@ def history_figure_cells(found: Assessment, measures: Sequence[str]) -> Row:
 
 
 def _chosen(one: SnapshotRecord) -> str:
-    """Which answers a snapshot is of, but for the moment, which is told beside it."""
+    """Return which answers a snapshot is of, but for the moment, which is told beside it."""
     selection = one.assessment.selection
     if selection is None:
         return ""
@@ -199,12 +199,12 @@ _MOST_NOTES = 10
 
 
 def day_cell(moment: int) -> str:
-    """The date of a moment, in UTC."""
+    """Return the date of a moment, in UTC."""
     return clock.iso(moment)[:10]
 
 
 def history_note_text(note: NoteInfo) -> str:
-    """A note on one line, with its mark."""
+    """Return a note on one line, with its mark."""
     return f"{MARK} {' '.join(note.text.split())}"
 
 
@@ -221,7 +221,7 @@ class Plot:
     notes: Sequence[NoteInfo]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        """The lines, for a console of some width."""
+        """Yield the lines, for a console of some width."""
         known = {
             title: [value for value in values if value is not None]
             for title, values in self.curves.items()
@@ -240,7 +240,7 @@ class Plot:
             yield from self._legend(left)
 
     def _marks(self, columns: int) -> str:
-        """A mark under the first point that each note lies before; behind the last for none."""
+        """Return marks under the first point that each note lies before; or behind the last."""
         total = len(self.moments)
         marks = [" "] * (columns + 1)
         for note in self.notes:
@@ -264,6 +264,6 @@ def _told(values: Sequence[float]) -> str:
 
 
 def _last_of_stretches(values: Sequence[float | None], columns: int) -> list[float | None]:
-    """As many stretches of the values as there are columns, by the last value of each."""
+    """Return as many stretches of the values as there are columns, by the last value of each."""
     total = len(values)
     return [values[-(-(column + 1) * total // columns) - 1] for column in range(columns)]

@@ -17,7 +17,7 @@ _WORDS: Final = {"drop": "a drop", "rise": "a rise", "change": "a change"}
 
 
 def watched_view(found: Watched) -> Iterator[Text]:
-    """The lines, in order."""
+    """Yield the lines, in order."""
     without = f", {found.left_out:,} more without a figure" if found.left_out else ""
     yield Text.assemble(
         (f"{MEASURES[found.measure].title}, {found.every} by {found.every}", "bold"),
@@ -34,7 +34,7 @@ def watched_view(found: Watched) -> Iterator[Text]:
 
 
 def _few(found: Watched, what: str) -> Text:
-    """That there is too little to go by."""
+    """Return that there is too little to go by."""
     weeks = count_noun(len(found.points), found.every)
     return Text(f"Too few for {_article(what)}: {weeks}, and {_FEWEST[what]} are needed.")
 
@@ -59,7 +59,7 @@ def _slope(found: Watched, slope: Slope) -> Text:
 
 
 def _dependence(found: Watched, of: Autocorrelation) -> Text:
-    """How much neighboring periods depend on each other, or that it is not known."""
+    """Return how much neighboring periods depend on each other, or that it is not known."""
     if len(found.points) < FEW_PERIODS:
         words = (
             f"{FEW_PERIODS} {found.every}s or more are needed to estimate how much neighboring "
@@ -120,12 +120,12 @@ def _alarm(found: Watched, alarm: Alarm) -> str:
 
 
 def _near(note: NoteInfo | None) -> str:
-    """The note of the time, as it ends a sentence."""
+    """Return the note of the time, as it ends a sentence."""
     return "" if note is None else f"; noted {day_cell(note.at)}: {' '.join(note.text.split())}"
 
 
 def alarm_days_text(found: Watched) -> tuple[str, str] | None:
-    """The last day before the last alarm's or change's new level, and the first day of it."""
+    """Return the last day before the last alarm's or change's new level, and its first day."""
     alarms = found.watch.alarms if found.watch is not None else ()
     changes = found.changes.changes if found.changes is not None else ()
     if alarms:

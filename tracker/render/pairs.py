@@ -21,7 +21,7 @@ _NUMERIC: Final = ("pearson", "spearman", "concordance", "bias", "lower_limit", 
 
 
 def pair_csv_rows(pairs: Sequence[PairAgreement]) -> list[dict[str, Any]]:
-    """Pairs as flat rows, for CSV."""
+    """Return pairs as flat rows, for CSV."""
     return [
         {"annotator_1": pair.annotators[0], "annotator_2": pair.annotators[1]}
         | {k: v for k, v in pair.to_dict().items() if k not in {"annotators", "numeric"}}
@@ -71,7 +71,7 @@ def pairs_view(pairs: Sequence[PairAgreement]) -> Iterator[RenderableType]:
 
 
 def span_pair_csv_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
-    """Pairs of a project of spans as flat rows, one per pair and measure."""
+    """Return pairs of a project of spans as flat rows, one per pair and measure."""
     return [
         {
             "annotator_1": pair.annotators[0],
@@ -107,7 +107,7 @@ def span_pairs_view(pairs: Sequence[SpanPair]) -> Iterator[RenderableType]:
 
 
 def group_csv_rows(found: GroupedAgreement) -> list[dict[str, Any]]:
-    """Groups as flat rows, for CSV: a column of each count and each measure."""
+    """Return groups as flat rows, for CSV: a column of each count and each measure."""
     rows = []
     for value, group in found.groups:
         lowest = group.summary.lowest
@@ -124,7 +124,7 @@ def group_csv_rows(found: GroupedAgreement) -> list[dict[str, Any]]:
 
 
 def groups_view(found: GroupedAgreement) -> Iterator[RenderableType]:
-    """The parts of the page, in order; the group with the weakest category first."""
+    """Yield the parts of the page, in order; the group with the weakest category first."""
     yield Text.assemble(
         (found.project, "bold"),
         f"  {count_cell(len(found.groups))} groups of items by {found.attribute}",
@@ -174,7 +174,7 @@ def _weakest(group: Assessment) -> str:
 
 
 def _with_interval(group: Assessment, measure: str) -> str:
-    """The figure above its interval: side by side few measures would fit on a screen."""
+    """Return the figure above its interval: side by side few measures would fit on a screen."""
     one = group.measure(measure)
     if one.ci_low is None:
         return figure_cell(one.value)
@@ -182,7 +182,7 @@ def _with_interval(group: Assessment, measure: str) -> str:
 
 
 def item_view(record: ItemRecord) -> Iterator[RenderableType]:
-    """The item, its text and attributes, then a row per label, past ones dimmed."""
+    """Yield the item, its text and attributes, then a row per label, past ones dimmed."""
     yield Text(record.name, style="bold")
     if record.text:
         yield Text(record.text)
@@ -206,7 +206,7 @@ def item_view(record: ItemRecord) -> Iterator[RenderableType]:
 
 
 def item_csv_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Items as flat rows, for CSV: a column of votes per category."""
+    """Return items as flat rows, for CSV: a column of votes per category."""
     names = sorted({name for item in items for name in item["votes"]})
     return [
         {"item": item["item"]}
@@ -217,12 +217,12 @@ def item_csv_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def most_disputed_items_first(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Items, the most disputed first."""
+    """Return items, the most disputed first."""
     return sorted(items, key=lambda item: -(item["entropy"] or 0))
 
 
 def items_view(items: Sequence[dict[str, Any]]) -> RenderableType:
-    """The items, the most disputed first."""
+    """Return the items, the most disputed first."""
     ordered = most_disputed_items_first(items)
     rows = [
         (

@@ -34,7 +34,7 @@ _MOST_FAULTS = 20
 
 
 def snapshots_view(found: Overview) -> Iterator[RenderableType]:
-    """The list: the parts of the page, in order."""
+    """Yield the list: the parts of the page, in order."""
     thinned = f", {found.thinned:,} more thinned out" if found.thinned else ""
     yield Text.assemble(
         (found.project, "bold"), f"  {count_noun(found.total, 'snapshot')}{thinned}"
@@ -75,7 +75,7 @@ def _chosen(one: SnapshotRecord) -> str:
 
 
 def snapshot_page_view(found: SnapshotPage) -> Iterator[RenderableType]:
-    """One snapshot: the parts of the page, in order."""
+    """Yield one snapshot: the parts of the page, in order."""
     record = found.record
     named = "" if record.name is None else f" {record.name}"
     yield Text.assemble((f"snapshot {record.id}{named}", "bold"), f"  {record.note or ''}".rstrip())
@@ -91,7 +91,7 @@ def snapshot_page_view(found: SnapshotPage) -> Iterator[RenderableType]:
 
 
 def _about(found: SnapshotPage) -> Iterator[tuple[str, str]]:
-    """What there is to know of it but its figures."""
+    """Yield what there is to know of it but its figures."""
     record, change = found.record, found.change
     changed = minute_cell(change["recorded_at"])
     patterns = len(record.assessment.patterns.counts)
@@ -108,7 +108,7 @@ def _about(found: SnapshotPage) -> Iterator[tuple[str, str]]:
 
 
 def _read(settings: Mapping[str, Any], scale: str) -> str:
-    """How the answers were read, in words."""
+    """Return how the answers were read, in words."""
     parts = [f"on the {scale} scale"]
     parts += [f"with {settings['weights']} weights"] if settings["weights"] else []
     parts += [f"by the {settings['distance']} distance"] if settings["distance"] else []
@@ -117,7 +117,7 @@ def _read(settings: Mapping[str, Any], scale: str) -> str:
 
 
 def verified_snapshots_view(found: Verified, *, chain_only: bool) -> Iterator[RenderableType]:
-    """What was checked and what is wrong: the parts of the page, in order."""
+    """Yield what was checked and what is wrong: the parts of the page, in order."""
     checked = "digests and seals recomputed"
     if not chain_only:
         checked += f", {count_noun(found.recomputed, 'snapshot')} recounted from the ledger"
@@ -149,7 +149,7 @@ def _listed(told: Sequence[Fault], style: str) -> Iterator[Text]:
 
 
 def prune_plan_view(fates: Sequence[Fate], *, done: bool) -> Iterator[RenderableType]:
-    """What keeps how many snapshots, and which are thinned out."""
+    """Yield what keeps how many snapshots, and which are thinned out."""
     kept = Counter(fate.kept_by for fate in fates if fate.kept_by is not None)
     if kept:
         yield table(("kept by ", "snapshots"), [(why, count_cell(n)) for why, n in kept.items()])
@@ -159,14 +159,14 @@ def prune_plan_view(fates: Sequence[Fate], *, done: bool) -> Iterator[Renderable
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Ascending numbers, those that follow one another as ranges: 1-4, 7."""
+    """Return ascending numbers, those that follow one another as ranges: 1-4, 7."""
     breaks = [place for place, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1]
     runs = [numbers[i:j] for i, j in pairwise([0, *breaks, len(numbers)])]
     return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def status_pace_view(found: Sequence[Status]) -> Iterator[Text]:
-    """For each project over which days its pace was taken, and why it has no forecast."""
+    """Yield for each project over which days its pace was taken, and why it has no forecast."""
     for status in found:
         told = status.to_dict()
         if told["pace_from"] is None:
@@ -178,13 +178,13 @@ def status_pace_view(found: Sequence[Status]) -> Iterator[Text]:
 
 
 def project_status_view(found: Status) -> Iterator[RenderableType]:
-    """One project's progress and pace."""
+    """Yield one project's progress and pace."""
     yield status_view([found])
     yield from status_pace_view([found])
 
 
 def status_view(found: Sequence[Status]) -> RenderableType:
-    """One row per project."""
+    """Return one row per project."""
     rows = []
     for status in found:
         told = status.to_dict()

@@ -19,17 +19,17 @@ REASONS: Final = {
 
 
 def undefined_in_words(undefined: str | None) -> str:
-    """Why there is no figure, in words."""
+    """Return why there is no figure, in words."""
     return REASONS.get(undefined or "", "")
 
 
 def measure_title_words(measure: str) -> str:
-    """A measure's name as people write it; that of one that is not known as it is."""
+    """Return a measure's name as people write it; that of one that is not known as it is."""
     return MEASURES[measure].title if measure in MEASURES else measure
 
 
 def figure_title_words(figure: Coefficient) -> str:
-    """A measure's name with what else names the figure: weights, scale or distance."""
+    """Return a measure's name with what else names the figure: weights, scale or distance."""
     words = [str(figure.details[name]) for name in ("scale", "distance") if name in figure.details]
     weights = figure.details.get("weights")
     if weights not in {None, "identity"}:
@@ -39,7 +39,7 @@ def figure_title_words(figure: Coefficient) -> str:
 
 
 def figure_reading_words(figure: Coefficient) -> str:
-    """Customary words for the value, or why there is none.
+    """Return customary words for the value, or why there is none.
 
     In brackets the word that it deserves with 95 % probability, where that is a lesser one.
     """

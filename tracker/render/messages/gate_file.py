@@ -39,7 +39,7 @@ def starting_text(
 
 
 def _block(about: str, toml: str, why_not: str | None) -> str:
-    """The check in the file, or put into comments if it does not hold now."""
+    """Return the check in the file, or put into comments if it does not hold now."""
     if why_not is None:
         return f"# {about}\n{toml}"
     said = f"{about}\nCommented out because it would fail today: {why_not}\n{toml}"
