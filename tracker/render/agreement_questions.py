@@ -83,12 +83,9 @@ def influence_view(
     of: str, measure: str, value: float | None, found: Sequence[Influence]
 ) -> Iterator[RenderableType]:
     """Yield the coefficient, and what it becomes without each."""
-    yield Text.assemble(
-        (f"{MEASURES[measure].title} {figure_cell(value)}", "bold"), f"  without each {of}"
-    )
+    yield _figure_title(measure, value, f"without each {of}")
     rows = [
-        (row.name, figure_cell(row.without), "-" if row.change is None else f"{row.change:+.4f}")
-        for row in found[:_MOST_ROWS]
+        (row.name, figure_cell(row.without), _change_cell(row.change)) for row in found[:_MOST_ROWS]
     ]
     yield table((of, "without", "change"), rows)
     if found:
@@ -99,19 +96,21 @@ def best_category_merges_view(
     measure: str, value: float | None, found: Sequence[Merge]
 ) -> Iterator[RenderableType]:
     """Yield which two categories the coefficient gains most by taking for one."""
-    yield Text.assemble(
-        (f"{MEASURES[measure].title} {figure_cell(value)}", "bold"), "  with two categories merged"
-    )
+    yield _figure_title(measure, value, "with two categories merged")
     rows = [
-        (
-            " + ".join(merge.categories),
-            figure_cell(merge.value),
-            "-" if merge.change is None else f"{merge.change:+.4f}",
-        )
+        (" + ".join(merge.categories), figure_cell(merge.value), _change_cell(merge.change))
         for merge in found
     ]
     yield table(("categories ", "value", "change"), rows)
     yield Text("To see all figures with two categories merged: --merge A+B", style="dim")
+
+
+def _figure_title(measure: str, value: float | None, words: str) -> Text:
+    return Text.assemble((f"{MEASURES[measure].title} {figure_cell(value)}", "bold"), f"  {words}")
+
+
+def _change_cell(change: float | None) -> str:
+    return "-" if change is None else f"{change:+.4f}"
 
 
 def self_agreement_csv_rows(found: Themselves) -> list[dict[str, Any]]:

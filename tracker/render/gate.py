@@ -185,15 +185,10 @@ def gate_markdown(found: GateResult) -> str:
     ]
     for check in found.checks:
         bold = gate_outcome_text(check) if check.passed else f"**{gate_outcome_text(check)}**"
-        numbers = [_short(check, check.threshold), _short(check, check.value)]
+        numbers = [_number(check, check.threshold), _number(check, check.value)]
         cells = [bold, _plain(gate_check_text(check)), *numbers, _plain(check.why)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
-
-
-def _short(check: CheckResult, value: float | None) -> str:
-    counted = check.kind in {"flags", "items_at_least"} and value is not None
-    return f"{value:,.0f}" if counted else figure_cell(value)
 
 
 def _plain(text: str) -> str:

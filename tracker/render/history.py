@@ -61,12 +61,17 @@ def recorded_history_view(found: History) -> Iterator[RenderableType]:
         )
 
 
-def history_view(found: Overview) -> Iterator[RenderableType]:
-    """Yield recorded snapshots: the parts of the page, in order."""
+def snapshots_title(found: Overview) -> Text:
+    """Return the project's name, and how many snapshots it has."""
     thinned = f", {found.thinned:,} more thinned out" if found.thinned else ""
-    yield Text.assemble(
+    return Text.assemble(
         (found.project, "bold"), f"  {count_noun(found.total, 'snapshot')}{thinned}"
     )
+
+
+def history_view(found: Overview) -> Iterator[RenderableType]:
+    """Yield recorded snapshots: the parts of the page, in order."""
+    yield snapshots_title(found)
     yield _plot(found.moments, found.values, found.notes)
     if found.apart and len(found.moments) > 1:
         yield Text(

@@ -22,12 +22,16 @@ from tracker.render.cells import (
     share_cell,
 )
 from tracker.render.filter import selection_in_words
-from tracker.render.history import history_figure_cells, history_figure_titles
+from tracker.render.history import (
+    history_figure_cells,
+    history_figure_titles,
+    snapshots_title,
+)
 from tracker.render.tables import table
 from tracker.snapshots.listing import Overview, SnapshotPage
 from tracker.snapshots.prune import Fate
 from tracker.snapshots.snapshot import SnapshotRecord
-from tracker.snapshots.verify import Fault, Verified
+from tracker.snapshots.verify import Verified
 from tracker.status import Status
 
 _MOST_FAULTS = 20
@@ -35,10 +39,7 @@ _MOST_FAULTS = 20
 
 def snapshots_view(found: Overview) -> Iterator[RenderableType]:
     """Yield the list: the parts of the page, in order."""
-    thinned = f", {found.thinned:,} more thinned out" if found.thinned else ""
-    yield Text.assemble(
-        (found.project, "bold"), f"  {count_noun(found.total, 'snapshot')}{thinned}"
-    )
+    yield snapshots_title(found)
     if not found.shown:
         return
     first = found.measures[:1]
@@ -133,19 +134,16 @@ def verified_snapshots_view(found: Verified, *, chain_only: bool) -> Iterator[Re
         yield Text("the ledger is not sealed yet: the next change will seal it", style="dim")
     else:
         yield Text(f"ledger sealed {found.seals:,} times; its digest: {found.digest}")
-    for why in found.ledger[:_MOST_FAULTS]:
-        yield Text(f"ledger: {why}", style="red")
-    if len(found.ledger) > _MOST_FAULTS:
-        yield Text(f"… and {len(found.ledger) - _MOST_FAULTS:,} more", style="red")
-    yield from _listed(found.faults, "red")
-    yield from _listed(found.notes, "dim")
+    yield from _listed([f"ledger: {why}" for why in found.ledger], "red")
+    yield from _listed([f"snapshot {one.snapshot}: {one.why}" for one in found.faults], "red")
+    yield from _listed([f"snapshot {one.snapshot}: {one.why}" for one in found.notes], "dim")
 
 
-def _listed(told: Sequence[Fault], style: str) -> Iterator[Text]:
-    for one in told[:_MOST_FAULTS]:
-        yield Text(f"snapshot {one.snapshot}: {one.why}", style=style)
-    if len(told) > _MOST_FAULTS:
-        yield Text(f"… and {len(told) - _MOST_FAULTS:,} more", style=style)
+def _listed(lines: Sequence[str], style: str) -> Iterator[Text]:
+    for line in lines[:_MOST_FAULTS]:
+        yield Text(line, style=style)
+    if len(lines) > _MOST_FAULTS:
+        yield Text(f"… and {len(lines) - _MOST_FAULTS:,} more", style=style)
 
 
 def prune_plan_view(fates: Sequence[Fate], *, done: bool) -> Iterator[RenderableType]:
