@@ -115,7 +115,7 @@ def test_nothing_left_is_no_mistake(run: Run, chosen: None) -> None:
         told = run("agreement", "p", *words, "--json").json()
         assert {one["value"] for one in told["measures"]} == {None}
         assert told["counts"]["answers"] == 0
-        assert "there are no answers" in run("agreement", "p", *words).out
+        assert "There are no answers among those chosen." in run("agreement", "p", *words).out
         run("audit", "p", *words)
         run("snapshot", "p", *words)
         groups = run("agreement", "p", "--by", "attribute:lang", *words, "--json").json()

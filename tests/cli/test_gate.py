@@ -31,7 +31,7 @@ def config(furnished: Path, folder: Path) -> Path:
 def test_0_where_all_pass(run: Run, config: Path) -> None:
     done = run("gate", "reviews")
     assert done.out.startswith("reviews  1 of 1 checks pass\n")
-    assert done.err == ""
+    assert done.err == "next: tracker snapshot reviews\n"
 
 
 def test_1_where_one_fails(run: Run, config: Path) -> None:

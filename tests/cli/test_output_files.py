@@ -27,6 +27,9 @@ FORCED = [name for name in WAYS if name not in {"labels", "history"}]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links, devices and signals of POSIX")
 
 
+ENDINGS = {way: ".md" if way == "report" else ".csv" for way in WAYS}
+
+
 @pytest.fixture(autouse=True)
 def here(furnished: Path) -> None:
     """A ledger and a gate."""
@@ -40,16 +43,17 @@ def files() -> list[str]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_file_that_is_there_is_replaced_only_on_request(run: Run, way: str) -> None:
-    Path("dear.csv").write_text("dear to somebody")
-    Path("dear.csv").chmod(0o640)
-    failed = run(*WAYS[way], "dear.csv", code=2)
-    assert failed.err == "tracker: dear.csv already exists\nname another file, or add --force\n"
-    assert Path("dear.csv").read_text() == "dear to somebody"
-    run(*WAYS[way], "dear.csv", "--force")
-    assert Path("dear.csv").read_text() != "dear to somebody"
-    assert Path("dear.csv").stat().st_mode & 0o777 == 0o640
-    run(*WAYS[way], "new.csv")
-    assert files() == ["dear.csv", "gate.toml", "new.csv", "tracker.db"]
+    dear, new = f"dear{ENDINGS[way]}", f"new{ENDINGS[way]}"
+    Path(dear).write_text("dear to somebody")
+    Path(dear).chmod(0o640)
+    failed = run(*WAYS[way], dear, code=2)
+    assert failed.err == f"tracker: {dear} already exists\nname another file, or add --force\n"
+    assert Path(dear).read_text() == "dear to somebody"
+    run(*WAYS[way], dear, "--force")
+    assert Path(dear).read_text() != "dear to somebody"
+    assert Path(dear).stat().st_mode & 0o777 == 0o640
+    run(*WAYS[way], new)
+    assert files() == [dear, "gate.toml", new, "tracker.db"]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -73,10 +77,11 @@ def test_the_gate_does_not_eat_its_own_file(run: Run) -> None:
 @posix
 @pytest.mark.parametrize("way", WAYS)
 def test_no_link_is_followed(run: Run, way: str) -> None:
+    link, loose = f"link{ENDINGS[way]}", f"loose{ENDINGS[way]}"
     Path("dear.txt").write_text("dear to somebody")
-    Path("link.csv").symlink_to("dear.txt")
-    Path("loose.csv").symlink_to("nowhere")
-    for name in ("link.csv", "loose.csv"):
+    Path(link).symlink_to("dear.txt")
+    Path(loose).symlink_to("nowhere")
+    for name in (link, loose):
         assert "already exists" in run(*WAYS[way], name, code=2).err
         run(*WAYS[way], name, "--force")
         assert not Path(name).is_symlink()
@@ -96,7 +101,7 @@ def test_a_device_or_a_pipe_is_no_file(run: Run, way: str) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_what_cannot_be_written_is_3(run: Run, way: str) -> None:
     before = files()
-    for name in ("nowhere/x.csv", "x" * 300 + ".csv"):
+    for name in (f"nowhere/x{ENDINGS[way]}", "x" * 300 + ENDINGS[way]):
         assert "cannot be written: " in run(*WAYS[way], name, code=3).err
     assert files() == before
 
@@ -133,3 +138,20 @@ def test_a_carriage_return_in_a_name_can_be_read_back(run: Run) -> None:
 def test_a_report_needs_a_number_of_answers_that_can_be(run: Run) -> None:
     failed = run(*WAYS["report"][:-1], "--suppress-below", "-1", code=2)
     assert "fewer than -1" in failed.err
+
+
+def test_the_ending_of_a_report_chooses_its_format(run: Run) -> None:
+    words = WAYS["report"]
+    starts = {"x.md": "# Report for ", "x.html": "<!DOCTYPE html>", "x.JSON": "{"}
+    for name, start in starts.items():
+        run(*words, name)
+        assert Path(name).read_text("utf-8").startswith(start)
+    page = Path("x.html").read_text("utf-8")
+    assert "<title>Report for annotator 01</title>" in page
+    assert "<table>" in page
+    refused = run(*words, "x.docx", code=2)
+    assert refused.err == (
+        "tracker: 'x.docx' does not say which format to write\n"
+        "end it in one of: .md, .html, .json\n"
+    )
+    assert not Path("x.docx").exists()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracker.cli.agreement_options import Asked
 from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.output import print_result
-from tracker.cli.terminal import say, warn
+from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:
@@ -171,6 +171,8 @@ def print_whole_agreement(asked: Asked, *, by_category: bool = False) -> None:
     if left:
         words = " ".join(f"--measure {name}" for name in left)
         warn(f"with so many answers, only on request: {words}")
+    if found.counts.answers:
+        hint(f"next: tracker audit {shlex.quote(found.project)}")
 
 
 def print_by_pair(asked: Asked) -> None:

@@ -99,7 +99,7 @@ def report_annotator_command(
     name: Name,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Markdown file to write, or .json."),
+        typer.Option("--output", "-o", metavar="FILE", help="FILE.md, FILE.html or FILE.json."),
     ] = None,
     force: Force = False,
     suppress_below: Annotated[
@@ -123,10 +123,16 @@ def report_annotator_command(
 
     Next: `tracker flags list reviews --annotator ada`
     """
-    from tracker.render.annotator import own_report_markdown, own_report_view
+    from tracker.render.annotator import OWN_REPORTS, own_report_view
 
+    forms = {**OWN_REPORTS, ".json": printed_json_text}
     if output is not None:
         check_output_file(output, force=force)
+        if output.suffix.lower() not in forms:
+            raise InvalidOption(
+                f"{str(output)!r} does not say which format to write",
+                f"end it in one of: {', '.join(forms)}",
+            )
     found = ledger_of_command(context).annotator_report(
         project, name, suppress_below=suppress_below
     )
@@ -136,13 +142,18 @@ def report_annotator_command(
             print_json(told)
         else:
             print_result(told, view=own_report_view(told))
+            _report_next(project, name)
         return
-    text = printed_json_text(told) if output.suffix == ".json" else own_report_markdown(told)
-    write_output_file(output, text, force=force)
+    write_output_file(output, forms[output.suffix.lower()](told), force=force)
     if as_json:
         print_json(told)
     else:
         say(f"wrote {output}")
+        _report_next(project, name)
+
+
+def _report_next(project: str, name: str) -> None:
+    hint(f"next: tracker flags list {quote(project)} --annotator {quote(name)}")
 
 
 @with_project_argument(annotators, "rename")

@@ -119,6 +119,8 @@ def _tell(found: GateResult, form: str, output: Path | None, *, force: bool) -> 
         print_result(
             found.to_dict(), Output(form if form == "json" else None), view=gate_view(found)
         )
+        then = "snapshot" if found.passed else "audit"
+        hint(f"next: tracker {then} {shlex.quote(found.project)}")
     else:
         with while_output_is_read():
             say_data(FORMATS[form](found), nl=False)

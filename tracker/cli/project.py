@@ -169,6 +169,8 @@ def set_project_command(
         f"scale; categories: {', '.join(categories) or 'none yet'}; "
         f"others are {'refused' if made.closed else 'accepted'}"
     )
+    if not dry_run:
+        hint(f"next: tracker status {quote(made.name)}")
 
 
 @with_project_argument(projects, "rename")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from shlex import quote
+from typing import TYPE_CHECKING
+
 import typer
 
 from tracker.cli.context import ProjectOption, SomeProject, ledger_of_command
@@ -9,6 +13,9 @@ from tracker.cli.context import project_argument_or_option as chosen
 from tracker.cli.filter_options import MomentOptions
 from tracker.cli.output import Output, flatten_option_groups, print_result
 from tracker.cli.terminal import hint
+
+if TYPE_CHECKING:
+    from tracker.status import Status
 
 
 def register(app: typer.Typer) -> None:
@@ -47,3 +54,16 @@ def status(
     )
     if not found:
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")
+    else:
+        hint(f"next: tracker {_next(found)}")
+
+
+def _next(found: Sequence[Status]) -> str:
+    """What to look at first: open flags, then figures, then answers that are still to come."""
+    for one in found:
+        if one.flags:
+            return f"flags list {quote(one.project.name)}"
+    for one in found:
+        if one.answers:
+            return f"agreement {quote(one.project.name)}"
+    return f"import FILE --project {quote(found[0].project.name)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from rich.console import RenderableType
 
@@ -38,6 +39,9 @@ def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[Render
         f"{count_noun(counts.annotators, 'annotator')}, {count_noun(counts.answers, 'answer')}",
     )
     yield from selection_view(found.selection)
+    if not counts.answers:
+        yield _no_answers(found.project, chosen=found.selection is not None)
+        return
     yield from _lead(found)
     for warning in found.warnings:
         yield Text(warning, style="yellow")
@@ -53,6 +57,13 @@ def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[Render
         "confidence; Krippendorff (2004): too low below 0.667.",
         style="dim",
     )
+
+
+def _no_answers(project: str, *, chosen: bool) -> Text:
+    """What to say instead of figures."""
+    if chosen:
+        return Text("There are no answers among those chosen.")
+    return Text(f"There are no answers yet; next: tracker import FILE --project {quote(project)}")
 
 
 def _lead(found: Assessment) -> Iterator[Text]:

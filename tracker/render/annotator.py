@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
+from itertools import chain
+from typing import Any, Final
 
 from rich.console import RenderableType
 
@@ -11,10 +13,15 @@ from tracker.audit.annotator_report import OwnReport
 from tracker.render.audit import finding_item_line, finding_lines
 from tracker.render.cells import Text, bar_cell, count_cell, figure_cell, interval_cell, share_cell
 from tracker.render.escape import escaped_text
+from tracker.render.formats import FORMATS, Result
 from tracker.render.messages.findings import finding_sentence
 from tracker.render.tables import table
 
 _SECONDS = "median_seconds"
+_WHAT_IT_MEANS: Final = (
+    "A finding speaks of answers. It does not say why: a misread guideline, a slip, a batch of "
+    "odd items look the same. If it is wrong, say so: the note is kept with the finding."
+)
 _SOMEBODY = "another annotator"
 _NAMES = {
     "answers": "answers",
@@ -181,7 +188,27 @@ def own_report_markdown(told: Mapping[str, Any]) -> str:
         lines.append("Nothing about these answers stands out.")
     lines += [
         "",
-        "A finding speaks of answers. It does not say why: a misread guideline, a slip, a batch of "
-        "odd items look the same. If it is wrong, say so: the note is kept with the finding.",
+        _WHAT_IT_MEANS,
     ]
     return escaped_text("\n".join(lines)) + "\n"
+
+
+def own_report_html(told: Mapping[str, Any]) -> str:
+    """The same as a page."""
+    view = chain(own_report_view(told), [Text(_WHAT_IT_MEANS)])
+    title = escape(escaped_text(f"Report for {told['annotator']}"))
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head><body>',
+            *FORMATS["html"](Result(told, None, view)),
+            "</body></html>\n",
+        ]
+    )
+
+
+OWN_REPORTS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    ".md": own_report_markdown,
+    ".html": own_report_html,
+}
+"""The report as a file, by the ending of its name."""
