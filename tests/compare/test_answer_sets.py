@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
 from typing import Any
 
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -20,6 +22,7 @@ from tracker.ledger import Ledger
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.significance import Comparison
 from tracker.projects.project import create_project, find_project
+from tracker.snapshots import tallies
 
 PEOPLE = ("ann", "bob", "cat", "dot")
 FIRST, SECOND = {"annotators": ["ann", "bob"]}, {"annotators": ["cat", "dot"]}
@@ -318,3 +321,23 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
         assert found.items.both == items
         numbers.append(statements.number)
     assert numbers[0] == numbers[1] < 60
+
+
+def test_of_very_many_patterns_annotators_are_not_counted(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [(f"i{n}", who, "xyz"[(n + place * n // 4) % 3])
+            for n in range(12) for place, who in enumerate(PEOPLE)]  # fmt: skip
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    few = ledger.against("p", {"annotators": PEOPLE[:3]})
+    assert few.because is not None
+    assert few.because.annotators
+    monkeypatch.setattr(tallies, "MOST_PATTERNS", 2)
+    many = ledger.against("p", {"annotators": PEOPLE[:3]})
+    assert many.because == replace(few.because, annotators={}, answers={})
+    changed = {"annotators", "because"}
+    left = [{key: value for key, value in found.to_dict().items() if key not in changed}
+            for found in (few, many)]  # fmt: skip
+    assert left[0] == left[1]
+    annotators = many.to_dict()["annotators"]
+    assert (annotators["difference"], annotators["undefined"]) == (None, "not_applicable")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sqlalchemy import Connection
+from sqlalchemy import Connection, FromClause
 
 from tests.imports.test_against_a_plain_ledger import Files, Labels, take
 from tests.profiles import examples
@@ -20,15 +20,17 @@ from tracker import queries
 from tracker.compare.item_changes import (
     KINDS,
     ItemChange,
-    compared_answers_table,
+    compared_answers,
     item_changes_between,
     patterns_with_item_changes,
+    temporary_rows,
 )
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
+from tracker.queries import Selection
 from tracker.storage.as_of import NOW, Moment, as_it_was, last_stored_change
 
 Answers = Mapping[tuple[str, str], Labels]
@@ -133,6 +135,16 @@ def load(connection: Connection, project: ProjectInfo, given: Answers, n: int) -
     return take(connection, project, files, n).id if given else None
 
 
+def copied_answers(
+    stack: ExitStack, connection: Connection, name: str, selection: Selection
+) -> FromClause:
+    return compared_answers(
+        connection,
+        selection,
+        lambda rows: stack.enter_context(temporary_rows(connection, name, rows)),
+    )
+
+
 def follow(ledger: Ledger, kind: str, pair: Pair) -> None:
     with ledger.database.write(keep=False) as connection:
         project, first = played(connection, kind, pair)
@@ -142,9 +154,7 @@ def follow(ledger: Ledger, kind: str, pair: Pair) -> None:
             for name, moment in (("one", first), ("other", NOW)):
                 with as_it_was(connection, project.id, moment):
                     patterns.append(queries.count_item_patterns(connection, selection))
-                    tables.append(
-                        stack.enter_context(compared_answers_table(connection, name, selection))
-                    )
+                    tables.append(copied_answers(stack, connection, name, selection))
             changes = item_changes_between(connection, *tables)
         ids = {name: n for n, name in category_names(connection, project).items()}
     plain = Plain(pair, ids)
@@ -211,7 +221,7 @@ def test_a_set_is_the_same_in_whatever_order_it_is_read(
         for name, scans in (("one", ["seq", "bitmap"]), ("other", ["index", "bitmap"])):
             for scan in scans:
                 connection.exec_driver_sql(f"SET LOCAL enable_{scan}scan = off")
-            tables.append(stack.enter_context(compared_answers_table(connection, name, selection)))
+            tables.append(copied_answers(stack, connection, name, selection))
             for scan in scans:
                 connection.exec_driver_sql(f"SET LOCAL enable_{scan}scan = on")
         assert item_changes_between(connection, *tables) == {}

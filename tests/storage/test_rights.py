@@ -23,6 +23,9 @@ PAGE = (CHECKOUT / "docs" / "administration.md").read_text("utf-8")
 VIEWS_PAGE = (CHECKOUT / "docs" / "views.md").read_text("utf-8")
 NOW = [
     "agreement p",
+    "agreement p --against annotator=A",
+    "agreement p --against until=2020-01-01",
+    "agreement p --against p",
     "audit p",
     "status p",
     "history p",

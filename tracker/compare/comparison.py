@@ -8,12 +8,12 @@ themselves; else the two are independent.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from functools import partial
 from statistics import fmean
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, FromClause, Select
 
 from tracker.agreement.coefficients import coefficients
 from tracker.compare.decomposition import (
@@ -25,9 +25,11 @@ from tracker.compare.decomposition import (
 )
 from tracker.compare.item_changes import (
     KINDS,
-    compared_answers_table,
+    Keep,
+    compared_answers,
     item_changes_between,
     patterns_with_item_changes,
+    temporary_rows,
 )
 from tracker.compare.item_steps import (
     Steps,
@@ -48,7 +50,7 @@ from tracker.measures.significance import Comparison, dependent_t_test, independ
 from tracker.measures.two_sample import two_sample_test
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.queries import Selection
-from tracker.storage.as_of import as_it_was
+from tracker.storage.as_of import NOW, as_it_was
 
 Gathered = TypeVar("Gathered")
 Joined = TypeVar("Joined")
@@ -71,7 +73,7 @@ def compare_states(
     shared_out: Shares = {}
     if compared_times_of_one(one, other):
         first, second, changes = _counted(
-            connection, (one, other), compared_answers_table, item_changes_between
+            connection, (one, other), compared_answers, item_changes_between
         )
         unchanged = patterns_without_item_changes(first.study.patterns, changes)
         steps = item_steps_of_changes(unchanged, changes)
@@ -110,16 +112,26 @@ def compare_states(
 def _counted(
     connection: Connection,
     states: tuple[State, State],
-    gather: Callable[[Connection, str, Selection], AbstractContextManager[Gathered]],
+    gather: Callable[[Connection, Selection, Keep], Gathered],
     join: Callable[[Connection, Gathered, Gathered], Joined],
 ) -> tuple[Side, Side, Joined]:
-    """Count both states, and what their answers are together: each is read as it was."""
+    """Count both states, and what their answers are together: each is read as it was.
+
+    Of past states, no two of which can be seen at once, the rows are copied.
+    """
+    now = all(state.moment == NOW for state in states)
     with ExitStack() as tables:
+
+        def keep(name: str, rows: Select[Any]) -> FromClause:
+            if now:
+                return rows.cte(name)
+            return tables.enter_context(temporary_rows(connection, name, rows))
+
         sides, made = [], []
         for state, name in zip(states, ("answers_before", "answers_after"), strict=True):
             with as_it_was(connection, state.project.id, state.moment):
                 sides.append(count_compared_side(connection, state))
-                made.append(tables.enter_context(gather(connection, name, state.selection)))
+                made.append(gather(connection, state.selection, partial(keep, name)))
         return sides[0], sides[1], join(connection, made[0], made[1])
 
 
@@ -227,13 +239,14 @@ def _by_annotator(first: Side, second: Side) -> Comparison:
     if len(both) > 1:
         before, after = ({name: peers[name] for name in both} for peers in (before, after))
     known = bool(before and after)
+    counted = first.tallies is not None and second.tallies is not None
     return Comparison(
         fmean(after.values()) - fmean(before.values()) if known else None,
         confidence=first.state.query.confidence,
         why=Message("comparisons.no_sample_sentence"),
         n_first=len(after),
         n_second=len(before),
-        undefined=NOT_APPLICABLE if known else TOO_FEW_ANNOTATORS,
+        undefined=TOO_FEW_ANNOTATORS if counted and not known else NOT_APPLICABLE,
     )
 
 
@@ -278,14 +291,17 @@ def _because(first: Side, second: Side, measures: Sequence[Compared]) -> Because
     if lead.shares is None:
         apart = first.state.project.id != second.state.project.id
         undefined = NOT_APPLICABLE if apart else "undefined_between"
-    annotators = _parts(lead.name, first, second, by_annotator=True)
-    answers = _parts(lead.name, first, second, by_annotator=False)
+    annotators, answers = (
+        _parts(lead.name, first, second, by_annotator=who) for who in (True, False)
+    )
     return Because(lead.name, lead.shares, annotators, answers, undefined)
 
 
 def _parts(measure: str, first: Side, second: Side, *, by_annotator: bool) -> dict[str, Part]:
     groups = []
     for side in (first, second):
+        if side.tallies is None:
+            return {}
 
         def name(annotator: int, own: Answer, side: Side = side) -> str:
             if by_annotator:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import (
     Column,
     Connection,
-    Integer,
+    FromClause,
     MetaData,
     Select,
     Table,
@@ -79,46 +79,46 @@ class ItemChange:
         )
 
 
-def compared_answers_table(
-    connection: Connection, name: str, selection: Selection
-) -> AbstractContextManager[Table]:
-    """A temporary table of the answers that count: item_id, annotator_id, answer."""
-    single = selection.project.answers == "one"
-    columns = {"item_id": Integer, "annotator_id": Integer, "answer": Integer if single else Text}
-    rows = select(*select_answer_rows(selection, alone=True).c)
-    return gathered_compared_answers(connection, name, columns, 2, rows)
+Keep: TypeAlias = Callable[[Select[Any]], FromClause]
+"""Makes rows of one state something that a statement about both states can read."""
+
+
+def compared_answers(_: Connection, selection: Selection, keep: Keep) -> FromClause:
+    """The answers that count: item_id, annotator_id, answer."""
+    return keep(select(*select_answer_rows(selection, alone=True).c))
 
 
 @contextmanager
-def gathered_compared_answers(
-    connection: Connection,
-    name: str,
-    columns: Mapping[str, type[TypeEngine[Any]]],
-    keys: int,
-    rows: Select[Any],
-) -> Iterator[Table]:
-    """A temporary table of some rows, of which the first columns are the key."""
+def temporary_rows(connection: Connection, name: str, rows: Select[Any]) -> Iterator[Table]:
+    """A temporary table of rows, whose key is their item and annotator."""
     database = backends.backend_of(connection)
-    table = _table(name, database.temporary_schema, tuple(columns.items()), keys)
+    columns = tuple((column.name, type(column.type)) for column in rows.selected_columns)
+    table = _table(name, database.temporary_schema, columns)
     table.create(connection)
-    connection.execute(insert(table).from_select([*columns], rows))
+    connection.execute(insert(table).from_select([name for name, _ in columns], rows))
     database.refresh_statistics(connection, table)
     yield table
     table.drop(connection)
 
 
 @cache  # what is made of the same table is compiled once
-def _table(
-    name: str, schema: str, columns: tuple[tuple[str, type[TypeEngine[Any]]], ...], keys: int
-) -> Table:
+def _table(name: str, schema: str, columns: tuple[tuple[str, type[TypeEngine[Any]]], ...]) -> Table:
     made: list[Column[Any]] = [
-        Column(column, kind, primary_key=place < keys, autoincrement=False, nullable=False)
-        for place, (column, kind) in enumerate(columns)
+        Column(
+            column,
+            kind,
+            primary_key=column in {"item_id", "annotator_id"},
+            autoincrement=False,
+            nullable=False,
+        )
+        for column, kind in columns
     ]
     return Table(name, MetaData(schema=schema), *made, info={"clustered": True})
 
 
-def item_changes_between(connection: Connection, one: Table, other: Table) -> Counter[ItemChange]:
+def item_changes_between(
+    connection: Connection, one: FromClause, other: FromClause
+) -> Counter[ItemChange]:
     """How many items changed in each way; those that did not change are not among them."""
     nothing = sql_cast(null(), one.c.answer.type)
     every = union_all(
@@ -133,7 +133,7 @@ def item_changes_between(connection: Connection, one: Table, other: Table) -> Co
             func.max(every.c.b).label("b"),
         )
         .group_by(every.c.item_id, every.c.annotator_id)
-        .cte("met")
+        .subquery("met")
     )
     a, b = (sql_cast(met.c[name], Text) for name in ("a", "b"))
     token = case(
@@ -143,10 +143,9 @@ def item_changes_between(connection: Connection, one: Table, other: Table) -> Co
         else_=_CHANGED + a + _CHANGED + b,
     )
     differs = or_(met.c.a.is_(None), met.c.b.is_(None), met.c.a != met.c.b)
-    changed = select(met.c.item_id).where(differs)
     code = func.aggregate_strings(token, ",").label("code")
-    items = select(code).where(met.c.item_id.in_(changed)).group_by(met.c.item_id)
-    codes = items.subquery("codes")
+    changed = func.max(case((differs, 1), else_=0)) == 1
+    codes = select(code).group_by(met.c.item_id).having(changed).subquery("codes")
     found: Counter[ItemChange] = Counter()
     for text, number in stream_rows(
         connection, select(codes.c.code, func.count()).group_by(codes.c.code)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Connection, Integer, Select, Table, func, select
+from sqlalchemy import Connection, FromClause, Select, Table, func, select
 
 from tracker.compare.item_changes import (
     KINDS,
     ItemChange,
+    Keep,
     compared_item_patterns,
-    gathered_compared_answers,
     patterns_with_item_changes,
 )
 from tracker.core.tallies import ItemPatterns, Pattern
@@ -87,45 +86,42 @@ def patterns_without_item_changes(
 
 
 class CodedItems(NamedTuple):
-    """A temporary table of items, each with its answers as a code."""
+    """Items, each with its answers as a code."""
 
-    table: Table
+    rows: FromClause
     decode: Callable[[tuple[Any, ...]], Pattern]
 
     @property
     def codes(self) -> list[Any]:
         """The columns of the code."""
-        return [column for column in self.table.c if column.name != "item_id"]
+        return [column for column in self.rows.c if column.name != "item_id"]
 
 
-@contextmanager
 def coded_items_for_steps(
-    connection: Connection, name: str, selection: Selection, beside: ProjectInfo
-) -> Iterator[CodedItems]:
+    connection: Connection, selection: Selection, keep: Keep, beside: ProjectInfo
+) -> CodedItems:
     """The items with an answer that counts, by their ids in the project ``beside``.
 
     Items of two projects are the same if their names are; others are left out.
     """
     code = wide_pattern_code(connection, selection)
     coded = code.items
-    rows: Select[Any] = select(coded.c.item_id, *(coded.c[name] for name in code.columns))
+    codes = [coded.c[name] for name in code.columns]
+    rows: Select[Any] = select(coded.c.item_id, *codes)
     if beside.id != selection.project.id:
         own, theirs = _items.alias("own"), _items.alias("theirs")
         rows = (
-            select(theirs.c.id, *(coded.c[name] for name in code.columns))
+            select(theirs.c.id.label("item_id"), *codes)
             .join(own, (own.c.project_id == selection.project.id) & (own.c.id == coded.c.item_id))
             .join(theirs, (theirs.c.project_id == beside.id) & (theirs.c.name == own.c.name))
         )
-    columns = {"item_id": Integer} | {name: type(coded.c[name].type) for name in code.columns}
-    with gathered_compared_answers(connection, name, columns, 1, rows) as table:
-        yield CodedItems(table, code.decode)
+    return CodedItems(keep(rows), code.decode)
 
 
 def shared_item_steps(connection: Connection, one: CodedItems, other: CodedItems) -> list[Step]:
-    """The items of both tables, by their patterns."""
-    columns = [*one.codes, *other.codes]
-    named = AS_COLUMNS.key(columns)
-    both = one.table.join(other.table, one.table.c.item_id == other.table.c.item_id)
+    """The items of both sides, by their patterns."""
+    named = AS_COLUMNS.key([*one.codes, *other.codes])
+    both = one.rows.join(other.rows, one.rows.c.item_id == other.rows.c.item_id)
     statement = select(*named, func.count()).select_from(both).group_by(*(c.name for c in named))
     counts: Counter[tuple[Pattern, Pattern]] = Counter()
     split = len(one.codes)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement import Study, study
 from tracker.agreement.overall import measures_of_patterns
 from tracker.audit.evidence import Evidence
@@ -20,7 +19,7 @@ from tracker.measures.category_rates import CategoryRate, category_rate_influenc
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.estimate import Estimate
 from tracker.projects.annotators import annotator_names
-from tracker.snapshots.tallies import patterns_in_snapshot_tallies
+from tracker.snapshots.tallies import count_snapshot_tallies
 
 
 class Rate(NamedTuple):
@@ -38,14 +37,14 @@ class Side:
         state: the state.
         study: its item patterns, and the figures that follow.
         people: the annotators' names by id.
-        tallies: the annotators' answers by item pattern.
+        tallies: the annotators' answers by item pattern; None if patterns are too many.
         figures: each measure with its error.
     """
 
     state: State
     study: Study
     people: Mapping[int, str]
-    tallies: AnnotatorTallies
+    tallies: AnnotatorTallies | None
     figures: Sequence[Coefficient]
 
     @cached_property
@@ -104,17 +103,19 @@ class Side:
     @cached_property
     def peers(self) -> dict[str, float]:
         """Each annotator's share of agreeing pairs, by name; none for who shares no item."""
+        if self.tallies is None:
+            return {}
         alignments = Evidence(self.tallies).alignments
         return {self.people[who]: one.observed for who, one in alignments.items()}
 
 
 def count_compared_side(connection: Connection, state: State) -> Side:
     """Count a state, inside `as_it_was`."""
-    tallies = queries.count_annotator_tallies(connection, state.selection)
-    counted = state.selection, sorted(tallies.counts), patterns_in_snapshot_tallies(tallies)
+    tallied = count_snapshot_tallies(connection, state.selection)
+    counted = state.selection, tallied.annotators, tallied.patterns
     own = study(connection, state.project, state.query, counted)
     if not state.every_measure:
         measures = measures_of_patterns(state.project, own.names, state.query)
         own = replace(own, query=replace(state.query, measures=tuple(measures)))
     people = annotator_names(connection, state.project)
-    return Side(state, own, people, tallies, own.figures())
+    return Side(state, own, people, tallied.tallies, own.figures())

@@ -12,6 +12,7 @@ from tracker import queries
 from tracker.agreement import Assessment, Study
 from tracker.agreement.overall import assessment_of
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern, answers_in_pattern
+from tracker.core.tally_columns import tally_columns_of
 from tracker.queries import Selection
 
 MOST_PATTERNS = 20_000
@@ -56,7 +57,9 @@ def snapshot_answers_by_annotator(tallies: AnnotatorTallies) -> dict[int, int]:
 
     Differences may be negative.
     """
-    return {who: sum(met.values()) for who, met in tallies.counts.items()}
+    columns = tally_columns_of(tallies)
+    answers = zip(columns.annotators.tolist(), columns.total(1.0).tolist(), strict=True)
+    return {who: int(number) for who, number in answers}
 
 
 def patterns_in_snapshot_tallies(tallies: AnnotatorTallies) -> ItemPatterns:
