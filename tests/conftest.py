@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import URL, Engine, create_engine, event
 
 from tests import postgres
+from tests.filled import Fill, Filled, Restore, keep
 from tests.helpers import write_file
 from tests.profiles import SQL_ROOMS, THOROUGH
 from tracker.ledger import Ledger
@@ -29,7 +30,7 @@ from tracker.storage.schema import Base
 # A test that shares one database among its examples makes a new project for each.
 settings.register_profile(
     "tracker",
-    max_examples=100 if THOROUGH else 30,
+    max_examples=100 if THOROUGH else 20,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -209,6 +210,26 @@ def ledger(request: pytest.FixtureRequest, backend: str) -> Ledger:
     name = "sqlite_ledger" if backend == "sqlite" else "emptied_postgres_ledger"
     made: Ledger = request.getfixturevalue(name)
     return made
+
+
+@pytest.fixture(scope="session")
+def filled() -> Filled:
+    """``filled(ledger, fill)``: an empty ledger with what ``fill(ledger)`` adds.
+
+    It is called once a session and backend; the next ledgers get a copy of what it added.
+    """
+    kept: dict[tuple[str, Fill], Restore] = {}
+
+    def fill_once(ledger: Ledger, fill: Fill) -> Ledger:
+        key = (ledger.database.engine.dialect.name, fill)
+        if key in kept:
+            kept[key](ledger)
+        else:
+            fill(ledger)
+            kept[key] = keep(ledger)
+        return ledger
+
+    return fill_once
 
 
 @pytest.fixture

@@ -19,4 +19,4 @@ SQL_ROOMS = ("storage", "projects", "imports", "queries")
 
 def examples(number: int) -> settings:
     """Return the settings of a test that tries this many drawn examples if it is thorough."""
-    return settings(max_examples=number if THOROUGH else max(1, number // 3))
+    return settings(max_examples=number if THOROUGH else max(1, number // 5))

@@ -5,19 +5,26 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
+from tests.filled import Filled
 from tests.queries.test_selections import frame
 from tracker.ledger import Ledger
 
 
 @pytest.fixture
-def chosen(folder: Path) -> None:
+def chosen(folder: Path, sqlite_ledger: Ledger, filled: Filled) -> None:
     """A project whose items have a language; one annotator has a recorded finding or none."""
-    Ledger("sqlite:///tracker.db").import_frame(frame(), "p", keep=["lang"])
+    made = filled(sqlite_ledger, load).database.url.database
+    shutil.copy(str(made), folder / "tracker.db")
+
+
+def load(ledger: Ledger) -> None:
+    ledger.import_frame(frame(), "p", keep=["lang"])
 
 
 COMMANDS = ["agreement", "audit", "snapshot"]

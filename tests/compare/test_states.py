@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.compare.stories import day, figure, note, on, tell
+from tests.filled import Filled
 from tests.storage.as_of.plain import Clock
 from tracker.agreement import Metric, Query
 from tracker.compare import State, find_compared_state
@@ -20,7 +21,7 @@ def at(text: str) -> int:
     return clock.parse_timestamp(text)
 
 
-def story(ledger: Ledger) -> Ledger:
+def story(ledger: Ledger) -> None:
     """Three days of answers, three snapshots, two notes."""
     tell(ledger, on(1, "i A x", "i B x", "j A x", "j B y", "k A y", "k B y"))
     ledger.snapshot("p", name="baseline")
@@ -30,19 +31,18 @@ def story(ledger: Ledger) -> Ledger:
     ledger.snapshot("p")
     note(ledger, "guideline v2", 3)
     note(ledger, "C joins", 5)
-    return ledger
 
 
 @pytest.fixture
-def told(sqlite_ledger: Ledger) -> Ledger:
+def told(sqlite_ledger: Ledger, filled: Filled) -> Ledger:
     """It, where no database makes a difference."""
-    return story(sqlite_ledger)
+    return filled(sqlite_ledger, story)
 
 
 @pytest.fixture
-def told_on_both(ledger: Ledger) -> Ledger:
+def told_on_both(ledger: Ledger, filled: Filled) -> Ledger:
     """It on each database in turn."""
-    return story(ledger)
+    return filled(ledger, story)
 
 
 def state(ledger: Ledger, text: str, query: Query | None = None) -> State:

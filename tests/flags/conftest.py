@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
+import pandas as pd
 import pytest
 
+from tests.filled import Filled
 from tracker.ledger import Ledger
 
 
 @pytest.fixture
-def people(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
+def people(ledger: Ledger, filled: Filled) -> Ledger:
     """The annotators ada, bo and cy, numbered 1 to 3, and the categories x and y, 1 and 2."""
-    ledger.import_file(
-        write("item,annotator,category\n i,ada,x\n i,bo,y\n i,cy,x\n j,ada,x\n j,bo,x"), "p"
-    )
-    return ledger
+    return filled(ledger, load_people)
+
+
+def load_people(ledger: Ledger) -> None:
+    answers = [("i", "ada", "x"), ("i", "bo", "y"), ("i", "cy", "x"), ("j", "ada", "x"),
+               ("j", "bo", "x")]  # fmt: skip
+    ledger.import_frame(pd.DataFrame(answers, columns=["item", "annotator", "category"]), "p")

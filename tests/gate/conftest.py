@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 import pytest
 
+from tests.filled import Filled
 from tracker.gate import GateResult
 from tracker.ledger import Ledger
 
@@ -28,11 +29,14 @@ def gate(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gat
 
 
 @pytest.fixture
-def pair(ledger: Ledger) -> Ledger:
+def pair(ledger: Ledger, filled: Filled) -> Ledger:
     """The project p: ten items that ada and bo answered, eight alike; two that ada did alone."""
+    return filled(ledger, load_pair)
+
+
+def load_pair(ledger: Ledger) -> None:
     answers = [("ada", "xxxxxyyyyyxy"), ("bo", "xxxxyyyyyx")]
     load(ledger, [(n, who, given) for who, all_ in answers for n, given in enumerate(all_)])
-    return ledger
 
 
 def load(ledger: Ledger, rows: list[tuple[Any, ...]], project: str = "p", **options: Any) -> None:

@@ -6,14 +6,17 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from sqlalchemy import inspect, text
 
+from tests.filled import Filled
 from tests.flags.found import Seen, listed, record, shown
-from tests.helpers import SEVERAL, SPANS
+from tests.helpers import SEVERAL, SPANS, write_file
 from tests.house import CHECKOUT
 from tests.storage.seals.furnished import furnished
 from tracker.agreement.groups import agreement_by_item
@@ -64,8 +67,18 @@ def some(found: Iterable[dict[str, Any]], *names: str) -> Counter[tuple[Any, ...
 
 
 @pytest.fixture
-def told(ledger: Ledger, write: Write) -> Ledger:
+def told(ledger: Ledger, filled: Filled) -> Ledger:
     """Answers of every kind; merged, erased and undone ones."""
+    return filled(ledger, tell)
+
+
+def tell(ledger: Ledger) -> None:
+    with TemporaryDirectory() as folder:
+        numbers = count()
+        tell_from(ledger, lambda text: write_file(Path(folder) / f"{next(numbers)}.csv", text))
+
+
+def tell_from(ledger: Ledger, write: Write) -> None:
     furnished(ledger, write)
     ledger.import_file(write(OTHERS), "others")
     ledger.categories.merge("others", "X", "x")
@@ -85,7 +98,6 @@ def told(ledger: Ledger, write: Write) -> Ledger:
     )
     for name in ("others", "sets", "spans"):
         ledger.snapshot(name)
-    return ledger
 
 
 PROJECTS = ("p", "others", "sets", "spans")
