@@ -6,6 +6,7 @@ and tests get copies.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import shutil
@@ -47,6 +48,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     config.hook.pytest_deselected(items=[item for item in items if _elsewhere(item)])
     items[:] = [item for item in items if not _elsewhere(item)]
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over the thousands of tests: an eighth of the time."""
+    gc.collect()
+    gc.freeze()
 
 
 def _elsewhere(item: pytest.Item) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.house import CHECKOUT
+from tests.profiles import thorough
 from tracker.core.version import VERSION
 
 
@@ -124,6 +125,7 @@ def test_the_installed_program_gives_the_tour(installed: dict[str, str], tmp_pat
     assert (tmp_path / "tracker-demo.db").exists()
 
 
+@thorough
 def test_the_installed_program_conforms(installed: dict[str, str], tmp_path: Path) -> None:
     command = (sys.executable, "-S", "-m", "tracker", "conformance")
     assert "FAILED" not in run(*command, cwd=tmp_path, **installed).stdout

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.filled import Filled
-from tests.queries.test_selections import frame
+from tests.queries.test_selections import load
 from tracker.ledger import Ledger
 
 
@@ -21,10 +21,6 @@ def chosen(folder: Path, sqlite_ledger: Ledger, filled: Filled) -> None:
     """A project whose items have a language; one annotator has a recorded finding or none."""
     made = filled(sqlite_ledger, load).database.url.database
     shutil.copy(str(made), folder / "tracker.db")
-
-
-def load(ledger: Ledger) -> None:
-    ledger.import_frame(frame(), "p", keep=["lang"])
 
 
 COMMANDS = ["agreement", "audit", "snapshot"]

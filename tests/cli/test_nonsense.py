@@ -10,11 +10,12 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.nonsense import ANSWERS_WITH_ONE, NONSENSE, calls
+from tests.profiles import THOROUGH
 
 CODES = {0, 2, 3, 4, 5, 6}
 PARTS = 4
 # One of so many of all calls, some ten thousand, is made here.
-SHARE = 8
+SHARE = 8 if THOROUGH else 24
 
 
 @pytest.mark.parametrize("part", range(PARTS))

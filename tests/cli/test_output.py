@@ -6,14 +6,18 @@ import csv
 import io
 import json
 import re
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
 from tests.cli.commands import leaves, options
 from tests.cli.conftest import Run
+from tracker.conformance import Conformance, check_installation
+from tracker.ledger import Ledger
 
 # One call of every command that takes --json, as it is typed before that.
 CALLS = {
@@ -84,6 +88,18 @@ TRENDS = ["history reviews --trend", "history reviews --every day --watch-for ch
 def gate(folder: Path) -> None:
     """What the project is held to, and holds."""
     (folder / "gate.toml").write_text("[[check]]\nitems_at_least = 100\n")
+
+
+@pytest.fixture(autouse=True)
+def conformance_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The installation is checked once, however often that is shown."""
+    monkeypatch.setattr("tracker.conformance.check_installation", lambda *_: check_once())
+
+
+@cache
+def check_once() -> Conformance:
+    with TemporaryDirectory() as folder:
+        return check_installation(Ledger(f"sqlite:///{folder}/conformance.db"), Path(folder))
 
 
 def words(call: str) -> list[str]:

@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy.engine import RootTransaction
 
 from tests.cli.conftest import Run
+from tests.profiles import thorough
 from tracker.projects.project import find_project
 from tracker.storage.database import Database
 
@@ -82,10 +83,10 @@ def test_an_interrupted_import_leaves_nothing(run: Run, folder: Path) -> None:
     [
         ["simulate", "high", "--items", "20000", "-o", "-"],
         ["agreement", "sandwich", "--by", "item", "--json"],
-        ["agreement", "sandwich", "--by", "item", "--csv"],
+        pytest.param(["agreement", "sandwich", "--by", "item", "--csv"], marks=thorough),
         ["agreement", "sandwich", "--by", "item", "--limit", "0"],
     ],
-    ids=" ".join,
+    ids=str,
 )
 def test_a_reader_that_has_enough_is_no_error(furnished: Path, words: list[str]) -> None:
     command = [sys.executable, "-m", "tracker", *words]
@@ -103,10 +104,11 @@ def test_a_reader_that_has_enough_is_no_error(furnished: Path, words: list[str])
     [
         ("status", 0),
         ("status --json", 0),
-        *((f"gate reviews --format {form}", 1)
-          for form in ("text", "json", "junit", "sarif", "markdown", "github")),
+        ("gate reviews --format text", 1),
+        *(pytest.param(f"gate reviews --format {form}", 1, marks=thorough)
+          for form in ("json", "junit", "sarif", "markdown", "github")),
         ("database check", 1),
-        ("database check --json", 1),
+        pytest.param("database check --json", 1, marks=thorough),
     ],
 )  # fmt: skip
 def test_a_reader_that_has_gone_changes_no_exit_code(
@@ -158,7 +160,7 @@ def test_an_interrupt_after_all_is_stored_says_so(
 
 
 @posix
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=thorough)])
 @pytest.mark.parametrize("words", [["status"], ["--help"], ["simulate", "high", "-p", "new"]])
 def test_output_that_cannot_be_written(furnished: Path, words: list[str], unbuffered: str) -> None:
     if not Path("/dev/full").exists():
@@ -174,7 +176,7 @@ def test_output_that_cannot_be_written(furnished: Path, words: list[str], unbuff
 
 
 @posix
-@pytest.mark.parametrize("no_colour", [False, True])
+@pytest.mark.parametrize("no_colour", [False, pytest.param(True, marks=thorough)])
 def test_colour_on_a_terminal_unless_unwanted(
     furnished: Path, no_colour: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

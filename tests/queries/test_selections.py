@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from tests.filled import Filled
 from tests.helpers import count_rows, count_statements
 from tracker.agreement import Query, agreement_by_attribute
 from tracker.core.errors import InvalidOption, NotFound
@@ -39,10 +40,13 @@ def frame(items: int = 12) -> pd.DataFrame:
 
 
 @pytest.fixture
-def chosen(ledger: Ledger) -> Ledger:
+def chosen(ledger: Ledger, filled: Filled) -> Ledger:
     """The twelve items, their language kept."""
+    return filled(ledger, load)
+
+
+def load(ledger: Ledger) -> None:
     ledger.import_frame(frame(), "p", keep=["lang"])
-    return ledger
 
 
 def who(ledger: Ledger, **selecting: Any) -> set[str]:
