@@ -18,6 +18,7 @@ from rich.console import Console
 from tests.cli.conftest import Run
 from tests.cli.test_output import CALLS, TRENDS, VARIANTS
 from tracker.ledger import Ledger
+from tracker.render.escape import NEAREST
 from tracker.render.tables import shortened_cell_text, table
 
 PROJECT = "project-of-a-name-that-is-long-too"
@@ -116,6 +117,26 @@ def broken(shown: str) -> list[str]:
         if not any(name.startswith(head) and name.endswith(tail) for name in NAMES)
         and not re.fullmatch("[0-9a-f]+", head + tail)
     ]
+
+
+def test_tables_fit_if_the_output_knows_ascii_only(
+    process: Run, folder: Path, long_template: Path
+) -> None:
+    shutil.copy(long_template, folder / "tracker.db")
+    env = {"COLUMNS": "60", "PYTHONIOENCODING": "ascii"}
+    for words in (["flags", "list", PROJECT], ["agreement", PROJECT, "--by", "pair"]):
+        lines = process(*words, env=env).out.splitlines()
+        assert any("..." in line for line in lines)
+        assert max(map(len, lines)) <= 60
+
+
+@given(st.text("ab é日…█", max_size=70), st.integers(50, 100))
+def test_a_table_of_anything_fits_in_ascii(name: str, columns: int) -> None:
+    file = io.TextIOWrapper(io.BytesIO(), "ascii", errors=NEAREST)
+    Console(width=columns, file=file).print(table(("a name", "n"), [(name, "1")] * 2), crop=False)
+    file.flush()
+    shown = file.buffer.getvalue().decode()  # type: ignore[attr-defined]
+    assert max(map(len, shown.splitlines())) <= columns
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "markdown"])

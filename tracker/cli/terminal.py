@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import sys
-import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
 import typer
 
-from tracker.render.escape import escaped_message_line, escaped_text
+from tracker.render.escape import NEAREST, escaped_message_line, escaped_text
 
 _QUIET = "quiet"
 _wish: set[str] = set()
-
-# What tables, curves and sentences are drawn with, where the output knows ASCII only.
-_PLAIN: Final = {
-    **dict.fromkeys("─━═╌┄", "-"), **dict.fromkeys("│┃║", "|"), **dict.fromkeys("█▉▊▋▌", "#"),
-    **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╯╰╷╵╶╴╸╺╹╻", "+"), "▍": "=", "▎": "-", "▏": "",
-    "▁": "_", "▂": "_", "▃": ".", "▄": "-", "▅": "-", "▆": "=", "▇": "=", "▲": "^",
-    "…": "...", "→": "->", "\N{EN DASH}": "-", "—": "-", "±": "+-", "≥": ">=",
-    "≤": "<=", "\N{LEFT SINGLE QUOTATION MARK}": "'", "\N{RIGHT SINGLE QUOTATION MARK}": "'",
-    "\N{MULTIPLICATION SIGN}": "x", "“": '"', "”": '"', "·": "*", "•": "*", "✓": "ok", "✅": "ok",
-    "❌": "FAIL", "\N{NO-BREAK SPACE}": " ",
-}  # fmt: skip
-
-
-def _in_ascii(error: UnicodeError) -> tuple[str, int]:
-    r"""Return the nearest that every encoding has: a drawn line in ASCII, a letter as ``\xe9``."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    found = error.object[error.start : error.end]
-    return "".join(_PLAIN.get(one) or _escaped(one) for one in found), error.end
-
-
-def _escaped(character: str) -> str:
-    if character in _PLAIN or unicodedata.category(character) == "Cf":
-        return ""
-    return character.encode("ascii", "backslashreplace").decode()
-
-
-codecs.register_error("tracker-ascii", _in_ascii)
 
 
 def prepare_terminal() -> None:
@@ -55,7 +25,7 @@ def prepare_terminal() -> None:
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
             setattr(sys, name, nowhere)
         elif hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="tracker-ascii")
+            stream.reconfigure(errors=NEAREST)
 
 
 def terminal_data_stream(stream: TextIO) -> TextIO:

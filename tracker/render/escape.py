@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import re
+import unicodedata
 from typing import Final
 
 # C0 less the end of a line, DEL and C1; what reverses or hides the text after it; the ends of
@@ -44,3 +46,35 @@ def _escaped(found: re.Match[str]) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # how Python carries a byte that is not UTF-8
         return f"\\x{code - 0xDC00:02x}"
     return repr(found[0])[1:-1]
+
+
+# What tables, curves and sentences are drawn with, where the output knows ASCII only.
+_PLAIN: Final = {
+    **dict.fromkeys("─━═╌┄", "-"), **dict.fromkeys("│┃║", "|"), **dict.fromkeys("█▉▊▋▌", "#"),
+    **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╯╰╷╵╶╴╸╺╹╻", "+"), "▍": "=", "▎": "-", "▏": "",
+    "▁": "_", "▂": "_", "▃": ".", "▄": "-", "▅": "-", "▆": "=", "▇": "=", "▲": "^",
+    "…": "...", "→": "->", "\N{EN DASH}": "-", "—": "-", "±": "+-", "≥": ">=",
+    "≤": "<=", "\N{LEFT SINGLE QUOTATION MARK}": "'", "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    "\N{MULTIPLICATION SIGN}": "x", "“": '"', "”": '"', "·": "*", "•": "*", "✓": "ok", "✅": "ok",
+    "❌": "FAIL", "\N{NO-BREAK SPACE}": " ",
+}  # fmt: skip
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    r"""Return the nearest that every encoding has: a drawn line in ASCII, a letter as ``\xe9``."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    found = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(one) or _in_letters(one) for one in found), error.end
+
+
+def _in_letters(character: str) -> str:
+    if character in _PLAIN or unicodedata.category(character) == "Cf":
+        return ""
+    return character.encode("ascii", "backslashreplace").decode()
+
+
+NEAREST: Final = "tracker-ascii"
+"""How characters are encoded that an encoding does not have, for `str.encode`."""
+
+codecs.register_error(NEAREST, _in_ascii)

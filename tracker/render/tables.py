@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Final
@@ -15,7 +15,7 @@ from rich.console import Console, ConsoleOptions
 from rich.table import Table as _Table
 
 from tracker.render.cells import Text
-from tracker.render.escape import escaped_line
+from tracker.render.escape import NEAREST, escaped_line
 
 _BAR = re.compile("[█▏▎▍▌▋▊▉ ]+|")
 _TIME = re.compile(r"[-\d]{10}( \d\d:\d\d)?|-|")
@@ -28,18 +28,20 @@ _LONG_WORD = 18  # words of titles and texts up to this, "krippendorff_alpha", a
 _MOST_COMPARED = 200  # names that are shortened so that they stay different
 
 
-def shortened_cell_text(text: str, width: int, tail: int | None = None) -> str:
+def shortened_cell_text(text: str, width: int, tail: int | None = None, cut: str = "…") -> str:
     """Return a text that is too long with an ellipsis for its middle: "annotator…example.org".
 
     Args:
         text: the text.
         width: how much room there is.
         tail: how much of that is for its end; half, if not given.
+        cut: the ellipsis.
     """
     if cell_len(text) <= width:
         return text
-    tail = (width - 1) // 2 if tail is None else tail
-    return f"{_first(text, width - 1 - tail)}…{_first(text[::-1], tail)[::-1]}"
+    room = max(width - len(cut), 0)
+    tail = room // 2 if tail is None else min(tail, room)
+    return f"{_first(text, room - tail)}{cut}{_first(text[::-1], tail)[::-1]}"
 
 
 def _first(text: str, width: int) -> str:
@@ -52,7 +54,7 @@ def _first(text: str, width: int) -> str:
     return text
 
 
-def _telling_tail(texts: Iterable[str], width: int) -> int | None:
+def _telling_tail(texts: Iterable[str], width: int, cut: str) -> int | None:
     """Return how much of their ends texts have to keep, if they are shortened, to stay different.
 
     Names that end alike, "…-0001@example.org", differ before that. None if half will do.
@@ -60,14 +62,19 @@ def _telling_tail(texts: Iterable[str], width: int) -> int | None:
     long = set(islice((text for text in texts if cell_len(text) > width), _MOST_COMPARED))
     if len(long) < 2:
         return None
-    tails = sorted(range(1, width - 1), key=lambda tail: abs(2 * tail - width + 1))
-    kept = {tail: len({shortened_cell_text(text, width, tail) for text in long}) for tail in tails}
+    room = width - len(cut)
+    tails = sorted(range(1, room), key=lambda tail: abs(2 * tail - room))
+    kept = {
+        tail: len({shortened_cell_text(text, width, tail, cut) for text in long}) for tail in tails
+    }
     return max(kept, key=kept.__getitem__, default=None)
 
 
-def _words_shortened(text: str, width: int, tail: int | None, word: re.Pattern[str]) -> str:
+def _words_shortened(
+    text: str, width: int, tail: int | None, word: re.Pattern[str], cut: str
+) -> str:
     """Return a text whose words each fit into a width."""
-    return word.sub(lambda found: shortened_cell_text(found[0], width, tail), text)
+    return word.sub(lambda found: shortened_cell_text(found[0], width, tail, cut), text)
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,16 @@ class Column:
     cells: Sequence[Text]
     is_name: bool = False
     is_number: bool = False
+    cut: str = "…"
+
+    def encoded(self, encoding: str) -> Column:
+        """Return the column in the characters that an output takes, which may be wider."""
+
+        def shown(text: str) -> str:
+            return text.encode(encoding, NEAREST).decode(encoding)
+
+        cells = [Text(shown(cell.plain), style=cell.style) for cell in self.cells]
+        return replace(self, title=shown(self.title), cells=cells, cut=shown(self.cut))
 
     @cached_property
     def body(self) -> int:
@@ -117,9 +134,10 @@ class Column:
             yield from self.cells
             return
         word = _WHOLE if self.is_name else _WORD
-        tail = _telling_tail((w for cell in self.cells for w in word.findall(cell.plain)), width)
+        words = (found for cell in self.cells for found in word.findall(cell.plain))
+        tail = _telling_tail(words, width, self.cut)
         for cell in self.cells:
-            yield Text(_words_shortened(cell.plain, width, tail, word), style=cell.style)
+            yield Text(_words_shortened(cell.plain, width, tail, word, self.cut), style=cell.style)
 
 
 @dataclass(frozen=True)
@@ -140,8 +158,12 @@ class Table:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[_Table]:
         """Yield the parts below each other."""
         room = options.max_width - _EDGES
-        for columns in self._parts(room):
-            yield _drawn(columns, room)
+        whole = self
+        if options.ascii_only:
+            columns = [c if c.is_bar else c.encoded(options.encoding) for c in self.columns]
+            whole = replace(self, columns=columns)
+        for part in whole._parts(room):
+            yield _drawn(part, room)
 
     def _parts(self, room: int) -> Iterator[Sequence[Column]]:
         plain = [column for column in self.columns if not column.is_bar]
@@ -205,9 +227,10 @@ def _drawn(columns: Sequence[Column], room: int) -> _Table:
 def _titles(columns: Sequence[Column], widths: Sequence[int]) -> Iterator[Text]:
     """Yield the titles, so that those whose words are shortened stay different."""
     titles = [column.title for column in columns]
+    cut = columns[0].cut
     for title, width in zip(titles, widths, strict=True):
-        tail = _telling_tail((word for text in titles for word in text.split()), width)
-        yield Text(_words_shortened(title, width, tail, _WORD))
+        tail = _telling_tail((word for text in titles for word in text.split()), width, cut)
+        yield Text(_words_shortened(title, width, tail, _WORD, cut))
 
 
 def _fitted(columns: Sequence[Column], room: int) -> list[int]:
