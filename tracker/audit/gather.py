@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any, NamedTuple, Unpack
 
 from sqlalchemy import Connection
 
@@ -15,7 +15,7 @@ from tracker.audit.kind import Finding, Kind
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.drift import drift_falls_since
 from tracker.audit.thresholds import Floors, Threshold, audit_thresholds_from_file
-from tracker.core.audit_tallies import JointAnswers
+from tracker.core.audit_tallies import JointAnswers, SharedItems
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
 from tracker.projects.categories import category_names
@@ -31,7 +31,6 @@ from tracker.queries import (
 )
 
 _BLOCKS = 20  # of each annotator's answers in time: a fall is dated to a twentieth of them
-_MET = frozenset({"gold", "repeats", "sequences", "blocks"})  # what patterns are in
 _PAIRS = 200  # that a second opinion is asked for
 
 
@@ -140,35 +139,22 @@ def gather_evidence(
     What is not ``there``, no time or no truth, is None in it.
     """
     asked = set(needs or (need for kind in query.kinds for need in kind.needs))
+    if needs is None:
+        asked |= {"gold", "repeats"}  # figures of annotators, whatever is tested
+    spans = selection.project.answers == "spans"
+    tallies = None if spans else queries.count_annotator_tallies(connection, selection)
     evidence = Evidence(
-        AnnotatorTallies(),
+        tallies or AnnotatorTallies(),
         several=selection.project.answers == "several",
         alpha=query.alpha,
         floors=query.floors,
     )
-    if "times" in asked and there.seconds:
-        evidence = replace(evidence, times=queries.select_answer_durations(connection, selection))
-    if "skips" in asked and there.empty:
-        evidence = replace(evidence, skips=queries.skip_tallies(connection, selection))
-    if selection.project.answers == "spans":
-        return evidence
-    if "points" in asked:
-        evidence = replace(evidence, points=_points(connection, selection.project))
-    if needs is None:
-        asked |= {"gold", "repeats"}  # figures of annotators, whatever is tested
-    present = {
-        "gold": bool(selection.references),
-        "repeats": there.repeats,
-        "sequences": there.times,
-        "blocks": there.times,
+    counted: dict[str, Any] = {
+        need: one.make(connection, selection, evidence) or None
+        for need, one in _COUNTS.items()
+        if need in asked and (one.of_spans or not spans) and one.there(selection, there)
     }
-    wanted = {need for need in asked & _MET if present[need]}
-    evidence = _met(connection, selection, evidence, wanted)
-    if "pairs" in asked:
-        most = max(map(answers_in_pattern, evidence.columns.patterns), default=0)
-        pairs = queries.count_shared_items(connection, selection, most)
-        evidence = replace(evidence, pairs=pairs if pairs.pairs else None)
-    return evidence
+    return replace(evidence, **counted)
 
 
 def gather_second_opinion(
@@ -194,23 +180,6 @@ def gather_second_opinion(
     )
 
 
-def _met(
-    connection: Connection, selection: Selection, evidence: Evidence, wanted: Collection[str]
-) -> Evidence:
-    """Return the fields that hold patterns, counted."""
-    of = (connection, selection)
-    evidence = replace(evidence, tallies=queries.count_annotator_tallies(*of))
-    if "gold" in wanted:
-        evidence = replace(evidence, gold=queries.gold_tallies(*of) or None)
-    if "repeats" in wanted:
-        evidence = replace(evidence, repeats=queries.repeat_tallies(*of) or None)
-    if "sequences" in wanted:
-        evidence = replace(evidence, sequences=queries.count_transitions(*of) or None)
-    if "blocks" in wanted:
-        evidence = replace(evidence, blocks=queries.count_timeline_blocks(*of, _BLOCKS) or None)
-    return evidence
-
-
 def _points(connection: Connection, project: ProjectInfo) -> dict[int, float] | None:
     """Each category's place in the declared order, or its number; None on a nominal scale."""
     if project.scale == "nominal" or project.answers != "one":
@@ -219,3 +188,60 @@ def _points(connection: Connection, project: ProjectInfo) -> dict[int, float] | 
     if project.scale == "ordinal":
         return {category: float(place) for place, category in enumerate(sorted(names), start=1)}
     return {category: float(name) for category, name in names.items()}
+
+
+def _shared_items(
+    connection: Connection, selection: Selection, evidence: Evidence
+) -> SharedItems | None:
+    most = max(map(answers_in_pattern, evidence.columns.patterns), default=0)
+    pairs = queries.count_shared_items(connection, selection, most)
+    return pairs if pairs.pairs else None
+
+
+class _Count(NamedTuple):
+    """How a field of the evidence is counted.
+
+    Attributes:
+        make: what counts it, given the tallies.
+        there: whether the labels hold what it is about.
+        of_spans: whether a project of spans has it, too.
+    """
+
+    make: Callable[[Connection, Selection, Evidence], Any]
+    there: Callable[[Selection, Present], bool] = lambda _selection, _there: True
+    of_spans: bool = False
+
+
+_COUNTS = {
+    "times": _Count(
+        lambda connection, selection, _: queries.select_answer_durations(connection, selection),
+        lambda _, there: there.seconds,
+        of_spans=True,
+    ),
+    "skips": _Count(
+        lambda connection, selection, _: queries.skip_tallies(connection, selection),
+        lambda _, there: there.empty,
+        of_spans=True,
+    ),
+    "points": _Count(lambda connection, selection, _: _points(connection, selection.project)),
+    "gold": _Count(
+        lambda connection, selection, _: queries.gold_tallies(connection, selection),
+        lambda selection, _: bool(selection.references),
+    ),
+    "repeats": _Count(
+        lambda connection, selection, _: queries.repeat_tallies(connection, selection),
+        lambda _, there: there.repeats,
+    ),
+    "sequences": _Count(
+        lambda connection, selection, _: queries.count_transitions(connection, selection),
+        lambda _, there: there.times,
+    ),
+    "blocks": _Count(
+        lambda connection, selection, _: queries.count_timeline_blocks(
+            connection, selection, _BLOCKS
+        ),
+        lambda _, there: there.times,
+    ),
+    "pairs": _Count(_shared_items),
+}
+"""The fields of the evidence that not every audit needs, each with how it is counted."""
