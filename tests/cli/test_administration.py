@@ -39,6 +39,16 @@ def test_settings_are_told_in_plain_words(run: Run, folder: Path) -> None:
     )
 
 
+def test_an_ordinal_scale_says_the_order_that_it_takes(run: Run, answers: Path) -> None:
+    run("import", answers, "-p", "p")
+    told = run("project", "set", "p", "--scale", "ordinal").err.splitlines()[0]
+    assert told == (
+        "on an ordinal scale the order counts; if it is not x < y: tracker category order p A,B,C"
+    )
+    chosen = run("project", "set", "p", "--scale", "ordinal", "--categories", "y,x")
+    assert "order counts" not in chosen.err
+
+
 def test_a_merge_says_how_labels_count(run: Run, furnished: Path) -> None:
     words = ("category", "merge", "0", "1", "-p", "sandwich")
     assert run(*words, "--dry-run").out == "sandwich: 950 labels of '0' would count as '1'\n"

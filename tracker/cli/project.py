@@ -17,7 +17,7 @@ from tracker.cli.project_argument import (
     Settings,
     with_project_argument,
 )
-from tracker.cli.terminal import hint, say
+from tracker.cli.terminal import hint, say, warn
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -169,6 +169,11 @@ def set_project_command(
         f"scale; categories: {', '.join(categories) or 'none yet'}; "
         f"others are {'refused' if made.closed else 'accepted'}"
     )
+    if made.scale == "ordinal" and settings.scale and settings.names is None and categories:
+        warn(
+            f"on an ordinal scale the order counts; if it is not {' < '.join(categories)}: "
+            f"tracker category order {quote(made.name)} A,B,C"
+        )
     if not dry_run:
         hint(f"next: tracker status {quote(made.name)}")
 

@@ -16,6 +16,7 @@ from tracker.render.escape import escaped_text
 from tracker.render.formats import FORMATS, Result
 from tracker.render.messages.findings import finding_sentence
 from tracker.render.tables import table
+from tracker.render.words import measure_title_words
 
 _SECONDS = "median_seconds"
 _WHAT_IT_MEANS: Final = (
@@ -84,9 +85,8 @@ def _figures(told: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield _NAMES[_SECONDS], f"{told[_SECONDS]:.3g}", ""
     moved = told.get("influence")
     if moved and moved["change"] is not None:
-        measure = moved["measure"].replace("_", " ")
         yield (
-            f"{measure} without them",
+            f"{measure_title_words(moved['measure'])} without them",
             figure_cell(moved["without"]),
             f"change {moved['change']:+.3f}",
         )
