@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import URL, Engine, create_engine, event
 
 from tests import postgres
-from tests.filled import Fill, Filled, Restore, keep
+from tests.filled import Fill, FillOnce, Restore, keep
 from tests.helpers import write_file
 from tests.profiles import SQL_ROOMS, THOROUGH
 from tracker.ledger import Ledger
@@ -220,14 +220,14 @@ def ledger(request: pytest.FixtureRequest, backend: str) -> Ledger:
 
 
 @pytest.fixture(scope="session")
-def filled() -> Filled:
-    """``filled(ledger, fill)``: an empty ledger with what ``fill(ledger)`` adds.
+def fill_once() -> FillOnce:
+    """``fill_once(ledger, fill)``: an empty ledger with what ``fill(ledger)`` adds.
 
     It is called once a session and backend; the next ledgers get a copy of what it added.
     """
     kept: dict[tuple[str, Fill], Restore] = {}
 
-    def fill_once(ledger: Ledger, fill: Fill) -> Ledger:
+    def filled(ledger: Ledger, fill: Fill) -> Ledger:
         key = (ledger.database.engine.dialect.name, fill)
         if key in kept:
             kept[key](ledger)
@@ -236,7 +236,7 @@ def filled() -> Filled:
             kept[key] = keep(ledger)
         return ledger
 
-    return fill_once
+    return filled
 
 
 @pytest.fixture

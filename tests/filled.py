@@ -11,10 +11,10 @@ from sqlalchemy import text
 from tracker.ledger import Ledger
 from tracker.storage.schema import Base
 
-__all__ = ["Fill", "Filled", "Restore", "keep"]
+__all__ = ["Fill", "FillOnce", "Restore", "keep"]
 
 Fill: TypeAlias = Callable[[Ledger], object]
-Filled: TypeAlias = Callable[[Ledger, Fill], Ledger]
+FillOnce: TypeAlias = Callable[[Ledger, Fill], Ledger]
 Restore: TypeAlias = Callable[[Ledger], None]
 
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.filled import Filled
+from tests.filled import FillOnce
 from tests.queries.test_selections import load
 from tracker.ledger import Ledger
 
 
 @pytest.fixture
-def chosen(folder: Path, sqlite_ledger: Ledger, filled: Filled) -> None:
+def chosen(folder: Path, sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
     """A project whose items have a language; one annotator has a recorded finding or none."""
-    made = filled(sqlite_ledger, load).database.url.database
+    made = fill_once(sqlite_ledger, load).database.url.database
     shutil.copy(str(made), folder / "tracker.db")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.compare.stories import day, figure, note, on, tell
-from tests.filled import Filled
+from tests.filled import FillOnce
 from tests.storage.as_of.plain import Clock
 from tracker.agreement import Metric, Query
 from tracker.compare import State, find_compared_state
@@ -34,15 +34,15 @@ def story(ledger: Ledger) -> None:
 
 
 @pytest.fixture
-def told(sqlite_ledger: Ledger, filled: Filled) -> Ledger:
+def told(sqlite_ledger: Ledger, fill_once: FillOnce) -> Ledger:
     """It, where no database makes a difference."""
-    return filled(sqlite_ledger, story)
+    return fill_once(sqlite_ledger, story)
 
 
 @pytest.fixture
-def told_on_both(ledger: Ledger, filled: Filled) -> Ledger:
+def told_on_both(ledger: Ledger, fill_once: FillOnce) -> Ledger:
     """It on each database in turn."""
-    return filled(ledger, story)
+    return fill_once(ledger, story)
 
 
 def state(ledger: Ledger, text: str, query: Query | None = None) -> State:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tests.filled import Filled
+from tests.filled import FillOnce
 from tracker.ledger import Ledger
 
 
 @pytest.fixture
-def people(ledger: Ledger, filled: Filled) -> Ledger:
+def people(ledger: Ledger, fill_once: FillOnce) -> Ledger:
     """The annotators ada, bo and cy, numbered 1 to 3, and the categories x and y, 1 and 2."""
-    return filled(ledger, load_people)
+    return fill_once(ledger, load_people)
 
 
 def load_people(ledger: Ledger) -> None:

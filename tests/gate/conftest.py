@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 import pytest
 
-from tests.filled import Filled
+from tests.filled import FillOnce
 from tracker.gate import GateResult
 from tracker.ledger import Ledger
 
@@ -29,9 +29,9 @@ def gate(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gat
 
 
 @pytest.fixture
-def pair(ledger: Ledger, filled: Filled) -> Ledger:
+def pair(ledger: Ledger, fill_once: FillOnce) -> Ledger:
     """The project p: ten items that ada and bo answered, eight alike; two that ada did alone."""
-    return filled(ledger, load_pair)
+    return fill_once(ledger, load_pair)
 
 
 def load_pair(ledger: Ledger) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.filled import Filled
+from tests.filled import FillOnce
 from tests.helpers import count_rows, count_statements
 from tracker.agreement import Query, agreement_by_attribute
 from tracker.core.errors import InvalidOption, NotFound
@@ -40,9 +40,9 @@ def frame(items: int = 12) -> pd.DataFrame:
 
 
 @pytest.fixture
-def chosen(ledger: Ledger, filled: Filled) -> Ledger:
+def chosen(ledger: Ledger, fill_once: FillOnce) -> Ledger:
     """The twelve items, their language kept."""
-    return filled(ledger, load)
+    return fill_once(ledger, load)
 
 
 def load(ledger: Ledger) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from sqlalchemy import inspect, text
 
-from tests.filled import Filled
+from tests.filled import FillOnce
 from tests.flags.found import Seen, listed, record, shown
 from tests.helpers import SEVERAL, SPANS, write_file
 from tests.house import CHECKOUT
@@ -67,9 +67,9 @@ def some(found: Iterable[dict[str, Any]], *names: str) -> Counter[tuple[Any, ...
 
 
 @pytest.fixture
-def told(ledger: Ledger, filled: Filled) -> Ledger:
+def told(ledger: Ledger, fill_once: FillOnce) -> Ledger:
     """Answers of every kind; merged, erased and undone ones."""
-    return filled(ledger, tell)
+    return fill_once(ledger, tell)
 
 
 def tell(ledger: Ledger) -> None:
