@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over the thousands of tests: an eighth of the time."""
+    """Let the garbage collector pass over the thousands of tests that were collected."""
     gc.collect()
     gc.freeze()
 
