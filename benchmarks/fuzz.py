@@ -21,7 +21,7 @@ from tracker.audit.thresholds import read_audit_thresholds
 from tracker.core.errors import TrackerError
 from tracker.gate.config import parse_gate_config
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 
 __all__ = ["FORMATS", "trial"]
 
@@ -96,7 +96,7 @@ def _imported(*, wide: bool = False, answers: str = "one") -> Reader:
         ledger = Ledger(f"sqlite:///{database}")
         if not database.exists():
             ledger.database.upgrade()
-        skip, options = len(data) % 2 == 0, ProjectOptions(answers=answers)
+        skip, options = len(data) % 2 == 0, QuestionOptions(answers=answers)
         ledger.import_file(file, "p", options=options, wide=wide, skip_invalid=skip, dry_run=True)
 
     return read

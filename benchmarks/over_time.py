@@ -152,13 +152,13 @@ def many(folder: Path) -> Iterator[Result]:
     def seen() -> None:
         with (
             (folder / "seen.txt").open("w") as file,
-            ledger.reading(PROJECT) as (
+            ledger.asking(PROJECT) as (
                 connection,
-                project,
+                question,
             ),
         ):
             console = Console(file=file, width=120)
-            for part in history_view(snapshots_overview(connection, project, last=SHOWN)):
+            for part in history_view(snapshots_overview(connection, question, last=SHOWN)):
                 console.print(part)
 
     took = statistics.median(timed(seen) for _ in range(3))

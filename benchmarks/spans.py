@@ -26,8 +26,8 @@ GROWTH_MB = 5
 
 IMPORT = """
 import sys, tracker
-from tracker.projects.project import ProjectOptions
-options = ProjectOptions(answers="spans", offsets="tokens")
+from tracker.projects.question import QuestionOptions
+options = QuestionOptions(answers="spans", offsets="tokens")
 tracker.open(sys.argv[1]).import_file(sys.argv[2], project="spans", options=options)
 """
 PREPARE = """
@@ -38,15 +38,15 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.queries.selection import stream
 from tracker.queries.spans import span_statement
-with tracker.open(sys.argv[1]).reading("spans") as (connection, project):
-    selection = queries.select_answers(connection, project)
+with tracker.open(sys.argv[1]).asking("spans") as (connection, question):
+    selection = queries.select_answers(connection, question)
 """
 FIGURES = f"""{PREPARE}
     figures = assess_spans(
         connection,
         selection,
-        annotators=annotator_names(connection, project),
-        categories=category_names(connection, project),
+        annotators=annotator_names(connection, question.project),
+        categories=category_names(connection, question),
     )
     print(*(f"{{figure.measure}} {{figure.value:.4f}}" for figure in figures.measures), sep=", ")
 """

@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, event, func, select
+from sqlalchemy import Connection, Engine, event, func, select
 
 from tracker.imports.loader import ImportResult
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions
+from tracker.projects.project import find_project
+from tracker.projects.question import QuestionInfo, QuestionOptions, find_question
 from tracker.storage.schema import Base
 
 __all__ = [
@@ -26,15 +27,16 @@ __all__ = [
     "count_statements",
     "csv_text",
     "fates",
+    "question_of",
     "standing",
     "stored",
     "undo",
     "write_file",
 ]
 
-ONE = ProjectOptions(answers="one")
-SEVERAL = ProjectOptions(answers="several")
-SPANS = ProjectOptions(answers="spans")
+ONE = QuestionOptions(answers="one")
+SEVERAL = QuestionOptions(answers="several")
+SPANS = QuestionOptions(answers="spans")
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
@@ -73,6 +75,11 @@ def standing(ledger: Ledger, project: str = "p", *columns: str) -> list[tuple[An
     frame = ledger.export_frame(project)[chosen]
     rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
     return sorted(rows, key=lambda row: tuple((cell is not None, str(cell)) for cell in row))
+
+
+def question_of(connection: Connection, project: str = "p") -> QuestionInfo:
+    """Return the question of a project."""
+    return find_question(connection, find_project(connection, project))
 
 
 def undo(ledger: Ledger, number: int | None) -> None:

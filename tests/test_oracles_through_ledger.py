@@ -34,7 +34,7 @@ from tests.simulate.test_simulate import PUBLISHED
 from tracker.agreement import Query, agreement_by_item, agreement_by_pair, study
 from tracker.agreement.sensitivity import agreement_influences
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 from tracker.simulate import Experiment, simulate_experiment
 
 __all__ = ["folder", "run"]  # fixtures of the command's tests
@@ -195,16 +195,16 @@ def check_influence(case: str, value: float | None, rows: Iterable[Mapping[str, 
 
 @pytest.mark.parametrize("case", CASES)
 def test_case_in_a_ledger(ledger: Ledger, case: str, tmp_path: Path) -> None:
-    options = ProjectOptions(
+    options = QuestionOptions(
         answers="several" if case in SETS else "one", categories=tuple(declared(case)) or None
     )
     ledger.import_file(file_of(case, tmp_path), case, options=options)
     check_case(case, lambda reading: ledger.agreement(case, **reading).to_dict())  # type: ignore[arg-type]
-    with ledger.reading(case) as (connection, project):
+    with ledger.asking(case) as (connection, question):
         if PAIRS in EXPECTED[case]:
-            check_pairs(case, [pair.to_dict() for pair in agreement_by_pair(connection, project)])
+            check_pairs(case, [pair.to_dict() for pair in agreement_by_pair(connection, question)])
         if WITHOUT in EXPECTED[case]:
-            _, value, rows = agreement_influences(study(connection, project, Query()), "annotator")
+            _, value, rows = agreement_influences(study(connection, question, Query()), "annotator")
             check_influence(case, value, [row.to_dict("annotator") for row in rows])
 
 
@@ -277,9 +277,11 @@ def test_the_mechanical_turk_against_the_truth(turk: Ledger) -> None:
 
 
 def test_the_mechanical_turk_by_pair_and_item(turk: Ledger) -> None:
-    with turk.reading("turk") as (connection, project):
-        pairs = {pair.annotators: pair.to_dict() for pair in agreement_by_pair(connection, project)}
-        items = {row["item"]: row for row in agreement_by_item(connection, project)}
+    with turk.asking("turk") as (connection, question):
+        pairs = {
+            pair.annotators: pair.to_dict() for pair in agreement_by_pair(connection, question)
+        }
+        items = {row["item"]: row for row in agreement_by_item(connection, question)}
     both = pairs["P", "Q"]
     assert (both["items"], both["observed"], both["expected"]) == (4, 0.25, 0.25)
     assert both["cohen_kappa"] == 0.0

@@ -10,11 +10,12 @@ import pytest
 from tests.helpers import undo
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
-from tracker.projects.project import ProjectOptions, archive_project, create_project
+from tracker.projects.project import archive_project
+from tracker.projects.question import QuestionOptions, create_project
 
 Write = Callable[..., Path]
 
-WANTED = ProjectOptions(wanted=2)
+WANTED = QuestionOptions(wanted=2)
 
 
 def test_coverage_of_the_wanted_answers(ledger: Ledger, write: Write) -> None:

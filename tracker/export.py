@@ -8,8 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from tracker.core import clock
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, select_labels, where_chosen
+from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import NO_SPAN, Annotator, Category, Item, Label
 
 LABEL_COLUMNS = (
@@ -26,7 +27,7 @@ LABEL_COLUMNS = (
 
 
 def exported_labels(
-    connection: Connection, project: ProjectInfo, *, choice: AnswerFilter = EVERYTHING
+    connection: Connection, question: QuestionInfo, *, choice: AnswerFilter = EVERYTHING
 ) -> Generator[tuple[Any, ...], None, None]:
     """Every label that stands, as a row of `LABEL_COLUMNS`; what is not known is None.
 
@@ -43,17 +44,20 @@ def exported_labels(
             Label.pass_,
             Label.span_start,
             Label.span_end,
-            Label.labelled_at,
-            Label.timed,
+            Label.labeled_at,
+            Label.has_own_time,
             Label.spent_ms,
             Annotator.kind,
         )
         .join(Item, (Item.project_id == same) & (Item.id == Label.item_id))
         .join(Annotator, (Annotator.project_id == same) & (Annotator.id == Label.annotator_id))
-        .join(Category, (Category.project_id == same) & (Category.id == Label.category_id))
+        .join(
+            Category,
+            of_question(Category, question.key) & (Category.id == Label.category_id),
+        )
         .where(
-            Label.project_id == project.id,
-            *where_chosen(select_labels(connection, project, choice)),
+            of_question(Label, question.key),
+            *where_chosen(select_labels(connection, question, choice)),
         )
         .order_by(
             Label.item_id,

@@ -14,7 +14,7 @@ from tracker.core.shown import Shown
 from tracker.flags import count_flags
 from tracker.imports.undo import list_imports
 from tracker.projects.items import count_project_items
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 
 _PACE_DAYS = 28
 _DAY = 86_400_000_000  # microseconds
@@ -30,7 +30,7 @@ class Status(Shown):
     long as the pace was taken over: work that has stopped has no end.
     """
 
-    project: ProjectInfo
+    question: QuestionInfo
     annotators: int
     answers_per_item: Mapping[int, int]
     last_import: dict[str, Any] | None
@@ -39,6 +39,11 @@ class Status(Shown):
     newest: int | None
     oldest: int | None = None
     now: int | None = None
+
+    @property
+    def project(self) -> str:
+        """The project's name."""
+        return self.question.project.name
 
     @property
     def items(self) -> int:
@@ -58,7 +63,7 @@ class Status(Shown):
     @property
     def missing(self) -> int | None:
         """Answers still wanted; None where no number is wanted."""
-        wanted = self.project.wanted
+        wanted = self.question.target_answers
         if wanted is None:
             return None
         return sum(
@@ -68,7 +73,7 @@ class Status(Shown):
     @property
     def complete(self) -> int | None:
         """Items that have the wanted answers; None where no number is wanted."""
-        wanted = self.project.wanted
+        wanted = self.question.target_answers
         if wanted is None:
             return None
         return sum(items for number, items in self.answers_per_item.items() if number >= wanted)
@@ -86,12 +91,12 @@ class Status(Shown):
     def to_dict(self) -> dict[str, Any]:
         """The status as JSON."""
         return {
-            "project": self.project.name,
+            "project": self.project,
             "items": self.items,
             "items_unanswered": self.unanswered,
             "answers": self.answers,
             "annotators": self.annotators,
-            "wanted": self.project.wanted,
+            "wanted": self.question.target_answers,
             "items_complete": self.complete,
             "coverage": self.complete / self.items
             if self.complete is not None and self.items
@@ -104,16 +109,16 @@ class Status(Shown):
             "estimated_completion": None if self.done_at is None else clock.iso(self.done_at),
             "last_import": self.last_import,
             "open_flags": self.flags,
-            "archived": self.project.archived_at is not None,
+            "archived": self.question.project.archived_at is not None,
         }
 
 
 def project_status(
-    connection: Connection, project: ProjectInfo, as_of: int | None = None
+    connection: Connection, question: QuestionInfo, as_of: int | None = None
 ) -> Status:
     """Count how far a project is; ``as_of`` is the moment that it was asked for, None for now."""
-    selection = queries.select_answers(connection, project)
-    imports = [i for i in list_imports(connection, project.id) if i.undone_at is None]
+    selection = queries.select_answers(connection, question)
+    imports = [i for i in list_imports(connection, question.project_id) if i.undone_at is None]
     pace = queries.count_recent_labels(connection, selection, _PACE_DAYS)
     per_day = newest = oldest = None
     if pace is not None:
@@ -122,13 +127,13 @@ def project_status(
         if newest - begin >= _DAY:
             per_day, oldest = number / ((newest - begin) / _DAY), begin
     answered = queries.count_answers_per_item(connection, selection)
-    unanswered = count_project_items(connection, project) - sum(answered.values())
+    unanswered = count_project_items(connection, question.project) - sum(answered.values())
     return Status(
-        project=project,
+        question=question,
         annotators=len(queries.select_answering_annotators(connection, selection)),
         answers_per_item=({0: unanswered} if unanswered > 0 else {}) | answered,
         last_import=imports[-1].to_dict() if imports else None,
-        flags=count_flags(connection, project),
+        flags=count_flags(connection, question.project),
         per_day=per_day,
         newest=newest,
         oldest=oldest,

@@ -15,7 +15,7 @@ from tracker.agreement.assessment import Assessment
 from tracker.ledger import Ledger
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 from tracker.queries import Selecting, make_answer_filter
 
 __all__ = [
@@ -74,7 +74,7 @@ def frame(given: dict[tuple[str, str], tuple[str, ...]]) -> pd.DataFrame:
 class Kind:
     """A kind of project with the readings that fit it."""
 
-    def __init__(self, options: ProjectOptions, *readings: Metric, **drawn: Any) -> None:
+    def __init__(self, options: QuestionOptions, *readings: Metric, **drawn: Any) -> None:
         self.options, self.readings, self.drawn = options, readings, drawn
 
     def store(self, ledger: Ledger, project: str = "p", seed: int = 1, **drawn: Any) -> Any:
@@ -95,19 +95,19 @@ class Kind:
 
 
 KINDS = {
-    "one": Kind(ProjectOptions(categories=("x", "y", "z")), Metric()),
-    "learnt": Kind(ProjectOptions(), Metric()),
+    "one": Kind(QuestionOptions(categories=("x", "y", "z")), Metric()),
+    "learnt": Kind(QuestionOptions(), Metric()),
     "several": Kind(
-        ProjectOptions(answers="several"),
+        QuestionOptions(answers="several"),
         *(Metric(distance=name) for name in (None, "jaccard", "masi")),
     ),
     "ordinal": Kind(
-        ProjectOptions(scale="ordinal", categories=("low", "middle", "high", "top")),
+        QuestionOptions(scale="ordinal", categories=("low", "middle", "high", "top")),
         *(Metric(weights=name) for name in (None, "linear", "quadratic", "ordinal")),
         categories=("low", "middle", "high", "top"),
     ),
     "ratio": Kind(
-        ProjectOptions(scale="ratio"),
+        QuestionOptions(scale="ratio"),
         *(Metric(weights=name) for name in (None, "linear", "quadratic")),
         Metric(scale="interval"),
         Metric(scale="ordinal", weights="quadratic"),
@@ -133,8 +133,8 @@ def assessed(
     """The assessment under a reading, with more options of a question or an uncertainty."""
     uncertainty = Uncertainty(**more.pop("uncertainty", {}))
     query = replace(asked(*measures, metric=metric, **more), uncertainty=uncertainty)
-    with ledger.reading(project) as (connection, found):
-        return assess(connection, found, query)
+    with ledger.asking(project) as (connection, question):
+        return assess(connection, question, query)
 
 
 def asked(*measures: str, metric: Metric | None = None, **more: Any) -> Query:

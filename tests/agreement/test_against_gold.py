@@ -34,9 +34,9 @@ def store(ledger: Ledger, kind: Kind, **drawn: Any) -> dict[str, Pairs]:
     return met
 
 
-def truth(ledger: Ledger, **question: Any) -> AgainstTruth:
-    with ledger.reading("p") as (connection, project):
-        return agreement_against_gold(connection, project, asked(**question))
+def truth(ledger: Ledger, **asking: Any) -> AgainstTruth:
+    with ledger.asking("p") as (connection, question):
+        return agreement_against_gold(connection, question, asked(**asking))
 
 
 def check(found: AgainstTruth, own: GoldAgreement, pairs: Pairs) -> None:
@@ -154,10 +154,10 @@ def test_without_a_reference(sqlite_ledger: Ledger) -> None:
     )
     sqlite_ledger.import_frame(spans, "s", options=SPANS)
     with (
-        sqlite_ledger.reading("s") as (connection, project),
+        sqlite_ledger.asking("s") as (connection, question),
         pytest.raises(InvalidOption) as raised,
     ):
-        agreement_against_gold(connection, project)
+        agreement_against_gold(connection, question)
     assert "--annotator REFERENCE --annotator NAME --by pair" in str(raised.value)
 
 
@@ -169,7 +169,7 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
         with ledger.writing(f"p{items}") as (connection, project):
             set_annotator_kind(connection, project, "ref", "reference")
         engine, name = ledger.database.engine, f"p{items}"
-        with count_statements(engine) as statements, ledger.reading(name) as (connection, project):
-            agreement_against_gold(connection, project)
+        with count_statements(engine) as statements, ledger.asking(name) as (connection, question):
+            agreement_against_gold(connection, question)
         numbers.append(statements.number)
     assert numbers[0] == numbers[1] < 20

@@ -18,17 +18,17 @@ from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.measures import MEASURES
 from tracker.projects.annotators import set_annotator_kind
-from tracker.projects.project import ProjectOptions, create_project
+from tracker.projects.question import QuestionOptions, create_project
 
 Write = Callable[..., Path]
 LETTERED = re.compile(r"[a-z]{2,}")
 
 
-def explained(ledger: Ledger, measure: str, project: str = "p", **question: Any) -> Explanation:
-    with ledger.reading(project) as (connection, found):
-        if found.answers == "spans":
-            return explain_spans(connection, found, asked(**question), measure)
-        return explain(study(connection, found, asked(**question)), measure)
+def explained(ledger: Ledger, measure: str, project: str = "p", **asking: Any) -> Explanation:
+    with ledger.asking(project) as (connection, question):
+        if question.answers == "spans":
+            return explain_spans(connection, question, asked(**asking), measure)
+        return explain(study(connection, question, asked(**asking)), measure)
 
 
 def check(found: Explanation) -> None:
@@ -165,7 +165,7 @@ def test_the_parts(ledger: Ledger, write: Write) -> None:
 
 def test_sets_are_named_by_their_categories(ledger: Ledger, write: Write) -> None:
     text = "item,annotator,category\n1,A,x\n1,A,y\n1,B,\n2,A,x\n2,B,x"
-    ledger.import_file(write(text), "p", options=ProjectOptions(answers="several"))
+    ledger.import_file(write(text), "p", options=QuestionOptions(answers="several"))
     shares = explained(ledger, "fleiss_kappa").shares
     assert shares == {"(none)": 0.25, "x": 0.5, "x|y": 0.25}
 

@@ -12,9 +12,9 @@ from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 
 
-def grouped(ledger: Ledger, *measures: str, **question: Any) -> GroupedAgreement:
-    with ledger.reading("p") as (connection, project):
-        return agreement_by_attribute(connection, project, "doc", asked(*measures, **question))
+def grouped(ledger: Ledger, *measures: str, **asking: Any) -> GroupedAgreement:
+    with ledger.asking("p") as (connection, question):
+        return agreement_by_attribute(connection, question, "doc", asked(*measures, **asking))
 
 
 @each_kind_stored
@@ -73,7 +73,7 @@ def test_weights_by_name(sqlite_ledger: Ledger) -> None:
         assert [one.measure for one in group.measures] == ["gwet_ac2"]
     KINDS["learnt"].store(sqlite_ledger, "q")
     with (
-        sqlite_ledger.reading("q") as (connection, project),
+        sqlite_ledger.asking("q") as (connection, question),
         pytest.raises(InvalidOption, match="have no order"),
     ):
-        agreement_by_attribute(connection, project, "doc", asked(metric=Metric(weights="ordinal")))
+        agreement_by_attribute(connection, question, "doc", asked(metric=Metric(weights="ordinal")))

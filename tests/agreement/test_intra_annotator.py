@@ -44,9 +44,9 @@ def store(ledger: Ledger, kind: Kind, given: Passes, project: str = "p") -> None
         ledger.import_frame(rows.assign(**{"pass": number}), project, options=kind.options)
 
 
-def themselves(ledger: Ledger, project: str = "p", *measures: str, **question: Any) -> Themselves:
-    with ledger.reading(project) as (connection, found):
-        return self_agreement(connection, found, asked(*measures, **question))
+def themselves(ledger: Ledger, project: str = "p", *measures: str, **asking: Any) -> Themselves:
+    with ledger.asking(project) as (connection, question):
+        return self_agreement(connection, question, asked(*measures, **asking))
 
 
 def apart(given: Passes, *people: str) -> dict[tuple[str, str], tuple[str, ...]]:

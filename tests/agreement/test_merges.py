@@ -25,7 +25,7 @@ from tracker.agreement.sensitivity import (
 )
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 
 PEOPLE = ("ann", "bob", "cat", "dot")
 Answers = dict[tuple[str, str], tuple[str, ...]]
@@ -65,7 +65,7 @@ def test_merging_is_renaming(
     parts = [[name.strip() for name in merge.split("+")] for merge in merges]
     into = {name: first for first, *others in parts for name in others}
     told = {first: "+".join([first, *others]) for first, *others in parts}
-    options = ProjectOptions(made.options.answers, made.options.scale, categories=declared)
+    options = QuestionOptions(made.options.answers, made.options.scale, categories=declared)
     Kind(options).load(ledger, renamed(given, into), "q")
     for metric in made.readings_on(ledger):
         measures = [*measures_of(made, metric)]
@@ -236,7 +236,7 @@ def test_nothing_to_merge(ledger: Ledger) -> None:
 
 def test_what_has_no_best_merge(sqlite_ledger: Ledger) -> None:
     names = tuple(f"c{n:02}" for n in range(61))
-    options = ProjectOptions(categories=names)
+    options = QuestionOptions(categories=names)
     given = answers(categories=names[:3])
     sqlite_ledger.import_frame(frame(given), "p", options=options)
     with (

@@ -11,7 +11,7 @@ from tests.agreement.crowd import KINDS, answers, asked, assessed, frame, values
 from tracker.agreement import Metric
 from tracker.core.errors import InvalidOption, Refused
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions, create_project
+from tracker.projects.question import QuestionOptions, create_project
 
 RANKED = ("low", "middle", "high", "top")
 
@@ -22,10 +22,10 @@ def store(ledger: Ledger, categories: tuple[str, ...], **options: Any) -> None:
     rows = frame(answers(categories=categories, several=several))
     ordinal = options.get("scale") == "ordinal"
     made = options | {"scale": "nominal"} if ordinal else options
-    ledger.import_frame(rows, "p", options=ProjectOptions(**made))
+    ledger.import_frame(rows, "p", options=QuestionOptions(**made))
     if ordinal:
         with ledger.database.engine.begin() as connection:
-            connection.execute(text("UPDATE projects SET scale = 'ordinal'"))
+            connection.execute(text("UPDATE questions SET scale = 'ordinal'"))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_numbers_have_an_order(sqlite_ledger: Ledger) -> None:
 def test_a_ratio_scale_has_no_negative_value(sqlite_ledger: Ledger) -> None:
     with pytest.raises(Refused, match="negative"):
         store(sqlite_ledger, ("-1", "0", "2"), scale="ratio")
-    options = ProjectOptions(scale="ratio", categories=("-1", "0"))
+    options = QuestionOptions(scale="ratio", categories=("-1", "0"))
     with sqlite_ledger.database.write() as connection, pytest.raises(InvalidOption, match="-1"):
         create_project(connection, "q", options)
     store(sqlite_ledger, ("-1", "0", "2"), scale="interval")
@@ -110,7 +110,7 @@ def test_a_ratio_scale_has_no_negative_value(sqlite_ledger: Ledger) -> None:
 
 def test_a_ratio_scale_of_zeros(sqlite_ledger: Ledger) -> None:
     given = {(f"i{n:02}", who): (("0",) if n else ("0.0",)) for n in range(4) for who in "AB"}
-    options = ProjectOptions(scale="ratio")
+    options = QuestionOptions(scale="ratio")
     sqlite_ledger.import_frame(frame(given), "p", options=options)
     for metric in (Metric(), Metric(weights="linear"), Metric(scale="interval")):
         found = assessed(sqlite_ledger, metric=metric)
@@ -147,7 +147,7 @@ def test_ranks_follow_the_declared_order(sqlite_ledger: Ledger) -> None:
     )
     for name, order in (("near", RANKED), ("far", ("low", "high", "top", "middle"))):
         sqlite_ledger.import_frame(
-            rows, name, options=ProjectOptions(scale="ordinal", categories=order)
+            rows, name, options=QuestionOptions(scale="ordinal", categories=order)
         )
     near, far = (
         assessed(sqlite_ledger, name, "percent_agreement", metric=Metric(weights="linear"))

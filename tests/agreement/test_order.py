@@ -8,7 +8,7 @@ from random import Random
 
 from tests.helpers import csv_text
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 
 
 def stored_in_order_of(
@@ -23,7 +23,7 @@ def stored_in_order_of(
         if random.random() < 0.7
     ]
     header, project = ("item", "annotator", "category"), f"p{seed}"
-    options = ProjectOptions(answers="one", categories=tuple("wxyz"))
+    options = QuestionOptions(answers="one", categories=tuple("wxyz"))
     # Everybody and everything gets a number first, in one order.
     first = csv_text([header, *((item, who, "w") for item, who, _ in given)])
     ledger.import_file(write(first), project, options=options)

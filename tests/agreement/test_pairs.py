@@ -29,9 +29,9 @@ from tracker.ledger import Ledger
 PEOPLE = ("ann", "bob", "cat", "dot")
 
 
-def pairs(ledger: Ledger, project: str = "p", **question: Any) -> dict[Any, PairAgreement]:
-    with ledger.reading(project) as (connection, found):
-        rows = agreement_by_pair(connection, found, asked(**question))
+def pairs(ledger: Ledger, project: str = "p", **asking: Any) -> dict[Any, PairAgreement]:
+    with ledger.asking(project) as (connection, question):
+        rows = agreement_by_pair(connection, question, asked(**asking))
     assert [row.annotators for row in rows] == sorted(row.annotators for row in rows)
     return {row.annotators: row for row in rows}
 
@@ -190,13 +190,13 @@ def test_pairs_of_spans(ledger: Ledger) -> None:
     ]
     table = pd.DataFrame(rows, columns=["item", "annotator", "category", "start", "end"])
     ledger.import_frame(table, "p", options=SPANS)
-    with ledger.reading("p") as (connection, project):
-        (pair,) = span_pair_agreement(connection, project, asked())
+    with ledger.asking("p") as (connection, question):
+        (pair,) = span_pair_agreement(connection, question, asked())
         assert pair.annotators == ("ann", "zoe")
         assert pair.measures[0].recall == 0.5
-        assert span_pair_agreement(connection, project, asked(annotators="ann")) == ()
+        assert span_pair_agreement(connection, question, asked(annotators="ann")) == ()
         with pytest.raises(InvalidOption, match="a project of spans has no kappa of pairs"):
-            agreement_by_pair(connection, project)
+            agreement_by_pair(connection, question)
 
 
 @pytest.mark.parametrize(
@@ -209,4 +209,4 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger, metric: Metric) -
         with count_statements(ledger.database.engine) as statements:
             pairs(ledger, f"p{items}", metric=metric)
         numbers.append(statements.number)
-    assert numbers[0] == numbers[1] < 20
+    assert numbers[0] == numbers[1] <= 20

@@ -25,12 +25,12 @@ HEADER = "doc,coder,tag,start,end,n_tokens,pass\n"
 
 
 def figures(ledger: Ledger, project: str = "p", confidence: float = 0.95) -> SpanFigures:
-    with ledger.reading(project) as (connection, found):
+    with ledger.asking(project) as (connection, question):
         return assess_spans(
             connection,
-            queries.select_answers(connection, found),
-            annotators=annotator_names(connection, found),
-            categories=category_names(connection, found),
+            queries.select_answers(connection, question),
+            annotators=annotator_names(connection, question.project),
+            categories=category_names(connection, question),
             confidence=confidence,
         )
 
@@ -76,8 +76,8 @@ def test_known_case(ledger: Ledger, write: Write, case: str) -> None:
     assert found.counts.items == found.counts.items_compared == len(known["documents"])
     assert found.counts.annotators == len(known["annotators"])
     assert found.counts.answers == len(known["documents"]) * len(known["annotators"])
-    with ledger.reading(case) as (connection, project):
-        selection = queries.select_answers(connection, project)
+    with ledger.asking(case) as (connection, question):
+        selection = queries.select_answers(connection, question)
         plain = span_counts(connection, selection)
     assert {**plain, "annotators": found.counts.annotators} == found.counts.to_dict()
 
@@ -102,8 +102,8 @@ def test_three_annotators(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write(rows("s07_three_annotators")), "p", options=SPANS)
     found = figures(ledger)
     categories = [rate.category for rate in found.rates]
-    with ledger.reading("p") as (connection, project):
-        names = category_names(connection, project)
+    with ledger.asking("p") as (connection, question):
+        names = category_names(connection, question)
     assert categories == list(names)
     rates = {names[rate.category]: rate for rate in found.rates}
     # LOC: A and B share two of two each; C has one other, so that nothing else is exact.
@@ -216,9 +216,12 @@ def test_one_statement_whatever_the_documents(ledger: Ledger, write: Write) -> N
     for name, number in (("small", 2), ("large", 300)):
         lines = [f"{n},{who},x,{n},{n + 2},999,1" for n in range(number) for who in "AB"]
         ledger.import_file(write(HEADER + "\n".join(lines)), name, options=SPANS)
-        with ledger.reading(name) as (connection, project):
-            selection = queries.select_answers(connection, project)
-            names = annotator_names(connection, project), category_names(connection, project)
+        with ledger.asking(name) as (connection, question):
+            selection = queries.select_answers(connection, question)
+            names = (
+                annotator_names(connection, question.project),
+                category_names(connection, question),
+            )
             with count_statements(ledger.database.engine) as statements:
                 found = assess_spans(
                     connection, selection, annotators=names[0], categories=names[1]

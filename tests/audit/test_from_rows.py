@@ -12,7 +12,7 @@ from tests.audit.records import Record, recorded
 from tests.audit.test_planted import PLANTED
 from tracker.audit.findings import Evidence, Flag, audit
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 
 START = 1_760_000_000
 DAY = 86_400
@@ -90,7 +90,7 @@ def test_the_database_finds_what_plain_counts_find(ledger: Ledger, crowd: str) -
     )
     names = tuple(map(str, range(record.categories)))
     scale = "ordinal" if record.ordinal else "nominal"
-    ledger.import_frame(rows_of(record), "p", options=ProjectOptions("one", scale, None, names))
+    ledger.import_frame(rows_of(record), "p", options=QuestionOptions("one", scale, None, names))
     found = ledger.audit("p")
     told = figures(
         list({id(flag): flag for one in found.annotators for flag in one.flags}.values()),

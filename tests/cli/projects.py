@@ -7,7 +7,7 @@ from random import Random
 import pandas as pd
 
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions, create_project
+from tracker.projects.question import QuestionOptions, create_project
 
 __all__ = ["LITTLE", "STRANGE", "furnish"]
 
@@ -48,21 +48,21 @@ def furnish(url: str) -> None:
             for who in ("ann", "bob", "cat")
         ]
         declared = categories if scale == "ordinal" else None
-        load(ledger, answers, name, options=ProjectOptions(scale=scale, categories=declared))
+        load(ledger, answers, name, options=QuestionOptions(scale=scale, categories=declared))
     sets = [
         (f"i{n:02}", who, label)
         for n in range(12)
         for who in ("ann", "bob")
         for label in ({given("xyz"[n % 3], ("x", "y", "")), given("x", ("y", "z"))} - {""} or {""})
     ]
-    load(ledger, sorted(sets), "sets", options=ProjectOptions(answers="several"))
+    load(ledger, sorted(sets), "sets", options=QuestionOptions(answers="several"))
     spans = [
         (f"d{n}", who, given("x", ("x", "y")), n + random.randint(0, 1), n + 3, 20)
         for n in range(6)
         for who in ("ann", "bob", "cat")
     ]
     spanned = ["item", "annotator", "category", "start", "end", "n_tokens"]
-    load(ledger, spans, "spans", spanned, options=ProjectOptions(answers="spans"))
+    load(ledger, spans, "spans", spanned, options=QuestionOptions(answers="spans"))
 
     with ledger.database.write() as connection:
         create_project(connection, "empty")
@@ -72,10 +72,10 @@ def furnish(url: str) -> None:
         ledger,
         [("1", "A", ""), ("1", "B", ""), ("2", "A", ""), ("2", "B", "")],
         "without",
-        options=ProjectOptions(answers="several"),
+        options=QuestionOptions(answers="several"),
     )
     zeros = [(item, who, "0") for item in "12" for who in "AB"]
-    load(ledger, zeros, "zeros", options=ProjectOptions(scale="ratio"))
+    load(ledger, zeros, "zeros", options=QuestionOptions(scale="ratio"))
     strange = [
         (f"{n}", who, STRANGE[(n * (place + 1)) % len(STRANGE)])
         for n in range(2 * len(STRANGE))
@@ -83,7 +83,7 @@ def furnish(url: str) -> None:
     ]
     load(ledger, strange, "strange")
     nothing = [("d", who, "", "", "", "") for who in "AB"]
-    load(ledger, nothing, "nothing marked", spanned, options=ProjectOptions(answers="spans"))
+    load(ledger, nothing, "nothing marked", spanned, options=QuestionOptions(answers="spans"))
 
 
 def load(
@@ -93,7 +93,7 @@ def load(
     columns: list[str] | None = None,
     *,
     keep: list[str] | None = None,
-    options: ProjectOptions | None = None,
+    options: QuestionOptions | None = None,
 ) -> None:
     """Import rows as a project."""
     named = columns or ["item", "annotator", "category"]

@@ -128,10 +128,10 @@ def test_only_the_rows_shown_are_made(run: Run, monkeypatch: pytest.MonkeyPatch)
         "tracker.snapshots.read.snapshot_record_of", lambda row, _: made.append(row) or 1 / 0
     )
     ledger = Ledger("sqlite:///tracker.db")
-    with ledger.reading("reviews") as (connection, project):
+    with ledger.asking("reviews") as (connection, question):
         from tracker.snapshots.listing import snapshots_overview
 
-        found = snapshots_overview(connection, project, last=2)
+        found = snapshots_overview(connection, question, last=2)
     assert len(found.shown) == 2
     assert len(found.moments) == 4
     assert made == []

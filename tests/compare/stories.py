@@ -9,7 +9,7 @@ from tracker.compare.result import Compared
 from tracker.core import clock
 from tracker.ledger import Ledger
 from tracker.projects.notes import add_note
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 
 __all__ = ["day", "figure", "note", "on", "tell"]
 
@@ -29,7 +29,7 @@ def tell(
     ledger: Ledger,
     *days: list[tuple[str, str, str, str]],
     project: str = "p",
-    options: ProjectOptions | None = None,
+    options: QuestionOptions | None = None,
 ) -> None:
     """Import what happened, a day after the other."""
     for answers in days:

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from tests.agreement.crowd import KINDS, Kind, answers, asked, close, each_kind_stored, frame
-from tests.helpers import count_statements
+from tests.helpers import count_statements, question_of
 from tracker.agreement import Metric, Query
 from tracker.compare import compare_states
 from tracker.compare.result import AgainstOther
@@ -21,7 +21,7 @@ from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.significance import Comparison
-from tracker.projects.project import create_project, find_project
+from tracker.projects.question import create_project
 from tracker.snapshots import tallies
 
 PEOPLE = ("ann", "bob", "cat", "dot")
@@ -37,9 +37,9 @@ def compared(
     mine: str = "p",
     other: str = "p",
 ) -> AgainstOther:
-    with ledger.reading(mine) as (connection, project):
-        one = compared_chosen_answers(connection, project, first or Query(), mine)
-        theirs = find_project(connection, other)
+    with ledger.asking(mine) as (connection, question):
+        one = compared_chosen_answers(connection, question, first or Query(), mine)
+        theirs = question_of(connection, other)
         two = compared_chosen_answers(connection, theirs, second or first or Query(), "told")
         return AgainstOther(**vars(compare_states(connection, two, one)))
 

@@ -26,7 +26,7 @@ from tracker.compare import StateComparison, compare_states, find_compared_state
 from tracker.compare.item_changes import KINDS
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import DAY, AnswerFilter
 from tracker.storage.as_of import Moment, as_it_was
 
@@ -51,12 +51,12 @@ def follow(ledger: Ledger, kind: str, case: Case, sets_are_safe: bool = True) ->
 
 
 def assessed(
-    connection: Connection, project: ProjectInfo, day: int, measures: list[str]
+    connection: Connection, question: QuestionInfo, day: int, measures: list[str]
 ) -> Assessment:
     """The figures as of the end of a day."""
     moment = (day + 1) * DAY - 1
-    with as_it_was(connection, project.id, Moment(moment)):
-        return assess(connection, project, Query(measures, filter=AnswerFilter(as_of=moment)))
+    with as_it_was(connection, question.project_id, Moment(moment)):
+        return assess(connection, question, Query(measures, filter=AnswerFilter(as_of=moment)))
 
 
 def same_figures(found: StateComparison, then: Assessment, side: int) -> None:
@@ -93,14 +93,14 @@ def shares_add_up(found: StateComparison) -> None:
 
 def same_changes(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     plain: PlainLedger,
     found: StateComparison,
     days: list[int],
 ) -> None:
     """The items shared, and the changes of each kind, are what a few lines of Python count."""
-    ids = {name: n for n, name in category_names(connection, project).items()}
-    states = [counted(plain, project.answers, day) for day in days]
+    ids = {name: n for n, name in category_names(connection, question).items()}
+    states = [counted(plain, question.answers, day) for day in days]
     pair: Pair = tuple(  # type: ignore[assignment]
         {(item, who): own for item, given in state.items() for who, own in given.items()}
         for state in states

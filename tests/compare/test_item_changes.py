@@ -29,7 +29,7 @@ from tracker.core.tallies import Answer, ItemPatterns, make_pattern
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
-from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
+from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
 from tracker.queries import Selection
 from tracker.storage.as_of import NOW, Moment, as_it_was, last_stored_change
 
@@ -115,24 +115,24 @@ def side(both: Mapping[tuple[str, str], tuple[Labels | None, ...]], n: int) -> A
     return {place: own for place, labels in both.items() if (own := labels[n]) is not None}
 
 
-def played(connection: Connection, kind: str, pair: Pair) -> tuple[ProjectInfo, Moment]:
+def played(connection: Connection, kind: str, pair: Pair) -> tuple[QuestionInfo, Moment]:
     """A project in the second state, and the moment of the first."""
     before, after = pair
-    options = ProjectOptions(answers=kind, categories=("x", "y", "z"))
+    options = QuestionOptions(answers=kind, categories=("x", "y", "z"))
     project = create_project(connection, "p", options)
     left = {place: own for place, own in before.items() if place in after}
     gone = {place: own for place, own in before.items() if place not in after}
     made = [load(connection, project, answers, n) for n, answers in enumerate((gone, left))]
-    first = Moment(through=last_stored_change(connection, project.id))
+    first = Moment(through=last_stored_change(connection, project.project_id))
     if made[0] is not None:
         undo_import(connection, made[0])
     load(connection, project, {p: own for p, own in after.items() if before.get(p) != own}, 2)
     return project, first
 
 
-def load(connection: Connection, project: ProjectInfo, given: Answers, n: int) -> int | None:
+def load(connection: Connection, question: QuestionInfo, given: Answers, n: int) -> int | None:
     files: Files = [{((item, who, 1), n): own for (item, who), own in given.items()}]
-    return take(connection, project, files, n).id if given else None
+    return take(connection, question, files, n).id if given else None
 
 
 def copied_answers(
@@ -152,7 +152,7 @@ def follow(ledger: Ledger, kind: str, pair: Pair) -> None:
         patterns, tables = [], []
         with ExitStack() as stack:
             for name, moment in (("one", first), ("other", NOW)):
-                with as_it_was(connection, project.id, moment):
+                with as_it_was(connection, project.project_id, moment):
                     patterns.append(queries.count_item_patterns(connection, selection))
                     tables.append(copied_answers(stack, connection, name, selection))
             changes = item_changes_between(connection, *tables)
@@ -213,10 +213,10 @@ def test_a_set_is_the_same_in_whatever_order_it_is_read(
     emptied_postgres_ledger: Ledger, write: Callable[..., Path]
 ) -> None:
     rows = [["item", "annotator", "category"], *(["i", "A", label] for label in "zyx")]
-    options = ProjectOptions(answers="several", categories=("x", "y", "z"))
+    options = QuestionOptions(answers="several", categories=("x", "y", "z"))
     emptied_postgres_ledger.import_file(write(rows), "p", options=options)
-    with emptied_postgres_ledger.reading("p") as (connection, project), ExitStack() as stack:
-        selection = queries.select_answers(connection, project)
+    with emptied_postgres_ledger.asking("p") as (connection, question), ExitStack() as stack:
+        selection = queries.select_answers(connection, question)
         tables = []
         for name, scans in (("one", ["seq", "bitmap"]), ("other", ["index", "bitmap"])):
             for scan in scans:

@@ -35,7 +35,7 @@ def met(
             return rows.cte(name)
 
         one, other = (
-            coded_items_for_steps(connection, side, partial(keep, name=name), first.project)
+            coded_items_for_steps(connection, side, partial(keep, name=name), first.question)
             for side, name in ((first, "one"), (second, "other"))
         )
         return shared_item_steps(connection, one, other)
@@ -60,7 +60,7 @@ def same(found: list[tuple[Pattern, Pattern, int]]) -> dict[tuple[Pattern, Patte
 @both_kinds
 def test_two_choices_of_one_project(ledger: Ledger, kind: str) -> None:
     def check(chosen: Selected) -> None:
-        everything = queries.select_answers(chosen.connection, chosen.project)
+        everything = queries.select_answers(chosen.connection, chosen.question)
         whole, part = patterns_by_item(chosen.raw.plain()), patterns_by_item(chosen.plain)
         for first, second, mine, theirs in (
             (everything, chosen.selection, whole, part),
@@ -106,8 +106,8 @@ def test_two_projects_meet_by_the_names_of_their_items(
         ):
             rows = drawn_rows(seed, items, number, 1 if kind == "one" else 3, "vwxyz"[seed - 1 :])
             project, plain = store(connection, rows, kind)
-            rename_project(connection, project, f"project {seed}")
-            names = item_names(connection, project)
+            rename_project(connection, project.project, f"project {seed}")
+            names = item_names(connection, project.project)
             known = {names[item]: pattern for item, pattern in patterns_by_item(plain).items()}
             sides.append((queries.select_answers(connection, project), known))
         (first, mine), (second, theirs) = sides
@@ -121,7 +121,7 @@ def test_two_projects_meet_by_the_names_of_their_items(
 def test_an_item_that_only_one_project_answered_is_in_neither(ledger: Ledger) -> None:
     with ledger.database.write(keep=False) as connection:
         first, _ = store(connection, {("i", "A", 1): frozenset("x")}, "one")
-        rename_project(connection, first, "first")
+        rename_project(connection, first.project, "first")
         skipped: Rows = {("i", "A", 1): None, ("j", "A", 1): frozenset("x")}
         second, _ = store(connection, skipped, "one")
         both = [queries.select_answers(connection, project) for project in (first, second)]

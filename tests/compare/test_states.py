@@ -46,8 +46,8 @@ def told_on_both(ledger: Ledger, fill_once: FillOnce) -> Ledger:
 
 
 def state(ledger: Ledger, text: str, query: Query | None = None) -> State:
-    with ledger.reading("p") as (connection, project):
-        return find_compared_state(connection, project, text, query)
+    with ledger.asking("p") as (connection, question):
+        return find_compared_state(connection, question, text, query)
 
 
 # -- one moment ----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from tracker.flags import Acted, Recorded, act_on_flags, list_flags, record_flag
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 
 __all__ = [
     "Seen",
@@ -89,21 +89,21 @@ def record(
     selection: Mapping[str, Any] | None = None,
 ) -> Recorded:
     """Record an audit of the project p that found this."""
-    with ledger.writing("p") as (connection, project):
-        return record_in(connection, project, *seen, closes=closes, selection=selection)
+    with ledger.changing("p") as (connection, question):
+        return record_in(connection, question, *seen, closes=closes, selection=selection)
 
 
 def record_in(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     *seen: Seen,
     closes: bool = True,
     selection: Mapping[str, Any] | None = None,
 ) -> Recorded:
     """The same in a transaction that goes on."""
-    names = annotator_names(connection, project)
-    found = audit_of(names, category_names(connection, project), seen, selection)
-    return record_flags(connection, project, found, closes=closes)
+    names = annotator_names(connection, question.project)
+    found = audit_of(names, category_names(connection, question), seen, selection)
+    return record_flags(connection, question, found, closes=closes)
 
 
 def acted(

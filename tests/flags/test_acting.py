@@ -16,7 +16,8 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.flags import Recorded, act_on_flags, flag_changes
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
-from tracker.projects.project import ProjectInfo, purge_project
+from tracker.projects.project import purge_project
+from tracker.projects.question import QuestionInfo
 from tracker.storage.schema import FlagRow
 
 
@@ -186,8 +187,8 @@ def test_a_purge_takes_flags_along(flagged: Ledger) -> None:
 
 def test_a_flag_without_its_beginning_is_found(flagged: Ledger) -> None:
     assert flagged.database.check() == []
-    with flagged.writing("p") as (connection, project):
-        row = {"project_id": project.id, "id": 4, "annotator_id": 3, "other_id": 3}
+    with flagged.changing("p") as (connection, question):
+        row = question.key._asdict() | {"id": 4, "annotator_id": 3, "other_id": 3}
         row |= {"kind": "k", "category_id": 0, "found_at": 5}
         connection.execute(insert(FlagRow), row)
     assert flagged.database.check() == ["1 flags were recorded without a sighting or a change"]
@@ -210,7 +211,7 @@ def until_somebody_waits(ledger: Ledger) -> None:
 
 def meanwhile(
     ledger: Ledger,
-    first: Callable[[Connection, ProjectInfo], object],
+    first: Callable[[Connection, QuestionInfo], object],
     second: Callable[[], object],
 ) -> Any:
     """What the second made of it, who began before the first had committed."""
@@ -225,8 +226,8 @@ def meanwhile(
             found.append(error)
 
     thread = threading.Thread(target=run)
-    with ledger.writing("p") as (connection, project):
-        first(connection, project)
+    with ledger.changing("p") as (connection, question):
+        first(connection, question)
         thread.start()
         assert begun.wait(30)
         until_somebody_waits(ledger)
@@ -238,7 +239,9 @@ def meanwhile(
 def test_who_comes_second_sees_what_the_first_did(flagged: Ledger) -> None:
     (done,) = meanwhile(
         flagged,
-        lambda connection, project: act_on_flags(connection, project, [1], "dismiss", by="ann"),
+        lambda connection, question: act_on_flags(
+            connection, question.project, [1], "dismiss", by="ann"
+        ),
         lambda: acted(flagged, "dismiss", 1, by="bo"),
     )
     assert (done.changed, done.by) == (False, "ann")
@@ -248,7 +251,9 @@ def test_who_comes_second_sees_what_the_first_did(flagged: Ledger) -> None:
 def test_who_comes_second_may_not_do_what_makes_no_sense_any_more(flagged: Ledger) -> None:
     refused = meanwhile(
         flagged,
-        lambda connection, project: act_on_flags(connection, project, [1], "dismiss", by="ann"),
+        lambda connection, question: act_on_flags(
+            connection, question.project, [1], "dismiss", by="ann"
+        ),
         lambda: acted(flagged, "acknowledge", 1, by="bo"),
     )
     assert isinstance(refused, InvalidOption)
@@ -257,8 +262,8 @@ def test_who_comes_second_may_not_do_what_makes_no_sense_any_more(flagged: Ledge
 
 
 def test_two_audits_at_once_record_a_finding_once(people: Ledger) -> None:
-    def first(connection: Connection, project: ProjectInfo) -> None:
-        record_in(connection, project, Seen(1))
+    def first(connection: Connection, question: QuestionInfo) -> None:
+        record_in(connection, question, Seen(1))
 
     assert meanwhile(people, first, lambda: record(people, Seen(1))) == Recorded(0, 1, 0, 0)
     (row,) = listed(people)
@@ -269,7 +274,9 @@ def test_an_audit_counts_what_stands_when_it_is_recorded(people: Ledger) -> None
     """It would else close what one of newer answers had just found."""
     audit, recorded = meanwhile(
         people,
-        lambda connection, project: set_annotator_kind(connection, project, "bo", "model"),
+        lambda connection, question: set_annotator_kind(
+            connection, question.project, "bo", "model"
+        ),
         lambda: people.record_audit("p"),
     )
     assert [annotator.name for annotator in audit.annotators] == ["ada", "cy"]

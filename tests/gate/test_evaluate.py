@@ -13,7 +13,7 @@ from tests.helpers import SEVERAL, SPANS, count_statements
 from tracker.core.errors import NotFound, Refused
 from tracker.gate import CheckResult, GateResult
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions, create_project
+from tracker.projects.question import QuestionOptions, create_project
 from tracker.render.messages.gate import distinct_numbers_in_sentence
 
 
@@ -254,7 +254,7 @@ def test_a_figure_undefined_then_or_now(ledger: Ledger, gate: Gate) -> None:
 
 def test_figures_that_are_read_otherwise_are_not_compared(ledger: Ledger, gate: Gate) -> None:
     rows = [(n, who, n % 3) for n in range(9) for who in ("ada", "bo")]
-    load(ledger, rows, options=ProjectOptions(scale="interval"))
+    load(ledger, rows, options=QuestionOptions(scale="interval"))
     ledger.snapshot("p")
     text = check('measure = "fleiss_kappa"', "max_drop = 0.1")
     assert only(gate(text)).passed is True

@@ -87,9 +87,9 @@ def people(ledger: Ledger) -> Ledger:
 
 def now(ledger: Ledger, *seen: Seen, kinds: tuple[str, ...] = ()) -> Found:
     """What a gate makes of an audit that found this."""
-    with ledger.reading("p") as (connection, project):
-        present = Present(connection, project, parse_gate_config(CONSTANT, "f"))
-        names = annotator_names(connection, project), category_names(connection, project)
+    with ledger.asking("p") as (connection, question):
+        present = Present(connection, question, parse_gate_config(CONSTANT, "f"))
+        names = annotator_names(connection, question.project), category_names(connection, question)
         vars(present)["audit"] = audit_of(*names, seen)
         return gate_findings_now(present, kinds)
 
@@ -147,7 +147,7 @@ def test_a_finding_is_of_the_kinds_that_it_explains(people: Ledger) -> None:
 
 
 def test_of_any_kind_it_is_enough_that_some_can_be_looked_for(people: Ledger) -> None:
-    with people.reading("p") as (connection, project):
-        present = Present(connection, project, parse_gate_config(CONSTANT, "f"))
+    with people.asking("p") as (connection, question):
+        present = Present(connection, question, parse_gate_config(CONSTANT, "f"))
         assert gate_kinds_not_applicable(present, ()) == {}
         assert set(gate_kinds_not_applicable(present, ("drift", "category_bias"))) == {"drift"}

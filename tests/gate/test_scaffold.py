@@ -30,9 +30,9 @@ def furnished(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -
 
 def started(ledger: Ledger, project: str = "p") -> str:
     """The file to start from, which the project passes."""
-    with ledger.reading(project) as (connection, found):
-        text = starting_gate_config(connection, found)
-        told = judge_gate(connection, found, parse_gate_config(text, "gate.toml"))
+    with ledger.asking(project) as (connection, question):
+        text = starting_gate_config(connection, question)
+        told = judge_gate(connection, question, parse_gate_config(text, "gate.toml"))
     assert told.passed, [check.why for check in (*told.failed, *told.unknown)]
     assert all(line.startswith(("#", "[[check]]")) or not line or " = " in line
                for line in text.split("\n"))  # fmt: skip
@@ -84,17 +84,19 @@ def test_what_it_holds_to(ledger: Ledger, gate: Gate) -> None:
 
 def started_without(ledger: Ledger, annotator: str) -> str:
     """The file to start from where somebody's answers are not counted."""
-    with ledger.reading("p") as (connection, found):
+    with ledger.asking("p") as (connection, question):
         return starting_gate_config(
-            connection, found, make_answer_filter(exclude_annotators=annotator)
+            connection, question, make_answer_filter(exclude_annotators=annotator)
         )
 
 
 def test_a_choice_of_answers_passes_with_the_same_choice(ledger: Ledger, gate: Gate) -> None:
     rows = [(n, who, "xy"[n % 2]) for n in range(20) for who in ("ada", "bo")]
     load(ledger, [*rows, *((n, "cy", "x") for n in range(20))])
-    with ledger.reading("p") as (connection, found):
-        text = starting_gate_config(connection, found, make_answer_filter(annotators=["ada", "bo"]))
+    with ledger.asking("p") as (connection, question):
+        text = starting_gate_config(
+            connection, question, make_answer_filter(annotators=["ada", "bo"])
+        )
     assert "give the gate the same options" in text
     assert gate(text, annotators=["ada", "bo"]).passed
     assert not gate(text).passed

@@ -25,7 +25,7 @@ from tracker.imports.loader import ImportResult, load_import
 from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
+from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
 from tracker.storage.schema import Label, PastLabel
 
 LATE = 10**9  # a moment without a time is later than all that have one
@@ -108,17 +108,17 @@ def rows_of(file: Mapping[tuple[Answer, int | None], Labels], number: int) -> li
     return rows
 
 
-def take(connection: Connection, project: ProjectInfo, files: Files, number: int) -> ImportResult:
+def take(connection: Connection, question: QuestionInfo, files: Files, number: int) -> ImportResult:
     sources = [
         SourceFile(STDIN, io.BytesIO(csv_text(rows_of(file, 10 * number + n)).encode()))
         for n, file in enumerate(files)
     ]
-    return load_import(connection, project, sources, parse_column_roles([]))
+    return load_import(connection, question, sources, parse_column_roles([]))
 
 
-def standing(connection: Connection, project: ProjectInfo) -> dict[Answer, Labels]:
+def standing(connection: Connection, question: QuestionInfo) -> dict[Answer, Labels]:
     found: dict[Answer, set[str]] = {}
-    for item, annotator, category, pass_, *_ in exported_labels(connection, project):
+    for item, annotator, category, pass_, *_ in exported_labels(connection, question):
         labels = found.setdefault((item, annotator, pass_), set())
         if category is not None:
             labels.add(category)
@@ -139,7 +139,7 @@ def follow(ledger: Ledger, kind: str, script: list[Files | int]) -> None:
     made: list[int] = []
     rows = 0
     with ledger.database.write(keep=False) as connection:
-        project = create_project(connection, "p", ProjectOptions(answers=kind))
+        project = create_project(connection, "p", QuestionOptions(answers=kind))
         for step in script:
             if isinstance(step, int):
                 if not made or (chosen := step % len(made)) + 1 in plain.undone:

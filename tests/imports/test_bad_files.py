@@ -13,7 +13,7 @@ import pytest
 from tests.helpers import fates, standing, stored
 from tracker.core.errors import Refused
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 
 Write = Callable[..., Path]
 
@@ -124,7 +124,7 @@ def test_a_cell_of_a_megabyte(ledger: Ledger, write: Write) -> None:
         bad[column] = huge
         file = write([rows[0], bad])
         refused(ledger, file, f"line 2: the {what}'s name is longer than 500 bytes")
-    closed = ProjectOptions(categories=("x", "y"))
+    closed = QuestionOptions(categories=("x", "y"))
     refused(ledger, write([rows[0], ("i", "A", huge, "")]), "line 2", options=closed)
     timed = write([("item", "annotator", "category", "labeled_at"), ("i", "A", "x", huge)])
     refused(ledger, timed, "line 2")
@@ -295,7 +295,7 @@ def test_bad_rows_of_truths_can_be_left_out(ledger: Ledger, write: Write) -> Non
 
 def test_a_bad_truth_rejects_its_row(ledger: Ledger, write: Write) -> None:
     file = write("item,annotator,category,gold\n i,A,x,z\n i,B,x,z\n j,A,x,y")
-    options = ProjectOptions(categories=("x", "y"))
+    options = QuestionOptions(categories=("x", "y"))
     result = ledger.import_file(file, "p", options=options, skip_invalid=True)
     assert fates(result)["rejected"] >= 1
     assert result.rejections[0].line == 2

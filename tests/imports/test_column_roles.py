@@ -53,6 +53,17 @@ def test_other_columns_are_mapped(ledger: Ledger, write: Write) -> None:
 
 
 @pytest.mark.parametrize(
+    ("column", "mapped"), [("labelled_at", []), ("when", ["labelled_at=when"])]
+)
+def test_labeled_may_be_spelled_with_two_l(
+    sqlite_ledger: Ledger, write: Write, column: str, mapped: list[str]
+) -> None:
+    file = write(f"item,annotator,category,{column}\n i,A,x,2024-01-01")
+    sqlite_ledger.import_file(file, "p", columns=mapped)
+    assert standing(sqlite_ledger, "p", "labeled_at") == [("2024-01-01T00:00:00Z",)]
+
+
+@pytest.mark.parametrize(
     ("pair", "sign"),
     [
         ("item", "is not ROLE=COLUMN"),

@@ -14,7 +14,7 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
 from tracker.projects.items import find_item, list_items
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 from tracker.storage.schema import Change
 
 Write = Callable[..., Path]
@@ -27,7 +27,7 @@ def listed(ledger: Ledger) -> dict[str, int]:
 
 def test_items_are_registered_once_and_count(ledger: Ledger, write: Write) -> None:
     answers = write("item,annotator,category\n i1,A,x\n i1,B,x\n i2,A,x\n i2,B,y\n i3,A,x")
-    ledger.import_file(answers, "p", options=ProjectOptions(wanted=2))
+    ledger.import_file(answers, "p", options=QuestionOptions(wanted=2))
     before = ledger.status("p").to_dict()
     assert (before["items"], before["coverage"]) == (3, 2 / 3)
     header = "item_id,text,source,label\n"

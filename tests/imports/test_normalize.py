@@ -34,8 +34,8 @@ def test_an_export_brings_truths_and_models_along(ledger: Ledger, write: Write) 
     ledger.import_file(write(table), "here")
     with ledger.writing("here") as (connection, project):
         set_annotator_kind(connection, project, "bot", "model")
-    with ledger.reading("here") as (connection, project):
-        labels = list(exported_labels(connection, project))
+    with ledger.asking("here") as (connection, question):
+        labels = list(exported_labels(connection, question))
     file = write(csv_text([LABEL_COLUMNS, *labels]).encode(), "labels.csv")
     result = ledger.import_file(file, "there")
     assert kinds(ledger, "there") == kinds(ledger, "here")

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers import SPANS, fates, standing, stored
 from tracker.core.errors import Refused
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 
 Write = Callable[..., Path]
 
@@ -24,7 +24,7 @@ SPAN_FILE = """doc,coder,tag,start,end,n_tokens
 
 
 def test_spans(ledger: Ledger, write: Write) -> None:
-    options = ProjectOptions(answers="spans", offsets="tokens")
+    options = QuestionOptions(answers="spans", offsets="tokens")
     result = ledger.import_file(write(SPAN_FILE), "p", options=options)
     assert fates(result) == {"inserted": 5, "unchanged": 1}
     assert standing(ledger, "p", "item", "annotator", "category", "start", "end") == [

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers import fates, standing, stored
 from tracker.core.errors import Refused
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 
 Write = Callable[..., Path]
 
@@ -25,12 +25,12 @@ def test_a_structure_is_no_category(
 ) -> None:
     file = write([("item", "annotator", "category"), ("i", "A", "x"), ("j", "A", cell)])
     with pytest.raises(Refused) as caught:
-        sqlite_ledger.import_file(file, "p", options=ProjectOptions(answers=answers))
+        sqlite_ledger.import_file(file, "p", options=QuestionOptions(answers=answers))
     assert f"{file}, line 3: the category " in str(caught.value)
     assert "is a list or an object" in str(caught.value)
     assert "--map category=COLUMN" in str(caught.value)
     assert stored(sqlite_ledger) == {}
-    declared = ProjectOptions(answers=answers, categories=("x", cell))
+    declared = QuestionOptions(answers=answers, categories=("x", cell))
     assert fates(sqlite_ledger.import_file(file, "p", options=declared)) == {"inserted": 2}
 
 

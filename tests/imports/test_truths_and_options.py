@@ -11,7 +11,7 @@ from tests.helpers import ONE, SEVERAL, fates, stored
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
 from tracker.projects.lookup import is_numeric_category_name
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 
 Write = Callable[..., Path]
 
@@ -79,7 +79,7 @@ def test_an_annotator_named_gold_is_not_the_truth(ledger: Ledger, write: Write) 
 
 
 def test_declared_categories_are_closed_and_ordered(ledger: Ledger, write: Write) -> None:
-    options = ProjectOptions(categories=("z", "y", "x"), scale="ordinal")
+    options = QuestionOptions(categories=("z", "y", "x"), scale="ordinal")
     file = write("item,annotator,category\n i,A,x\n i,B,y\n j,A,Y\n j,B, x ")
     with pytest.raises(Refused, match="line 4: 'Y' is none of the project's categories") as caught:
         ledger.import_file(file, "p", options=options)
@@ -102,7 +102,7 @@ def test_learnt_categories_are_in_order(ledger: Ledger, write: Write) -> None:
 @pytest.mark.parametrize("scale", ["interval", "ratio"])
 def test_scales_of_numbers_take_numbers(ledger: Ledger, write: Write, scale: str) -> None:
     file = write("item,annotator,category\n i,A,1.5\n i,B,many\n j,A,-2e3\n j,B,inf\n k,A,nan")
-    options = ProjectOptions(scale=scale)
+    options = QuestionOptions(scale=scale)
     with pytest.raises(Refused, match=f"line 3: 'many' is not a number, as a scale of {scale}"):
         ledger.import_file(file, "p", options=options)
     result = ledger.import_file(file, "p", options=options, skip_invalid=True)
@@ -111,17 +111,17 @@ def test_scales_of_numbers_take_numbers(ledger: Ledger, write: Write, scale: str
         [3, 5, 6] if scale == "interval" else [3, 4, 5, 6]
     )
     with pytest.raises(InvalidOption, match="'low' is not a number"):
-        ledger.import_file(file, "q", options=ProjectOptions(scale=scale, categories=("1", "low")))
+        ledger.import_file(file, "q", options=QuestionOptions(scale=scale, categories=("1", "low")))
 
 
 def test_a_project_keeps_what_it_was_made_with(ledger: Ledger, write: Write) -> None:
     file = write("item,annotator,category\n i,A,x")
-    ledger.import_file(file, "p", options=ProjectOptions(answers="several", wanted=3))
-    ledger.import_file(file, "p", options=ProjectOptions(answers="several"))
+    ledger.import_file(file, "p", options=QuestionOptions(answers="several", wanted=3))
+    ledger.import_file(file, "p", options=QuestionOptions(answers="several"))
     with pytest.raises(InvalidOption, match="'p' has --answers several, not one"):
         ledger.import_file(file, "p", options=ONE)
     with pytest.raises(InvalidOption, match="'p' has --wanted 3, not 4"):
-        ledger.import_file(file, "p", options=ProjectOptions(wanted=4))
+        ledger.import_file(file, "p", options=QuestionOptions(wanted=4))
 
 
 def test_a_project_that_is_not_there_can_be_refused(ledger: Ledger, write: Write) -> None:

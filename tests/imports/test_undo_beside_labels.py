@@ -66,17 +66,17 @@ def rounded(told: Any) -> Any:
 
 def seen(ledger: Ledger, name: str) -> dict[str, Any]:
     """All that users see of a project."""
-    with ledger.reading(name) as (connection, project):
+    with ledger.asking(name) as (connection, question):
         held: dict[str, Any] = {
-            "items": sorted(map(str, list_items(connection, project))),
-            "categories": project_labels_by_category(connection, project),
-            "annotators": [one.to_dict() for one in list_annotators(connection, project)],
+            "items": sorted(map(str, list_items(connection, question.project))),
+            "categories": project_labels_by_category(connection, question),
+            "annotators": [one.to_dict() for one in list_annotators(connection, question.project)],
             "told": {
                 item: (record.text, sorted(record.attributes.items()))
                 for (item,) in connection.execute(
-                    select(Item.name).where(Item.project_id == project.id)
+                    select(Item.name).where(Item.project_id == question.project_id)
                 )
-                if (record := find_item(connection, project, item))
+                if (record := find_item(connection, question.project, item))
                 and any(row["state"] != "taken back" for row in record.labels)
             },
         }
@@ -84,8 +84,8 @@ def seen(ledger: Ledger, name: str) -> dict[str, Any]:
     figures = ledger.agreement(name).to_dict()
     held["agreement"] = {key: figures[key] for key in figures if key != "project"}
     try:
-        with ledger.reading(name) as (connection, project):
-            found = agreement_by_attribute(connection, project, "language", Query()).to_dict()
+        with ledger.asking(name) as (connection, question):
+            found = agreement_by_attribute(connection, question, "language", Query()).to_dict()
         held["by language"] = found["groups"]
     except InvalidOption as error:
         held["by language"] = str(error).replace(name, "p")

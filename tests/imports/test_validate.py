@@ -27,8 +27,8 @@ def test_a_number_that_nothing_has_is_a_fault_of_the_program(
 ) -> None:
     file = write_file(tmp_path / "answers.csv", "item,annotator,label\ni,A,x\ni,B,y\nj,C,x\n")
     ledger.import_file(file, "p")
-    with ledger.reading("p") as (connection, project):
+    with ledger.asking("p") as (connection, question):
         sound = {"item_id": (1, 2), "annotator_id": (1, 3), "category_id": (-1, 2)}
-        validate_staged_references(connection, sound, project.id)
+        validate_staged_references(connection, sound, question.key)
         with pytest.raises(RuntimeError, match="is not all within"):
-            validate_staged_references(connection, extremes, project.id)
+            validate_staged_references(connection, extremes, question.key)

@@ -11,7 +11,7 @@ from tests.flags.found import Seen, record
 from tests.helpers import stored
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
-from tracker.ledger.projects import ProjectOptions
+from tracker.ledger.projects import QuestionOptions
 
 ANSWERS = "item,annotator,category\n i,ada,x\n i,bo,y\n j,ada,x\n j,cy,x"
 
@@ -24,16 +24,19 @@ def filled(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
 
 
 def test_projects(ledger: Ledger) -> None:
-    made = ledger.projects.create("q", ProjectOptions(categories=("a", "b"), wanted=3))
-    assert (made.name, made.wanted, made.closed) == ("q", 3, True)
+    made = ledger.projects.create("q", QuestionOptions(categories=("a", "b"), wanted=3))
+    assert made.project.name == "q"
+    assert (made.target_answers, made.categories_fixed) == (3, True)
     dry = ledger.projects.set("q", wanted=2, opened=True, dry_run=True)
-    assert (dry.project.wanted, dry.project.closed, dry.categories) == (2, False, ("a", "b"))
+    assert (dry.question.target_answers, dry.question.categories_fixed) == (2, False)
+    assert dry.categories == ("a", "b")
     assert ledger.projects.show("q").to_dict() == made.to_dict() | {"categories": ["a", "b"]}
     assert ledger.projects.rename("q", " r ").name == "r"
-    assert ledger.projects.find(None).name == "r"
+    assert ledger.projects.find(None).project.name == "r"
     assert ledger.projects.archive("r").archived_at is not None
     assert ledger.projects.list() == []
-    assert ledger.projects.archive("r", restore=True) == ledger.projects.list(archived=True)[0]
+    restored = ledger.projects.archive("r", restore=True)
+    assert restored == ledger.projects.list(archived=True)[0].project
     ledger.projects.delete("r")
     with pytest.raises(NotFound, match="no project 'r'"):
         ledger.projects.show("r")

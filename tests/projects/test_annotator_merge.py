@@ -24,7 +24,7 @@ from tracker.projects.annotators import (
     rename_annotator,
     set_annotator_kind,
 )
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 from tracker.snapshots import find_snapshot
 from tracker.storage.schema import Base, Change
 
@@ -58,9 +58,9 @@ def numbers(ledger: Ledger) -> dict[int, str]:
 
 def told(ledger: Ledger, project: str = "p") -> dict[str, Any]:
     """The figures of a project and of its annotators."""
-    with ledger.reading(project) as (connection, found):
-        people = audit_project(connection, found).to_dict()["annotators"]
-        return rounded(assess(connection, found).figures() | {"people": people})
+    with ledger.asking(project) as (connection, question):
+        people = audit_project(connection, question).to_dict()["annotators"]
+        return rounded(assess(connection, question).figures() | {"people": people})
 
 
 def rounded(value: Any) -> Any:
@@ -102,7 +102,7 @@ def test_a_merge_at_any_time_gives_the_figures_of_one_name(
     ids=["several", "spans"],
 )
 def test_whole_answers_are_merged(
-    ledger: Ledger, write: Write, options: ProjectOptions, columns: str, rows: tuple[str, ...]
+    ledger: Ledger, write: Write, options: QuestionOptions, columns: str, rows: tuple[str, ...]
 ) -> None:
     header = f"item,annotator,{columns}\n"
     files = [f"{header}i,{who},{row}" for who, row in zip(("ann", "bob", "ann b"), rows)]  # noqa: B905
@@ -264,8 +264,8 @@ def test_snapshots_outlive_an_erasure(sqlite_ledger: Ledger, write: Write) -> No
     take(sqlite_ledger, write, "p", *FILES)
     taken = sqlite_ledger.snapshot("p", annotators=["ann", "bob"])
     people(sqlite_ledger, erase_annotator, "bob")
-    with sqlite_ledger.reading("p") as (connection, project):
-        found = find_snapshot(connection, project, 1)
+    with sqlite_ledger.asking("p") as (connection, question):
+        found = find_snapshot(connection, question, 1)
     assert found.assessment.figures() == taken.assessment.figures()
     assert found.assessment.selection is not None
     assert found.assessment.selection["annotators"] == ["ann", "erased 2"]

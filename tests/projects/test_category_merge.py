@@ -14,7 +14,7 @@ from tests.helpers import ONE, SEVERAL, SPANS, fates, standing, undo
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.categories import project_labels_by_category
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 from tracker.storage.schema import Change
 
 Write = Callable[..., Path]
@@ -28,8 +28,8 @@ FILES = (
 
 
 def seen(ledger: Ledger, project: str = "p", **asked: Any) -> tuple[Any, ...]:
-    with ledger.reading(project) as (connection, found):
-        listed = project_labels_by_category(connection, found)
+    with ledger.asking(project) as (connection, question):
+        listed = project_labels_by_category(connection, question)
     found_figures = ledger.agreement(project, **asked)
     figures = {one.measure: one.value and round(one.value, 9) for one in found_figures.measures}
     rates = {found_figures.categories[one.category]: one.rate for one in found_figures.rates}
@@ -44,7 +44,7 @@ def moment(ledger: Ledger) -> str:
 
 @pytest.mark.parametrize("options", [ONE, SEVERAL], ids=["one", "several"])
 def test_figures_are_as_if_the_answers_had_been_the_other(
-    ledger: Ledger, write: Write, options: ProjectOptions
+    ledger: Ledger, write: Write, options: QuestionOptions
 ) -> None:
     imports = [ledger.import_file(write(text), "p", options=options).id for text in FILES[:2]]
     ledger.snapshot("p")
@@ -96,7 +96,7 @@ def test_an_answer_that_held_both_holds_both_again(ledger: Ledger, write: Write)
 
 
 def test_a_merged_name_in_a_closed_list_is_still_read(ledger: Ledger, write: Write) -> None:
-    closed = ProjectOptions(categories=("a", "b", "c"))
+    closed = QuestionOptions(categories=("a", "b", "c"))
     ledger.import_file(write("item,annotator,category\n i,A,a\n i,B,b"), "p", options=closed)
     ledger.categories.merge("p", "a", "b")
     done = ledger.import_file(write("item,annotator,category\n i,A,b\n j,A,a"), "p")

@@ -12,7 +12,8 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.notes import NoteInfo, add_note, find_note, list_notes, remove_note
-from tracker.projects.project import create_project, purge_project
+from tracker.projects.project import purge_project
+from tracker.projects.question import create_project
 from tracker.storage.schema import Change, Note
 
 MARCH, APRIL = 1_772_323_200_000_000, 1_775_001_600_000_000  # 2026-03-01, 2026-04-01
@@ -22,7 +23,7 @@ MARCH, APRIL = 1_772_323_200_000_000, 1_775_001_600_000_000  # 2026-03-01, 2026-
 def noted(ledger: Ledger) -> Ledger:
     """Notes of April, of March, of now; and one of another project."""
     with ledger.database.write() as connection:
-        p, q = create_project(connection, "p"), create_project(connection, "q")
+        p, q = (create_project(connection, name).project for name in "pq")
         add_note(connection, p, "two joined", APRIL)
         add_note(connection, p, " guideline v2 ", MARCH)
         add_note(connection, p, "guideline v3")
@@ -51,7 +52,7 @@ def test_they_are_listed_by_their_moments(noted: Ledger) -> None:
 
 def test_two_of_one_moment_are_in_the_order_they_were_made(ledger: Ledger) -> None:
     with ledger.database.write() as connection:
-        project = create_project(connection, "p")
+        project = create_project(connection, "p").project
         for text in "cab":
             add_note(connection, project, text, MARCH)
     assert texts(ledger) == ["c", "a", "b"]
@@ -120,7 +121,7 @@ def test_one_that_is_not_there(noted: Ledger, text: str, mend: str) -> None:
 
 def test_where_there_is_none_one_is_told_how_to_make_one(ledger: Ledger) -> None:
     with ledger.database.write() as connection:
-        project = create_project(connection, "p")
+        project = create_project(connection, "p").project
         assert list_notes(connection, project) == []
         with pytest.raises(NotFound, match='make one: tracker project note p "what happened"'):
             find_note(connection, project, "x")
@@ -138,7 +139,7 @@ def test_where_there_is_none_one_is_told_how_to_make_one(ledger: Ledger) -> None
 )
 def test_what_is_no_text(ledger: Ledger, text: str, told: str) -> None:
     with pytest.raises(InvalidOption, match=told), ledger.database.write() as connection:
-        add_note(connection, create_project(connection, "p"), text)
+        add_note(connection, create_project(connection, "p").project, text)
     assert stored(ledger) == {}
 
 

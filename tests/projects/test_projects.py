@@ -9,20 +9,19 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, text
 
-from tests.helpers import fates, standing, stored
+from tests.helpers import fates, question_of, standing, stored
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
 from tracker.projects.annotators import rename_annotator
 from tracker.projects.categories import category_names, rename_category
 from tracker.projects.project import (
-    ProjectOptions,
     archive_project,
-    create_project,
     find_project,
     list_projects,
     purge_project,
     rename_project,
 )
+from tracker.projects.question import QuestionOptions, create_project
 from tracker.storage.schema import Change, Project
 
 Write = Callable[..., Path]
@@ -42,13 +41,13 @@ def changes(ledger: Ledger, project: str) -> list[tuple[str, dict[str, object]]]
 
 
 def test_defaults_and_options(ledger: Ledger) -> None:
-    options = ProjectOptions("several", "ordinal", "tokens", ("low", "high"), 3)
+    options = QuestionOptions("several", "ordinal", "tokens", ("low", "high"), 3)
     with ledger.database.write() as connection:
         create_project(connection, "plain")
         create_project(connection, " full ", options)
     with ledger.database.read() as connection:
-        plain, full = (find_project(connection, name).to_dict() for name in ("plain", "full"))
-        categories = category_names(connection, find_project(connection, "full"))
+        plain, full = (question_of(connection, name).to_dict() for name in ("plain", "full"))
+        categories = category_names(connection, question_of(connection, "full"))
     assert (plain["answers"], plain["scale"], plain["offsets"]) == ("one", "nominal", "characters")
     assert (plain["categories_closed"], plain["wanted"]) == (False, None)
     assert (full["answers"], full["scale"], full["offsets"]) == ("several", "ordinal", "tokens")
@@ -84,17 +83,17 @@ def test_options_that_are_none(
     before = stored(sqlite_ledger)
     refused = pytest.raises(InvalidOption, match=sign)
     with refused, sqlite_ledger.database.write() as connection:
-        create_project(connection, name, ProjectOptions(**options))  # type: ignore[arg-type]
+        create_project(connection, name, QuestionOptions(**options))  # type: ignore[arg-type]
     assert stored(sqlite_ledger) == before
 
 
 def test_a_category_with_space_around_it_is_the_one_without(ledger: Ledger, write: Write) -> None:
-    options = ProjectOptions(categories=(" x ", "y"))
+    options = QuestionOptions(categories=(" x ", "y"))
     result = ledger.import_file(write("item,annotator,category\n i,A,x"), "p", options=options)
     assert fates(result) == {"inserted": 1}
     refused = pytest.raises(InvalidOption, match="names a category twice")
     with refused, ledger.database.write() as connection:
-        create_project(connection, "q", ProjectOptions(categories=("x", "x ")))
+        create_project(connection, "q", QuestionOptions(categories=("x", "x ")))
 
 
 def test_found_by_name_or_as_the_only_one(ledger: Ledger) -> None:
@@ -182,8 +181,8 @@ def test_a_purged_projects_number_is_not_given_again(ledger: Ledger, write: Writ
 
 def test_categories_are_renamed_with_their_labels(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write(ANSWERS), "p")
-    with ledger.writing("p") as (connection, project):
-        rename_category(connection, project, "x", " good ")
+    with ledger.changing("p") as (connection, question):
+        rename_category(connection, question, "x", " good ")
     people = [row for row in standing(ledger, "p") if row[1] != "gold"]
     assert people == [("i", "A", "good"), ("i", "B", "y"), ("j", "A", "good"), ("j", "B", "good")]
     kind, detail = changes(ledger, "p")[-1]
@@ -195,13 +194,13 @@ def test_categories_are_renamed_with_their_labels(ledger: Ledger, write: Write) 
         ("good", " ", InvalidOption, "name is empty"),
     ):
         refused = pytest.raises(error, match=sign)
-        with refused, ledger.writing("p") as (connection, project):
-            rename_category(connection, project, old, new)
+        with refused, ledger.changing("p") as (connection, question):
+            rename_category(connection, question, old, new)
 
 
 def test_categories_of_numbers_stay_numbers(ledger: Ledger, write: Write) -> None:
-    options = ProjectOptions(scale="ratio")
+    options = QuestionOptions(scale="ratio")
     ledger.import_file(write("item,annotator,category\n i,A,1"), "p", options=options)
     refused = pytest.raises((Refused, InvalidOption), match="'one' is not a number")
-    with refused, ledger.writing("p") as (connection, project):
-        rename_category(connection, project, "1", "one")
+    with refused, ledger.changing("p") as (connection, question):
+        rename_category(connection, question, "1", "one")

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from tests.helpers import question_of
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
-from tracker.projects.project import ProjectOptions, create_project, find_project
-from tracker.projects.settings import set_project
+from tracker.projects.question import QuestionOptions, create_project
+from tracker.projects.settings import set_question
 from tracker.storage.schema import Change
 
 Write = Callable[..., Path]
@@ -30,8 +31,8 @@ def ranked(ledger: Ledger, write: Write) -> Ledger:
 
 
 def names(ledger: Ledger) -> list[str]:
-    with ledger.reading("p") as (connection, project):
-        return list(category_names(connection, project).values())
+    with ledger.asking("p") as (connection, question):
+        return list(category_names(connection, question).values())
 
 
 def alpha(ledger: Ledger, **asked: Any) -> float | None:
@@ -49,8 +50,8 @@ def test_settings_change_and_are_known_as_they_were(ranked: Ledger, write: Write
     nominal = alpha(ranked)
     made = ranked.projects.set(
         "p", wanted=3, scale="ordinal", categories=["low", "mid", "high", "top"]
-    ).project
-    assert (made.wanted, made.scale, made.closed) == (3, "ordinal", True)
+    ).question
+    assert (made.target_answers, made.scale, made.categories_fixed) == (3, "ordinal", True)
     assert names(ranked) == ["low", "mid", "high", "top"]
     assert ranked.status("p").missing == 3
     ordinal = alpha(ranked)
@@ -120,14 +121,14 @@ def test_what_is_set_already_is_no_change(ranked: Ledger) -> None:
 
 def test_an_import_says_how_to_change_a_setting(ranked: Ledger, write: Write) -> None:
     with pytest.raises(InvalidOption, match=r"(?s)not set.*tracker project set p --wanted 3"):
-        ranked.import_file(write(ROWS), "p", options=ProjectOptions(wanted=3))
+        ranked.import_file(write(ROWS), "p", options=QuestionOptions(wanted=3))
 
 
 def test_a_dropped_category_is_not_on_the_list_when_it_opens(ledger: Ledger) -> None:
     with ledger.database.write() as connection:
-        project = create_project(connection, "p", ProjectOptions(categories=("a", "b", "c")))
-        set_project(connection, project, categories=["b", "a"])
-        found = find_project(connection, "p")
+        made = create_project(connection, "p", QuestionOptions(categories=("a", "b", "c")))
+        set_question(connection, made, categories=["b", "a"])
+        found = question_of(connection)
         assert list(category_names(connection, found).values()) == ["b", "a"]
-        opened = set_project(connection, found, opened=True)
+        opened = set_question(connection, found, opened=True)
         assert list(category_names(connection, opened).values()) == ["b", "a"]

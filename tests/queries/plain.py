@@ -23,7 +23,7 @@ from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.projects.annotators import annotator_names, set_annotator_kind
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
-from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
+from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
 from tracker.queries import EVERYTHING, AnswerFilter
 from tracker.storage.schema import NONE_APPLIES, ItemAttribute
 
@@ -168,10 +168,10 @@ class Plain:
 
 def store(
     connection: Connection, rows: Rows, kind: str, categories: tuple[str, ...] | None = None
-) -> tuple[ProjectInfo, Plain]:
+) -> tuple[QuestionInfo, Plain]:
     """Import the rows into a new project; returns it and the same by hand."""
-    project, raw = store_raw(connection, rows, kind, categories)
-    return project, raw.plain()
+    question, raw = store_raw(connection, rows, kind, categories)
+    return question, raw.plain()
 
 
 def store_raw(
@@ -183,13 +183,13 @@ def store_raw(
     times: Mapping[tuple[str, str, int], int] | None = None,
     values: Mapping[str, Mapping[str, str]] | None = None,
     spent: Mapping[tuple[str, str, int], int] | None = None,
-) -> tuple[ProjectInfo, Raw]:
+) -> tuple[QuestionInfo, Raw]:
     """The same with the moments of the answers, in microseconds, and the items' attributes.
 
     ``spent`` says how many milliseconds an answer took.
     """
-    options = ProjectOptions(answers=kind, categories=categories)
-    project = create_project(connection, "p", options)
+    options = QuestionOptions(answers=kind, categories=categories)
+    question = create_project(connection, "p", options)
     text: list[list[object]] = [["item", "annotator", "pass", "labeled_at", "seconds", "category"]]
     for key, labels in rows.items():
         at = (times or {}).get(key)
@@ -198,15 +198,15 @@ def store_raw(
         seconds = "" if took is None else took / 1000
         text += [[*key, when, seconds, label] for label in sorted(labels or [""])]
     source = SourceFile(STDIN, io.BytesIO(csv_text(text).encode()))
-    load_import(connection, project, [source], parse_column_roles([]))
-    people = {name: n for n, name in annotator_names(connection, project).items()}
+    load_import(connection, question, [source], parse_column_roles([]))
+    people = {name: n for n, name in annotator_names(connection, question.project).items()}
     for name in people.keys() & KINDS.keys():
-        set_annotator_kind(connection, project, name, KINDS[name])
-    items = {name: n for n, name in item_names(connection, project).items()}
-    numbers = {name: n for n, name in category_names(connection, project).items()}
+        set_annotator_kind(connection, question.project, name, KINDS[name])
+    items = {name: n for n, name in item_names(connection, question.project).items()}
+    numbers = {name: n for n, name in category_names(connection, question).items()}
     kept = {items[item]: mine for item, mine in (values or {}).items() if item in items}
     attributes = [
-        {"project_id": project.id, "item_id": item, "name": name, "value": value}
+        {"project_id": question.project_id, "item_id": item, "name": name, "value": value}
         for item, mine in kept.items()
         for name, value in mine.items()
     ]
@@ -224,14 +224,14 @@ def store_raw(
         for key, labels in rows.items()
     )
     kinds = {n: KINDS.get(name, "human") for name, n in people.items()}
-    return project, Raw(given, kinds, kept)
+    return question, Raw(given, kinds, kept)
 
 
 def compare(
-    connection: Connection, project: ProjectInfo, plain: Plain, choice: AnswerFilter = EVERYTHING
+    connection: Connection, question: QuestionInfo, plain: Plain, choice: AnswerFilter = EVERYTHING
 ) -> None:
     """Assert that the database counts what Python counts."""
-    selection = queries.select_answers(connection, project, choice)
+    selection = queries.select_answers(connection, question, choice)
     assert queries.select_answering_annotators(connection, selection) == (
         plain.annotators_with_answers()
     )
@@ -248,10 +248,14 @@ def compare(
 
 
 def compare_groups(
-    connection: Connection, project: ProjectInfo, plain: Plain, attribute: str, choice: AnswerFilter
+    connection: Connection,
+    question: QuestionInfo,
+    plain: Plain,
+    attribute: str,
+    choice: AnswerFilter,
 ) -> None:
     """Assert that the database counts the same apart by an attribute."""
-    selection = queries.select_answers(connection, project, choice)
+    selection = queries.select_answers(connection, question, choice)
     groups = plain.groups(attribute)
     patterns = queries.count_patterns_by_group(connection, selection, attribute)
     assert {value: found.counts for value, found in patterns.items()} == {

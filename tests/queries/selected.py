@@ -21,7 +21,7 @@ from tracker.core import clock
 from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, Selection
 
 __all__ = ["DAY", "START", "Selected", "both_kinds", "check_each", "selected"]
@@ -39,13 +39,13 @@ class Selected:
     """A project in the database, what is chosen of it, and the same by hand."""
 
     connection: Connection
-    project: ProjectInfo
+    question: QuestionInfo
     raw: Raw
     choice: AnswerFilter = EVERYTHING
 
     @cached_property
     def selection(self) -> Selection:
-        return queries.select_answers(self.connection, self.project, self.choice)
+        return queries.select_answers(self.connection, self.question, self.choice)
 
     @cached_property
     def plain(self) -> Plain:
@@ -58,7 +58,8 @@ class Selected:
         )
 
     def numbers(self, names: tuple[str, ...]) -> frozenset[int]:
-        known = {name: n for n, name in annotator_names(self.connection, self.project).items()}
+        people = annotator_names(self.connection, self.question.project)
+        known = {name: n for n, name in people.items()}
         return frozenset(known[name] for name in names)
 
     def chosen(self, one: Given) -> bool:
@@ -106,8 +107,8 @@ def selected(
 ) -> Iterator[Selected]:
     """The rows as a project, taken back afterwards."""
     with ledger.database.write(keep=False) as connection:
-        project, raw = store_raw(connection, rows, kind, categories, **asked)
-        yield Selected(connection, project, raw, choice)
+        question, raw = store_raw(connection, rows, kind, categories, **asked)
+        yield Selected(connection, question, raw, choice)
 
 
 def check_each(
@@ -138,7 +139,7 @@ def check_each(
             there = sorted({mine["lang"] for mine in everything.raw.values.values()})
             for _ in range(CHOICES):
                 choice = _choice(random, people, there)
-                check(Selected(everything.connection, everything.project, everything.raw, choice))
+                check(Selected(everything.connection, everything.question, everything.raw, choice))
 
     for seed in seeds:
         checked = example(seed)(checked)

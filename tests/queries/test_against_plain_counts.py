@@ -92,6 +92,6 @@ def test_projects_do_not_mix(ledger: Ledger) -> None:
     rows = {("i", "A", 1): frozenset({"x"}), ("i", "B", 1): frozenset({"y"})}
     with ledger.database.write() as connection:
         other, _ = store(connection, drawn(4, 3, items=5), "one")
-        rename_project(connection, other, "other")
+        rename_project(connection, other.project, "other")
         project, plain = store(connection, rows, "one")
         compare(connection, project, plain)

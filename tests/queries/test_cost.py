@@ -39,14 +39,14 @@ def test_a_question_costs_the_same_whatever_the_items(ledger: Ledger) -> None:
     engine = ledger.database.engine
     ledger.import_frame(answers(10), "small")
     ledger.import_frame(answers(10_000), "large")
-    with count_rows(engine) as seen, ledger.reading("large") as (connection, project):
-        assert len(list(exported_labels(connection, project))) == 50_000
+    with count_rows(engine) as seen, ledger.asking("large") as (connection, question):
+        assert len(list(exported_labels(connection, question))) == 50_000
     assert seen.number > 50_000  # a label that reaches Python is seen
-    for name, question in QUESTIONS.items():
+    for name, ask in QUESTIONS.items():
         numbers = []
         for project_name in ("small", "large"):
             with count_statements(engine) as statements, count_rows(engine) as rows:
-                question(ledger, project_name)
+                ask(ledger, project_name)
             numbers.append(statements.number)
         assert 0 < rows.number < MOST_ROWS, name
         if name == "audit":  # what is left without those found bad is counted once more

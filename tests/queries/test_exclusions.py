@@ -85,8 +85,8 @@ def test_every_fate_at_once(ledger: Ledger) -> None:
 
 
 def of(ledger: Ledger, choice: AnswerFilter | None = None) -> Inclusion:
-    with ledger.reading("p") as (connection, project):
-        selection = queries.select_answers(connection, project, choice or make_answer_filter())
+    with ledger.asking("p") as (connection, question):
+        selection = queries.select_answers(connection, question, choice or make_answer_filter())
         found = count_included_answers(connection, selection)
     assert sum(getattr(found, name) for name in FATES) == found.standing
     return found

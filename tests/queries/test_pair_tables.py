@@ -41,7 +41,7 @@ def tables(pairs: list[tuple[int, int]], cells: Cells) -> Tables:
 def check_pairs(chosen: Selected) -> None:
     connection, selection = chosen.connection, chosen.selection
     expected = chosen.plain.pair_tallies()
-    declared = [(n,) for n in category_names(connection, chosen.project)]
+    declared = [(n,) for n in category_names(connection, chosen.question)]
     for answers in ((), tuple(declared[::-1]), tuple(declared[-1:])):
         pairs, cells = queries.count_pair_cells(connection, selection, answers)
         assert tables(pairs, cells) == expected

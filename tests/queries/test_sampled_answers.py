@@ -34,9 +34,11 @@ def answers(items: int, *, seed: int = 1) -> pd.DataFrame:
 
 def sampled(ledger: Ledger, annotators=(), pairs=(), since=()):
     """The sample, and the ids of annotators by name."""
-    with ledger.reading("p") as (connection, project):
-        selection = queries.select_answers(connection, project)
-        ids = {name: number for number, name in annotator_names(connection, project).items()}
+    with ledger.asking("p") as (connection, question):
+        selection = queries.select_answers(connection, question)
+        ids = {
+            name: number for number, name in annotator_names(connection, question.project).items()
+        }
         joint = queries.select_joint_sample(
             connection,
             selection,
@@ -56,8 +58,8 @@ def test_a_small_project_is_counted_whole(ledger: Ledger) -> None:
     ledger.import_frame(frame, "p")
     since = 1_700_000_000 + 30 * HOUR
     joint, ids = sampled(ledger, since=[("a", since)])
-    with ledger.reading("p") as (connection, project):
-        names = {name: (n,) for n, name in category_names(connection, project).items()}
+    with ledger.asking("p") as (connection, question):
+        names = {name: (n,) for n, name in category_names(connection, question).items()}
     plain: Counter = Counter()
     for _, rows in frame.groupby("item"):
         given = []

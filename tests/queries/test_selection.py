@@ -85,7 +85,7 @@ def check(ledger: Ledger, seed: int, kind: str) -> None:
     rows, values = drawn.answers(kind), drawn.values()
     with ledger.database.write(keep=False) as connection:
         project, raw = store_raw(connection, rows, kind, times=drawn.times(rows), values=values)
-        people = {name: n for n, name in annotator_names(connection, project).items()}
+        people = {name: n for n, name in annotator_names(connection, project.project).items()}
         there = {pair for item, _, _ in rows for pair in values[item].items()}
         for _ in range(CHOICES):
             choice = drawn.choice(people.keys(), there)
@@ -198,7 +198,7 @@ def test_nothing_chosen_is_asked_as_before(sqlite_ledger: Ledger) -> None:
         assert selection == queries.Selection(project, selection.left_out, selection.references)
         assert selection.told is None
         condition = str(queries.selection.where_counted(selection))
-    assert "labelled_at" not in condition
+    assert "labeled_at" not in condition
     assert "item_attributes" not in condition
 
 

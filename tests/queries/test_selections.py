@@ -184,8 +184,8 @@ def test_attributes_of_items(chosen: Ledger) -> None:
     assert chosen.agreement("p", where={"lang": ["nl", "de"]}).counts.items == 8
     chosen.import_frame(frame(6).assign(half="first"), "p", keep=["half"])
     assert chosen.agreement("p", where={"lang": ["nl", "de"], "half": "first"}).counts.items == 4
-    with chosen.reading("p") as (connection, project):
-        found = agreement_by_attribute(connection, project, "half", Query())
+    with chosen.asking("p") as (connection, question):
+        found = agreement_by_attribute(connection, question, "half", Query())
     assert [(value, group.counts.items) for value, group in found.groups] == [
         ("first", 6),
         (None, 6),
@@ -198,9 +198,9 @@ def test_groups_have_the_figures_of_their_items(chosen: Ledger) -> None:
         Selecting(annotators=["ann", "bob"]),
         Selecting(since="2020-03-01", until="2020-03-31", where={"lang": ["nl", "de"]}),
     ):
-        question = Query(filter=make_answer_filter(**selecting))
-        with chosen.reading("p") as (connection, project):
-            told = agreement_by_attribute(connection, project, "lang", question).to_dict()
+        query = Query(filter=make_answer_filter(**selecting))
+        with chosen.asking("p") as (connection, question):
+            told = agreement_by_attribute(connection, question, "lang", query).to_dict()
         assert [group["value"] for group in told["groups"]][-1] == "nl"
         for group in told["groups"]:
             alone: Selecting = {**selecting, "where": {"lang": group["value"]}}
@@ -252,8 +252,8 @@ def test_a_snapshot_tells_what_was_chosen(chosen: Ledger) -> None:
     }
     told = json.loads(json.dumps(chosen.history("p").to_dict()))["snapshots"]
     assert [one["selection"] for one in told] == [None, said]
-    with chosen.reading("p") as (connection, project):
-        found = find_snapshot(connection, project, "some")
+    with chosen.asking("p") as (connection, question):
+        found = find_snapshot(connection, question, "some")
     assert found == taken
     assert found.assessment.selection == said
     assert found.assessment.counts.items == 4
@@ -309,9 +309,9 @@ def test_a_choice_costs_the_same_whatever_the_items(ledger: Ledger) -> None:
     }
 
     def groups(project: str, **selecting: Any) -> object:
-        with ledger.reading(project) as (connection, found):
-            question = Query(filter=make_answer_filter(**selecting))
-            return agreement_by_attribute(connection, found, "lang", question)
+        with ledger.asking(project) as (connection, question):
+            query = Query(filter=make_answer_filter(**selecting))
+            return agreement_by_attribute(connection, question, "lang", query)
 
     questions: list[Callable[..., object]] = [ledger.agreement, ledger.snapshot, groups]
     for question in questions:

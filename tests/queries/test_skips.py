@@ -82,8 +82,8 @@ def test_documents_without_a_span(ledger: Ledger, write: Callable[..., Path]) ->
         f,A,PER,0,2,1"""
     )
     ledger.import_file(file, "p", options=SPANS)
-    with ledger.reading("p") as (connection, project):
-        selection = queries.select_answers(connection, project)
+    with ledger.asking("p") as (connection, question):
+        selection = queries.select_answers(connection, question)
         assert queries.select_label_contents(connection, selection).empty
         assert queries.skip_tallies(connection, selection) == {
             1: {(False, 1, 2): 1, (True, 2, 2): 1, (False, 0, 1): 1},

@@ -21,7 +21,7 @@ from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names, set_annotator_kind
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
-from tracker.projects.project import ProjectInfo, create_project
+from tracker.projects.question import QuestionInfo, create_project
 from tracker.queries.spans import select_span_rows
 from tracker.storage.schema import NONE_APPLIES, SKIPPED, Label
 
@@ -41,11 +41,14 @@ FILE = (
 )
 
 
-def streamed(connection: Connection, project: ProjectInfo) -> Spans:
+def streamed(connection: Connection, question: QuestionInfo) -> Spans:
     """The stream, by names."""
-    items, people = item_names(connection, project), annotator_names(connection, project)
-    categories = category_names(connection, project)
-    selection = queries.select_answers(connection, project)
+    items, people = (
+        item_names(connection, question.project),
+        annotator_names(connection, question.project),
+    )
+    categories = category_names(connection, question)
+    selection = queries.select_answers(connection, question)
     found = list(queries.select_span_documents(connection, selection))
     assert [one.item for one in found] == sorted({one.item for one in found})
     for one in found:
@@ -64,8 +67,8 @@ def streamed(connection: Connection, project: ProjectInfo) -> Spans:
 
 
 def documents(ledger: Ledger, project: str = "p") -> Spans:
-    with ledger.reading(project) as (connection, found):
-        return streamed(connection, found)
+    with ledger.asking(project) as (connection, question):
+        return streamed(connection, question)
 
 
 @contextmanager
@@ -127,10 +130,13 @@ def test_what_was_not_chosen_stays_out(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write(timed), "p", options=SPANS, keep=["lang"])
 
     def chosen(**said: object) -> dict[str, list[str]]:
-        with ledger.reading("p") as (connection, project):
+        with ledger.asking("p") as (connection, question):
             choice = queries.make_answer_filter(**said)  # type: ignore[arg-type]
-            selection = queries.select_answers(connection, project, choice)
-            items, people = item_names(connection, project), annotator_names(connection, project)
+            selection = queries.select_answers(connection, question, choice)
+            items, people = (
+                item_names(connection, question.project),
+                annotator_names(connection, question.project),
+            )
             return {
                 items[one.item]: [people[who] for who in one.answers]
                 for one in queries.select_span_documents(connection, selection)
@@ -152,8 +158,8 @@ def test_another_project_stays_out(ledger: Ledger, write: Write) -> None:
 
 def test_one_statement_and_nothing_to_sort(sqlite_ledger: Ledger, write: Write) -> None:
     sqlite_ledger.import_file(write(FILE), "p", options=SPANS)
-    with sqlite_ledger.reading("p") as (connection, project):
-        selection = queries.select_answers(connection, project)
+    with sqlite_ledger.asking("p") as (connection, question):
+        selection = queries.select_answers(connection, question)
         with count_statements(sqlite_ledger.database.engine) as statements:
             list(queries.select_span_documents(connection, selection))
         assert statements.number == 1
@@ -162,7 +168,9 @@ def test_one_statement_and_nothing_to_sort(sqlite_ledger: Ledger, write: Write) 
         )
         plan = [row[-1] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {compiled}")]
     assert plan[0].startswith("SEARCH items USING PRIMARY KEY")
-    assert plan[1].startswith("SEARCH labels USING PRIMARY KEY (project_id=? AND item_id=?)")
+    assert plan[1].startswith(
+        "SEARCH labels USING PRIMARY KEY (project_id=? AND question_id=? AND item_id=?)"
+    )
     assert not [step for step in plan if "TEMP B-TREE" in step or "SCAN" in step]
 
 
@@ -193,7 +201,7 @@ def check(ledger: Ledger, rows: Rows) -> None:
         source = SourceFile(STDIN, io.BytesIO(csv_text(told).encode()))
         load_import(connection, project, [source], parse_column_roles([]))
         if any(who == "M" for _, who, _ in rows):
-            set_annotator_kind(connection, project, "M", "model")
+            set_annotator_kind(connection, project.project, "M", "model")
         assert streamed(connection, project) == expected
 
 

@@ -22,7 +22,7 @@ from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
-from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
+from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
 from tracker.queries import DAY, AnswerFilter, Window
 from tracker.snapshots.curve import Curve, rebuilt_curve
 from tracker.storage.as_of import as_it_was, moment_as_of
@@ -68,16 +68,16 @@ def counted(plain: PlainLedger, kind: str, day: int, days: int | None = None) ->
 
 
 def plain_course(
-    connection: Connection, project: ProjectInfo, plain: PlainLedger, window: Window
+    connection: Connection, question: QuestionInfo, plain: PlainLedger, window: Window
 ) -> list[State]:
     """The state of every day."""
-    ids = {name: n for n, name in category_names(connection, project).items()}
-    items = {name: n for n, name in item_names(connection, project).items()}
+    ids = {name: n for n, name in category_names(connection, question).items()}
+    items = {name: n for n, name in item_names(connection, question.project).items()}
     answered: dict[str, set[str]] = {item: set() for item in items}
     by_two: list[str] = []  # items in the order in which a second annotator answered them
     course: list[State] = []
     for day in EVERY_DAY:
-        found = counted(plain, project.answers, day, window.days)
+        found = counted(plain, question.answers, day, window.days)
         before = set(by_two)
         for item, own in found.items():
             answered[item] |= own.keys()
@@ -136,9 +136,9 @@ EVERYTHING_AT_ONCE: Script = [
 ]
 
 
-def play(connection: Connection, kind: str, script: Script) -> tuple[ProjectInfo, PlainLedger]:
+def play(connection: Connection, kind: str, script: Script) -> tuple[QuestionInfo, PlainLedger]:
     """The same done to a project and to a plain ledger."""
-    options = ProjectOptions(answers=kind, categories=("x", "y", "z"))
+    options = QuestionOptions(answers=kind, categories=("x", "y", "z"))
     project, plain = create_project(connection, "p", options), PlainLedger()
     made: list[int] = []
     for step in script:
@@ -177,9 +177,9 @@ def follow(ledger: Ledger, patch: pytest.MonkeyPatch, kind: str, case: Case) -> 
             same_figures(connection, project, curve, look % len(curve.points))
 
 
-def course(connection: Connection, project: ProjectInfo, window: Window) -> list[State]:
+def course(connection: Connection, question: QuestionInfo, window: Window) -> list[State]:
     """The state of every day, by the timeline."""
-    selection = queries.select_answers(connection, project)
+    selection = queries.select_answers(connection, question)
     found = queries.count_timeline(connection, selection, window)
     states: list[State] = []
     for day, new in zip(EVERY_DAY, found.at(EVERY_DAY), strict=True):
@@ -199,15 +199,15 @@ def ends_of_days(plain: PlainLedger) -> list[int]:
     return [(day + 1) * DAY - 1 for day in range(min(days), max(days) + 1)] if days else []
 
 
-def same_figures(connection: Connection, project: ProjectInfo, curve: Curve, place: int) -> None:
+def same_figures(connection: Connection, question: QuestionInfo, curve: Curve, place: int) -> None:
     """A point of a curve is what agreement is as of then, to the last digit."""
     point = curve.points[place]
     since = None if curve.window == "all" else point.moment + 1 - int(curve.window[:-1]) * DAY
     measures = [one.measure for one in point.assessment.measures]
     asked = Query(measures, filter=AnswerFilter(since=since, as_of=point.moment))
-    moment = moment_as_of(connection, project.id, point.moment, None)
-    with as_it_was(connection, project.id, moment):
-        then = assess(connection, project, asked)
+    moment = moment_as_of(connection, question.project_id, point.moment, None)
+    with as_it_was(connection, question.project_id, moment):
+        then = assess(connection, question, asked)
     assert point.assessment.figures() == then.figures()
     assert point.assessment.patterns == then.patterns
 

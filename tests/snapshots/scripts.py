@@ -31,7 +31,7 @@ from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.annotators import list_annotators, set_annotator_kind
-from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
+from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
 from tracker.snapshots import Taken, store, take_snapshot
 
 __all__ = [
@@ -88,8 +88,8 @@ class Run:
         self.made: list[int] = []
         self.steps = 1
         self.now.moment = at(self.steps)
-        options = ProjectOptions(answers=kind, categories=("x", "y", "z"))
-        self.project = create_project(connection, name, options)
+        options = QuestionOptions(answers=kind, categories=("x", "y", "z"))
+        self.question = create_project(connection, name, options)
         self.take([{((item, name, 1), None): frozenset("x") for item in "ij" for name in NAMES}])
 
     def take(self, step: Step) -> None:
@@ -102,24 +102,24 @@ class Run:
             pass
 
     def _do(self, step: Step) -> None:
-        connection, project = self.connection, self.project
+        connection, question = self.connection, self.question
         if isinstance(step, Merge):
-            merge_annotators(connection, project, *step)
+            merge_annotators(connection, question.project, *step)
         elif isinstance(step, Split):
-            split_annotator(connection, project, *step)
+            split_annotator(connection, question.project, *step)
         elif isinstance(step, Erase):
-            erase_annotator(connection, project, *step)
+            erase_annotator(connection, question.project, *step)
         elif isinstance(step, Kind):
-            set_annotator_kind(connection, project, *step)
+            set_annotator_kind(connection, question.project, *step)
         elif isinstance(step, Flags):
-            record_in(connection, project, *map(Seen, step.annotators))
+            record_in(connection, question, *map(Seen, step.annotators))
         elif isinstance(step, Undo):
             undo_import(connection, self.made[step.number % len(self.made)])
         else:
-            known = list_annotators(connection, project)
+            known = list_annotators(connection, question.project)
             owners = {name: one.name for one in known for name in (one.name, *one.aliases)}
             files = without_doubles(step, lambda name: owners.get(name, name))
-            number = load_files(connection, project, files, len(self.made)).id
+            number = load_files(connection, question, files, len(self.made)).id
             assert number is not None
             self.made.append(number)
 
@@ -135,8 +135,8 @@ def answers(items: int, first: int = 0, shift: int = 0) -> str:
 
 
 def taken(ledger: Ledger, query: Query | None = None, **how: Any) -> Taken:
-    with ledger.writing("p") as (connection, project):
-        return take_snapshot(connection, project, query, **how)
+    with ledger.changing("p") as (connection, question):
+        return take_snapshot(connection, question, query, **how)
 
 
 def recorded(connection: Connection, taken: Taken) -> dict[str, Any]:
@@ -176,7 +176,8 @@ def added_up(connection: Connection, number: int) -> tuple[dict[int, int], dict[
             "SELECT a.annotator_id, a.answers, a.tallies FROM snapshot_annotators a "
             "JOIN snapshots s ON s.project_id = a.project_id AND s.id = a.snapshot_id "
             "JOIN snapshots last ON last.project_id = s.project_id AND last.id = :n "
-            "WHERE s.id = last.id OR s.frame_id = last.frame_id AND s.id < last.id ORDER BY s.id"
+            "WHERE s.id = last.id OR s.base_snapshot_id = last.base_snapshot_id AND s.id < last.id "
+            "ORDER BY s.id"
         ),
         {"n": number},
     ).all()
@@ -190,9 +191,11 @@ def added_up(connection: Connection, number: int) -> tuple[dict[int, int], dict[
     return {who: number for who, number in answers.items() if number}, None if wide else kept
 
 
-def plainly(connection: Connection, project: ProjectInfo) -> tuple[dict[int, int], dict[Any, int]]:
+def plainly(
+    connection: Connection, question: QuestionInfo
+) -> tuple[dict[int, int], dict[Any, int]]:
     """The same, counted of all labels that stand now."""
-    selection = queries.select_answers(connection, project)
+    selection = queries.select_answers(connection, question)
     counts = queries.count_annotator_tallies(connection, selection).counts
     tallies = {
         (who, own, json.dumps(pattern, separators=(",", ":"))): items

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from tests.flags.found import Seen, record
+from tests.helpers import question_of
 from tests.snapshots.scripts import added_up, answers, plainly, taken, tampering
 from tests.storage.as_of.plain import Clock, at
 from tracker.agreement import Metric, Query, assess
@@ -16,7 +17,6 @@ from tracker.core import clock
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator
 from tracker.projects.annotators import set_annotator_kind
-from tracker.projects.project import find_project
 from tracker.queries import make_answer_filter
 from tracker.snapshots import take_snapshot
 from tracker.snapshots.verify import verify_snapshots
@@ -26,7 +26,7 @@ Write = Callable[..., Path]
 TAMPERINGS = [
     "UPDATE snapshots SET labels = 7",
     "UPDATE snapshots SET digest = 'ab'",
-    "UPDATE snapshots SET through_change = 1",
+    "UPDATE snapshots SET last_change_id = 1",
     "UPDATE snapshot_patterns SET items = items + 1 WHERE pattern_id = 1",
     "DELETE FROM snapshot_patterns WHERE pattern_id = 1",
     "UPDATE snapshot_annotators SET tallies = '[]' WHERE annotator_id = 2",
@@ -57,7 +57,7 @@ def test_from_a_base_that_was_tampered_with_nothing_is_counted(
         if statement is not None:
             tampering(connection)
             connection.execute(text(statement))
-        project = find_project(connection, "p")
+        project = question_of(connection)
         found = take_snapshot(connection, project)
         assert found.read == (2 if statement is None else None)
         whole = assess(connection, project).figures()
@@ -76,7 +76,7 @@ def test_from_a_frame_that_was_tampered_with_nothing_is_counted(
         connection.execute(
             text("UPDATE snapshot_annotators SET answers = 0 WHERE annotator_id = 4")
         )
-        found = take_snapshot(connection, find_project(connection, "p"))
+        found = take_snapshot(connection, question_of(connection))
     assert found.snapshot.assessment.counts.annotators == 4
 
 
@@ -150,11 +150,11 @@ def test_from_a_snapshot_of_what_was_known_then_is_counted_what_came_since(
     taken(sqlite_ledger)
     now.moment = at(5)
     then = taken(sqlite_ledger, Query(filter=make_answer_filter(known_at=clock.iso(at(1.5)))))
-    assert (then.read, then.snapshot.through_change) == (None, 2)
+    assert (then.read, then.snapshot.last_change_id) == (None, 2)
     as_of = taken(sqlite_ledger, Query(filter=make_answer_filter(as_of=clock.iso(at(2.5)))))
     assert as_of.read is None
     found = taken(sqlite_ledger, check=True)
     assert found.read == 3, "the items of both imports since"
-    with sqlite_ledger.reading("p") as (connection, project):
-        assert added_up(connection, found.snapshot.id) == plainly(connection, project)
-        assert verify_snapshots(connection, project).faults == ()
+    with sqlite_ledger.asking("p") as (connection, question):
+        assert added_up(connection, found.snapshot.id) == plainly(connection, question)
+        assert verify_snapshots(connection, question).faults == ()

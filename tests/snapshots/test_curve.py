@@ -16,7 +16,7 @@ from tracker.core.errors import InvalidOption, TrackerError
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.notes import add_note
-from tracker.projects.project import create_project
+from tracker.projects.question import create_project
 from tracker.queries import Window
 from tracker.snapshots.curve import Curve, parse_curve_window
 

@@ -30,7 +30,7 @@ def played(ledger: Ledger, now: Clock, kind: str) -> list[SnapshotRecord]:
             run.take(step)
             how: dict[str, Any] = {"name": f"after {number}"}
             asked = Query(confidence=0.9 if number % 4 == 3 else 0.95)
-            taken.append(take_snapshot(connection, run.project, asked, **how).snapshot)
+            taken.append(take_snapshot(connection, run.question, asked, **how).snapshot)
     return taken
 
 

@@ -44,15 +44,15 @@ def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step]) -> None:
     """Count both ways after every step; compare what is stored with a snapshot in full."""
     with ledger.database.write(keep=False) as connection:
         run = Run(connection, kind, now)
-        take_snapshot(connection, run.project)
+        take_snapshot(connection, run.question)
         for number, step in enumerate(script, 1):
             run.take(step)
-            taken = take_snapshot(connection, run.project, check=True)
+            taken = take_snapshot(connection, run.question, check=True)
             if number % 4 and number < len(script):
                 continue
             told = recorded(connection, taken)
             with connection.begin_nested() as undone:
-                whole = take_snapshot(connection, run.project, full=True)
+                whole = take_snapshot(connection, run.question, full=True)
                 assert recorded(connection, whole) == told
                 undone.rollback()
 
@@ -175,10 +175,10 @@ def test_differences_add_up_until_a_whole_one_is_due(
         ledger.import_file(write(answers(2, n, n % 2)), "p")
         found = taken(ledger)
         assert (found.read is None) == (n == 0)
-        with ledger.reading("p") as (connection, project):
+        with ledger.asking("p") as (connection, question):
             number = found.snapshot.id
-            assert added_up(connection, number) == plainly(connection, project)
-            frame = select(Snapshot.frame_id).where(Snapshot.id == number)
+            assert added_up(connection, number) == plainly(connection, question)
+            frame = select(Snapshot.base_snapshot_id).where(Snapshot.id == number)
             frames.append(connection.scalar(frame))
     assert frames == [1, 1, 1, 4, 4, 4, 7]
 
@@ -204,10 +204,10 @@ def test_wide_projects_keep_no_tallies_of_annotators(
         sqlite_ledger.import_file(write(answers(2, 2 * n, 1)), "p")
         assert taken(sqlite_ledger, check=True).read == 2
     assert taken(sqlite_ledger, if_changed=True).fresh is False
-    with sqlite_ledger.reading("p") as (connection, project):
-        frames = set(connection.scalars(select(Snapshot.frame_id)))
+    with sqlite_ledger.asking("p") as (connection, question):
+        frames = set(connection.scalars(select(Snapshot.base_snapshot_id)))
         assert frames == {None}
-        assert added_up(connection, 3) == (plainly(connection, project)[0], None)
+        assert added_up(connection, 3) == (plainly(connection, question)[0], None)
 
 
 # -- only where something changed ----------------------------------------------------------

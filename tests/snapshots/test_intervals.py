@@ -81,10 +81,10 @@ def test_they_are_one_curve_and_are_thinned_out_together(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store(ledger, monkeypatch)
-    with ledger.reading("p") as (connection, project):
-        found = snapshots_overview(connection, project, ["krippendorff_alpha"])
+    with ledger.asking("p") as (connection, question):
+        found = snapshots_overview(connection, question, ["krippendorff_alpha"])
         assert len(found.moments) == 3
-        fates = plan_prune(connection, project, parse_prune_keep("last:1"))
+        fates = plan_prune(connection, question, parse_prune_keep("last:1"))
     assert [fate.kept_by for fate in fates] == ["its name", None, "the last"]
 
 

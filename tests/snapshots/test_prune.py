@@ -13,6 +13,7 @@ from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import DBAPIError
 
 from tests.flags.found import Seen, record_in
+from tests.helpers import question_of
 from tests.snapshots.scripts import added_up, plainly, short_frames, tampering
 from tests.storage.as_of.plain import Clock, at
 from tracker.agreement import Query
@@ -23,12 +24,9 @@ from tracker.imports.loader import load_import
 from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.ledger import Ledger
 from tracker.projects.project import (
-    ProjectInfo,
-    ProjectOptions,
-    create_project,
-    find_project,
     purge_project,
 )
+from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
 from tracker.queries import make_answer_filter
 from tracker.snapshots import find_snapshot, snapshot_history, take_snapshot
 from tracker.snapshots.prune import Fate, Keep, parse_prune_keep, plan_prune, prune_snapshots
@@ -133,13 +131,13 @@ def test_of_each_of_the_last_periods_the_newest_is_kept(
         "daily:2,weekly:2",
         "hourly:3,monthly:1,last:2",
     ]
-    with ledger.reading("p") as (connection, project):
+    with ledger.asking("p") as (connection, question):
         for rules in plans:
             keep = parse_prune_keep(rules)
-            fates = plan_prune(connection, project, keep)
+            fates = plan_prune(connection, question, keep)
             assert [fate.id for fate in fates] == list(range(1, len(MOMENTS) + 1))
             assert set(left(fates)) == plainly_kept(keep), rules
-        fates = plan_prune(connection, project, parse_prune_keep("monthly:2"))
+        fates = plan_prune(connection, question, parse_prune_keep("monthly:2"))
     told = {fate.id: fate.to_dict() for fate in fates}
     assert told[6] == {
         "snapshot": 6,
@@ -162,8 +160,8 @@ def test_points_of_the_past_that_were_taken_later_are_of_their_own_days(
         ledger.snapshot("p")
     for number in (5, 6, 7):
         ledger.snapshot("p", as_of=clock.iso(at(number * day)))
-    with ledger.reading("p") as (connection, project):
-        fates = plan_prune(connection, project, parse_prune_keep("daily:3"))
+    with ledger.asking("p") as (connection, question):
+        fates = plan_prune(connection, question, parse_prune_keep("daily:3"))
     days = {fate.id: (fate.moment - at(0)) // (day * 1_000_000) for fate in fates}
     assert days == {1: 8, 2: 9, 3: 5, 4: 6, 5: 7}
     assert {days[number] for number in left(fates)} == {9, 8, 7}
@@ -177,31 +175,31 @@ def recorded(module_ledger: Ledger) -> Ledger:
     """Eight snapshots in frames of three, the fourth named, the second of other settings."""
     with pytest.MonkeyPatch.context() as patch, module_ledger.database.write() as connection:
         short_frames(patch)
-        project = create_project(connection, "p", ProjectOptions(categories=("x", "y", "z")))
+        question = create_project(connection, "p", QuestionOptions(categories=("x", "y", "z")))
         answer(connection, *(f"i{n},{who},{'xy'[n % 2]}" for n in range(40) for who in "AB"))
-        record_in(connection, project, Seen(1))
+        record_in(connection, question, Seen(1))
         for number in range(1, 9):
             answer(connection, f"i{number},A,z")
             asked = Query(filter=make_answer_filter(annotators=["A"] if number == 2 else []))
             name = "named" if number == 4 else None
-            take_snapshot(connection, project, asked, name=name)
+            take_snapshot(connection, question, asked, name=name)
     return module_ledger
 
 
-Taken = tuple[Connection, ProjectInfo]
+Taken = tuple[Connection, QuestionInfo]
 
 
 @pytest.fixture
 def taken(recorded: Ledger) -> Iterator[Taken]:
     """The same in a transaction that is rolled back."""
     with recorded.database.write(keep=False) as connection:
-        yield connection, find_project(connection, "p")
+        yield connection, question_of(connection)
 
 
 def answer(connection: Connection, *rows: str) -> None:
     text = HEADER + "\n".join(rows)
     source = SourceFile(STDIN, io.BytesIO(text.encode()))
-    load_import(connection, find_project(connection, "p"), [source], parse_column_roles([]))
+    load_import(connection, question_of(connection), [source], parse_column_roles([]))
 
 
 def thin(taken: Taken, rules: str | None = None) -> list[int]:
@@ -264,15 +262,15 @@ def test_where_nothing_is_to_go_nothing_is_recorded(taken: Taken) -> None:
 @pytest.mark.parametrize("rules", [None, "last:3"])
 def test_the_chain_holds_and_goes_on(taken: Taken, rules: str | None) -> None:
     """Tallies that later snapshots add up from stay; those of whole frames that went do not."""
-    connection, project = taken
+    connection, question = taken
     kept = thin(taken, rules)
     told = verify_snapshots(*taken)
     assert (told.faults, told.notes) == ((), ())
     assert (told.snapshots, told.thinned, told.recomputed) == (8, 8 - len(kept), len(kept))
     answer(connection, "i20,B,z", "i21,A,z")
-    found = take_snapshot(connection, project, check=True)
+    found = take_snapshot(connection, question, check=True)
     assert found.read == 2
-    assert added_up(connection, found.snapshot.id) == plainly(connection, project)
+    assert added_up(connection, found.snapshot.id) == plainly(connection, question)
     assert verify_snapshots(*taken).faults == ()
     # The frames of everything are 1, 3, 4 and 5, 6, 7 and 8; a name keeps the fourth.
     left = set(connection.scalars(select(SnapshotAnnotator.snapshot_id)))
@@ -280,10 +278,10 @@ def test_the_chain_holds_and_goes_on(taken: Taken, rules: str | None) -> None:
 
 
 def test_frames_of_which_nothing_is_left_go_whole(taken: Taken) -> None:
-    connection, project = taken
+    connection, question = taken
     for number in range(9, 13):
         answer(connection, f"i{number},A,z")
-        take_snapshot(connection, project, full=number == 9)
+        take_snapshot(connection, question, full=number == 9)
     thin(taken)
     left = set(connection.scalars(select(SnapshotAnnotator.snapshot_id)))
     assert left == {1, 2, 3, 4, 9, 10, 11, 12}
@@ -291,11 +289,11 @@ def test_frames_of_which_nothing_is_left_go_whole(taken: Taken) -> None:
 
 
 def test_it_is_done_again_and_again(taken: Taken) -> None:
-    connection, project = taken
+    connection, question = taken
     assert thin(taken, "last:4") == [2, 4, 5, 6, 7, 8]
     assert thin(taken, "last:2") == [2, 4, 7, 8]
     answer(connection, "i20,B,z")
-    assert take_snapshot(connection, project, check=True).read == 1
+    assert take_snapshot(connection, question, check=True).read == 1
     assert thin(taken) == [2, 4, 9]
     told = verify_snapshots(*taken)
     assert (told.faults, told.thinned, told.recomputed) == ((), 6, 3)
@@ -319,7 +317,7 @@ def test_tombstones_stay_and_what_was_not_thinned_out_cannot_be_deleted(taken: T
 
 def test_a_project_with_thinned_snapshots_is_purged_whole(taken: Taken) -> None:
     thin(taken)
-    purge_project(*taken)
+    purge_project(taken[0], taken[1].project)
     assert set(rows(taken[0]).values()) == {0}
 
 
@@ -332,7 +330,9 @@ def test_a_row_that_stays_is_verified(taken: Taken, change: str) -> None:
 
 
 def test_a_tombstone_that_no_change_left_is_a_fault(taken: Taken) -> None:
-    taken[0].execute(text("INSERT INTO tombstones SELECT id, 3, 1, '00' FROM projects"))
+    taken[0].execute(
+        text("INSERT INTO tombstones SELECT project_id, id, 3, 1, '00' FROM questions")
+    )
     tampering(taken[0])
     taken[0].execute(text("UPDATE snapshot_measures SET items = 0 WHERE snapshot_id = 3"))
     assert verify_snapshots(*taken).faults != ()

@@ -34,8 +34,8 @@ def test_a_snapshot_holds_the_figures_and_the_tallies_of_its_moment(ledger: Ledg
     taken = ledger.snapshot("p", name="pilot", note="before the guideline")
     again = ledger.import_rows(simulate_experiment("high", 80, 2), "p")
     assert ledger.agreement("p").to_dict() != then.to_dict()
-    with ledger.reading("p") as (connection, project):
-        found = find_snapshot(connection, project, "pilot")
+    with ledger.asking("p") as (connection, question):
+        found = find_snapshot(connection, question, "pilot")
     assert found.to_dict() == taken.to_dict()
     assert found.assessment.figures() == then.figures()
     assert found.assessment.patterns == taken.assessment.patterns == then.patterns
@@ -68,7 +68,7 @@ def test_moments_ascend_although_the_clock_runs_backwards(
     second = ledger.snapshot("p")
     assert result.changed > 0
     assert second.taken_at > first.taken_at
-    assert second.through_change > first.through_change
+    assert second.last_change_id > first.last_change_id
 
 
 def test_a_snapshot_of_nothing_says_why_there_is_no_figure(ledger: Ledger) -> None:
@@ -84,17 +84,17 @@ def test_names_are_not_given_twice_and_unknown_ones_suggest_the_near(ledger: Led
     ledger.snapshot("p", name="guideline v1")
     with pytest.raises(InvalidOption, match="guideline v1"):
         ledger.snapshot("p", name="guideline v1")
-    with ledger.reading("p") as (connection, project):
-        assert find_snapshot(connection, project, 1).name == "guideline v1"
+    with ledger.asking("p") as (connection, question):
+        assert find_snapshot(connection, question, 1).name == "guideline v1"
         with pytest.raises(NotFound, match="did you mean 'guideline v1'"):
-            find_snapshot(connection, project, "guideline v2")
+            find_snapshot(connection, question, "guideline v2")
 
 
 def test_a_renamed_category_is_still_the_snapshots_category(ledger: Ledger) -> None:
     ledger.import_rows(simulate_experiment("high", 20, 1), "p")
     before = ledger.snapshot("p").to_dict()["categories"]
-    with ledger.writing("p") as (connection, project):
-        rename_category(connection, project, "2", "two")
+    with ledger.changing("p") as (connection, question):
+        rename_category(connection, question, "2", "two")
     after = ledger.history("p").to_dict()["snapshots"][0]["categories"]
     assert [row["category"] for row in after] == ["0", "1", "two"]
     assert [row["rate"] for row in after] == [row["rate"] for row in before]
@@ -104,29 +104,29 @@ def test_the_last_ones_are_found_from_the_end(ledger: Ledger) -> None:
     ledger.import_rows(simulate_experiment("high", 5, 1), "p")
     for name in ("pilot", None, "v2"):
         ledger.snapshot("p", name=name)
-    with ledger.reading("p") as (connection, project):
+    with ledger.asking("p") as (connection, question):
         for which, number in (("last", 3), ("last~0", 3), ("last~2", 1), (" pilot ", 1), ("2", 2)):
-            assert find_snapshot(connection, project, which).id == number
+            assert find_snapshot(connection, question, which).id == number
         for which in ("last~3", "4", "last~x", ""):
             with pytest.raises(NotFound, match=r"no snapshot .*\n"):
-                find_snapshot(connection, project, which)
+                find_snapshot(connection, question, which)
 
 
 def test_of_no_snapshot_there_is_no_last(sqlite_ledger: Ledger) -> None:
     sqlite_ledger.import_rows(simulate_experiment("high", 5, 1), "p")
     with (
-        sqlite_ledger.reading("p") as (connection, project),
+        sqlite_ledger.asking("p") as (connection, question),
         pytest.raises(NotFound, match=r"no snapshot 'last'\ntake one: tracker snapshot p"),
     ):
-        find_snapshot(connection, project, "last")
+        find_snapshot(connection, question, "last")
 
 
 def test_a_number_means_the_snapshot_of_that_number(sqlite_ledger: Ledger) -> None:
     sqlite_ledger.import_rows(simulate_experiment("high", 5, 1), "p")
     sqlite_ledger.snapshot("p", name="2")
     sqlite_ledger.snapshot("p")
-    with sqlite_ledger.reading("p") as (connection, project):
-        assert find_snapshot(connection, project, 2).id == 2
+    with sqlite_ledger.asking("p") as (connection, question):
+        assert find_snapshot(connection, question, 2).id == 2
 
 
 # -- what else is kept ---------------------------------------------------------------------
@@ -146,14 +146,14 @@ def test_a_snapshot_tells_how_it_was_asked_and_what_it_knows(
     asked = ledger.agreement("p", weights="quadratic", confidence=0.9, as_of=clock.iso(at(3.5)))
     assert taken.assessment.figures() == asked.figures()
     assert (taken.as_of, taken.moment, taken.taken_at) == (at(3.5), at(3.5), at(5) + 1)
-    assert (taken.through_change, taken.assessment.counts.answers) == (2, 3)
+    assert (taken.last_change_id, taken.assessment.counts.answers) == (2, 3)
     told = taken.to_dict()
     assert {one["confidence"] for one in told["measures"]} == {0.9}
     assert (told["as_of"], told["through_change"]) == (clock.iso(at(3.5)), 2)
     now.moment = at(9)
     ledger.import_file(write(header + "k,A,1,"), "p")
     before = ledger.snapshot("p", known_at=clock.iso(at(6)))
-    assert (before.as_of, before.through_change) == (None, 2)
+    assert (before.as_of, before.last_change_id) == (None, 2)
     assert before.assessment.counts.answers == 4
 
 
@@ -174,9 +174,9 @@ def test_of_spans_the_figures_are_kept(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write(f"item,annotator,category,start,end\n {rows}"), "p", options=SPANS)
     taken = ledger.record_snapshot("p")
     assert taken.read is None
-    with ledger.reading("p") as (connection, project):
-        assert find_snapshot(connection, project, 1).to_dict() == taken.snapshot.to_dict()
-        assert connection.scalar(select(Snapshot.frame_id)) is None
+    with ledger.asking("p") as (connection, question):
+        assert find_snapshot(connection, question, 1).to_dict() == taken.snapshot.to_dict()
+        assert connection.scalar(select(Snapshot.base_snapshot_id)) is None
     assert taken.snapshot.assessment.figures() == ledger.agreement("p").figures()
     assert not {"snapshot_patterns", "snapshot_annotators", "snapshot_pairs"} & set(stored(ledger))
 
@@ -199,7 +199,7 @@ def kept(module_ledger: Ledger) -> Ledger:
     record(module_ledger, Seen(1))
     module_ledger.record_snapshot("p")
     with module_ledger.database.write() as connection:
-        connection.execute(text("INSERT INTO snapshot_pairs VALUES (1, 1, 1, 2, '[]')"))
+        connection.execute(text("INSERT INTO snapshot_pairs VALUES (1, 1, 1, 1, 2, '[]')"))
     return module_ledger
 
 
@@ -212,6 +212,6 @@ def test_the_database_refuses_to_change_a_record(kept: Ledger, table: str, state
 
 def test_a_snapshot_is_counted_from_the_labels_not_from_memory(ledger: Ledger) -> None:
     ledger.import_rows(simulate_experiment("mixed", 30, 3), "p")
-    with ledger.reading("p") as (connection, project):
-        counted = assess(connection, project)
+    with ledger.asking("p") as (connection, question):
+        counted = assess(connection, question)
     assert ledger.snapshot("p").assessment.figures() == counted.figures()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Column, Float, Integer, Table, text
 
 from tests.flags.found import Seen, record
-from tests.helpers import SPANS
+from tests.helpers import SPANS, question_of
 from tests.profiles import examples
 from tests.snapshots.scripts import Run, Step, all_steps, tampering
 from tests.storage.as_of.plain import BOTH_KINDS, Clock, at
@@ -23,7 +23,7 @@ from tracker.core import clock
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator
 from tracker.projects.categories import rename_category
-from tracker.projects.project import ProjectOptions, find_project
+from tracker.projects.question import QuestionOptions
 from tracker.queries import make_answer_filter
 from tracker.snapshots import take_snapshot
 from tracker.snapshots.digests import snapshot_digest, snapshot_parts_digest, snapshot_seal
@@ -37,8 +37,8 @@ HEADER = "item,annotator,category\n"
 
 
 def found(ledger: Ledger, **how: Any) -> Verified:
-    with ledger.reading("p") as (connection, project):
-        return verify_snapshots(connection, project, **how)
+    with ledger.asking("p") as (connection, question):
+        return verify_snapshots(connection, question, **how)
 
 
 def faults(verified: Verified) -> list[int]:
@@ -66,8 +66,8 @@ def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step]) -> None:
             run.take(step)
             then = {name: clock.iso(at(second)) for name, second in CHOICES[number % 6].items()}
             query = Query(filter=make_answer_filter(**then))
-            take_snapshot(connection, run.project, query, pairs=number % 2 == 0)
-        verified = verify_snapshots(connection, run.project)
+            take_snapshot(connection, run.question, query, pairs=number % 2 == 0)
+        verified = verify_snapshots(connection, run.question)
         assert verified.faults == ()
         erased = connection.execute(
             text("SELECT max(id) FROM changes WHERE kind = 'erase annotator'")
@@ -114,11 +114,11 @@ def test_spans_and_other_readings_are_verified(ledger: Ledger, write: Write) -> 
     ledger.import_file(write(HEADER + "i,A,1\n i,B,2\n j,A,3\n j,B,3"), "numbers")
     ledger.snapshot("numbers", weights="quadratic", scale="interval", confidence=0.8)
     for project, snapshots in (("p", 2), ("numbers", 1)):
-        with ledger.reading(project) as (connection, info):
-            told = verify_snapshots(connection, info).to_dict()
+        with ledger.asking(project) as (connection, question):
+            told = verify_snapshots(connection, question).to_dict()
         assert (told["passed"], told["recomputed"], told["faults"]) == (True, snapshots, [])
-    with ledger.reading("p") as (connection, info):
-        assert verify_snapshots(connection, info, chain_only=True).recomputed == 0
+    with ledger.asking("p") as (connection, question):
+        assert verify_snapshots(connection, question, chain_only=True).recomputed == 0
 
 
 def test_how_far_it_is_is_told(sqlite_ledger: Ledger, write: Write) -> None:
@@ -153,7 +153,7 @@ def record_of(module_ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -
     """Four snapshots of a project with rows in every table; the second is to be changed."""
     ledger = module_ledger
     file = tmp_path_factory.mktemp("answers") / "answers.csv"
-    options = ProjectOptions(categories=("x", "y", "z"))
+    options = QuestionOptions(categories=("x", "y", "z"))
     for number in range(1, 5):
         items = range(12) if number == 1 else range(number)
         rows = [f"i{n},{who},{'xy'[n * number % len(who) % 2]}" for n in items for who in PEOPLE]
@@ -206,10 +206,11 @@ CHANGES = {
     **{f"less of {one.name}": f"DELETE FROM {one.name} WHERE snapshot_id = 2"
        for one in PARTS if one.name != PAIRS},
     # No snapshot is recorded with tables of pairs any more; those that were are held to them.
-    "more pairs": f"INSERT INTO {PAIRS} VALUES (1, 2, 1, 2, '[]')",
+    "more pairs": f"INSERT INTO {PAIRS} VALUES (1, 1, 2, 1, 2, '[]')",
 }  # fmt: skip
 FIRST = {  # where it shows first, if not in the second snapshot
     "snapshots.id": 3,
+    "snapshots.question_id": 3,
 }
 
 
@@ -219,7 +220,7 @@ def tampered(ledger: Ledger, *statements: str, **how: Any) -> Verified:
         tampering(connection)
         changed = [connection.execute(text(statement)).rowcount for statement in statements]
         assert changed[-1] > 0
-        return verify_snapshots(connection, find_project(connection, "p"), **how)
+        return verify_snapshots(connection, question_of(connection), **how)
 
 
 def test_the_record_stands(record_of: Ledger) -> None:
@@ -259,19 +260,19 @@ def test_a_forger_who_knows_the_digests_is_found_by_the_recount(
     """The last snapshot changed, digest and seal made to fit."""
     with record_of.database.write(keep=False, bulk=True) as connection:
         tampering(connection)
-        project = find_project(connection, "p")
+        question = question_of(connection)
         connection.execute(text(FORGED[why]))
         rows = connection.execute(SNAPSHOTS.select().order_by(SNAPSHOTS.c.id)).all()
-        parts = read_snapshot_parts(connection, project.id, 4, 4)[4]
+        parts = read_snapshot_parts(connection, question.key, 4, 4)[4]
         row = rows[3]._asdict()
         row["digest"] = snapshot_digest(
-            rows[2].digest, row, parts, snapshot_pattern_texts(connection, project.id)
+            rows[2].digest, row, parts, snapshot_pattern_texts(connection, question.key)
         )
         row["seal"] = snapshot_seal(rows[2].seal, row, snapshot_parts_digest(parts))
         values = {name: row[name] for name in ("digest", "seal")}
         connection.execute(SNAPSHOTS.update().where(SNAPSHOTS.c.id == 4).values(values))
-        assert verify_snapshots(connection, project, chain_only=True).faults == ()
-        verified = verify_snapshots(connection, project)
+        assert verify_snapshots(connection, question, chain_only=True).faults == ()
+        verified = verify_snapshots(connection, question)
     assert set(faults(verified)) == {4}
     assert why in verified.faults[0].why
 
@@ -321,7 +322,7 @@ def test_labels_changed_past_the_program_are_found(record_of: Ledger, statement:
 def declared(ledger: Ledger, write: Write) -> Ledger:
     rows = "\n".join(f"i{n},{who},{'xy'[n % place]},nl" for n in range(6) for place, who in WHO)
     text = f"item,annotator,category,lang\n{rows}"
-    options = ProjectOptions(categories=("x", "y", "z"))
+    options = QuestionOptions(categories=("x", "y", "z"))
     ledger.import_file(write(text), "p", options=options, keep=["lang"])
     return ledger
 
@@ -374,6 +375,6 @@ def test_a_category_that_is_learnt_later_is_no_fault(sqlite_ledger: Ledger, writ
 def test_a_category_that_is_renamed_is_no_fault(sqlite_ledger: Ledger, write: Write) -> None:
     sqlite_ledger.import_file(write(HEADER + "i,A,x\n i,B,x\n j,A,y\n j,B,x"), "p")
     sqlite_ledger.snapshot("p")
-    with sqlite_ledger.writing("p") as (connection, project):
-        rename_category(connection, project, "x", "z")
+    with sqlite_ledger.changing("p") as (connection, question):
+        rename_category(connection, question, "x", "z")
     assert found(sqlite_ledger).faults == ()

@@ -25,6 +25,46 @@ APPEND_ONLY = [
 ]
 
 
+RENAMED = {
+    "labelled_at": "labeled_at",
+    "timed": "has_own_time",
+    "through_change": "last_change_id",
+    "frame_id": "base_snapshot_id",
+}
+"""Columns that revision 0004 named anew."""
+SETTINGS = {
+    "answers": "answers",
+    "scale": "scale",
+    "offsets": "offsets",
+    "closed": "categories_fixed",
+    "wanted": "target_answers",
+}
+"""Settings of projects that it made those of questions."""
+
+
+def with_questions(rows: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """Rows of an older revision as 0004 holds them: each project asks one question."""
+    asked = [
+        {"project_id": row["id"], "id": 1, "name": "label"}
+        | {new: row[old] for old, new in SETTINGS.items()}
+        for row in rows["projects"]
+    ]
+    projects = [
+        {name: value for name, value in row.items() if name not in SETTINGS}
+        for row in rows["projects"]
+    ]
+    others = {
+        name: [
+            {RENAMED.get(column, column): value for column, value in row.items()}
+            | ({"question_id": 1} if "question_id" in Base.metadata.tables[name].c else {})
+            for row in held
+        ]
+        for name, held in rows.items()
+        if name != "projects"
+    }
+    return {"projects": projects, "questions": asked, **others}
+
+
 def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
     """Rows of a ledger at a revision, in an order in which they can be inserted."""
     p = {"project_id": 1}
@@ -138,6 +178,7 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
         ],
     }
     samples["0003"] = samples["0002"]
+    samples["0004"] = with_questions(samples["0003"])
     return samples[revision]
 
 

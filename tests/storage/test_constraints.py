@@ -15,11 +15,14 @@ from tests.helpers import stored
 from tests.storage.rows import APPEND_ONLY, fill, sample
 from tracker.ledger import Ledger
 from tracker.snapshots.prune import prune_snapshots
-from tracker.storage.database import Database
+from tracker.storage.database import HEAD, Database
 from tracker.storage.schema import Base
 
 # Tables of pairs are in old records only.
-PAIR = "INSERT INTO snapshot_pairs VALUES (1, 2, 1, 2, '[]')"
+PAIR = (
+    "INSERT INTO snapshot_pairs (project_id, question_id, snapshot_id, first_id, second_id, cells) "
+    "VALUES (1, 1, 2, 1, 2, '[]')"
+)
 
 
 @pytest.fixture
@@ -30,9 +33,9 @@ def recorded(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
     record(ledger, Seen(1))
     for _ in range(2):
         ledger.record_snapshot("p", full=True)
-    with ledger.writing("p") as (connection, project):
+    with ledger.changing("p") as (connection, question):
         connection.execute(text(PAIR))
-        prune_snapshots(connection, project, [])
+        prune_snapshots(connection, question, [])
     return ledger
 
 
@@ -77,9 +80,9 @@ def test_other_programs_cannot_replace_append_only_rows(
     record(ledger, Seen(1))
     for _ in range(2):
         ledger.record_snapshot("p", full=True)
-    with ledger.writing("p") as (connection, project):
+    with ledger.changing("p") as (connection, question):
         connection.execute(text(PAIR))
-        prune_snapshots(connection, project, [])
+        prune_snapshots(connection, question, [])
     plain = sqlite3.connect(sqlite_file)  # with none of our pragmas
     try:
         for table in APPEND_ONLY:
@@ -92,9 +95,10 @@ def test_other_programs_cannot_replace_append_only_rows(
 
 def values_of(table: str, **changed: object) -> tuple[str, dict[str, object]]:
     """A row of a sample, changed, as the parameters of a test."""
-    return table, dict(sample("0001")[table][0]) | changed
+    return table, sample(HEAD)[table][0] | changed
 
 
+SNAPSHOT = {"project_id": 1, "question_id": 1, "snapshot_id": 1}
 IMPOSSIBLE = {
     "pass 0": values_of("labels", **{"pass": 0}),
     "a span that ends where it starts": values_of("labels", span_start=4, span_end=4),
@@ -105,6 +109,7 @@ IMPOSSIBLE = {
     "skipped with a span": values_of("labels", category_id=-1, span_start=0, span_end=3),
     "time before it began": values_of("labels", spent_ms=-1),
     "no such category": values_of("labels", category_id=9),
+    "no such question": values_of("labels", question_id=9),
     "no such item": values_of("labels", item_id=9),
     "no such annotator": values_of("labels", annotator_id=9),
     "no such change": values_of("labels", change_id=9),
@@ -114,12 +119,17 @@ IMPOSSIBLE = {
     "taken back by no change": values_of("past_labels", taken_back_by=9),
     "a project without a name": values_of("projects", id=2, name=""),
     "a project of that name": values_of("projects", id=2),
-    "a kind of answers": values_of("projects", id=2, name="q", answers="two"),
-    "a scale": values_of("projects", id=2, name="q", scale="musical"),
-    "offsets": values_of("projects", id=2, name="q", offsets="bytes"),
-    "no answer wanted": values_of("projects", id=2, name="q", wanted=0),
+    "a question without a name": values_of("questions", id=2, name=""),
+    "a question of that name": values_of("questions", id=2),
+    "a question numbered 0": values_of("questions", id=0, name="q"),
+    "a question of no project": values_of("questions", project_id=2),
+    "a kind of answers": values_of("questions", id=2, name="q", answers="two"),
+    "a scale": values_of("questions", id=2, name="q", scale="musical"),
+    "offsets": values_of("questions", id=2, name="q", offsets="bytes"),
+    "no answer wanted": values_of("questions", id=2, name="q", target_answers=0),
     "a reserved category with a name": values_of("categories", id=-1, name="skipped"),
     "a category without a name": values_of("categories", id=3, name=None),
+    "a category of no question": values_of("categories", id=3, name="b", question_id=9),
     "a category twice": values_of("categories", id=3, name="a"),
     "a kind of annotator": values_of("annotators", id=3, name="C", kind="robot"),
     "an annotator twice": values_of("annotators", id=3, name="A"),
@@ -133,22 +143,24 @@ IMPOSSIBLE = {
     "a snapshot of that name": values_of("snapshots", id=2),
     "a measure without value or reason": (
         "snapshot_measures",
-        {"project_id": 1, "snapshot_id": 1, "measure": "m", "position": 0, "confidence": 0.95}
-        | {"items": 1},
+        SNAPSHOT | {"measure": "m", "position": 0, "confidence": 0.95} | {"items": 1},
     ),
     "a measure with value and reason": (
         "snapshot_measures",
-        {"project_id": 1, "snapshot_id": 1, "measure": "m", "position": 0, "confidence": 0.95}
+        SNAPSHOT
+        | {"measure": "m", "position": 0, "confidence": 0.95}
         | {"items": 1, "value": 0.5, "undefined": "no_overlap"},
     ),
     "more agreements than there can be": (
         "snapshot_categories",
-        {"project_id": 1, "snapshot_id": 1, "category_id": 1, "position": 0, "labels": 2}
+        SNAPSHOT
+        | {"category_id": 1, "position": 0, "labels": 2}
         | {"agreements": 2, "potential_agreements": 1, "rate": 1.0},
     ),
     "a rate without a reason for none": (
         "snapshot_categories",
-        {"project_id": 1, "snapshot_id": 1, "category_id": 1, "position": 0, "labels": 2}
+        SNAPSHOT
+        | {"category_id": 1, "position": 0, "labels": 2}
         | {"agreements": 0, "potential_agreements": 0},
     ),
     "a flag twice": values_of("flags", id=2),

@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import CheckConstraint, Column, Connection, Integer, Table, inspect, text
 
 from tests.helpers import stored
-from tests.storage.rows import sample
+from tests.storage.rows import sample, with_questions
 from tracker.ledger import Ledger
 from tracker.storage.database import HEAD, REVISIONS, Database, migrations_folder
 from tracker.storage.schema import Base
@@ -132,7 +132,10 @@ def test_upgrade_and_downgrade_keep_the_rows(empty_url: str, revision: str) -> N
     for target in ("head", revision):
         (database.upgrade if target == "head" else database.downgrade)(target)
         with database.engine.connect() as connection:
-            assert rows_of(connection, rows) == before
+            if target == "head" and "questions" not in rows:
+                assert rows_of(connection, with_questions(rows)) == with_questions(before)
+            else:
+                assert rows_of(connection, rows) == before
             assert database.backend.integrity_errors(connection) == []
         if target == "head":
             assert database.check() == []

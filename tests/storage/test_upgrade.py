@@ -9,18 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Boolean, text
+from sqlalchemy import text
 
 from tests.helpers import standing, undo
+from tests.storage.rows import with_questions
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names
 from tracker.projects.items import find_item, list_items
+from tracker.projects.question import find_question
 from tracker.storage.as_of import Moment, as_it_was
 from tracker.storage.database import Database
 from tracker.storage.schema import Base
 
+TRUTHS = {"closed", "timed", "beside"}
+"""Columns that hold a truth, which SQLite stores as a number."""
 KEPT = Path(__file__).parents[1] / "data" / "ledgers" / "0002.sql.gz"
 P = {"project_id": 1}
 LABEL = P | {"pass": 1, "span_start": -1, "span_end": -1, "timed": False, "source": 1}
@@ -108,7 +112,7 @@ def told(ledger: Ledger) -> tuple[Any, ...]:
     with ledger.reading("p") as (connection, project):
         return (
             [(one.name, one.kind) for one in list_annotators(connection, project)],
-            list(category_names(connection, project).values()),
+            list(category_names(connection, find_question(connection, project)).values()),
             [one.name for one in list_items(connection, project)],
             {item: find_item(connection, project, item).attributes for item in "ijk"},
         )
@@ -139,11 +143,12 @@ def test_what_was_known_then_is_known_still(upgraded: Ledger) -> None:
         as_it_was(connection, project.id, Moment(through=5)),
     ):
         kinds = {one.name: one.kind for one in list_annotators(connection, project)}
-        assert list(category_names(connection, project).values()) == ["x", "y"]
+        question = find_question(connection, project)
+        assert list(category_names(connection, question).values()) == ["x", "y"]
     assert kinds == {"A": "human", "B": "human", "gold": "reference"}
 
 
-# -- a whole ledger of the second revision ---------------------------------------------------
+# -- a whole ledger, its tables those of the second and of the third revision -----------------
 
 
 def kept_rows(folder: Path) -> dict[str, list[dict[str, Any]]]:
@@ -153,21 +158,24 @@ def kept_rows(folder: Path) -> dict[str, list[dict[str, Any]]]:
     plain.executescript(gzip.decompress(KEPT.read_bytes()).decode())
     rows = {}
     for table in Base.metadata.sorted_tables:
-        truths = {column.name for column in table.columns if isinstance(column.type, Boolean)}
-        rows[table.name] = [
-            {name: bool(row[name]) if name in truths else row[name] for name in row.keys()}  # noqa: SIM118
-            for row in plain.execute(f"SELECT * FROM {table.name}")
-        ]
+        if table.name != "questions":
+            rows[table.name] = [
+                {name: bool(row[name]) if name in TRUTHS else row[name] for name in row.keys()}  # noqa: SIM118
+                for row in plain.execute(f"SELECT * FROM {table.name}")
+            ]
     plain.close()
     return rows
 
 
-def test_a_ledger_of_the_second_revision_says_what_it_said(empty_url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("revision", ["0002", "0003"])
+def test_a_ledger_of_an_older_revision_says_what_it_said(
+    empty_url: str, tmp_path: Path, revision: str
+) -> None:
     """All that is stored is still there, seals and snapshots hold, and work goes on."""
     rows = kept_rows(tmp_path)
     assert {name for name, held in rows.items() if not held} == {"snapshot_pairs"}
     database = Database(empty_url)
-    database.upgrade("0002")
+    database.upgrade(revision)
     with database.engine.begin() as connection:
         quote = connection.dialect.identifier_preparer.quote
         connection.execute(text("DELETE FROM pseudonym_keys"))
@@ -180,11 +188,12 @@ def test_a_ledger_of_the_second_revision_says_what_it_said(empty_url: str, tmp_p
     database.upgrade()
     ledger = Ledger(empty_url)
     assert database.check() == []
+    now = with_questions(rows)
     with database.read() as connection:
         for table in Base.metadata.sorted_tables:
             found = [dict(row) for row in connection.execute(table.select()).mappings()]
-            assert len(found) == len(rows[table.name])
-            assert all(row in found for row in rows[table.name])
+            assert len(found) == len(now[table.name])
+            assert all(row in found for row in now[table.name])
         # Its findings mark names with NULs, which a database may refuse to read.
         effects = connection.execute(text("SELECT effect FROM v_findings ORDER BY flag")).scalars()
         assert list(effects) == [2.0] * 3

@@ -138,8 +138,8 @@ def test_votes_are_those_that_agreement_counts(told: Ledger) -> None:
             votes = found[row["item"]]
             if row["answer"] == "category":
                 votes[row["category"]] = row["votes"]
-        with told.reading(project) as (connection, info):
-            counted = {row["item"]: row["votes"] for row in agreement_by_item(connection, info)}
+        with told.asking(project) as (connection, question):
+            counted = {row["item"]: row["votes"] for row in agreement_by_item(connection, question)}
         assert found == counted
 
 

@@ -16,7 +16,7 @@ from tracker.core.tallies import Answer
 from tracker.measures.accuracy import GoldAgreement, accuracy_from_confusion
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 
 NONE = "(none)"
 """What an answer without a category is called in a confusion table."""
@@ -70,28 +70,28 @@ class AgainstTruth:
 
 
 def agreement_against_gold(
-    connection: Connection, project: ProjectInfo, query: Query | None = None
+    connection: Connection, question: QuestionInfo, query: Query | None = None
 ) -> AgainstTruth:
     """Accuracy, precision and recall, confusion and kappa of each annotator, and pooled.
 
     Raises InvalidOption for a project of spans or without a reference annotator.
     """
-    if project.answers == "spans":
+    if question.answers == "spans":
         raise InvalidOption(
-            f"{project.name!r} is a project of spans",
+            f"{question.project.name!r} is a project of spans",
             "compare with the reference: --annotator REFERENCE --annotator NAME --by pair",
         )
     asked = query or Query()
-    selection = queries.select_answers(connection, project, asked.filter)
+    selection = queries.select_answers(connection, question, asked.filter)
     if not selection.references:
         raise InvalidOption(
-            f"{project.name!r} has no reference annotator to compare with",
+            f"{question.project.name!r} has no reference annotator to compare with",
             f"import truths in a column gold, or: tracker annotator kind NAME reference "
-            f"-p {project.name}",
+            f"-p {question.project.name}",
         )
     tables, items = queries.count_gold_confusions(connection, selection)
-    names = annotator_names(connection, project)
-    categories = category_names(connection, project)
+    names = annotator_names(connection, question.project)
+    categories = category_names(connection, question)
     pooled: Counter[tuple[Answer, Answer]] = Counter()
     for table in tables.values():
         pooled.update(table)
@@ -104,7 +104,7 @@ def agreement_against_gold(
     ]
     annotators.sort(key=lambda row: (row[1].observed or 0.0, row[0]))
     return AgainstTruth(
-        project.name,
+        question.project.name,
         accuracy_from_confusion(pooled, items, list(categories)),
         tuple(annotators),
         categories,

@@ -20,7 +20,7 @@ from tracker.measures.conger_light import conger_error, light_error, light_kappa
 from tracker.measures.estimate import Estimate, undefined_estimate
 from tracker.measures.sample import Sample
 from tracker.projects.lookup import near_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import Selection
 
 FEW_ANSWERS: Final = 100_000
@@ -51,7 +51,7 @@ class Pairs:
 
 
 def check_agreement_measures(
-    project: ProjectInfo, names: Sequence[str], metric: Metric, *, few: bool
+    question: QuestionInfo, names: Sequence[str], metric: Metric, *, few: bool
 ) -> list[str]:
     """The measures of these names; for none, all that the project has.
 
@@ -62,7 +62,7 @@ def check_agreement_measures(
     fitting = [
         name
         for name, measure in MEASURES.items()
-        if project.answers in measure.answers
+        if question.answers in measure.answers
         and name != ("gwet_ac1" if metric.weighted else "gwet_ac2")
     ]
     for name in names:
@@ -73,9 +73,9 @@ def check_agreement_measures(
                 "gwet_ac2 needs weights; without them it is gwet_ac1",
                 "add --weights linear, quadratic or ordinal",
             )
-        if project.answers not in MEASURES[name].answers:
+        if question.answers not in MEASURES[name].answers:
             raise InvalidOption(
-                f"{name} does not fit {project.name!r}, a project of {project.answers}",
+                f"{name} does not fit {question.project.name!r}, a project of {question.answers}",
                 f"these do: {', '.join(fitting)}",
             )
     if names:

@@ -15,7 +15,7 @@ from tracker.agreement.study import Study
 from tracker.core.shown import Message
 from tracker.measures import MEASURES, Measure
 from tracker.measures.coefficient import Coefficient
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import Selection
 from tracker.queries.exclusions import Inclusion, count_included_answers
 
@@ -81,15 +81,15 @@ def explain(counted: Study, name: str) -> Explanation:
 
 
 def explain_spans(
-    connection: Connection, project: ProjectInfo, query: Query, name: str
+    connection: Connection, question: QuestionInfo, query: Query, name: str
 ) -> Explanation:
     """Explain one measure of a project of spans.
 
     Raises InvalidOption for a measure that does not exist or does not fit.
     """
-    found = assess(connection, project, replace(query, measures=(name,)))
+    found = assess(connection, question, replace(query, measures=(name,)))
     (figure,) = found.measures
-    selection = queries.select_answers(connection, project, query.filter)
+    selection = queries.select_answers(connection, question, query.filter)
     counts = (found.counts.items, found.counts.items_compared)
     return _explained(connection, selection, figure, *counts, {})
 
@@ -103,7 +103,7 @@ def _explained(
     shares: Mapping[str, float],
 ) -> Explanation:
     return Explanation(
-        project=selection.project.name,
+        project=selection.question.project.name,
         measure=MEASURES[figure.measure],
         figure=figure,
         inclusion=count_included_answers(connection, selection),

@@ -28,7 +28,7 @@ from tracker.measures import MEASURES
 from tracker.measures.cohen import kappa_cells
 from tracker.projects.categories import category_names
 from tracker.projects.items import check_item_attribute, item_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, GroupAnnotators, Selection
 from tracker.storage.schema import NONE_APPLIES
 
@@ -53,7 +53,7 @@ class GroupedAgreement:
 
 
 def agreement_by_attribute(
-    connection: Connection, project: ProjectInfo, attribute: str, query: Query
+    connection: Connection, question: QuestionInfo, attribute: str, query: Query
 ) -> GroupedAgreement:
     """The figures of the items of each value of an attribute, by value; those without one last.
 
@@ -61,24 +61,24 @@ def agreement_by_attribute(
 
     Raises InvalidOption for an attribute that no item has, or that has too many values.
     """
-    if project.answers == "spans":
+    if question.answers == "spans":
         raise InvalidOption("a project of spans has no agreement by an attribute of its items")
-    names = category_names(connection, project)
-    check_metric(project, names, query.metric)
-    wanted = _wanted(project, query)
-    check_item_attribute(connection, project, attribute)
-    selection = queries.select_answers(connection, project, query.filter)
+    names = category_names(connection, question)
+    check_metric(question, names, query.metric)
+    wanted = _wanted(question, query)
+    check_item_attribute(connection, question.project, attribute)
+    selection = queries.select_answers(connection, question, query.filter)
     patterns = queries.count_patterns_by_group(connection, selection, attribute)
     annotators = queries.select_annotators_by_group(connection, selection, attribute)
     tables = _pairs(connection, selection, attribute, annotators) if "cohen_kappa" in wanted else {}
     groups = []
     for value in sorted(patterns, key=lambda value: (value is None, value or "")):
         number = annotators[value].number
-        of = sample_under_metric(project, names, patterns[value], number, query.metric)
+        of = sample_under_metric(question, names, patterns[value], number, query.metric)
         pair = Pairs([(0, 1)], kappa_cells([tables.get(value, {})], of.table.answers))
         figures = coefficients(wanted, of, pair, query.confidence, query.interval)
         found = assessment_of(
-            project,
+            question,
             of,
             patterns[value],
             names,
@@ -86,11 +86,11 @@ def agreement_by_attribute(
             query,
         )
         groups.append((value, found))
-    return GroupedAgreement(project.name, attribute, tuple(groups), selection.told)
+    return GroupedAgreement(question.project.name, attribute, tuple(groups), selection.told)
 
 
-def _wanted(project: ProjectInfo, query: Query) -> list[str]:
-    wanted = check_agreement_measures(project, query.measures, query.metric, few=False)
+def _wanted(question: QuestionInfo, query: Query) -> list[str]:
+    wanted = check_agreement_measures(question, query.measures, query.metric, few=False)
     fitting = [name for name in wanted if MEASURES[name].needs in {"patterns", "pair"}]
     if query.measures and fitting != wanted:
         raise InvalidOption(
@@ -118,16 +118,16 @@ def _pairs(
 
 
 def agreement_by_item(
-    connection: Connection, project: ProjectInfo, *, choice: AnswerFilter = EVERYTHING
+    connection: Connection, question: QuestionInfo, *, choice: AnswerFilter = EVERYTHING
 ) -> Iterator[dict[str, Any]]:
     """The votes on each item, as JSON; one dictionary per item that has an answer.
 
     ``entropy`` is of the votes' shares, in bits; ``vote_score``, in a project of two
     categories, the share of the second; ``gold`` the reference annotator's category.
     """
-    selection = queries.select_answers(connection, project, choice)
-    categories = category_names(connection, project)
-    items = item_names(connection, project)
+    selection = queries.select_answers(connection, question, choice)
+    categories = category_names(connection, question)
+    items = item_names(connection, question.project)
     truths = _truths(connection, selection, categories)
     rows = queries.count_votes(connection, selection)
     for item, group in groupby(rows, key=itemgetter(0)):
@@ -147,7 +147,7 @@ def _truths(
 ) -> dict[int, str]:
     if not selection.references:
         return {}
-    truths = Selection(selection.project, only=selection.references, where=selection.where)
+    truths = Selection(selection.question, only=selection.references, where=selection.where)
     rows = queries.count_votes(connection, truths)
     found: dict[int, list[str]] = {}
     for item, category, _ in rows:

@@ -24,7 +24,7 @@ from tracker.measures.coefficient import Coefficient
 from tracker.measures.cohen import kappa_cells
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import Repeated
 
 _LEFT_OUT: Final = {"scott_pi", "light_kappa", "conger_kappa"}
@@ -76,7 +76,7 @@ class Themselves:
 
 
 def self_agreement(
-    connection: Connection, project: ProjectInfo, query: Query | None = None
+    connection: Connection, question: QuestionInfo, query: Query | None = None
 ) -> Themselves:
     """Agreement of each annotator with the own earlier pass, and of all pooled.
 
@@ -85,31 +85,34 @@ def self_agreement(
 
     Raises InvalidOption for a project of spans, or a measure or reading that does not fit.
     """
-    if project.answers == "spans":
+    if question.answers == "spans":
         raise InvalidOption(
-            f"{project.name!r} is a project of spans, whose passes are not compared"
+            f"{question.project.name!r} is a project of spans, whose passes are not compared"
         )
     asked = query or Query()
-    names, categories = annotator_names(connection, project), category_names(connection, project)
-    check_metric(project, categories, asked.metric)
-    wanted = check_agreement_measures(project, asked.measures, asked.metric, few=False)
+    names, categories = (
+        annotator_names(connection, question.project),
+        category_names(connection, question),
+    )
+    check_metric(question, categories, asked.metric)
+    wanted = check_agreement_measures(question, asked.measures, asked.metric, few=False)
     if asked.measures and _LEFT_OUT & set(wanted):
         raise InvalidOption(
             "of two passes Scott's pi is Fleiss' kappa, Conger's and Light's are Cohen's",
             "name fleiss_kappa or cohen_kappa",
         )
     wanted = [name for name in wanted if name not in _LEFT_OUT]
-    selection = queries.select_answers(connection, project, asked.filter)
+    selection = queries.select_answers(connection, question, asked.filter)
     rows = list(queries.select_repeated_answers(connection, selection))
     by_annotator: dict[int, list[Repeated]] = {}
     for row in rows:
         by_annotator.setdefault(row.annotator, []).append(row)
 
     def figures(of: Sequence[Repeated]) -> SelfAgreement:
-        return _figures(project, categories, of, wanted, asked)
+        return _figures(question, categories, of, wanted, asked)
 
     return Themselves(
-        project.name,
+        question.project.name,
         queries.count_unrepeated_passes(connection, selection),
         figures(rows),
         tuple(sorted((names[who], figures(mine)) for who, mine in by_annotator.items())),
@@ -117,14 +120,14 @@ def self_agreement(
 
 
 def _figures(
-    project: ProjectInfo,
+    question: QuestionInfo,
     categories: Mapping[int, str],
     rows: Sequence[Repeated],
     wanted: Sequence[str],
     asked: Query,
 ) -> SelfAgreement:
     table, patterns = _counts(rows)
-    of = sample_under_metric(project, categories, ItemPatterns(patterns), 2, asked.metric)
+    of = sample_under_metric(question, categories, ItemPatterns(patterns), 2, asked.metric)
     pair = Pairs([(0, 1)], kappa_cells([table], of.table.answers))
     timed = sum(row.timed for row in rows)
     found = coefficients(wanted, of, pair, asked.confidence, asked.interval)

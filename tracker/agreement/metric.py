@@ -11,7 +11,7 @@ from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures.sample import Sample, sample_for_measures
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 from tracker.projects.lookup import is_numeric_category_name, near_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,15 @@ class Metric:
         """Whether answers that differ may agree in part."""
         return self.weights not in {None, "identity"}
 
-    def scale_of(self, project: ProjectInfo) -> str:
+    def scale_of(self, question: QuestionInfo) -> str:
         """The scale asked for, else the project's."""
-        return self.scale or project.scale
+        return self.scale or question.scale
 
 
 AS_DECLARED = Metric()
 
 
-def check_metric(project: ProjectInfo, names: Mapping[int, str], metric: Metric) -> None:
+def check_metric(question: QuestionInfo, names: Mapping[int, str], metric: Metric) -> None:
     """Accept a reading that the project's categories allow.
 
     Raises InvalidOption for an unknown word, or one that needs numbers or an order that the
@@ -57,39 +57,39 @@ def check_metric(project: ProjectInfo, names: Mapping[int, str], metric: Metric)
                 f"{option} {word!r} is not known",
                 near_names(word, known) or f"one of: {', '.join(known)}",
             )
-    if project.answers != "several" and metric.distance is not None:
+    if question.answers != "several" and metric.distance is not None:
         raise InvalidOption(
-            f"{project.name!r} has one category per answer, and --distance compares sets",
+            f"{question.project.name!r} has one category per answer, and --distance compares sets",
             "use --scale",
         )
-    if project.answers == "several" and (metric.weighted or metric.scale is not None):
+    if question.answers == "several" and (metric.weighted or metric.scale is not None):
         raise InvalidOption(
-            f"{project.name!r} has several categories per answer, which have no order",
+            f"{question.project.name!r} has several categories per answer, which have no order",
             "use --distance jaccard or masi",
         )
-    _check_order(project, names, metric)
+    _check_order(question, names, metric)
 
 
-def _check_order(project: ProjectInfo, names: Mapping[int, str], metric: Metric) -> None:
+def _check_order(question: QuestionInfo, names: Mapping[int, str], metric: Metric) -> None:
     numeric = _numeric(names)
-    ranked = metric.scale_of(project) == "ordinal"
+    ranked = metric.scale_of(question) == "ordinal"
     word = metric.weights if metric.weighted else None
     if word in {"linear", "quadratic"} and not ranked and not numeric:
         raise InvalidOption(
-            f"{word} weights need numbers, and the categories of {project.name!r} are not",
+            f"{word} weights need numbers, and the categories of {question.project.name!r} are not",
             "--scale ordinal for ranks in the declared order, or --weights ordinal",
         )
     if metric.scale in {"interval", "ratio"} and not numeric:
         raise InvalidOption(
-            f"the {metric.scale} scale needs numbers, and the categories of {project.name!r} "
-            "are not",
+            f"the {metric.scale} scale needs numbers, and the categories of "
+            f"{question.project.name!r} are not",
             "use --scale nominal or ordinal",
         )
     by_order = word == "ordinal" or (word is not None and ranked) or metric.scale == "ordinal"
-    if by_order and not _ordered(project, names):
+    if by_order and not _ordered(question, names):
         raise InvalidOption(
-            f"the categories of {project.name!r} have no order",
-            f"declare one: tracker category order {quote(project.name)} low,middle,high",
+            f"the categories of {question.project.name!r} have no order",
+            f"declare one: tracker category order {quote(question.project.name)} low,middle,high",
         )
 
 
@@ -97,12 +97,12 @@ def _numeric(names: Mapping[int, str]) -> bool:
     return all(is_numeric_category_name(name) for name in names.values())
 
 
-def _ordered(project: ProjectInfo, names: Mapping[int, str]) -> bool:
-    return project.closed or _numeric(names) or getattr(names, "ordered", False)
+def _ordered(question: QuestionInfo, names: Mapping[int, str]) -> bool:
+    return question.categories_fixed or _numeric(names) or getattr(names, "ordered", False)
 
 
 def sample_under_metric(
-    project: ProjectInfo,
+    question: QuestionInfo,
     names: Mapping[int, str],
     patterns: ItemPatterns,
     annotators: int,
@@ -113,18 +113,18 @@ def sample_under_metric(
 
     ``names`` are all its categories by id, in order.
     """
-    several = project.answers == "several"
-    scale = metric.scale_of(project)
+    several = question.answers == "several"
+    scale = metric.scale_of(question)
     return sample_for_measures(
         patterns,
         annotators,
         categories=list(names),
-        declared=project.closed,
+        declared=question.categories_fixed,
         values={n: float(name) for n, name in names.items()} if _numeric(names) else {},
         weighting=metric.weights or "identity",
         by_rank=scale == "ordinal",
         scale=(metric.distance or "exact") if several else scale,
         several=several,
-        ordered=_ordered(project, names),
+        ordered=_ordered(question, names),
         marginals=marginals,
     )

@@ -31,13 +31,13 @@ from tracker.measures.one_vs_rest import one_vs_rest_coefficients
 from tracker.measures.sample import Sample
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import Selection
 
 
 def assess(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     query: Query | None = None,
     *,
     selection: Selection | None = None,
@@ -50,12 +50,12 @@ def assess(
     fit the project.
     """
     asked = query or Query()
-    if project.answers == "spans":
-        return _assess_spans(connection, project, asked, selection)
-    counted = study(connection, project, asked)
+    if question.answers == "spans":
+        return _assess_spans(connection, question, asked, selection)
+    counted = study(connection, question, asked)
     figures, rates = study_with_uncertainty(counted)
     found = assessment_of(
-        project, counted.sample, counted.patterns, counted.names, figures, asked, rates
+        question, counted.sample, counted.patterns, counted.names, figures, asked, rates
     )
     return replace(
         found,
@@ -67,7 +67,7 @@ def assess(
 
 def _intraclass(counted: Study) -> tuple[IntraclassCorrelation, ...]:
     """The forms of the intraclass correlation, on scales that have them."""
-    if counted.query.metric.scale_of(counted.project) not in {"interval", "ratio"}:
+    if counted.query.metric.scale_of(counted.question) not in {"interval", "ratio"}:
         return ()
     confidence = counted.query.confidence
     values = counted.sample.values
@@ -75,7 +75,7 @@ def _intraclass(counted: Study) -> tuple[IntraclassCorrelation, ...]:
 
 
 def assessment_of(
-    project: ProjectInfo,
+    question: QuestionInfo,
     of: Sample,
     patterns: ItemPatterns,
     names: Mapping[int, str],
@@ -93,8 +93,8 @@ def assessment_of(
     if rates is None:
         rates = category_rates(patterns, list(names), query.confidence, query.interval)
     return Assessment(
-        project=project.name,
-        scale=query.metric.scale_of(project),
+        project=question.project.name,
+        scale=query.metric.scale_of(question),
         counts=Counts(
             items=patterns.items,
             items_compared=patterns.items_compared,
@@ -115,48 +115,49 @@ def assessment_of(
 
 def assess_project_spans(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     asked: Query,
     selection: Selection | None = None,
 ) -> tuple[SpanFigures, Selection]:
     """Every figure on a project's spans, and whose they are."""
     if selection is None:
-        selection = queries.select_answers(connection, project, asked.filter)
+        selection = queries.select_answers(connection, question, asked.filter)
     found = assess_spans(
         connection,
         selection,
-        annotators=annotator_names(connection, project),
-        categories=category_names(connection, project),
+        annotators=annotator_names(connection, question.project),
+        categories=category_names(connection, question),
         confidence=asked.confidence,
     )
     return found, selection
 
 
 def span_pair_agreement(
-    connection: Connection, project: ProjectInfo, asked: Query
+    connection: Connection, question: QuestionInfo, asked: Query
 ) -> tuple[SpanPair, ...]:
     """Each pair of annotators of a project of spans, by name; the first is the reference."""
-    return assess_project_spans(connection, project, asked)[0].pairs
+    return assess_project_spans(connection, question, asked)[0].pairs
 
 
 def _assess_spans(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     asked: Query,
     selection: Selection | None,
 ) -> Assessment:
-    names = category_names(connection, project)
-    check_metric(project, names, asked.metric)
-    wanted = check_agreement_measures(project, asked.measures, asked.metric, few=True)
+    names = category_names(connection, question)
+    check_metric(question, names, asked.metric)
+    wanted = check_agreement_measures(question, asked.measures, asked.metric, few=True)
     asked.uncertainty.check()
     if asked.uncertainty != OF_ITEMS:
         raise InvalidOption(
-            f"{project.name!r} is a project of spans, whose errors are those over documents"
+            f"{question.project.name!r} is a project of spans, "
+            "whose errors are those over documents"
         )
-    found, selection = assess_project_spans(connection, project, asked, selection)
+    found, selection = assess_project_spans(connection, question, asked, selection)
     return Assessment(
-        project=project.name,
-        scale=project.scale,
+        project=question.project.name,
+        scale=question.scale,
         counts=found.counts,
         measures=tuple(one for one in found.coefficients() if one.measure in wanted),
         rates=found.rates,
@@ -177,13 +178,15 @@ def _pooled_gold(connection: Connection, selection: Selection) -> GoldAgreement 
     return accuracy_from_confusion(pooled, items)
 
 
-def measures_of_patterns(project: ProjectInfo, names: Mapping[int, str], query: Query) -> list[str]:
+def measures_of_patterns(
+    question: QuestionInfo, names: Mapping[int, str], query: Query
+) -> list[str]:
     """The measures asked for; for none, all that need to know nothing but item patterns.
 
     Raises InvalidOption for one that needs more, or does not fit the project.
     """
-    check_metric(project, names, query.metric)
-    wanted = check_agreement_measures(project, query.measures, query.metric, few=True)
+    check_metric(question, names, query.metric)
+    wanted = check_agreement_measures(question, query.measures, query.metric, few=True)
     known = [name for name in wanted if MEASURES[name].needs == "patterns"]
     more = [name for name in wanted if name not in known]
     if query.measures and more:
@@ -195,7 +198,7 @@ def measures_of_patterns(project: ProjectInfo, names: Mapping[int, str], query: 
 
 
 def assess_patterns(
-    project: ProjectInfo,
+    question: QuestionInfo,
     names: Mapping[int, str],
     patterns: ItemPatterns,
     annotators: int,
@@ -203,11 +206,11 @@ def assess_patterns(
     query: Query,
 ) -> Assessment:
     """The figures of item patterns of so many annotators; ``names`` are the categories by id."""
-    of = sample_under_metric(project, names, patterns, annotators, query.metric)
+    of = sample_under_metric(question, names, patterns, annotators, query.metric)
     found = coefficients(measures, of, None, query.confidence)
     return Assessment(
-        project=project.name,
-        scale=query.metric.scale_of(project),
+        project=question.project.name,
+        scale=query.metric.scale_of(question),
         counts=Counts(
             items=patterns.items,
             items_compared=patterns.items_compared,

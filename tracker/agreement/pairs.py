@@ -20,7 +20,7 @@ from tracker.measures.numeric.two_annotators import NumericAgreement, numeric_ag
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import is_numeric_category_name
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 
 
 @dataclass(frozen=True)
@@ -49,27 +49,27 @@ class PairAgreement:
 
 
 def agreement_by_pair(
-    connection: Connection, project: ProjectInfo, query: Query | None = None
+    connection: Connection, question: QuestionInfo, query: Query | None = None
 ) -> list[PairAgreement]:
     """Cohen's kappa of every two annotators who share an item, by their names.
 
     On an interval or a ratio scale correlations and differences stand beside it; these are of
     the second less the first by name.
     """
-    if project.answers == "spans":
+    if question.answers == "spans":
         raise InvalidOption("a project of spans has no kappa of pairs")
     asked = query or Query()
-    names = annotator_names(connection, project)
-    categories = category_names(connection, project)
-    check_metric(project, categories, asked.metric)
-    selection = queries.select_answers(connection, project, asked.filter)
+    names = annotator_names(connection, question.project)
+    categories = category_names(connection, question)
+    check_metric(question, categories, asked.metric)
+    selection = queries.select_answers(connection, question, asked.filter)
     # Weights depend on which categories occur; without any, nothing of the items is needed.
     weighted = asked.metric.weighted
     patterns = queries.count_item_patterns(connection, selection) if weighted else ItemPatterns()
-    of = sample_under_metric(project, categories, patterns, 0, asked.metric)
+    of = sample_under_metric(question, categories, patterns, 0, asked.metric)
     pairs = count_coefficient_pairs(connection, selection, of)
     numeric: Iterator[NumericAgreement | None] = iter(())
-    if asked.metric.scale_of(project) in {"interval", "ratio"}:
+    if asked.metric.scale_of(question) in {"interval", "ratio"}:
         values = {
             n: float(name) for n, name in categories.items() if is_numeric_category_name(name)
         }

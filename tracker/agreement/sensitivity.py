@@ -97,7 +97,7 @@ def _measure(counted: Study, what: str = "") -> str:
 
 
 def _annotators(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
-    names = annotator_names(counted.connection, counted.project)
+    names = annotator_names(counted.connection, counted.question.project)
     for annotator, values in coefficients_without_annotators(counted):
         yield names[annotator], values[found.measure]
 
@@ -119,7 +119,9 @@ def _items(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]
         counted.connection, counted.selection, set(wanted), MOST_ITEMS
     )
     names = item_names_of(
-        counted.connection, counted.project, [item for items in met.values() for item in items]
+        counted.connection,
+        counted.question.project,
+        [item for items in met.values() for item in items],
     )
     rows = [(names[item], value) for pattern, value in wanted.items() for item in met[pattern]]
     yield from rows[:MOST_ITEMS]
@@ -175,7 +177,7 @@ def assess_merged_categories(counted: Study, merges: Sequence[str]) -> Assessmen
     # A merged category keeps the number of the first, where categories are numbers.
     kept = {number: counted.names[number] for number in names}
     as_one = replace(counted, query=query, names=kept, patterns=patterns)
-    found = assessment_of(counted.project, as_one.sample, patterns, names, as_one.figures(), query)
+    found = assessment_of(counted.question, as_one.sample, patterns, names, as_one.figures(), query)
     return replace(found, selection=counted.selection.told)
 
 

@@ -26,7 +26,7 @@ from tracker.measures.coefficient import Coefficient
 from tracker.measures.estimate import Estimate
 from tracker.measures.sample import Sample
 from tracker.projects.categories import category_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import Selection
 
 
@@ -45,7 +45,7 @@ class Study:
     """
 
     connection: Connection
-    project: ProjectInfo
+    question: QuestionInfo
     query: Query
     selection: Selection
     names: Mapping[int, str]
@@ -57,7 +57,7 @@ class Study:
         """The names of the measures."""
         few = are_few(self.patterns.answers)
         return check_agreement_measures(
-            self.project, self.query.measures, self.query.metric, few=few
+            self.question, self.query.measures, self.query.metric, few=few
         )
 
     def needs(self, *kinds: str) -> bool:
@@ -72,7 +72,7 @@ class Study:
     def read(self, patterns: ItemPatterns, annotators: int) -> Sample:
         """Other patterns of the project, read in the same way."""
         return sample_under_metric(
-            self.project, self.names, patterns, annotators, self.query.metric
+            self.question, self.names, patterns, annotators, self.query.metric
         )
 
     @cached_property
@@ -124,18 +124,18 @@ class Study:
         )
 
 
-def refuse_study_of_spans(project: ProjectInfo) -> None:
+def refuse_study_of_spans(question: QuestionInfo) -> None:
     """Raise InvalidOption for a project of spans."""
-    if project.answers == "spans":
+    if question.answers == "spans":
         raise InvalidOption(
-            f"{project.name!r} is a project of spans",
+            f"{question.project.name!r} is a project of spans",
             "this needs answers to whole items",
         )
 
 
 def study(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     query: Query,
     counted: tuple[Selection, Sequence[int], ItemPatterns] | None = None,
 ) -> Study:
@@ -145,13 +145,13 @@ def study(
 
     Raises InvalidOption for a measure, a reading or a choice that does not fit the project.
     """
-    refuse_study_of_spans(project)
-    names = category_names(connection, project)
-    check_metric(project, names, query.metric)
-    check_agreement_measures(project, query.measures, query.metric, few=True)
+    refuse_study_of_spans(question)
+    names = category_names(connection, question)
+    check_metric(question, names, query.metric)
+    check_agreement_measures(question, query.measures, query.metric, few=True)
     if counted is None:
-        selection = queries.select_answers(connection, project, query.filter)
+        selection = queries.select_answers(connection, question, query.filter)
         annotators = queries.select_answering_annotators(connection, selection)
         counted = selection, annotators, queries.count_item_patterns(connection, selection)
     selection, known, patterns = counted
-    return Study(connection, project, query, selection, names, known, patterns)
+    return Study(connection, question, query, selection, names, known, patterns)

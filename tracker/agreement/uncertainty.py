@@ -100,7 +100,7 @@ def uncertainty_by_cluster(
 
     Raises InvalidOption for an attribute that no item has.
     """
-    check_item_attribute(counted.connection, counted.project, attribute)
+    check_item_attribute(counted.connection, counted.question.project, attribute)
     wanted = {
         name: _entering(counted, one)
         for name, one in counted.estimates.items()

@@ -20,7 +20,7 @@ from tracker.audit.statistics.dawid_skene import dawid_skene_competences
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
 from tracker.projects.annotators import AnnotatorInfo
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 
 _COMPARED = (
     "answers",
@@ -37,28 +37,28 @@ _OF_OTHERS = {"others", "others_seconds"}
 
 
 def audited_annotator_page(
-    connection: Connection, project: ProjectInfo, annotator: AnnotatorInfo
+    connection: Connection, question: QuestionInfo, annotator: AnnotatorInfo
 ) -> dict[str, Any]:
     """Who it is, the figures, the findings with their items, as JSON.
 
     ``influence`` is what the project's Krippendorff's alpha becomes without the annotator. Of an
     annotator with no answer that counts there is only who it is.
     """
-    found = audit_project(connection, project, audit_query(evidence=_ITEMS))
-    told = annotator.to_dict() | {"project": project.name}
+    found = audit_project(connection, question, audit_query(evidence=_ITEMS))
+    told = annotator.to_dict() | {"project": question.project.name}
     rows = {row["annotator"]: row for row in found.to_dict()["annotators"]}
     if annotator.name not in rows:
         return told
     told |= rows[annotator.name]
-    return told | {"influence": _influence(connection, project, annotator)}
+    return told | {"influence": _influence(connection, question, annotator)}
 
 
 def _influence(
-    connection: Connection, project: ProjectInfo, annotator: AnnotatorInfo
+    connection: Connection, question: QuestionInfo, annotator: AnnotatorInfo
 ) -> dict[str, Any] | None:
-    if project.answers == "spans":
+    if question.answers == "spans":
         return None
-    measure, value, rows = agreement_influences(study(connection, project, Query()), "annotator")
+    measure, value, rows = agreement_influences(study(connection, question, Query()), "annotator")
     mine = next((row for row in rows if row.name == annotator.name), None)
     if mine is None:
         return None
@@ -123,14 +123,16 @@ MOST_ANSWERS = 500_000
 """The model is fitted to who answered what on each item, in memory; not to more than this."""
 
 
-def annotator_competences(connection: Connection, project: ProjectInfo) -> dict[int, float]:
+def annotator_competences(connection: Connection, question: QuestionInfo) -> dict[int, float]:
     """The probability of a right answer by annotator id (`dawid_skene`).
 
     Raises InvalidOption for a project of spans, and for one of too many answers.
     """
-    if project.answers == "spans":
-        raise InvalidOption(f"{project.name!r} is a project of spans", "leave out --competence")
-    selection = queries.select_answers(connection, project)
+    if question.answers == "spans":
+        raise InvalidOption(
+            f"{question.project.name!r} is a project of spans", "leave out --competence"
+        )
+    selection = queries.select_answers(connection, question)
     answers = sum(
         number * items
         for number, items in queries.count_answers_per_item(connection, selection).items()

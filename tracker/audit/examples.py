@@ -51,9 +51,9 @@ def finding_examples(
     listed: list[Sequence[tuple[Any, ...]]] = [*found.values(), *fast.values(), *changed.values()]
     words = _Words(
         item_names_of(
-            connection, selection.project, sorted({i for one in listed for i, *_ in one})
+            connection, selection.question.project, sorted({i for one in listed for i, *_ in one})
         ),
-        category_names(connection, selection.project),
+        category_names(connection, selection.question),
     )
     rows = {key: [words.answer(*one) for one in shown] for key, shown in found.items()}
     for flag in flags:

@@ -20,7 +20,7 @@ from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import (
     EVERYTHING,
     AnswerFilter,
@@ -141,11 +141,11 @@ def gather_evidence(
     asked = set(needs or (need for kind in query.kinds for need in kind.needs))
     if needs is None:
         asked |= {"gold", "repeats"}  # figures of annotators, whatever is tested
-    spans = selection.project.answers == "spans"
+    spans = selection.question.answers == "spans"
     tallies = None if spans else queries.count_annotator_tallies(connection, selection)
     evidence = Evidence(
         tallies or AnnotatorTallies(),
-        several=selection.project.answers == "several",
+        several=selection.question.answers == "several",
         alpha=query.alpha,
         floors=query.floors,
     )
@@ -180,12 +180,12 @@ def gather_second_opinion(
     )
 
 
-def _points(connection: Connection, project: ProjectInfo) -> dict[int, float] | None:
+def _points(connection: Connection, question: QuestionInfo) -> dict[int, float] | None:
     """Each category's place in the declared order, or its number; None on a nominal scale."""
-    if project.scale == "nominal" or project.answers != "one":
+    if question.scale == "nominal" or question.answers != "one":
         return None
-    names = category_names(connection, project)
-    if project.scale == "ordinal":
+    names = category_names(connection, question)
+    if question.scale == "ordinal":
         return {category: float(place) for place, category in enumerate(sorted(names), start=1)}
     return {category: float(name) for category, name in names.items()}
 
@@ -223,7 +223,7 @@ _COUNTS = {
         lambda _, there: there.empty,
         of_spans=True,
     ),
-    "points": _Count(lambda connection, selection, _: _points(connection, selection.project)),
+    "points": _Count(lambda connection, selection, _: _points(connection, selection.question)),
     "gold": _Count(
         lambda connection, selection, _: queries.gold_tallies(connection, selection),
         lambda selection, _: bool(selection.references),

@@ -21,14 +21,14 @@ from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.core import clock
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, Selection
 
 _FIGURES = ("gold", "repeats", "times")
 
 
 def audit_project(
-    connection: Connection, project: ProjectInfo, query: AuditQuery | None = None
+    connection: Connection, question: QuestionInfo, query: AuditQuery | None = None
 ) -> Audit:
     """Audit every annotator of a project, or those chosen, against the co-annotators.
 
@@ -36,7 +36,7 @@ def audit_project(
     an alpha outside (0, 1).
     """
     query = query or AuditQuery()
-    selection = queries.select_answers(connection, project, query.filter)
+    selection = queries.select_answers(connection, question, query.filter)
     there = queries.select_label_contents(connection, selection)
     evidence = gather_evidence(connection, selection, query, there)
     found = audit(
@@ -45,12 +45,12 @@ def audit_project(
         lambda findings: gather_second_opinion(connection, selection, evidence, findings),
     )
     found = order_audit_flags(connection, selection, found)
-    categories = category_names(connection, project)
-    if project.answers == "spans":
-        rows = _span_rows(connection, project, query.filter)
+    categories = category_names(connection, question)
+    if question.answers == "spans":
+        rows = _span_rows(connection, question, query.filter)
     else:
         rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
-    names = annotator_names(connection, project)
+    names = annotator_names(connection, question.project)
     flags: dict[int, list[Flag]] = {}
     for flag in found:
         for annotator in (flag.annotator, flag.other):
@@ -65,7 +65,7 @@ def audit_project(
         flagged = [flag for flag in found if flag.state == "flagged"]
         shown = finding_examples(connection, selection, evidence, flagged, query.evidence)
     return Audit(
-        project.name,
+        question.project.name,
         tuple(sorted(audited, key=lambda annotator: annotator.name)),
         categories,
         selection.told,
@@ -75,29 +75,31 @@ def audit_project(
 
 
 def audited_annotator_rows(
-    connection: Connection, project: ProjectInfo, *, choice: AnswerFilter = EVERYTHING
+    connection: Connection, question: QuestionInfo, *, choice: AnswerFilter = EVERYTHING
 ) -> list[dict[str, Any]]:
     """Each annotator's figures as JSON, by name, without any test."""
-    if project.answers == "spans":
-        rows = _span_rows(connection, project, choice)
+    if question.answers == "spans":
+        rows = _span_rows(connection, question, choice)
     else:
-        selection = queries.select_answers(connection, project, choice)
+        selection = queries.select_answers(connection, question, choice)
         there = queries.select_label_contents(connection, selection)
         evidence = gather_evidence(
             connection, selection, AuditQuery(filter=choice), there, needs=_FIGURES
         )
-        categories = category_names(connection, project)
+        categories = category_names(connection, question)
         rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
-    names = annotator_names(connection, project)
+    names = annotator_names(connection, question.project)
     told = [{"annotator": names[number], **figures} for number, figures in rows.items()]
     return sorted(told, key=lambda row: str(row["annotator"]))
 
 
 def _span_rows(
-    connection: Connection, project: ProjectInfo, choice: AnswerFilter
+    connection: Connection, question: QuestionInfo, choice: AnswerFilter
 ) -> dict[int, dict[str, Any]]:
-    found, _ = assess_project_spans(connection, project, Query(filter=choice))
-    numbers = {name: number for number, name in annotator_names(connection, project).items()}
+    found, _ = assess_project_spans(connection, question, Query(filter=choice))
+    numbers = {
+        name: number for number, name in annotator_names(connection, question.project).items()
+    }
     return {
         numbers[annotator.annotator]: _span_row(annotator, list(found.names))
         for annotator in found.annotators

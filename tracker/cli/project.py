@@ -59,8 +59,8 @@ def create_project_command(
     if as_json:
         print_json(made.to_dict())
         return
-    say(f"created {made.name}: {_ANSWERS[made.answers]}, {made.scale} scale")
-    hint(f"next: tracker import FILE --project {quote(made.name)}")
+    say(f"created {made.project.name}: {_ANSWERS[made.answers]}, {made.scale} scale")
+    hint(f"next: tracker import FILE --project {quote(made.project.name)}")
 
 
 @projects.command("list")
@@ -114,15 +114,18 @@ def show_project_command(
     from tracker.render.tables import table
 
     settings = ledger_of_command(context).projects.show(project)
-    found, told = settings.project, settings.to_dict()
+    found, told = settings.question, settings.to_dict()
     rows = [
-        ("project", found.name),
+        ("project", found.project.name),
         ("answers", _ANSWERS[found.answers]),
         *([("offsets", found.offsets)] if found.answers == "spans" else []),
         ("scale", found.scale),
         ("categories", ", ".join(settings.categories) or "none yet"),
-        ("other categories", "refused" if found.closed else "accepted"),
-        ("wanted", "-" if found.wanted is None else f"{found.wanted} answers per item"),
+        ("other categories", "refused" if found.categories_fixed else "accepted"),
+        (
+            "wanted",
+            "-" if found.target_answers is None else f"{found.target_answers} answers per item",
+        ),
         ("made", told["created_at"][:10]),
         ("archived", (told["archived_at"] or "no")[:10]),
     ]
@@ -163,19 +166,20 @@ def set_project_command(
     if as_json:
         print_json(changed.to_dict())
         return
-    target = f"a target of {made.wanted}" if made.wanted else "no target number of"
+    name = made.project.name
+    target = f"a target of {made.target_answers}" if made.target_answers else "no target number of"
     say(
-        f"{made.name} {'would have' if dry_run else 'has'} {target} answers per item, {made.scale} "
+        f"{name} {'would have' if dry_run else 'has'} {target} answers per item, {made.scale} "
         f"scale; categories: {', '.join(categories) or 'none yet'}; "
-        f"others are {'refused' if made.closed else 'accepted'}"
+        f"others are {'refused' if made.categories_fixed else 'accepted'}"
     )
     if made.scale == "ordinal" and settings.scale and settings.names is None and categories:
         warn(
             f"on an ordinal scale the order counts; if it is not {' < '.join(categories)}: "
-            f"tracker category order {quote(made.name)} A,B,C"
+            f"tracker category order {quote(made.project.name)} A,B,C"
         )
     if not dry_run:
-        hint(f"next: tracker status {quote(made.name)}")
+        hint(f"next: tracker status {quote(name)}")
 
 
 @with_project_argument(projects, "rename")
@@ -227,7 +231,7 @@ def delete_project_command(
     Next: `tracker project list`
     """
     known = ledger_of_command(context).projects
-    name = known.find(project).name
+    name = known.find(project).project.name
     confirm_command(f"Permanently delete {name} with everything in it?", yes=yes)
     known.delete(name)
     say(f"{name} is deleted")

@@ -17,7 +17,7 @@ from tracker.cli.terminal import warn
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.ledger.projects import ProjectOptions
+    from tracker.ledger.projects import QuestionOptions
 
 
 ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's name.")]
@@ -88,7 +88,7 @@ def _only_project(context: typer.Context, rest: Mapping[str, Any]) -> str:
 
     Raises NotFound or InvalidOption if there is none, or more than one, or a word is missing.
     """
-    only = ledger_of_command(context).projects.find(None).name
+    only = ledger_of_command(context).projects.find(None).project.name
     if only in rest.values():
         raise InvalidOption(f"{only!r} is the project; a word is missing after it", "see: --help")
     warn(f"project: {only} (the only one)")
@@ -167,8 +167,8 @@ class NewProject(Settings):
     ] = None
 
     @property
-    def options(self) -> ProjectOptions:
+    def options(self) -> QuestionOptions:
         """The options as the ledger takes them."""
-        from tracker.ledger.projects import ProjectOptions
+        from tracker.ledger.projects import QuestionOptions
 
-        return ProjectOptions(self.answers, self.scale, self.offsets, self.names, self.wanted)
+        return QuestionOptions(self.answers, self.scale, self.offsets, self.names, self.wanted)

@@ -62,8 +62,8 @@ def _next(found: Sequence[Status]) -> str:
     """What to look at first: open flags, then figures, then answers that are still to come."""
     for one in found:
         if one.flags:
-            return f"flags list {quote(one.project.name)}"
+            return f"flags list {quote(one.project)}"
     for one in found:
         if one.answers:
-            return f"agreement {quote(one.project.name)}"
-    return f"import FILE --project {quote(found[0].project.name)}"
+            return f"agreement {quote(one.project)}"
+    return f"import FILE --project {quote(found[0].project)}"

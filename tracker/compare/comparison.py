@@ -89,10 +89,10 @@ def compare_states(
             lambda kinds: patterns_with_item_changes(unchanged, changes, kinds),
         )
     else:
-        coded = partial(coded_items_for_steps, beside=one.project)
+        coded = partial(coded_items_for_steps, beside=one.question)
         first, second, shared = _counted(connection, (one, other), coded, shared_item_steps)
         steps = all_item_steps(first.study.patterns, second.study.patterns, shared)
-        if one.project.id == other.project.id:
+        if one.question.project_id == other.question.project_id:
             shared_out = _shares(first, second, steps.kinds, steps.patterns)
     measures = tuple(_measures(first, second, steps, shared_out))
     return StateComparison(
@@ -129,7 +129,7 @@ def _counted(
 
         sides, made = [], []
         for state, name in zip(states, ("answers_before", "answers_after"), strict=True):
-            with as_it_was(connection, state.project.id, state.moment):
+            with as_it_was(connection, state.question.project_id, state.moment):
                 sides.append(count_compared_side(connection, state))
                 made.append(gather(connection, state.selection, partial(keep, name)))
         return sides[0], sides[1], join(connection, made[0], made[1])
@@ -140,7 +140,7 @@ def _notes_between(connection: Connection, one: State, other: State) -> Iterator
         state.selection.since or state.at or 0 if state.snapshot is None else state.at or 0
         for state in (one, other)
     )
-    for note in list_notes(connection, one.project):
+    for note in list_notes(connection, one.question.project):
         if moments[0] < note.at <= moments[1]:
             yield note
 
@@ -289,7 +289,7 @@ def _because(first: Side, second: Side, measures: Sequence[Compared]) -> Because
         return None
     undefined = None
     if lead.shares is None:
-        apart = first.state.project.id != second.state.project.id
+        apart = first.state.question.project_id != second.state.question.project_id
         undefined = NOT_APPLICABLE if apart else "undefined_between"
     annotators, answers = (
         _parts(lead.name, first, second, by_annotator=who) for who in (True, False)

@@ -18,7 +18,7 @@ from tracker.compare.item_changes import (
     patterns_with_item_changes,
 )
 from tracker.core.tallies import ItemPatterns, Pattern
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import Selection
 from tracker.queries.packing import AS_COLUMNS
 from tracker.queries.pattern_codes import wide_pattern_code
@@ -98,7 +98,7 @@ class CodedItems(NamedTuple):
 
 
 def coded_items_for_steps(
-    connection: Connection, selection: Selection, keep: Keep, beside: ProjectInfo
+    connection: Connection, selection: Selection, keep: Keep, beside: QuestionInfo
 ) -> CodedItems:
     """The items with an answer that counts, by their ids in the project ``beside``.
 
@@ -108,12 +108,15 @@ def coded_items_for_steps(
     coded = code.items
     codes = [coded.c[name] for name in code.columns]
     rows: Select[Any] = select(coded.c.item_id, *codes)
-    if beside.id != selection.project.id:
+    project_id = selection.question.project_id
+    if beside.project_id != project_id:
         own, theirs = _items.alias("own"), _items.alias("theirs")
         rows = (
             select(theirs.c.id.label("item_id"), *codes)
-            .join(own, (own.c.project_id == selection.project.id) & (own.c.id == coded.c.item_id))
-            .join(theirs, (theirs.c.project_id == beside.id) & (theirs.c.name == own.c.name))
+            .join(own, (own.c.project_id == project_id) & (own.c.id == coded.c.item_id))
+            .join(
+                theirs, (theirs.c.project_id == beside.project_id) & (theirs.c.name == own.c.name)
+            )
         )
     return CodedItems(keep(rows), code.decode)
 

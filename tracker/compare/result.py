@@ -91,7 +91,7 @@ class StateComparison(Shown):
     @property
     def project(self) -> str:
         """The project of the first state."""
-        return self.a.project.name
+        return self.a.question.project.name
 
     @property
     def is_unchanged(self) -> bool:
@@ -101,7 +101,7 @@ class StateComparison(Shown):
     @property
     def is_of_one_project(self) -> bool:
         """Whether both states are of the same project."""
-        return self.a.project.id == self.b.project.id
+        return self.a.question.project_id == self.b.question.project_id
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as JSON."""
@@ -131,4 +131,4 @@ class AgainstOther(StateComparison):
     @property
     def project(self) -> str:
         """The project that was asked about."""
-        return self.b.project.name
+        return self.b.question.project.name

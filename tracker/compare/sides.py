@@ -113,9 +113,9 @@ def count_compared_side(connection: Connection, state: State) -> Side:
     """Count a state, inside `as_it_was`."""
     tallied = count_snapshot_tallies(connection, state.selection)
     counted = state.selection, tallied.annotators, tallied.patterns
-    own = study(connection, state.project, state.query, counted)
+    own = study(connection, state.question, state.query, counted)
     if not state.every_measure:
-        measures = measures_of_patterns(state.project, own.names, state.query)
+        measures = measures_of_patterns(state.question, own.names, state.query)
         own = replace(own, query=replace(state.query, measures=tuple(measures)))
-    people = annotator_names(connection, state.project)
+    people = annotator_names(connection, state.question.project)
     return Side(state, own, people, tallied.tallies, own.figures())

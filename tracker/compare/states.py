@@ -15,8 +15,8 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.lookup import near_names
 from tracker.projects.notes import NoteInfo, list_notes
-from tracker.projects.project import ProjectInfo
-from tracker.projects.settings import project_settings_then
+from tracker.projects.question import QuestionInfo
+from tracker.projects.settings import question_settings_then
 from tracker.queries import DAY, Selection
 from tracker.snapshots import SnapshotRecord, find_snapshot, snapshot_number
 from tracker.snapshots.snapshot import (
@@ -24,6 +24,7 @@ from tracker.snapshots.snapshot import (
     selection_of_snapshot,
     snapshot_settings_text,
 )
+from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import Moment
 from tracker.storage.schema import Snapshot
 
@@ -49,7 +50,7 @@ class State:
     """
 
     told: str
-    project: ProjectInfo
+    question: QuestionInfo
     moment: Moment
     selection: Selection
     query: Query
@@ -70,7 +71,7 @@ class State:
 
 
 def find_compared_state(
-    connection: Connection, project: ProjectInfo, text: str, query: Query | None = None
+    connection: Connection, question: QuestionInfo, text: str, query: Query | None = None
 ) -> State:
     """The state that a text means.
 
@@ -82,32 +83,32 @@ def find_compared_state(
     Raises NotFound, with near names, and InvalidOption for a moment that lies in the future.
     """
     query = query or Query()
-    notes = list_notes(connection, project)
+    notes = list_notes(connection, question.project)
     if _BETWEEN in text:
         begin, end = (part.strip() for part in text.split(_BETWEEN, 1))
-        first = _end(project, begin, notes, end_of_day=False)
-        last = _end(project, end, notes, end_of_day=True)
+        first = _end(question, begin, notes, end_of_day=False)
+        last = _end(question, end, notes, end_of_day=True)
         if first is not None and last is not None and first >= last:
             raise InvalidOption(f"{text!r} is no period: it ends before it begins")
         if last is not None:
             last = _over(text, last)
         choice = replace(query.filter, since=first, as_of=last)
-        return _state(connection, project, text, replace(query, filter=choice))
+        return _state(connection, question, text, replace(query, filter=choice))
     try:
-        number = snapshot_number(connection, project, text)
+        number = snapshot_number(connection, question, text)
     except NotFound:
         moment = _moment(text) or next((n.at for n in notes if n.text == text.strip()), None)
         if moment is None:
-            raise _unknown(connection, project, text, notes) from None
+            raise _unknown(connection, question, text, notes) from None
         choice = replace(query.filter, as_of=_over(text, moment))
-        return _state(connection, project, text, replace(query, filter=choice))
-    record = find_snapshot(connection, project, number)
-    project = project_settings_then(connection, project, record.through_change)
+        return _state(connection, question, text, replace(query, filter=choice))
+    record = find_snapshot(connection, question, number)
+    question = question_settings_then(connection, question, record.last_change_id)
     return State(
         text,
-        project,
-        Moment(record.as_of, record.through_change),
-        selection_of_snapshot(project, record.settings),
+        question,
+        Moment(record.as_of, record.last_change_id),
+        selection_of_snapshot(question, record.settings),
         query_of_snapshot(record.settings),
         record.settings,
         record,
@@ -115,23 +116,25 @@ def find_compared_state(
 
 
 def compared_chosen_answers(
-    connection: Connection, project: ProjectInfo, query: Query, told: str
+    connection: Connection, question: QuestionInfo, query: Query, told: str
 ) -> State:
     """Return the answers that a query chooses as they stand now, with every measure.
 
     Raises InvalidOption for a project of spans, and for a choice that does not fit the project.
     """
-    refuse_study_of_spans(project)
-    return replace(_state(connection, project, told, query), every_measure=True)
+    refuse_study_of_spans(question)
+    return replace(_state(connection, question, told, query), every_measure=True)
 
 
-def _state(connection: Connection, project: ProjectInfo, text: str, query: Query) -> State:
-    selection = queries.select_answers(connection, project, query.filter)
+def _state(connection: Connection, question: QuestionInfo, text: str, query: Query) -> State:
+    selection = queries.select_answers(connection, question, query.filter)
     settings = snapshot_settings_text(query, selection)
-    return State(text, project, Moment(query.filter.as_of), selection, query, settings)
+    return State(text, question, Moment(query.filter.as_of), selection, query, settings)
 
 
-def _end(project: ProjectInfo, text: str, notes: list[NoteInfo], *, end_of_day: bool) -> int | None:
+def _end(
+    question: QuestionInfo, text: str, notes: list[NoteInfo], *, end_of_day: bool
+) -> int | None:
     """One end of a period; None for an open one. What a note tells of begins with it."""
     if not text:
         return None
@@ -142,8 +145,8 @@ def _end(project: ProjectInfo, text: str, notes: list[NoteInfo], *, end_of_day: 
     if moment is None:
         known = [note.text for note in notes]
         raise NotFound(
-            f"{text!r} is neither a time nor a note of {project.name!r}",
-            near_names(text, known) or f"see: tracker project notes {quote(project.name)}",
+            f"{text!r} is neither a time nor a note of {question.project.name!r}",
+            near_names(text, known) or f"see: tracker project notes {quote(question.project.name)}",
         )
     return moment
 
@@ -164,22 +167,22 @@ def _over(text: str, moment: int) -> int:
 
 
 def _unknown(
-    connection: Connection, project: ProjectInfo, text: str, notes: list[NoteInfo]
+    connection: Connection, question: QuestionInfo, text: str, notes: list[NoteInfo]
 ) -> NotFound:
     rows = connection.execute(
-        select(Snapshot.id, Snapshot.name).where(Snapshot.project_id == project.id)
+        select(Snapshot.id, Snapshot.name).where(of_question(Snapshot, question.key))
     ).all()
     known = [str(name) for row in rows for name in row if name] + [note.text for note in notes]
     return NotFound(
-        f"{text!r} is no snapshot, time or note of {project.name!r}",
-        near_names(text, known) or f"see: tracker snapshots list {quote(project.name)}",
+        f"{text!r} is no snapshot, time or note of {question.project.name!r}",
+        near_names(text, known) or f"see: tracker snapshots list {quote(question.project.name)}",
     )
 
 
 def find_compared_states(
     connection: Connection,
-    one: tuple[ProjectInfo, str],
-    other: tuple[ProjectInfo, str],
+    one: tuple[QuestionInfo, str],
+    other: tuple[QuestionInfo, str],
     query: Query | None = None,
 ) -> tuple[State, State]:
     """Two states, each of a project and by a text as `find_compared_state` reads it.
@@ -199,13 +202,13 @@ def find_compared_states(
         )
     if asked is None and len(recorded) == 1:
         first, second = (_like(state, recorded[0]) for state in (first, second))
-    for project in (first.project, second.project):
-        if project.answers == "spans":
+    for question in (first.question, second.question):
+        if question.answers == "spans":
             raise InvalidOption(
-                f"{project.name!r} is a project of spans, whose states cannot be compared",
-                f"see: tracker history {quote(project.name)}",
+                f"{question.project.name!r} is a project of spans, whose states cannot be compared",
+                f"see: tracker history {quote(question.project.name)}",
             )
-    if first.project.answers != second.project.answers:
+    if first.question.answers != second.question.answers:
         raise InvalidOption("the projects have different kinds of answers")
     return first, second
 
@@ -216,7 +219,7 @@ def _like(state: State, recorded: State) -> State:
         return state
     query = replace(recorded.query, filter=state.query.filter)
     selection = state.selection
-    if state.project.id == recorded.project.id:
+    if state.question.project_id == recorded.question.project_id:
         since, until, told = selection.since, selection.until, selection.told
         selection = replace(recorded.selection, since=since, until=until, told=told)
     settings = snapshot_settings_text(query, selection)
@@ -244,7 +247,7 @@ def compared_times_of_one(one: State, other: State) -> bool:
     Two periods that do not overlap are not, nor are the answers of other annotators.
     """
     return (
-        one.project.id == other.project.id
+        one.question.project_id == other.question.project_id
         and not _CHOICE & {*_unlike(one, other)}
         and not (one.ends_before(other) or other.ends_before(one))
     )
@@ -253,7 +256,7 @@ def compared_times_of_one(one: State, other: State) -> bool:
 def _unlike(one: State, other: State) -> list[str]:
     """Return the settings, times apart, in which two states differ."""
     first, second = json.loads(one.settings), json.loads(other.settings)
-    if one.project.id != other.project.id:
+    if one.question.project_id != other.question.project_id:
         for told in (first, second):  # numbers of annotators mean nothing across projects
             told.update(left_out=None, only=None)
     return [key for key in first if key not in _MAY_DIFFER and first[key] != second[key]]

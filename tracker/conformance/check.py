@@ -11,7 +11,7 @@ from typing import Any
 from tracker.conformance.cases import Case, Figure, Number, by_functions, known_cases
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class Program:
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
-        options = ProjectOptions(case.answers, case.scale, categories=case.categories)
+        options = QuestionOptions(case.answers, case.scale, categories=case.categories)
         if case.documents:
             options = replace(options, offsets="tokens")
         ledger.import_file(path, case.name, options=options)

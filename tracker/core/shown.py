@@ -49,8 +49,7 @@ class Shown:
 
     def __repr__(self) -> str:
         """Type and project, on one line: a result may hold all tallies of a project."""
-        project = getattr(self, "project", "")
-        return f"<{type(self).__name__} of {getattr(project, 'name', project)!r}>"
+        return f"<{type(self).__name__} of {getattr(self, 'project', '')!r}>"
 
     def _repr_html_(self) -> str:
         return str(import_module(_REGISTRY).result_as_html(self))

@@ -16,6 +16,7 @@ from tracker.projects.categories import every_category_name
 from tracker.projects.change_log import lock_project
 from tracker.projects.lookup import check_entered_text
 from tracker.projects.project import ProjectInfo
+from tracker.projects.question import list_questions
 from tracker.storage.schema import FLAG_STATES, FlagChange, FlagRow, FlagSighting
 
 Action: TypeAlias = Literal["acknowledge", "dismiss", "resolve", "appeal"]
@@ -118,7 +119,10 @@ class Names:
 
     def __init__(self, connection: Connection, project: ProjectInfo) -> None:
         self.annotators = annotator_names(connection, project)
-        self.categories = every_category_name(connection, project)
+        self.categories = {
+            question.id: every_category_name(connection, question)
+            for question in list_questions(connection, project)
+        }
 
     def told(self, row: Row[Any]) -> dict[str, Any]:
         """The flag's number, and what it is about."""
@@ -128,7 +132,7 @@ class Names:
             "annotator": self.annotators[row.annotator_id],
             "with": self.annotators[row.other_id] if pair else None,
             "kind": row.kind,
-            "category": self.categories.get(row.category_id),
+            "category": self.categories[row.question_id].get(row.category_id),
         }
 
 
@@ -164,8 +168,8 @@ def flag_changes(
     ]
 
 
-Key: TypeAlias = tuple[int, int, str, int]
-"""What a finding is about: annotator, other annotator, kind, category; as they are stored."""
+Key: TypeAlias = tuple[int, int, int, str, int]
+"""What a finding is about, as stored: question, annotator, other annotator, kind, category."""
 
 
 @dataclass(frozen=True)
@@ -221,6 +225,7 @@ def flag_states(connection: Connection, project: ProjectInfo) -> dict[int, FlagS
     statement = (
         select(
             FlagRow.id,
+            FlagRow.question_id,
             FlagRow.annotator_id,
             FlagRow.other_id,
             FlagRow.kind,
@@ -244,8 +249,10 @@ def flag_states(connection: Connection, project: ProjectInfo) -> dict[int, FlagS
         .order_by(FlagRow.id)
     )
     return {
-        number: FlagState(number, (annotator, other, kind, category), *rest)
-        for number, annotator, other, kind, category, *rest in connection.execute(statement)
+        number: FlagState(number, (question, annotator, other, kind, category), *rest)
+        for number, question, annotator, other, kind, category, *rest in connection.execute(
+            statement
+        )
     }
 
 

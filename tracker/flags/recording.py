@@ -14,7 +14,7 @@ from sqlalchemy import Connection, insert
 from tracker.flags.actions import FlagState, Key, flag_states, next_flag_moment
 from tracker.projects.annotators import annotator_names, with_annotator_names
 from tracker.projects.change_log import lock_project
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.storage.schema import NONE_APPLIES, STANDING, FlagChange, FlagRow, FlagSighting
 
 if TYPE_CHECKING:
@@ -43,24 +43,24 @@ class Recorded:
 class _Rows:
     """What is to be stored, table by table, all of one moment."""
 
-    project: int
+    project_id: int
     moment: int
     flags: list[dict[str, Any]] = field(default_factory=list)
     sightings: list[dict[str, Any]] = field(default_factory=list)
     changes: list[dict[str, Any]] = field(default_factory=list)
 
     def flag(self, number: int, key: Key) -> None:
-        names = ("annotator_id", "other_id", "kind", "category_id")
-        row = {"project_id": self.project, "id": number, "found_at": self.moment}
+        names = ("question_id", "annotator_id", "other_id", "kind", "category_id")
+        row = {"project_id": self.project_id, "id": number, "found_at": self.moment}
         self.flags.append(row | dict(zip(names, key, strict=True)))
 
     def sighting(self, flag: int, number: int, found: Flag, evidence: str) -> None:
-        row = {"project_id": self.project, "flag_id": flag, "number": number}
+        row = {"project_id": self.project_id, "flag_id": flag, "number": number}
         told = {"severity": found.severity, "informative": found.informative}
         self.sightings.append(row | told | {"seen_at": self.moment, "evidence": evidence})
 
     def change(self, flag: int, number: int, made: tuple[str, str, str | None], seen: int) -> None:
-        row = {"project_id": self.project, "flag_id": flag, "number": number}
+        row = {"project_id": self.project_id, "flag_id": flag, "number": number}
         told = dict(zip(("state", "action", "note"), made, strict=True))
         of = {"made_at": self.moment, "made_by": None, "informative": seen}
         self.changes.append(row | told | of)
@@ -76,7 +76,7 @@ class _Rows:
 
 
 def record_flags(
-    connection: Connection, project: ProjectInfo, found: Audit, *, closes: bool
+    connection: Connection, question: QuestionInfo, found: Audit, *, closes: bool
 ) -> Recorded:
     """Record the findings that stand up.
 
@@ -84,12 +84,12 @@ def record_flags(
     `GROWTH`. What is not found is resolved where the audit ``closes``: where it looked at all
     answers for all kinds of findings.
     """
-    lock_project(connection, project.id)
-    states = flag_states(connection, project)
-    known = {state.key: state for state in states.values()}
-    rows = _Rows(project.id, next_flag_moment(states.values()))
-    findings = _findings(found)
-    numbered = Numbered(found, annotator_names(connection, project))
+    lock_project(connection, question.project_id)
+    states = flag_states(connection, question.project)
+    known = {state.key: state for state in states.values() if state.key[0] == question.id}
+    rows = _Rows(question.project_id, next_flag_moment(states.values()))
+    findings = _findings(question, found)
+    numbered = Numbered(found, annotator_names(connection, question.project))
     numbers = count(max(states, default=0) + 1)
     reopened = closed = 0
     for key, (annotator, flag) in findings.items():
@@ -113,14 +113,14 @@ def record_flags(
     return Recorded(len(rows.flags), len(findings) - len(rows.flags), reopened, closed)
 
 
-def _findings(found: Audit) -> Mapping[Key, tuple[AuditedAnnotator, Flag]]:
+def _findings(question: QuestionInfo, found: Audit) -> Mapping[Key, tuple[AuditedAnnotator, Flag]]:
     """The findings by what they are about; one about a pair, told of both, is the lower id's."""
     findings: dict[Key, tuple[AuditedAnnotator, Flag]] = {}
     for annotator, flag in found.flagged():
         other = flag.annotator if flag.other is None else flag.other
         first, second = sorted((flag.annotator, other))
         category = NONE_APPLIES if flag.category is None else flag.category
-        key = (first, second, flag.kind, category)
+        key = (question.id, first, second, flag.kind, category)
         if key not in findings or annotator.id == first:
             findings[key] = (annotator, flag)
     return findings

@@ -24,7 +24,7 @@ from tracker.measures.category_rates import CategoryRate
 from tracker.measures.coefficient import Coefficient
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 from tracker.snapshots import SnapshotRecord, find_snapshot, snapshot_history
 
@@ -83,7 +83,7 @@ class Present:
     """
 
     connection: Connection
-    project: ProjectInfo
+    question: QuestionInfo
     asked: GateConfig
     choice: AnswerFilter = EVERYTHING
 
@@ -91,13 +91,13 @@ class Present:
     def config(self) -> GateConfig:
         """The file's checks, their names found in the project."""
         return fitted_gate_config(
-            self.asked, self.project, category_names(self.connection, self.project)
+            self.asked, self.question, category_names(self.connection, self.question)
         )
 
     @cached_property
     def selection(self) -> Mapping[str, Any] | None:
         """Which answers are looked at, as JSON; None for all."""
-        return queries.select_answers(self.connection, self.project, self.choice).told
+        return queries.select_answers(self.connection, self.question, self.choice).told
 
     @cached_property
     def assessment(self) -> Assessment:
@@ -111,22 +111,22 @@ class Present:
             self.choice,
             self.config.interval,
         )
-        return assess(self.connection, self.project, query)
+        return assess(self.connection, self.question, query)
 
     def _cheapest(self) -> str:
         """A measure to ask for where none is wanted: asking for none would give all."""
-        fits = (name for name, one in MEASURES.items() if self.project.answers in one.answers)
+        fits = (name for name, one in MEASURES.items() if self.question.answers in one.answers)
         return next(fits)
 
     @cached_property
     def audit(self) -> Audit:
         """The audit for all kinds of findings, as `tracker audit` makes it."""
-        return audit_project(self.connection, self.project, AuditQuery(filter=self.choice))
+        return audit_project(self.connection, self.question, AuditQuery(filter=self.choice))
 
     @cached_property
     def recorded(self) -> list[FlagState]:
         """Every recorded finding, as it stands."""
-        return list(flag_states(self.connection, self.project).values())
+        return list(flag_states(self.connection, self.question.project).values())
 
     @cached_property
     def snapshots(self) -> Mapping[str | None, SnapshotRecord | None]:
@@ -142,7 +142,7 @@ class Present:
                 yield None, self.last_snapshot()
                 continue
             try:
-                yield check.since, find_snapshot(self.connection, self.project, check.since)
+                yield check.since, find_snapshot(self.connection, self.question, check.since)
             except NotFound as error:
                 where = f"{self.config.source}:{check.place.of('since')}"
                 raise NotFound(f"{where}: {error.message}", error.mend) from None
@@ -151,7 +151,7 @@ class Present:
         """The last snapshot of the same choice of answers: others would not be comparable."""
         alike = (
             snapshot
-            for snapshot in reversed(snapshot_history(self.connection, self.project).snapshots)
+            for snapshot in reversed(snapshot_history(self.connection, self.question).snapshots)
             if _of_whom(snapshot.assessment.selection) == _of_whom(self.selection)
         )
         return next(alike, None)
@@ -170,7 +170,7 @@ _MOST_NAMES = 12
 
 
 def fitted_gate_config(
-    config: GateConfig, project: ProjectInfo, categories: Mapping[int, str]
+    config: GateConfig, question: QuestionInfo, categories: Mapping[int, str]
 ) -> GateConfig:
     """The checks with their measures as the project calls them (AC1 is AC2 with weights).
 
@@ -178,21 +178,21 @@ def fitted_gate_config(
     for a category that it does not have.
     """
     try:
-        check_metric(project, categories, config.metric)
+        check_metric(question, categories, config.metric)
     except InvalidOption as error:
         raise _of_reading(config, error) from None
     names = list(categories.values())
-    checks = tuple(_fitted(config, check, project, names) for check in config.checks)
+    checks = tuple(_fitted(config, check, question, names) for check in config.checks)
     return replace(config, checks=checks)
 
 
-def _fitted(config: GateConfig, check: Check, project: ProjectInfo, names: list[str]) -> Check:
+def _fitted(config: GateConfig, check: Check, question: QuestionInfo, names: list[str]) -> Check:
     if not isinstance(check, AtLeast | MaxDrop):
         return check
     measure, category = check.figure.measure, check.figure.category
     if measure is not None:
         try:
-            (measure,) = check_agreement_measures(project, [measure], config.metric, few=True)
+            (measure,) = check_agreement_measures(question, [measure], config.metric, few=True)
         except InvalidOption as error:
             mend = _in_a_file(error.mend)
             raise refused_toml_table(
@@ -200,15 +200,15 @@ def _fitted(config: GateConfig, check: Check, project: ProjectInfo, names: list[
             ) from None
         return replace(check, figure=replace(check.figure, measure=measure))
     if category not in {EVERY, *names}:
-        mend = near_names(category or "", names) or _there(project, names)
-        message = f"{project.name!r} has no category {category!r}"
+        mend = near_names(category or "", names) or _there(question, names)
+        message = f"{question.project.name!r} has no category {category!r}"
         raise refused_toml_table(config.source, check.place, message, mend, key="category")
     return check
 
 
-def _there(project: ProjectInfo, names: list[str]) -> str:
+def _there(question: QuestionInfo, names: list[str]) -> str:
     if not names:
-        return f"it has none yet: tracker import FILE --project {quote(project.name)}"
+        return f"it has none yet: tracker import FILE --project {quote(question.project.name)}"
     more = ", …" if len(names) > _MOST_NAMES else ""
     return f"it has: {', '.join(names[:_MOST_NAMES])}{more}"
 

@@ -25,13 +25,13 @@ from tracker.gate.figure_checks import (
     gate_kinds_not_applicable,
 )
 from tracker.gate.result import CheckResult, GateResult
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 
 
 def judge_gate(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     config: GateConfig,
     choice: AnswerFilter = EVERYTHING,
 ) -> GateResult:
@@ -40,14 +40,14 @@ def judge_gate(
     Raises Refused where the file does not fit the project, NotFound for a snapshot or an
     annotator that is not there, InvalidOption for a choice of answers that does not fit.
     """
-    return judge_gate_now(Present(connection, project, config, choice))
+    return judge_gate_now(Present(connection, question, config, choice))
 
 
 def judge_gate_now(now: Present) -> GateResult:
     """The same of a project as it is seen."""
     _ = now.snapshots  # one that is not there is told before anything is counted
     results = tuple(result for check in now.config.checks for result in _results(check, now))
-    return GateResult(now.project.name, now.config.source, results, now.selection)
+    return GateResult(now.question.project.name, now.config.source, results, now.selection)
 
 
 def _results(check: Check, now: Present) -> Iterator[CheckResult]:

@@ -87,7 +87,9 @@ def _drop(check: MaxDrop, figure: Standing, now: Present) -> CheckResult:
     plain = _plain(check, figure.measure, figure.category)
     if then is None:
         chosen = now.selection is not None
-        reason = Message("gate.no_snapshot_sentence", project=now.project.name, chosen=chosen)
+        reason = Message(
+            "gate.no_snapshot_sentence", project=now.question.project.name, chosen=chosen
+        )
         return plain.unknown(reason, "no_snapshot")
     same = replace(check.figure, category=figure.category)
     before = next(iter(gate_standings(then.assessment, same)), None)
@@ -141,7 +143,7 @@ def gate_findings_now(now: Present, kinds: Sequence[str]) -> Found:
     for flag in once.values():
         if kinds and not {flag.kind, *flag.also} & {*kinds}:
             continue
-        state = recorded.get(_key(flag))
+        state = recorded.get(_key(now.question.id, flag))
         if state is not None and _settled(state, flag):
             found.settled.append(state.id)
             continue
@@ -177,8 +179,9 @@ def _settled(state: FlagState, flag: Flag) -> bool:
     return state.state == "dismissed" and not grew
 
 
-def _key(flag: Flag) -> Key:
+def _key(question: int, flag: Flag) -> Key:
     """What the finding is about, as recorded findings have it."""
     other = flag.annotator if flag.other is None else flag.other
     first, second = sorted((flag.annotator, other))
-    return (first, second, flag.kind, NONE_APPLIES if flag.category is None else flag.category)
+    category = NONE_APPLIES if flag.category is None else flag.category
+    return (question, first, second, flag.kind, category)

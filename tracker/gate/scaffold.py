@@ -19,7 +19,7 @@ from tracker.gate.config import DEFAULT_CONFIG, parse_gate_config
 from tracker.gate.context import Standing, gate_standings
 from tracker.gate.evaluate import judge_gate
 from tracker.gate.result import CheckResult
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 
 # The first that has a value.
@@ -42,22 +42,23 @@ class _Block:
 
 
 def starting_gate_config(
-    connection: Connection, project: ProjectInfo, choice: AnswerFilter = EVERYTHING
+    connection: Connection, question: QuestionInfo, choice: AnswerFilter = EVERYTHING
 ) -> str:
     """A gate's file that the project passes as it is, with a line about each check.
 
     Raises InvalidOption where no item has two answers.
     """
-    measures = _MEASURES.get(project.answers, _ANY_MEASURES)
-    found = assess(connection, project, Query(measures, filter=choice))
+    measures = _MEASURES.get(question.answers, _ANY_MEASURES)
+    found = assess(connection, question, Query(measures, filter=choice))
+    name = question.project.name
     if not found.counts.items_compared:
         raise InvalidOption(
-            f"no item of {project.name!r} has two answers: there is no figure to start from",
-            f"import answers first: tracker import FILE --project {quote(project.name)}",
+            f"no item of {name!r} has two answers: there is no figure to start from",
+            f"import answers first: tracker import FILE --project {quote(name)}",
         )
     blocks = list(_blocks(found, measures))
     tried = parse_gate_config("\n".join(block.text for block in blocks), DEFAULT_CONFIG)
-    told = judge_gate(connection, project, tried, choice)
+    told = judge_gate(connection, question, tried, choice)
     why_not = {result.line: _why_not(result) for result in told.checks if not result.passed}
     blocks_with_reasons = [
         (str(block.about), block.text, why_not.get(check.place.line))
@@ -65,7 +66,7 @@ def starting_gate_config(
     ]
     text = Message(
         "gate_file.starting_text",
-        project=project.name,
+        project=name,
         day=clock.iso(clock.now())[:10],
         blocks=blocks_with_reasons,
         chosen=told.selection is not None,

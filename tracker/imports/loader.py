@@ -38,9 +38,9 @@ from tracker.projects.change_log import (
 )
 from tracker.projects.items import count_project_items
 from tracker.projects.lookup import look_alike_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.storage import backends, seals
-from tracker.storage.answer_keys import own_name_key
+from tracker.storage.answer_keys import of_question, own_name_key
 from tracker.storage.as_of import merges_as_of_now
 from tracker.storage.schema import (
     Annotator,
@@ -109,7 +109,7 @@ class Rejected(Refused):
 
 def load_import(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     sources: Sequence[Reader],
     mapped: Mapped,
     *,
@@ -122,38 +122,40 @@ def load_import(
     Raises Refused (`Rejected` for single rows) if something cannot be imported; the caller's
     transaction is then rolled back completely.
     """
-    lock_project(connection, project.id)
+    lock_project(connection, question.project_id)
     empty_before = not connection.scalar(
-        select(select(Label.item_id).where(Label.project_id == project.id).exists())
+        select(select(Label.item_id).where(of_question(Label, question.key)).exists())
     )
     names = [source.name for source in sources]
-    change, recorded_at = record_change(connection, project.id, "import", {"sources": names})
+    change, recorded_at = record_change(
+        connection, question.project_id, "import", {"sources": names}
+    )
     rejections = Rejections()
     with staging(connection, recorded_at) as staged, _no_cycles():
-        intake = Intake(connection, project, staged, rejections, (change, recorded_at))
+        intake = Intake(connection, question, staged, rejections, (change, recorded_at))
         rows = 0
-        reading = Reading(mapped, rejections, project.answers)
+        reading = Reading(mapped, rejections, question.answers)
         for number, name, batch in _batches(sources, reading, progress, form):
             rows += intake.take(batch, number, name)
             del batch  # before the next is read: they are large
         rows += rejections.ragged
         intake.close()
-        validate_staged_references(connection, staged.extremes, project.id)
-        settlement = Settlement(connection, staged.table, project.id, change)
+        validate_staged_references(connection, staged.extremes, question.key)
+        settlement = Settlement(connection, staged.table, question.project_id, change)
         digests = {number: source.digest for number, source in enumerate(sources, 1)}
         at_once, repeats = None, False
-        merges = merges_as_of_now(connection, project.id)
-        if empty_before and project.answers != "spans" and not merges:
-            at_once = staged.all_at_once(single=project.answers == "one")
+        merges = merges_as_of_now(connection, question.key)
+        if empty_before and question.answers != "spans" and not merges:
+            at_once = staged.all_at_once(single=question.answers == "one")
         if at_once is None:
             staged.store()
             if not empty_before:
                 settlement.date_known_sources(digests)
             fold_merged_categories(connection, staged.table, merges, change)
             repeats = settlement.any_repeats()
-            _examine(connection, project, staged.table, intake.gold, names, rejections, repeats)
+            _examine(connection, question, staged.table, intake.gold, names, rejections, repeats)
         if rejections.count and not skip_invalid:
-            raise Rejected(import_result(None, project, rows, {}, None, rejections))
+            raise Rejected(import_result(None, question, rows, {}, None, rejections))
         if at_once is None:
             settlement.run(repeats=repeats, empty_before=empty_before)
             fates, gold = settlement.fates(intake.gold, intake.truth_files)
@@ -162,39 +164,41 @@ def load_import(
             fates, gold = count_staged_inserts(at_once, intake.gold, intake.truth_files)
         if "item_id" in staged.extremes:
             if empty_before:
-                log_touched_range(connection, project.id, change, *staged.extremes["item_id"])
+                log_touched_range(connection, question.key, change, *staged.extremes["item_id"])
             else:
-                log_touched_items(connection, project.id, change, settlement.changed_items())
+                log_touched_items(
+                    connection, question.project_id, change, settlement.changed_items()
+                )
         seals.seal_new_labels(
             connection,
-            project.id,
+            question.project_id,
             change,
             seals.seal_sums_of_staged(connection, staged.table, own_name_key(staged.table))
             if at_once is None
             else seals.seal_sums_of_arrays(at_once),
         )
         if mapped.keep:
-            seals.seal_changed_attributes(connection, project.id)
+            seals.seal_changed_attributes(connection, question.project_id)
         filled = (Item, ItemAttribute, Annotator, Category, Label)
         backends.backend_of(connection).rows_added(
             connection, rows, [cast("Table", one.__table__) for one in filled]
         )
     # What is not staged any more only repeated another row of its file.
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count
-    number = record_import(connection, project, change, rows, fates, rejections.count, sources)
+    number = record_import(connection, question, change, rows, fates, rejections.count, sources)
     truths = gold if any(gold.values()) else None
-    warnings = tuple(_alike(project, category_names(connection, project), intake.categories.met))
+    warnings = tuple(_alike(question, category_names(connection, question), intake.categories.met))
     return replace(
-        import_result(number, project, rows, fates, truths, rejections), warnings=warnings
+        import_result(number, question, rows, fates, truths, rejections), warnings=warnings
     )
 
 
-def _alike(project: ProjectInfo, names: Mapping[int, str], met: Collection[int]) -> Iterator[str]:
+def _alike(question: QuestionInfo, names: Mapping[int, str], met: Collection[int]) -> Iterator[str]:
     """Yield a sentence for each group of look-alike categories, if the import met one of them."""
     numbers = {name: number for number, name in names.items()}
     for group in look_alike_names(names.values()):
         if any(numbers[name] in met for name in group):
-            words = " ".join(map(shlex.quote, (project.name, *group[:2])))
+            words = " ".join(map(shlex.quote, (question.project.name, *group[:2])))
             yield (
                 f"the categories {' and '.join(map(repr, group))} look alike; to make them one: "
                 f"tracker category merge {words}"
@@ -223,7 +227,7 @@ def _batches(
 
 def _examine(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     incoming: Table,
     gold: int | None,
     names: Sequence[str],
@@ -233,10 +237,12 @@ def _examine(
     """Reject the staged rows that contradict others, or what is known of their item."""
     contradictory: list[Contradiction] = []
     if repeats:
-        single = project.answers == "one"
-        contradictory += remove_contradicting_rows(connection, incoming, project.id, single=single)
-    if project.answers == "spans":
-        contradictory += remove_overlong_span_rows(connection, incoming, project.id)
+        single = question.answers == "one"
+        contradictory += remove_contradicting_rows(
+            connection, incoming, question.key, single=single
+        )
+    if question.answers == "spans":
+        contradictory += remove_overlong_span_rows(connection, incoming, question.project_id)
     for row in contradictory:
         if row.annotator_id == gold:
             raise Refused(
@@ -247,7 +253,7 @@ def _examine(
 
 def record_import(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     change: int,
     rows: int,
     fates: dict[str, int],
@@ -257,7 +263,9 @@ def record_import(
     """Record an import with its files, which were read; returns its number."""
     made = connection.execute(
         insert(Import)
-        .values(project_id=project.id, change_id=change, rows=rows, rejected=rejected, **fates)
+        .values(
+            project_id=question.project_id, change_id=change, rows=rows, rejected=rejected, **fates
+        )
         .returning(Import.id)
     )
     number = int(made.scalar_one())
@@ -273,7 +281,7 @@ def record_import(
 
 def import_result(
     number: int | None,
-    project: ProjectInfo,
+    question: QuestionInfo,
     rows: int,
     fates: dict[str, int],
     gold: dict[str, int] | None,
@@ -282,7 +290,7 @@ def import_result(
     """Return the result of an import from the outcomes of its rows."""
     return ImportResult(
         id=number,
-        project=project.name,
+        project=question.project.name,
         rows=rows,
         rejected=rejections.count,
         rejections=tuple(rejections.first),
@@ -311,7 +319,7 @@ _facts = cast("Table", ItemFact.__table__)
 
 def load_items(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     sources: Sequence[Reader],
     mapped: Mapped,
     *,
@@ -324,15 +332,15 @@ def load_items(
     A row is ``inserted`` if the project did not have the item, ``changed`` if the file says
     something new about it. Raises Refused as `load_import` does.
     """
-    lock_project(connection, project.id)
-    before = count_project_items(connection, project)
+    lock_project(connection, question.project_id)
+    before = count_project_items(connection, question.project)
     names = [source.name for source in sources]
     detail = {"items": True, "sources": names}
-    change, _ = record_change(connection, project.id, "import", detail)
+    change, _ = record_change(connection, question.project_id, "import", detail)
     rejections = Rejections()
-    ids = ItemIds(connection, project, change, listed=True)
+    ids = ItemIds(connection, question.project, change, listed=True)
     first_new, rows = ids.next, 0
-    reading = Reading(mapped, rejections, project.answers)
+    reading = Reading(mapped, rejections, question.answers)
     for _, name, batch in _batches(sources, reading, progress, form):
         refuse_nul_in_batch(batch, name)
         column = batch.columns["item"]
@@ -341,25 +349,25 @@ def load_items(
             rejections.add(name, int(batch.lines[n]), ids.reason(column[n]))
         rows += len(batch.lines)
     ids.close()
-    seals.seal_changed_attributes(connection, project.id)
+    seals.seal_changed_attributes(connection, question.project_id)
     rows += rejections.ragged
     if rejections.count and not skip_invalid:
-        raise Rejected(import_result(None, project, rows, {}, None, rejections))
-    inserted = count_project_items(connection, project) - before
-    said = _said_otherwise(connection, project, change, first_new)
+        raise Rejected(import_result(None, question, rows, {}, None, rejections))
+    inserted = count_project_items(connection, question.project) - before
+    said = _said_otherwise(connection, question, change, first_new)
     good = rows - rejections.count
     fates = {"inserted": inserted, "changed": min(said, good - inserted), "older": 0}
     fates["unchanged"] = good - sum(fates.values())
-    number = record_import(connection, project, change, rows, fates, rejections.count, sources)
-    return import_result(number, project, rows, fates, None, rejections)
+    number = record_import(connection, question, change, rows, fates, rejections.count, sources)
+    return import_result(number, question, rows, fates, None, rejections)
 
 
 def _said_otherwise(
-    connection: Connection, project: ProjectInfo, change: int, first_new: int
+    connection: Connection, question: QuestionInfo, change: int, first_new: int
 ) -> int:
     """Return the number of known items about which a change said something new."""
     new = select(func.count(_facts.c.item_id.distinct())).where(
-        _facts.c.project_id == project.id,
+        _facts.c.project_id == question.project_id,
         _facts.c.change_id == change,
         _facts.c.item_id < first_new,
         _facts.c.role != "item",

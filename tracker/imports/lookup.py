@@ -20,6 +20,8 @@ from tracker.projects.lookup import (
     near_names,
 )
 from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
+from tracker.storage.answer_keys import of_question
 from tracker.storage.facts import (
     annotator_kind_facts,
     annotators_with_facts,
@@ -95,17 +97,18 @@ class CategoryIds(Ids):
 
     what = "category"
 
-    def __init__(self, connection: Connection, project: ProjectInfo, empty: int) -> None:
-        super().__init__(connection, project)
-        self.names = all_category_names(connection, project.id)
-        current = category_names(connection, project)
+    def __init__(self, connection: Connection, question: QuestionInfo, empty: int) -> None:
+        super().__init__(connection, question.project)
+        self.question = question
+        self.names = all_category_names(connection, question.key)
+        current = category_names(connection, question)
         self.declared = list(current.values())
-        self.ordered = project.closed or current.ordered
+        self.ordered = question.categories_fixed or current.ordered
         self.spelt = self._spelt()
-        merged = stored_category_merges(connection, project.id)
+        merged = stored_category_merges(connection, question.key)
         self.merged = {name for name, number in self.names.items() if number in merged}
         self.empty = empty  # the reserved category that an empty cell stands for
-        highest = select(func.max(Category.id)).where(Category.project_id == project.id)
+        highest = select(func.max(Category.id)).where(of_question(Category, question.key))
         self.next = (connection.scalar(highest) or 0) + 1
 
     def _objection(self, name: str) -> str | None:
@@ -113,7 +116,7 @@ class CategoryIds(Ids):
         if not name or objection is not None:
             return objection
         same = self.spelt.get(_number(name), name)
-        if self.project.closed and same not in self.declared and name not in self.merged:
+        if self.question.categories_fixed and same not in self.declared and name not in self.merged:
             advice = near_names(name, self.declared) or f"they are {', '.join(self.declared[:8])}"
             return f"{name!r} is none of the project's categories; {advice}"
         if name not in self.names and is_structured_name(name):
@@ -121,21 +124,21 @@ class CategoryIds(Ids):
                 f"the category {name!r} is a list or an object, not a category; write one category "
                 "a row, name another column with --map category=COLUMN, or declare it"
             )
-        unfit = category_unfit_for_scale(self.project.scale, name)
+        unfit = category_unfit_for_scale(self.question.scale, name)
         return None if unfit is None else f"{name!r} {unfit}"
 
     def _spelt(self) -> dict[float | None, str]:
         """Return the categories of a numeric scale by number; of several spellings, the first."""
         known = self.declared
-        ranked = self.project.scale == "ordinal" and all(map(is_numeric_category_name, known))
-        if self.project.scale not in {"interval", "ratio"} and not ranked:
+        ranked = self.question.scale == "ordinal" and all(map(is_numeric_category_name, known))
+        if self.question.scale not in {"interval", "ratio"} and not ranked:
             return {}
         return {_number(name): name for name in reversed(known)}
 
     def _check_order(self, new: Iterable[str]) -> None:
         """Refuse categories of an ordinal scale that are not numbers and have no order."""
         unplaced = [name for name in new if not is_numeric_category_name(name)]
-        if self.project.scale == "ordinal" and unplaced and not self.ordered:
+        if self.question.scale == "ordinal" and unplaced and not self.ordered:
             name = self.project.name
             raise Refused(
                 f"the categories of the ordinal {name!r} need an order, and {unplaced[0]!r} is "
@@ -153,8 +156,8 @@ class CategoryIds(Ids):
         number = _number(name)
         if number is None or name in self.declared or name in self.merged:
             return name
-        numeric = bool(self.spelt) or self.project.scale in {"interval", "ratio"}
-        numeric = numeric or (self.project.scale == "ordinal" and not self.declared)
+        numeric = bool(self.spelt) or self.question.scale in {"interval", "ratio"}
+        numeric = numeric or (self.question.scale == "ordinal" and not self.declared)
         return self.spelt.setdefault(number, name) if numeric else name
 
     def _made(self, names: Sequence[str]) -> Mapping[str, int]:
@@ -173,7 +176,7 @@ class CategoryIds(Ids):
             self.connection.execute(
                 insert(Category),
                 [
-                    {"project_id": self.project.id, "id": self.names[name], "name": name}
+                    self.question.key._asdict() | {"id": self.names[name], "name": name}
                     for name in new
                 ],
             )

@@ -16,7 +16,7 @@ from tracker.imports.batch import KEEP, Batch, Cells, Numbers, Rejections
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD, AnnotatorIds, CategoryIds
 from tracker.imports.staging import NOT_TIMED, Staging
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.storage.facts import apply_kind_facts, record_annotator_facts, record_category_facts
 from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED
 
@@ -34,21 +34,21 @@ class Intake:
     def __init__(
         self,
         connection: Connection,
-        project: ProjectInfo,
+        question: QuestionInfo,
         staging: Staging,
         rejections: Rejections,
         change: tuple[int, int],
     ) -> None:
         """``change`` is the import's number in the change log, and the moment of its recording."""
         self.connection = connection
-        self.project = project
+        self.question = question
         self.staging = staging
         self.rejections = rejections
         self.change, self.recorded_at = change
-        self.items = ItemIds(connection, project, self.change)
-        self.annotators = AnnotatorIds(connection, project)
-        empty = SKIPPED if project.answers == "one" else NONE_APPLIES
-        self.categories = CategoryIds(connection, project, empty)
+        self.items = ItemIds(connection, question.project, self.change)
+        self.annotators = AnnotatorIds(connection, question.project)
+        empty = SKIPPED if question.answers == "one" else NONE_APPLIES
+        self.categories = CategoryIds(connection, question, empty)
         self.gold: int | None = None  # the reference annotator, once a gold value was met
         self.truth_files: set[int] = set()  # sources that hold truths and no answers
         self._gold_seen: set[tuple[int, str]] = set()
@@ -56,11 +56,11 @@ class Intake:
     def close(self) -> None:
         """Record the facts, and drop the temporary data."""
         self.items.close()
-        project, change, annotators = self.project.id, self.change, self.annotators
+        project, change, annotators = self.question.project_id, self.change, self.annotators
         met = annotators.met | annotators.kinds_given.keys()
         record_annotator_facts(self.connection, project, change, met, annotators.kinds_given)
         apply_kind_facts(self.connection, project, change)
-        record_category_facts(self.connection, project, change, self.categories.met)
+        record_category_facts(self.connection, self.question.key, change, self.categories.met)
 
     def take(self, batch: Batch, source: int, name: str) -> int:
         """Stage a batch of the source with this number and name; returns how many rows count.
@@ -95,13 +95,13 @@ class Intake:
             if role in batch.columns
             for text in batch.columns[role].texts
         )
-        if filled and self.project.answers != "spans":
+        if filled and self.question.answers != "spans":
             raise Refused(
-                f"{name} holds spans, and {self.project.name!r} is a project of "
-                f"{self.project.answers}",
+                f"{name} holds spans, and {self.question.project.name!r} is a project of "
+                f"{self.question.answers}",
                 "make the project with --answers spans",
             )
-        if self.project.answers == "spans" and not spans and "annotator" in batch.columns:
+        if self.question.answers == "spans" and not spans and "annotator" in batch.columns:
             raise Refused(f"{name} has no start and end of spans", "--map start=… --map end=…")
 
     def _named(
@@ -129,10 +129,10 @@ class Intake:
         rows["category_id"] = self._named(self.categories, "category", batch, bad)
         if "labeled_at" in columns:
             read = cell_values.cell_moment_reader(self.recorded_at)
-            rows["labelled_at"] = cell_values.read_cell_values(
+            rows["labeled_at"] = cell_values.read_cell_values(
                 columns["labeled_at"], read, self.recorded_at, bad
             )
-            rows["timed"] = columns["labeled_at"].holds(str.strip)
+            rows["has_own_time"] = columns["labeled_at"].holds(str.strip)
         if "seconds" in columns:
             rows["spent_ms"] = cell_values.read_cell_values(
                 columns["seconds"], cell_values.cell_milliseconds, NOT_TIMED, bad
@@ -141,7 +141,7 @@ class Intake:
             rows["pass"] = cell_values.read_cell_values(
                 columns["pass"], cell_values.cell_pass_number, 1, bad
             )
-        if "start" in columns and self.project.answers == "spans":
+        if "start" in columns and self.question.answers == "spans":
             self._spans(rows, columns, bad)
 
     def _spans(self, rows: Rows, columns: Mapping[str, Cells], bad: dict[int, str]) -> None:

@@ -1,7 +1,7 @@
 """Which answer stands: staged rows compared with each other and with the standing answers.
 
 An answer (annotator, item, pass) may have several records. The one with the greatest
-(``labelled_at``, order of recording, name it was given under) stands. Records that do not stand
+(``labeled_at``, order of recording, name it was given under) stands. Records that do not stand
 are kept, also those that repeat what is known: an undo of another import must leave the ledger
 as if that import had never been.
 """
@@ -90,8 +90,10 @@ class Settlement:
             if earlier is not None:
                 self.connection.execute(
                     update(self.incoming)
-                    .where(self.incoming.c.source == number, self.incoming.c.timed.is_(False))
-                    .values(labelled_at=earlier)
+                    .where(
+                        self.incoming.c.source == number, self.incoming.c.has_own_time.is_(False)
+                    )
+                    .values(labeled_at=earlier)
                 )
 
     def insert_all(self, rows: Mapping[str, Any]) -> None:
@@ -99,7 +101,7 @@ class Settlement:
         given = rows["given_as"]
         if not isinstance(given, int):
             given = np.where(given == OWN_NAME, rows["annotator_id"], given)
-        columns = {name: rows[name] for name in (*ASSERTION, *LABEL, "timed", "spent_ms")}
+        columns = {name: rows[name] for name in (*ASSERTION, *LABEL, "has_own_time", "spent_ms")}
         columns["given_as"] = rows["annotator_id"] if isinstance(given, int) else given
         keys = {"project_id": self.project_id, "change_id": self.change_id}
         backends.backend_of(self.connection).bulk_insert(
@@ -150,10 +152,11 @@ class Settlement:
         )
         return answers, truths
 
-    def changed_items(self) -> Select[Any]:
+    def changed_items(self) -> Select[int, int]:
         """Return the items whose answers are new or differ from before."""
         fate = self.incoming.c.fate
-        return select(self.incoming.c.item_id).where(fate.in_([INSERTED, CHANGED]))
+        changed = select(self.incoming.c.question_id, self.incoming.c.item_id)
+        return changed.where(fate.in_([INSERTED, CHANGED]))
 
     # -- within the import -----------------------------------------------------------------
 
@@ -185,7 +188,7 @@ class Settlement:
             .select_from(self.incoming)
             .group_by(*key)
             .having(
-                (func.min(self.incoming.c.labelled_at) < func.max(self.incoming.c.labelled_at))
+                (func.min(self.incoming.c.labeled_at) < func.max(self.incoming.c.labeled_at))
                 | (func.min(self.incoming.c.source) < func.max(self.incoming.c.source))
                 | (func.min(self.incoming.c.given_as) < func.max(self.incoming.c.given_as))
             )
@@ -199,7 +202,7 @@ class Settlement:
                 .over(
                     partition_by=key,
                     order_by=[
-                        self.incoming.c.labelled_at,
+                        self.incoming.c.labeled_at,
                         self.incoming.c.source,
                         own_name_key(self.incoming),
                     ],
@@ -225,11 +228,11 @@ class Settlement:
         rows = self.incoming
         stands = _labels.alias("stands")
         standing_at = (
-            select(func.max(stands.c.labelled_at)).where(self._standing(rows, stands))
+            select(func.max(stands.c.labeled_at)).where(self._standing(rows, stands))
         ).scalar_subquery()
         fate = case(
             (standing_at.is_(None), INSERTED),
-            (rows.c.labelled_at < standing_at, OLDER),
+            (rows.c.labeled_at < standing_at, OLDER),
             (self._alike(), UNCHANGED),
             else_=CHANGED,
         )
@@ -266,7 +269,7 @@ class Settlement:
     def _takes_over(self, row: FromClause, standing: FromClause) -> ColumnElement[bool]:
         """Return whether a row that is not older replaces the standing one; repetitions do not."""
         differs = row.c.spent_ms.is_distinct_from(standing.c.spent_ms)
-        later = row.c.labelled_at > standing.c.labelled_at
+        later = row.c.labeled_at > standing.c.labeled_at
         return (row.c.fate == CHANGED) | ((row.c.fate == UNCHANGED) & (later | differs))
 
     def _retire(self, wave: int) -> None:
@@ -303,7 +306,7 @@ class Settlement:
 
     def _insert(self, target: Table, which: ColumnElement[bool]) -> None:
         rows = self.incoming
-        columns = [*ASSERTION, *LABEL, "timed", "spent_ms"]
+        columns = [*ASSERTION, *LABEL, "has_own_time", "spent_ms"]
         self.connection.execute(
             insert(target).from_select(
                 ["project_id", "change_id", "given_as", *columns],

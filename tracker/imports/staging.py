@@ -28,8 +28,8 @@ NOT_TIMED = -1
 """In ``spent_ms``: the time spent is not known."""
 
 _ORDER = (*ANSWER, "category_id")
-_WIDE = {"labelled_at"}  # 64 bits
-_ONE_RECORD = ("labelled_at", "source", "given_as")
+_WIDE = {"labeled_at"}  # 64 bits
+_ONE_RECORD = ("labeled_at", "source", "given_as")
 """Columns in which all rows of one record of an answer are alike."""
 
 
@@ -157,12 +157,13 @@ MOST_HELD = 4_000_000
 """Rows that are held as arrays, 20 to 40 bytes each."""
 
 _DEFAULTS = {
+    "question_id": 1,
     "pass": 1,
     "source": 1,
     "span_start": NO_SPAN,
     "span_end": NO_SPAN,
     "given_as": 0,
-    "timed": 0,
+    "has_own_time": 0,
     "spent_ms": NOT_TIMED,
 }
 """The values of columns that were not given; as in the table below, for rows not yet in it."""
@@ -180,7 +181,7 @@ class Staging:
         self.connection = connection
         self.table = _INCOMING
         self._spilled = False
-        self._held = Held({**_DEFAULTS, "labelled_at": recorded_at})
+        self._held = Held({**_DEFAULTS, "labeled_at": recorded_at})
         _table(recorded_at).create(connection)
         self.extremes: dict[str, tuple[int, int]] = {}
 
@@ -228,17 +229,18 @@ def _table(recorded_at: int) -> Table:
     return Table(
         "incoming",
         MetaData(),
+        Column("question_id", SmallInteger, primary_key=True, server_default=text("1")),
         Column("item_id", Integer, primary_key=True, autoincrement=False),
         Column("annotator_id", Integer, primary_key=True),
         Column("pass", SmallInteger, primary_key=True, server_default=text("1")),
-        Column("labelled_at", BigInteger, primary_key=True, server_default=recorded),
+        Column("labeled_at", BigInteger, primary_key=True, server_default=recorded),
         Column("source", SmallInteger, primary_key=True, server_default=text("1")),
         Column("category_id", Integer, primary_key=True),
         Column("span_start", Integer, primary_key=True, server_default=no_span),
         Column("span_end", Integer, primary_key=True, server_default=no_span),
         Column("line", Integer, primary_key=True),
         Column("given_as", Integer, primary_key=True, server_default=text(str(OWN_NAME))),
-        Column("timed", Boolean, nullable=False, server_default=text("false")),
+        Column("has_own_time", Boolean, nullable=False, server_default=text("false")),
         Column("spent_ms", Integer),
         Column("wave", Integer, nullable=False, server_default=text("1")),
         Column("fate", SmallInteger, nullable=False, server_default=text(str(INSERTED))),

@@ -132,7 +132,9 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
     )
     supersede_labels(connection, own_labels, taken_back_by=change)
     taken = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
-    log_touched_items(connection, project_id, change, select(_past.c.item_id).where(taken))
+    log_touched_items(
+        connection, project_id, change, select(_past.c.question_id, _past.c.item_id).where(taken)
+    )
     restore_superseded_labels(connection, project_id, taken)
     connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
     undo_item_facts(connection, project_id, undone.change)

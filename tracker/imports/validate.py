@@ -7,7 +7,13 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Table, and_, case, delete, func, literal, select
 
-from tracker.storage.answer_keys import ASSERTION, own_name_key, same_answer_key
+from tracker.storage.answer_keys import (
+    ASSERTION,
+    QuestionKey,
+    of_question,
+    own_name_key,
+    same_answer_key,
+)
 from tracker.storage.schema import Annotator, Category, Item
 
 _REFERS_TO: Mapping[str, type[Item | Annotator | Category]] = {
@@ -28,7 +34,7 @@ class Contradiction(NamedTuple):
 
 
 def remove_contradicting_rows(
-    connection: Connection, incoming: Table, project_id: int, *, single: bool
+    connection: Connection, incoming: Table, question: QuestionKey, *, single: bool
 ) -> list[Contradiction]:
     """Remove the rows that contradict others of the same file, and return them.
 
@@ -57,14 +63,15 @@ def remove_contradicting_rows(
             Category.name.label("category"),
         )
         .join(groups, same_answer_key(ASSERTION, incoming, groups))
-        .join(Item, (Item.project_id == project_id) & (Item.id == incoming.c.item_id))
+        .join(Item, (Item.project_id == question.project_id) & (Item.id == incoming.c.item_id))
         .join(
             Annotator,
-            (Annotator.project_id == project_id) & (Annotator.id == own_name_key(incoming)),
+            (Annotator.project_id == question.project_id)
+            & (Annotator.id == own_name_key(incoming)),
         )
         .join(
             Category,
-            (Category.project_id == project_id) & (Category.id == incoming.c.category_id),
+            of_question(Category, question) & (Category.id == incoming.c.category_id),
         )
         .order_by(incoming.c.source, incoming.c.line)
     ).all()
@@ -131,9 +138,9 @@ def remove_overlong_span_rows(
 
 
 def validate_staged_references(
-    connection: Connection, extremes: Mapping[str, tuple[int, int]], project_id: int
+    connection: Connection, extremes: Mapping[str, tuple[int, int]], question: QuestionKey
 ) -> None:
-    """Check that every staged row refers to an item, annotator and category of the project.
+    """Check that every staged row refers to an item and annotator of the project, and a category.
 
     Their numbers have no gaps, so the least and the greatest of each column suffice. Raises
     RuntimeError, because a row that fails is a fault of the program.
@@ -145,7 +152,11 @@ def validate_staged_references(
                 func.min(entity.id).label("least"),
                 func.max(entity.id).label("greatest"),
                 func.count().label("number"),
-            ).where(entity.project_id == project_id)
+            ).where(
+                of_question(Category, question)
+                if entity is Category
+                else entity.project_id == question.project_id
+            )
         ).one()
         dense = known.number > 0 and known.number == known.greatest - known.least + 1
         if not (dense and known.least <= least and greatest <= known.greatest):

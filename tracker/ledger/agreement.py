@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tracker.agreement.intra_annotator import Themselves
     from tracker.agreement.sensitivity import Influences, Merges
     from tracker.compare.result import AgainstOther
-    from tracker.projects.project import ProjectInfo
+    from tracker.projects.question import QuestionInfo
     from tracker.queries import Selecting
 
 
@@ -64,8 +64,8 @@ class AgreementQuestions(Transactions):
 
         with self._asked(project, asking, "--by pair") as (connection, found, query):
             if found.answers == "spans":
-                return Pairs(found.name, (), span_pair_agreement(connection, found, query))
-            return Pairs(found.name, agreement_by_pair(connection, found, query))
+                return Pairs(found.project.name, (), span_pair_agreement(connection, found, query))
+            return Pairs(found.project.name, agreement_by_pair(connection, found, query))
 
     def by_annotator(self, project: str, **asking: Unpack[Asking]) -> list[dict[str, Any]]:
         """Return each annotator's figures, by name, without any test."""
@@ -152,6 +152,7 @@ class AgreementQuestions(Transactions):
         from tracker.compare.result import AgainstOther
         from tracker.compare.states import compared_chosen_answers
         from tracker.projects.project import find_project
+        from tracker.projects.question import find_question
         from tracker.queries import make_answer_filter
 
         if asking.get("as_of") is not None or asking.get("known_at") is not None:
@@ -160,11 +161,11 @@ class AgreementQuestions(Transactions):
             )
         with self._asked(project, asking, "--against") as (connection, found, query):
             if isinstance(other, str):
-                theirs, asked = find_project(connection, other), query
+                theirs, asked = find_question(connection, find_project(connection, other)), query
             else:
                 theirs, asked = found, replace(query, filter=make_answer_filter(**other))
             called = name or (other if isinstance(other, str) else "other answers")
-            own = compared_chosen_answers(connection, found, query, found.name)
+            own = compared_chosen_answers(connection, found, query, found.project.name)
             others = compared_chosen_answers(connection, theirs, asked, called)
             return AgainstOther(**vars(compare_states(connection, others, own, test)))
 
@@ -200,13 +201,13 @@ class AgreementQuestions(Transactions):
         from tracker.agreement import Query, study
 
         asked = query or Query()
-        with self.reading(project, asked.filter) as (connection, found):
+        with self.asking(project, asked.filter) as (connection, found):
             yield study(connection, found, asked)
 
     @contextmanager
     def _asked(
         self, project: str, asking: Mapping[str, Any], way: str | None = None
-    ) -> Iterator[tuple[Connection, ProjectInfo, Query]]:
+    ) -> Iterator[tuple[Connection, QuestionInfo, Query]]:
         """A connection that sees the state asked about, the project, and the query.
 
         ``way`` is the option of the command that asks the same, if not all parts of a query fit.
@@ -216,5 +217,5 @@ class AgreementQuestions(Transactions):
         query = agreement_query(**asking)
         if way is not None:
             check_agreement_query(query, way)
-        with self.reading(project, query.filter) as (connection, found):
+        with self.asking(project, query.filter) as (connection, found):
             yield connection, found, query

@@ -32,7 +32,7 @@ class Audits(Transactions):
         from tracker.audit import audit_project, audit_query
 
         query = audit_query(**looking)
-        with self.reading(project, query.filter) as (connection, found):
+        with self.asking(project, query.filter) as (connection, found):
             return audit_project(connection, found, query)
 
     def record_audit(self, project: str, **looking: Unpack[Looking]) -> tuple[Audit, Recorded]:
@@ -44,9 +44,9 @@ class Audits(Transactions):
         query = audit_query(**looking)
         if query.filter.as_of is not None or query.filter.known_at is not None:
             raise InvalidOption("findings of the past are not recorded", "leave out: --record")
-        with self.writing(project) as (connection, found):
+        with self.changing(project) as (connection, found):
             # Before anything is counted: an audit of older answers must not close newer flags.
-            lock_project(connection, found.id)
+            lock_project(connection, found.project_id)
             audited = audit_project(connection, found, query)
             return audited, record_flags(connection, found, audited, closes=query.whole)
 
@@ -67,16 +67,16 @@ class Audits(Transactions):
             audit = suppressed_audit(audit, suppress_below)
         if not pseudonyms:
             return audit
-        with self.reading(audit.project) as (connection, found):
-            ids = {one.name: one.id for one in list_annotators(connection, found)}
+        with self.asking(audit.project) as (connection, found):
+            ids = {one.name: one.id for one in list_annotators(connection, found.project)}
         return renamed_audit(audit, self.pseudonyms(audit.project), ids)
 
     def pseudonyms(self, project: str) -> dict[int, str]:
         """Return a pseudonym for every annotator, by number; see `projects.pseudonyms`."""
         from tracker.projects.annotators import annotator_pseudonyms
 
-        with self.reading(project) as (connection, found):
-            return annotator_pseudonyms(connection, found)
+        with self.asking(project) as (connection, found):
+            return annotator_pseudonyms(connection, found.project)
 
     def annotator(self, project: str, name: str, *, competence: bool = False) -> dict[str, Any]:
         """Return one annotator's figures beside the others', findings and recorded flags.
@@ -87,10 +87,10 @@ class Audits(Transactions):
         from tracker.flags import ALL, list_flags
         from tracker.projects.annotators import find_annotator
 
-        with self.reading(project) as (connection, found):
-            annotator = find_annotator(connection, found, name)
+        with self.asking(project) as (connection, found):
+            annotator = find_annotator(connection, found.project, name)
             told = audited_annotator_page(connection, found, annotator)
-            recorded = list_flags(connection, found, states=[ALL], annotator=annotator.name)
+            recorded = list_flags(connection, found.project, states=[ALL], annotator=annotator.name)
             if competence:
                 told["competence"] = annotator_competences(connection, found).get(annotator.id)
         return told | {"recorded": [one.to_dict() for one in recorded]}
@@ -107,10 +107,12 @@ class Audits(Transactions):
         from tracker.projects.annotators import find_annotator
 
         check_audit_suppress_below(suppress_below)
-        with self.reading(project) as (connection, found):
-            annotator = find_annotator(connection, found, name)
+        with self.asking(project) as (connection, found):
+            annotator = find_annotator(connection, found.project, name)
             audited = audit_project(connection, found, audit_query(evidence=_ITEMS))
         mine = next((one for one in audited.annotators if one.id == annotator.id), None)
         if mine is None:
-            raise InvalidOption(f"no answer of {annotator.name!r} is counted in {found.name!r}")
+            raise InvalidOption(
+                f"no answer of {annotator.name!r} is counted in {found.project.name!r}"
+            )
         return annotator_own_report(audited, mine, suppress_below)

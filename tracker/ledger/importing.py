@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tracker.imports.loader import ImportResult, Progress
     from tracker.imports.readers import Source
-    from tracker.projects.project import ProjectOptions
+    from tracker.projects.question import QuestionOptions
     from tracker.simulate import Row
 
 
@@ -33,7 +33,7 @@ class Reading(TypedDict, total=False):
         format: the format of the files; without it each is recognized.
     """
 
-    options: ProjectOptions | None
+    options: QuestionOptions | None
     columns: Sequence[str]
     wide: bool
     keep: Sequence[str]
@@ -95,7 +95,7 @@ class Importing(Transactions):
         name: str,
         *,
         items: bool = False,
-        options: ProjectOptions | None = None,
+        options: QuestionOptions | None = None,
         columns: Sequence[str] = (),
         wide: bool = False,
         keep: Sequence[str] = (),
@@ -108,13 +108,13 @@ class Importing(Transactions):
         from tracker.imports.column_roles import parse_column_roles
         from tracker.imports.loader import load_import, load_items
         from tracker.imports.readers import check_reader_format
-        from tracker.projects.project import ProjectOptions, project_for_import
+        from tracker.projects.question import QuestionOptions, question_for_import
 
         check_reader_format(format)
         mapped = parse_column_roles(columns, wide=wide, keep=keep, items=items)
         with self.database.write(keep=not dry_run, bulk=True) as connection:
-            project = project_for_import(
-                connection, name, options or ProjectOptions(), create=create
+            project = question_for_import(
+                connection, name, options or QuestionOptions(), create=create
             )
             result = (load_items if items else load_import)(
                 connection,

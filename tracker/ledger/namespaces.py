@@ -141,9 +141,9 @@ class Categories(Namespace):
         """Return a project's categories in order, with the number of their labels."""
         from tracker.projects.categories import project_labels_by_category
 
-        with self._ledger.reading(project) as (connection, found):
+        with self._ledger.asking(project) as (connection, found):
             labels = project_labels_by_category(connection, found)
-            return CategoryLabels(found.name, found.closed, labels)
+            return CategoryLabels(found.project.name, found.categories_fixed, labels)
 
     def order(self, project: str, names: Sequence[str]) -> Sequence[str]:
         """Set the order of all categories, by which ordinal scales rank them, and return it.
@@ -152,7 +152,7 @@ class Categories(Namespace):
         """
         from tracker.projects.settings import order_categories
 
-        with self._ledger.writing(project) as (connection, found):
+        with self._ledger.changing(project) as (connection, found):
             return order_categories(connection, found, names)
 
     def merge(self, project: str, name: str, into: str, *, dry_run: bool = False) -> int:
@@ -161,23 +161,22 @@ class Categories(Namespace):
         Its answers, past and to come, count as the other's.
         """
         from tracker.projects.category_merge import merge_categories
-        from tracker.projects.project import find_project
 
-        with self._ledger.database.write(keep=not dry_run) as connection:
-            return merge_categories(connection, find_project(connection, project), name, into)
+        with self._ledger.changing(project, keep=not dry_run) as (connection, found):
+            return merge_categories(connection, found, name, into)
 
     def split(self, project: str, name: str) -> str:
         """Take a merge back: the category has its own answers again; return whose they were."""
         from tracker.projects.category_merge import split_category
 
-        with self._ledger.writing(project) as (connection, found):
+        with self._ledger.changing(project) as (connection, found):
             return split_category(connection, found, name)
 
     def rename(self, project: str, name: str, new: str) -> None:
         """Rename a category; raises InvalidOption for a name that is taken."""
         from tracker.projects.categories import rename_category
 
-        with self._ledger.writing(project) as (connection, found):
+        with self._ledger.changing(project) as (connection, found):
             rename_category(connection, found, name, new)
 
 

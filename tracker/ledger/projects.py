@@ -6,52 +6,56 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tracker.ledger.namespaces import Namespace
-from tracker.projects.project import ProjectInfo, ProjectOptions
+from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo, QuestionOptions
 
-__all__ = ["ProjectOptions", "ProjectSettings", "Projects"]
+__all__ = ["Projects", "QuestionOptions", "QuestionSettings"]
 
 
-class ProjectSettings(NamedTuple):
-    """A project, and the names of its categories in their order."""
+class QuestionSettings(NamedTuple):
+    """A question, and the names of its categories in their order."""
 
-    project: ProjectInfo
+    question: QuestionInfo
     categories: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON."""
-        return self.project.to_dict() | {"categories": list(self.categories)}
+        return self.question.to_dict() | {"categories": list(self.categories)}
 
 
 class Projects(Namespace):
     """The projects of a database, each known by its name."""
 
-    def create(self, name: str, options: ProjectOptions | None = None) -> ProjectInfo:
-        """Create a project; raises InvalidOption for a name that is taken."""
-        from tracker.projects.project import create_project
+    def create(self, name: str, options: QuestionOptions | None = None) -> QuestionInfo:
+        """Create a project, and return its question; raises InvalidOption for a name in use."""
+        from tracker.projects.question import create_project
 
         with self._ledger.database.write() as connection:
             return create_project(connection, name, options)
 
-    def list(self, *, archived: bool = False) -> Sequence[ProjectInfo]:
-        """Return the projects by name; the archived ones only on request."""
+    def list(self, *, archived: bool = False) -> Sequence[QuestionInfo]:
+        """Return the questions of projects by name; of archived ones only on request."""
         from tracker.projects.project import list_projects
+        from tracker.projects.question import questions_of
 
         if self._ledger.is_missing:
             return []
         with self._ledger.database.read() as connection:
-            return list_projects(connection, archived=archived)
+            projects = list_projects(connection, archived=archived)
+            questions = questions_of(connection, projects)
+            return [question for project in projects for question in questions[project.id]]
 
-    def find(self, name: str | None) -> ProjectInfo:
-        """Return the project of a name, or the only one (None); raises NotFound."""
-        with self._ledger.reading(name) as (_, project):
-            return project
+    def find(self, name: str | None) -> QuestionInfo:
+        """Return the question of a project by name, or of the only one (None); raises NotFound."""
+        with self._ledger.asking(name) as (_, question):
+            return question
 
-    def show(self, project: str) -> ProjectSettings:
+    def show(self, project: str) -> QuestionSettings:
         """Return a project's settings and its categories."""
         from tracker.projects.categories import category_names
 
-        with self._ledger.reading(project) as (connection, found):
-            return ProjectSettings(found, tuple(category_names(connection, found).values()))
+        with self._ledger.asking(project) as (connection, found):
+            return QuestionSettings(found, tuple(category_names(connection, found).values()))
 
     def set(
         self,
@@ -62,7 +66,7 @@ class Projects(Namespace):
         categories: Sequence[str] | None = None,
         opened: bool = False,
         dry_run: bool = False,
-    ) -> ProjectSettings:
+    ) -> QuestionSettings:
         """Change a project's settings, and return them; None leaves one as it is.
 
         Args:
@@ -77,19 +81,18 @@ class Projects(Namespace):
         answers.
         """
         from tracker.projects.categories import category_names
-        from tracker.projects.project import find_project
-        from tracker.projects.settings import set_project
+        from tracker.projects.settings import set_question
 
-        with self._ledger.database.write(keep=not dry_run) as connection:
-            changed = set_project(
+        with self._ledger.changing(project, keep=not dry_run) as (connection, found):
+            changed = set_question(
                 connection,
-                find_project(connection, project),
+                found,
                 wanted=wanted,
                 scale=scale,
                 categories=categories,
                 opened=opened,
             )
-            return ProjectSettings(changed, tuple(category_names(connection, changed).values()))
+            return QuestionSettings(changed, tuple(category_names(connection, changed).values()))
 
     def rename(self, project: str, name: str) -> ProjectInfo:
         """Give a project another name; raises InvalidOption for one that is taken."""

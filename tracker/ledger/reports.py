@@ -36,7 +36,7 @@ class Reports(Transactions):
         from tracker.queries import make_answer_filter
 
         checks, choice = read_gate_config(Path(config), project), make_answer_filter(**selecting)
-        with self.reading(project, choice) as (connection, found):
+        with self.asking(project, choice) as (connection, found):
             return judge_gate(connection, found, checks, choice)
 
     def gate_config(self, project: str, **selecting: Unpack[Selecting]) -> str:
@@ -45,7 +45,7 @@ class Reports(Transactions):
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
-        with self.reading(project, choice) as (connection, found):
+        with self.asking(project, choice) as (connection, found):
             return starting_gate_config(connection, found, choice)
 
     def compare(
@@ -69,10 +69,15 @@ class Reports(Transactions):
         from tracker.agreement import agreement_query
         from tracker.compare import compare_states, find_compared_states, refuse_incomparable_states
         from tracker.projects.project import find_project
+        from tracker.projects.question import find_question
 
         query = agreement_query(measures=measures, **computing)
-        with self.reading(project) as (connection, found):
-            second = found if other is None else find_project(connection, other)
+        with self.asking(project) as (connection, found):
+            second = (
+                found
+                if other is None
+                else find_question(connection, find_project(connection, other))
+            )
             first, then = find_compared_states(connection, (found, a), (second, b), query)
             if not anyway:
                 refuse_incomparable_states(first, then)
@@ -86,7 +91,7 @@ class Reports(Transactions):
         from tracker.status import project_status
 
         choice = make_answer_filter(as_of=as_of, known_at=known_at)
-        with self.reading(project, choice) as (connection, found):
+        with self.asking(project, choice) as (connection, found):
             return project_status(connection, found, choice.as_of or choice.known_at)
 
     def statuses(
@@ -112,7 +117,7 @@ class Reports(Transactions):
 
         choice = make_answer_filter(**selecting)
         with (
-            self.reading(project, choice) as (connection, found),
+            self.asking(project, choice) as (connection, found),
             closing(exported_labels(connection, found, choice=choice)) as rows,
         ):
             yield Labels(LABEL_COLUMNS, rows)

@@ -55,8 +55,8 @@ class Snapshots(Transactions):
         from tracker.snapshots import take_snapshot
 
         query = agreement_query(**settings)
-        with self.writing(project) as (connection, found):
-            self._moment(connection, found, query.filter)
+        with self.changing(project) as (connection, found):
+            self._moment(connection, found.project, query.filter)
             return take_snapshot(
                 connection,
                 found,
@@ -98,10 +98,10 @@ class Snapshots(Transactions):
         choice = make_answer_filter(**selecting)
         if every is None:
             check_recorded_curve(window, choice, interval)
-            with self.reading(project) as (connection, found):
+            with self.asking(project) as (connection, found):
                 return snapshot_history(connection, found, measures)
         query = agreement_query(measures=measures, interval=interval or "asymmetric", **selecting)
-        with self.reading(project, choice) as (connection, found):
+        with self.asking(project, choice) as (connection, found):
             return rebuilt_curve(connection, found, every, window, query)
 
     def overview(
@@ -123,7 +123,7 @@ class Snapshots(Transactions):
         from tracker.snapshots.listing import snapshots_overview
 
         check_recorded_curve(window, make_answer_filter(**selecting), interval)
-        with self.reading(project) as (connection, found):
+        with self.asking(project) as (connection, found):
             return snapshots_overview(connection, found, measures, last)
 
     def monitor(
@@ -145,7 +145,7 @@ class Snapshots(Transactions):
         from tracker.snapshots.monitor import watched_history
 
         query = agreement_query(**selecting)
-        with self.reading(project, query.filter) as (connection, found):
+        with self.asking(project, query.filter) as (connection, found):
             return watched_history(
                 connection, found, measure, every, query, trends=trends, watch_for=watch_for
             )
@@ -154,7 +154,7 @@ class Snapshots(Transactions):
         """Return everything about one snapshot: by number, name, "last" or "last~2"."""
         from tracker.snapshots.listing import snapshot_page
 
-        with self.reading(project) as (connection, found):
+        with self.asking(project) as (connection, found):
             return snapshot_page(connection, found, which)
 
     def verify(
@@ -169,7 +169,7 @@ class Snapshots(Transactions):
         from tracker.snapshots.verify import verify_snapshots_in_turn
 
         return verify_snapshots_in_turn(
-            lambda: self.reading(project), chain_only=chain_only, expect=expect, progress=progress
+            lambda: self.asking(project), chain_only=chain_only, expect=expect, progress=progress
         )
 
     def prune(self, project: str, keep: str, *, dry_run: bool = False) -> list[Fate]:
@@ -181,7 +181,7 @@ class Snapshots(Transactions):
 
         rules = parse_prune_keep(keep)
         if dry_run:
-            with self.reading(project) as (connection, found):
+            with self.asking(project) as (connection, found):
                 return plan_prune(connection, found, rules)
-        with self.writing(project) as (connection, found):
+        with self.changing(project) as (connection, found):
             return prune_snapshots(connection, found, rules)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from tracker.projects.project import ProjectInfo, find_project
+from tracker.projects.question import QuestionInfo, find_question
 from tracker.storage.database import Database
 
 if TYPE_CHECKING:
@@ -43,24 +44,30 @@ class Transactions:
         return self.database.file is not None and not self.database.file.exists()
 
     @contextmanager
-    def reading(
+    def reading(self, project: str | None) -> Iterator[tuple[Connection, ProjectInfo]]:
+        """A connection that sees one state, and the project (None: the only one)."""
+        with self.database.read() as connection:
+            yield connection, find_project(connection, project)
+
+    @contextmanager
+    def asking(
         self, project: str | None, choice: AnswerFilter | None = None
-    ) -> Iterator[tuple[Connection, ProjectInfo]]:
-        """A connection that sees one state, and the project (None: the only one).
+    ) -> Iterator[tuple[Connection, QuestionInfo]]:
+        """A connection that sees one state, and the question that a choice of answers is about.
 
         The state is that of a choice with a moment; `notice` gets the reservations about it.
         """
-        with self.database.read() as connection:
-            found = find_project(connection, project)
+        with self.reading(project) as (connection, found):
+            question = find_question(connection, found)
             if choice is None:
-                yield connection, found
+                yield connection, question
                 return
-            from tracker.projects.settings import project_settings_then
+            from tracker.projects.settings import question_settings_then
             from tracker.storage.as_of import as_it_was
 
             moment = self._moment(connection, found, choice)
             with as_it_was(connection, found.id, moment):
-                yield connection, project_settings_then(connection, found, moment.through)
+                yield connection, question_settings_then(connection, question, moment.through)
 
     def _moment(self, connection: Connection, project: ProjectInfo, choice: AnswerFilter) -> Moment:
         """The state that a choice means; `notice` gets the reservations about it."""
@@ -76,3 +83,11 @@ class Transactions:
         """A connection in one transaction, and the project (None: the only one)."""
         with self.database.write() as connection:
             yield connection, find_project(connection, project)
+
+    @contextmanager
+    def changing(
+        self, project: str | None, *, keep: bool = True
+    ) -> Iterator[tuple[Connection, QuestionInfo]]:
+        """A connection in one transaction, undone unless ``keep``, and the project's question."""
+        with self.database.write(keep=keep) as connection:
+            yield connection, find_question(connection, find_project(connection, project))

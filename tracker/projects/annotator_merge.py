@@ -10,7 +10,18 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import cast
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Table,
+    and_,
+    delete,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.annotators import (
@@ -114,8 +125,8 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
         and_(table.c.project_id == project.id, table.c.annotator_id == annotator.id)
         for table in (_labels, _past)
     ]
-    stood = select(_labels.c.item_id).where(ours[0]).subquery("stood")
-    log_touched_items(connection, project.id, change, select(stood.c.item_id))
+    stood = select(*_items(_labels)).where(ours[0])
+    log_touched_items(connection, project.id, change, stood)
     with seals.seal_moved_labels(connection, project.id, "annotator_id", [annotator.id]):
         labels = connection.execute(delete(_labels).where(ours[0])).rowcount
         connection.execute(delete(_past).where(ours[1]))
@@ -165,6 +176,10 @@ def erase_annotator_everywhere(connection: Connection, name: str) -> dict[str, i
     return erased
 
 
+def _items(rows: FromClause) -> tuple[ColumnElement[int], ColumnElement[int]]:
+    return rows.c.question_id, rows.c.item_id
+
+
 def _begin_alias(
     connection: Connection, project_id: int, alias: int, annotator: int, change: int
 ) -> None:
@@ -192,16 +207,17 @@ def _hand_over(
     def given(table: Table) -> ColumnElement[bool]:
         return and_(table.c.project_id == project_id, table.c.given_as.in_(names))
 
-    standing = select(_labels.c.item_id).where(given(_labels))
-    items = standing.union(select(_past.c.item_id).where(given(_past))).subquery("given")
-    log_touched_items(connection, project_id, change, select(items.c.item_id))
-    affected = _labels.c.item_id.in_(select(items.c.item_id))
+    standing = select(*_items(_labels)).where(given(_labels))
+    items = standing.union(select(*_items(_past)).where(given(_past))).subquery("given")
+    touched = select(*_items(items))
+    log_touched_items(connection, project_id, change, touched)
+    affected = tuple_(*_items(_labels)).in_(select(*_items(items)))
     supersede_labels(connection, and_(_labels.c.project_id == project_id, affected))
     connection.execute(update(_past).where(given(_past)).values(annotator_id=annotator))
     # Every standing label of these items is in the past now, under one name or another.
-    of_annotator = select(_past.c.item_id).where(given(_past))
+    of_annotator = select(*_items(_past)).where(given(_past))
     restore_superseded_labels(
         connection,
         project_id,
-        and_(_past.c.project_id == project_id, _past.c.item_id.in_(of_annotator)),
+        and_(_past.c.project_id == project_id, tuple_(*_items(_past)).in_(of_annotator)),
     )

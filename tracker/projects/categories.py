@@ -1,4 +1,4 @@
-"""Categories of a project: in order, counted, renamed."""
+"""Categories of a question: in order, counted, renamed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tracker.projects.lookup import (
     is_numeric_category_name,
     near_names,
 )
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
+from tracker.storage.answer_keys import QuestionKey, of_question
 from tracker.storage.facts import (
     categories_with_facts,
     category_position_facts,
@@ -22,7 +23,7 @@ from tracker.storage.schema import Category, Label
 
 
 class CategoryNames(dict[int, str]):
-    """Categories of a project in their order, ``{id: name}``.
+    """Categories of a question in their order, ``{id: name}``.
 
     ``ordered`` says whether the order was declared, for every one of them.
     """
@@ -30,20 +31,20 @@ class CategoryNames(dict[int, str]):
     ordered = False
 
 
-def category_names(connection: Connection, project: ProjectInfo) -> CategoryNames:
-    """Return the project's categories, ``{id: name}``, in the declared or else the sorted order.
+def category_names(connection: Connection, question: QuestionInfo) -> CategoryNames:
+    """Return the question's categories, ``{id: name}``, in the declared or else the sorted order.
 
     A learnt list is sorted by number if every name is one, else by name; learnt categories
     come after those with a declared place. What only undone imports named is not among them.
     """
-    every = all_category_names(connection, project.id)
-    places = category_position_facts(connection, project.id)
+    every = all_category_names(connection, question.key)
+    places = category_position_facts(connection, question.key)
     known = (
         set(places)
-        if project.closed
-        else places.keys() | categories_with_facts(connection, project.id)
+        if question.categories_fixed
+        else places.keys() | categories_with_facts(connection, question.key)
     )
-    merged = stored_category_merges(connection, project.id)
+    merged = stored_category_merges(connection, question.key)
     names = {
         number: name for name, number in every.items() if number in known and number not in merged
     }
@@ -62,59 +63,62 @@ def category_names(connection: Connection, project: ProjectInfo) -> CategoryName
     return found
 
 
-def every_category_name(connection: Connection, project: ProjectInfo) -> dict[int, str]:
-    """Return the project's categories, ``{id: name}``, then those that it has no more.
+def every_category_name(connection: Connection, question: QuestionInfo) -> dict[int, str]:
+    """Return the question's categories, ``{id: name}``, then those that it has no more.
 
     For what was recorded of them: an undone import's categories stay in the record.
     """
-    every = all_category_names(connection, project.id)
-    return category_names(connection, project) | {number: name for name, number in every.items()}
+    every = all_category_names(connection, question.key)
+    return category_names(connection, question) | {number: name for name, number in every.items()}
 
 
-def all_category_names(connection: Connection, project_id: int) -> dict[str, int]:
-    """Return the number of every name a category ever had in the project."""
+def all_category_names(connection: Connection, question: QuestionKey) -> dict[str, int]:
+    """Return the number of every name that a category of the question ever had."""
     rows = connection.execute(
         select(Category.name, Category.id)
-        .where(Category.project_id == project_id, Category.id > 0)
+        .where(of_question(Category, question), Category.id > 0)
         .order_by(Category.id)
     )
     return {str(row.name): row.id for row in rows}
 
 
-def rename_category(connection: Connection, project: ProjectInfo, old: str, new: str) -> None:
+def rename_category(connection: Connection, question: QuestionInfo, old: str, new: str) -> None:
     """Give a category another name; its labels stay its labels.
 
     Raises NotFound for an unknown category, InvalidOption if the new name is taken.
     """
     new = check_entered_name(new, "category")
-    lock_project(connection, project.id)
-    names = category_names(connection, project)
+    lock_project(connection, question.project_id)
+    names = category_names(connection, question)
     number = next((n for n, name in names.items() if name == old.strip()), None)
     if number is None:
         raise NotFound(f"there is no category {old!r}", near_names(old, names.values()))
-    if new in all_category_names(connection, project.id):
+    if new in all_category_names(connection, question.key):
         raise InvalidOption(f"the category {new!r} exists", "choose another name")
-    unfit = category_unfit_for_scale(project.scale, new)
+    unfit = category_unfit_for_scale(question.scale, new)
     if unfit is not None:
         raise Refused(f"{new!r} {unfit}", "choose another name")
     connection.execute(
         update(Category)
-        .where(Category.project_id == project.id, Category.id == number)
+        .where(of_question(Category, question.key), Category.id == number)
         .values(name=new)
     )
     record_change(
-        connection, project.id, "rename category", {"category": number, "from": old, "to": new}
+        connection,
+        question.project_id,
+        "rename category",
+        {"question": question.id, "category": number, "from": old, "to": new},
     )
 
 
-def project_labels_by_category(connection: Connection, project: ProjectInfo) -> dict[str, int]:
+def project_labels_by_category(connection: Connection, question: QuestionInfo) -> dict[str, int]:
     """Return how many labels of each category stand, in the categories' order."""
     rows = connection.execute(
         select(Label.category_id, func.count().label("labels"))
-        .where(Label.project_id == project.id)
+        .where(of_question(Label, question.key))
         .group_by(Label.category_id)
     )
     labels = {row.category_id: row.labels for row in rows}
     return {
-        name: labels.get(number, 0) for number, name in category_names(connection, project).items()
+        name: labels.get(number, 0) for number, name in category_names(connection, question).items()
     }

@@ -7,8 +7,8 @@ from typing import Any, cast
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Select,
     Table,
+    and_,
     exists,
     func,
     insert,
@@ -21,10 +21,10 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.categories import all_category_names, category_names
 from tracker.projects.change_log import lock_project, log_touched_items, record_change
 from tracker.projects.lookup import near_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.projects.settings import MERGE_CATEGORIES, SPLIT_CATEGORY
 from tracker.storage import seals
-from tracker.storage.answer_keys import LABEL, RECORD, own_name_key, same_answer_key
+from tracker.storage.answer_keys import LABEL, RECORD, of_question, own_name_key, same_answer_key
 from tracker.storage.as_of import (
     Merge,
     merge_stored_labels,
@@ -39,40 +39,47 @@ _past = cast("Table", PastLabel.__table__)
 _merged = cast("Table", MergedLabel.__table__)
 
 
-def merge_categories(connection: Connection, project: ProjectInfo, name: str, into: str) -> int:
+def merge_categories(connection: Connection, question: QuestionInfo, name: str, into: str) -> int:
     """Let all answers of a category, past and to come, be answers of another.
 
     Returns how many labels that stand are concerned. Raises NotFound for an unknown category,
     InvalidOption for the same one twice.
     """
-    lock_project(connection, project.id)
-    names = {known: number for number, known in category_names(connection, project).items()}
-    one, other = (_number(project, names, which) for which in (name, into))
+    lock_project(connection, question.project_id)
+    names = {known: number for number, known in category_names(connection, question).items()}
+    one, other = (_number(question, names, which) for which in (name, into))
     if one == other:
         raise InvalidOption(f"{name!r} and {into!r} are one category", "name two")
-    detail = {"category": one, "into": other}
-    change, _ = record_change(connection, project.id, MERGE_CATEGORIES, detail)
-    row = {"project_id": project.id, "from_change": change, "category_id": one, "into_id": other}
-    connection.execute(insert(CategoryMerge).values(row))
-    merge = Merge(project.id, change, one, other)
-    mine = (_labels.c.project_id == project.id) & (_labels.c.category_id == one)
+    detail = {"question": question.id, "category": one, "into": other}
+    change, _ = record_change(connection, question.project_id, MERGE_CATEGORIES, detail)
+    row = {"from_change": change, "category_id": one, "into_id": other}
+    connection.execute(insert(CategoryMerge).values(question.key._asdict() | row))
+    merge = Merge(question.key, change, one, other)
+    mine = (of_question(_labels, question.key)) & (_labels.c.category_id == one)
     labels = connection.scalar(select(func.count()).select_from(_labels).where(mine)) or 0
-    log_touched_items(connection, project.id, change, _items(_labels, mine))
+    log_touched_items(
+        connection,
+        question.project_id,
+        change,
+        select(_labels.c.question_id, _labels.c.item_id).where(mine),
+    )
     for table in (_labels, _past):
         store_merged_labels(connection, merge, table)
-    with seals.seal_moved_labels(connection, project.id, "category_id", [one, other]):
+    with seals.seal_moved_labels(connection, question.project_id, "category_id", [one, other]):
         merge_stored_labels(connection, merge, (_labels, _past))
     return labels
 
 
-def split_category(connection: Connection, project: ProjectInfo, name: str) -> str:
+def split_category(connection: Connection, question: QuestionInfo, name: str) -> str:
     """Let the answers of a merged category be its own again; returns whose they were.
 
     Raises NotFound for one that is not merged, InvalidOption while the other is merged itself.
     """
-    lock_project(connection, project.id)
-    names = {number: known for known, number in all_category_names(connection, project.id).items()}
-    live = merges_as_of_now(connection, project.id)
+    lock_project(connection, question.project_id)
+    names = {
+        number: known for known, number in all_category_names(connection, question.key).items()
+    }
+    live = merges_as_of_now(connection, question.key)
     merge = next((one for one in live if names[one.category] == name.strip()), None)
     if merge is None:
         merged = [names[one.category] for one in live]
@@ -85,22 +92,24 @@ def split_category(connection: Connection, project: ProjectInfo, name: str) -> s
         raise InvalidOption(
             f"{names[merge.into]!r}, of which {name!r} is a part, is merged into "
             f"{names[later.into]!r}",
-            f"first: tracker category split {project.name} {names[merge.into]}",
+            f"first: tracker category split {question.project.name} {names[merge.into]}",
         )
-    detail = {"category": merge.category, "from": merge.into}
-    change, _ = record_change(connection, project.id, SPLIT_CATEGORY, detail)
+    detail = {"question": question.id, "category": merge.category, "from": merge.into}
+    change, _ = record_change(connection, question.project_id, SPLIT_CATEGORY, detail)
     log_touched_items(
         connection,
-        project.id,
+        question.project_id,
         change,
-        _items(_merged, (_merged.c.project_id == project.id) & (_merged.c.merge_id == merge.id)),
+        select(literal(question.id).label("question_id"), _merged.c.item_id).where(
+            _merged.c.project_id == question.project_id, _merged.c.merge_id == merge.id
+        ),
     )
     both = [merge.category, merge.into]
-    with seals.seal_moved_labels(connection, project.id, "category_id", both):
+    with seals.seal_moved_labels(connection, question.project_id, "category_id", both):
         split_stored_labels(connection, merge, (_labels, _past))
     connection.execute(
         update(CategoryMerge)
-        .where(CategoryMerge.project_id == project.id, CategoryMerge.from_change == merge.id)
+        .where(of_question(CategoryMerge, question.key), CategoryMerge.from_change == merge.id)
         .values(to_change=change)
     )
     return names[merge.into]
@@ -111,13 +120,13 @@ def fold_merged_categories(
 ) -> None:
     """Let staged answers of merged categories be the others', and keep which these are."""
     for merge in merges:
-        mine = incoming.c.category_id == merge.category
+        mine = _is_staged(incoming, merge)
         also = incoming.alias("also")
         beside = exists(select(literal(1)).select_from(also)).where(
             same_answer_key((*RECORD, *LABEL[1:]), also, incoming), also.c.category_id == merge.into
         )
         told: dict[str, ColumnElement[Any]] = {
-            "project_id": literal(merge.project_id),
+            "project_id": literal(merge.question.project_id),
             "merge_id": literal(merge.id),
             "change_id": literal(change),
             "given_as": own_name_key(incoming),
@@ -133,15 +142,18 @@ def fold_merged_categories(
         connection.execute(update(incoming).where(mine).values(category_id=merge.into))
 
 
-def _number(project: ProjectInfo, names: dict[str, int], name: str) -> int:
+def _is_staged(incoming: Table, merge: Merge) -> ColumnElement[bool]:
+    return and_(
+        incoming.c.question_id == merge.question.question_id,
+        incoming.c.category_id == merge.category,
+    )
+
+
+def _number(question: QuestionInfo, names: dict[str, int], name: str) -> int:
     number = names.get(name.strip())
     if number is None:
         raise NotFound(
-            f"there is no category {name!r} in {project.name!r}",
-            near_names(name, names) or f"see: tracker category list {project.name}",
+            f"there is no category {name!r} in {question.project.name!r}",
+            near_names(name, names) or f"see: tracker category list {question.project.name}",
         )
     return number
-
-
-def _items(table: Table, which: ColumnElement[bool]) -> Select[tuple[int]]:
-    return select(table.c.item_id).where(which)

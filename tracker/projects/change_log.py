@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, func, insert, literal, select
 from tracker.core import clock
 from tracker.core.errors import NotFound
 from tracker.storage import seals
+from tracker.storage.answer_keys import QuestionKey
 from tracker.storage.schema import Change, Project, Touched
 
 
@@ -55,30 +56,31 @@ def record_change(
     return number, recorded_at
 
 
-_COLUMNS = ["project_id", "change_id", "first_item", "last_item"]
+_COLUMNS = ["project_id", "question_id", "change_id", "first_item", "last_item"]
 
 
 def log_touched_items(
-    connection: Connection, project_id: int, change_id: int, items: Select[Any]
+    connection: Connection, project_id: int, change_id: int, items: Select[int, int]
 ) -> None:
-    """Record the items of a statement with the one column ``item_id``."""
+    """Record the items of a statement with the columns ``question_id`` and ``item_id``."""
     touched = items.distinct().subquery("touched_items")
-    item = touched.c.item_id
+    question, item = touched.c.question_id, touched.c.item_id
     # Of numbers in a row each is as far from its place: what is left is the same for all.
-    island = (item - func.row_number().over(order_by=item)).label("island")
-    islands = select(item, island).subquery("islands")
+    island = (item - func.row_number().over(partition_by=question, order_by=item)).label("island")
+    islands = select(question, item, island).subquery("islands")
     ranges = select(
         literal(project_id),
+        islands.c.question_id,
         literal(change_id),
         func.min(islands.c.item_id),
         func.max(islands.c.item_id),
-    ).group_by(islands.c.island)
+    ).group_by(islands.c.question_id, islands.c.island)
     connection.execute(insert(Touched).from_select(_COLUMNS, ranges))
 
 
 def log_touched_range(
-    connection: Connection, project_id: int, change_id: int, first: int, last: int
+    connection: Connection, question: QuestionKey, change_id: int, first: int, last: int
 ) -> None:
     """Record all items from one to another by number, more than were touched perhaps."""
-    row = dict(zip(_COLUMNS, (project_id, change_id, first, last), strict=True))
+    row = dict(zip(_COLUMNS, (*question, change_id, first, last), strict=True))
     connection.execute(insert(Touched).values(row))

@@ -15,6 +15,8 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import every_category_name
 from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
+from tracker.projects.question import list_questions
+from tracker.storage.answer_keys import question_numbers
 from tracker.storage.facts import standing_item_facts
 from tracker.storage.schema import NO_SPAN, SKIPPED, Import, Item, ItemAttribute, Label, PastLabel
 
@@ -88,6 +90,7 @@ def list_items(
         select(func.count(_labels.c.annotator_id.distinct()))
         .where(
             _labels.c.project_id == project.id,
+            _labels.c.question_id.in_(question_numbers(project.id)),
             _labels.c.item_id == Item.id,
             _labels.c.category_id != SKIPPED,
         )
@@ -134,7 +137,11 @@ def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRe
 
 def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[dict[str, Any]]:
     annotators = annotator_names(connection, project)
-    categories = every_category_name(connection, project)
+    categories = {
+        (question.id, number): name
+        for question in list_questions(connection, project)
+        for number, name in every_category_name(connection, question).items()
+    }
     imports = {
         row.change_id: row.id
         for row in connection.execute(
@@ -146,20 +153,24 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
         taken_back = null() if stands else table.c.taken_back_by
         statement = select(table, taken_back.label("taken_back"), literal(stands).label("stands"))
         rows += connection.execute(
-            statement.where(table.c.project_id == project.id, table.c.item_id == item_id)
+            statement.where(
+                table.c.project_id == project.id,
+                table.c.question_id.in_(question_numbers(project.id)),
+                table.c.item_id == item_id,
+            )
         ).all()
     standing = {_said(row) for row in rows if row.stands}
-    rows.sort(key=lambda row: (annotators[row.annotator_id], row._mapping["pass"], row.labelled_at))
+    rows.sort(key=lambda row: (annotators[row.annotator_id], row._mapping["pass"], row.labeled_at))
     return [
         {
             "annotator": annotators[row.annotator_id],
             "given_as": annotators[row.given_as],
             "pass": row._mapping["pass"],
-            "category": categories.get(row.category_id),
+            "category": categories.get((row.question_id, row.category_id)),
             "answer": _what(row.category_id),
             "start": None if row.span_start == NO_SPAN else row.span_start,
             "end": None if row.span_end == NO_SPAN else row.span_end,
-            "labeled_at": clock.iso(row.labelled_at) if row.timed else None,
+            "labeled_at": clock.iso(row.labeled_at) if row.has_own_time else None,
             "seconds": None if row.spent_ms is None else row.spent_ms / 1000,
             "import": imports.get(row.change_id),
             "state": _state(row, standing),
@@ -177,6 +188,7 @@ def _what(category_id: int) -> str:
 def _said(row: Any) -> tuple[int, ...]:
     """Whose answer a label belongs to, and what it says."""
     return (
+        row.question_id,
         row.annotator_id,
         row._mapping["pass"],
         row.category_id,

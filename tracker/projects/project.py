@@ -1,33 +1,22 @@
-"""Projects: make, find, list, rename, archive, purge."""
+"""Projects: find, list, rename, archive, purge."""
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.change_log import lock_project, record_change
 from tracker.projects.lookup import (
-    category_unfit_for_scale,
     check_entered_name,
-    is_numeric_category_name,
     near_names,
 )
 from tracker.storage import seals
-from tracker.storage.facts import record_category_facts
 from tracker.storage.schema import (
-    ANSWERS,
-    NONE_APPLIES,
-    OFFSETS,
-    SCALES,
-    SKIPPED,
     Base,
-    Category,
     Import,
     Project,
     Purge,
@@ -40,27 +29,11 @@ class ProjectExists(InvalidOption):
 
 
 @dataclass(frozen=True)
-class ProjectOptions:
-    """What may be said when a project is made; None leaves the default."""
-
-    answers: str | None = None
-    scale: str | None = None
-    offsets: str | None = None
-    categories: tuple[str, ...] | None = None
-    wanted: int | None = None
-
-
-@dataclass(frozen=True)
 class ProjectInfo:
     """One project as it stands."""
 
     id: int
     name: str
-    answers: str
-    scale: str
-    offsets: str
-    closed: bool
-    wanted: int | None
     created_at: int
     archived_at: int | None
 
@@ -68,81 +41,9 @@ class ProjectInfo:
         """Return the project as JSON."""
         return {
             "project": self.name,
-            "answers": self.answers,
-            "scale": self.scale,
-            "offsets": self.offsets,
-            "categories_closed": self.closed,
-            "wanted": self.wanted,
             "created_at": clock.iso(self.created_at),
             "archived_at": None if self.archived_at is None else clock.iso(self.archived_at),
         }
-
-
-def create_project(
-    connection: Connection, name: str, options: ProjectOptions | None = None
-) -> ProjectInfo:
-    """Make a project. Raises ProjectExists, and InvalidOption if an option is not valid."""
-    options = options or ProjectOptions()
-    name = check_entered_name(name, "project")
-    if options.categories is not None:
-        stripped = tuple(category.strip() for category in options.categories)
-        options = replace(options, categories=stripped)
-    _check_options(options)
-    row: dict[str, Any] = {
-        "name": name,
-        "answers": options.answers or ANSWERS[0],
-        "scale": options.scale or SCALES[0],
-        "offsets": options.offsets or OFFSETS[0],
-        "closed": options.categories is not None,
-        "wanted": options.wanted,
-        "created_at": clock.now(),
-        "archived_at": None,
-    }
-    try:
-        with connection.begin_nested():
-            statement = insert(Project).values(row).returning(Project.id)
-            number = connection.execute(statement).scalar_one()
-    except IntegrityError:
-        raise ProjectExists(f"the project {name!r} exists", "choose another name") from None
-    made = ProjectInfo(id=number, **row)
-    names = options.categories or ()
-    connection.execute(
-        insert(Category),
-        [
-            {"project_id": made.id, "id": NONE_APPLIES, "name": None},
-            {"project_id": made.id, "id": SKIPPED, "name": None},
-            *({"project_id": made.id, "id": n, "name": c} for n, c in enumerate(names, 1)),
-        ],
-    )
-    change, _ = record_change(connection, made.id, "create", made.to_dict())
-    record_category_facts(connection, made.id, change, order=range(1, len(names) + 1))
-    return made
-
-
-def _check_options(options: ProjectOptions) -> None:
-    for value, allowed, flag in (
-        (options.answers, ANSWERS, "--answers"),
-        (options.scale, SCALES, "--scale"),
-        (options.offsets, OFFSETS, "--offsets"),
-    ):
-        if value is not None and value not in allowed:
-            raise InvalidOption(f"{flag} {value!r} is none of {', '.join(allowed)}")
-    if options.wanted is not None and options.wanted < 1:
-        raise InvalidOption(f"--wanted {options.wanted} is not a number of answers")
-    categories = options.categories
-    if categories is not None:
-        for category in categories:
-            check_entered_name(category, "category")
-            unfit = category_unfit_for_scale(options.scale or SCALES[0], category)
-            if unfit is not None:
-                raise InvalidOption(f"the category {category!r} {unfit}", "choose another scale")
-        numbers = {float(one) for one in categories if is_numeric_category_name(one)}
-        spelt = len(numbers) if numbers and all(map(is_numeric_category_name, categories)) else None
-        ranked = (options.scale or SCALES[0]) != "nominal"
-        if len(set(categories)) < len(categories) or (ranked and spelt and spelt < len(categories)):
-            raise InvalidOption("--categories names a category twice")
-        if not categories:
-            raise InvalidOption("--categories names no category", "leave it out to learn them")
 
 
 def list_projects(connection: Connection, *, archived: bool = False) -> list[ProjectInfo]:
@@ -180,31 +81,6 @@ def _only_project(connection: Connection) -> ProjectInfo:
         raise NotFound("there is no project yet", "make one: tracker import FILE --project NAME")
     names = ", ".join(project.name for project in found[:5])
     raise InvalidOption("which project?", f"name one of: {names}")
-
-
-def project_for_import(
-    connection: Connection, name: str, options: ProjectOptions, *, create: bool
-) -> ProjectInfo:
-    """Return the project to import into; raises InvalidOption if it is not as ``options`` says."""
-    try:
-        project = find_project(connection, name)
-    except NotFound:
-        if not create:
-            raise
-        try:
-            return create_project(connection, name, options)
-        except ProjectExists:  # since we looked, by another program
-            project = find_project(connection, name)
-    for option in ("answers", "scale", "offsets", "wanted"):
-        asked, has = getattr(options, option), getattr(project, option)
-        if asked is not None and asked != has:
-            setting = option in {"scale", "wanted"}
-            change = f"change it: tracker project set {shlex.quote(name)} --{option} {asked}"
-            raise InvalidOption(
-                f"{name!r} has --{option} {has or 'not set'}, not {asked}",
-                f"leave the option out, or {change if setting else 'import into another project'}",
-            )
-    return project
 
 
 def rename_project(connection: Connection, project: ProjectInfo, name: str) -> None:

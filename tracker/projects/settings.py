@@ -1,4 +1,4 @@
-"""A project's settings, changed: wanted answers, scale, the list of categories and its order."""
+"""A question's settings, changed: target answers, scale, the list of categories and its order."""
 
 from __future__ import annotations
 
@@ -18,30 +18,32 @@ from tracker.projects.categories import (
 )
 from tracker.projects.change_log import lock_project, record_change
 from tracker.projects.lookup import category_unfit_for_scale, check_entered_name, near_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import FIRST, QuestionInfo
 from tracker.storage.facts import categories_with_facts, record_category_facts
-from tracker.storage.schema import SCALES, Category, Change, Project
+from tracker.storage.schema import SCALES, Category, Change, Question
 
 _SET, _ORDER = "set project", "order categories"
 MERGE_CATEGORIES, SPLIT_CATEGORY = "merge categories", "split category"
+_LOGGED = {"target_answers": "wanted", "scale": "scale", "categories_fixed": "closed"}
+"""The settings that can be changed, and the word of each in the change log."""
 FIGURES_CHANGE = (_SET, _ORDER, MERGE_CATEGORIES, SPLIT_CATEGORY)
 """The kinds of changes after which the same answers may have other figures."""
 
 
-def set_project(
+def set_question(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     *,
     wanted: int | None = None,
     scale: str | None = None,
     categories: Sequence[str] | None = None,
     opened: bool = False,
-) -> ProjectInfo:
-    """Change a project's settings; None leaves one as it is. Returns the project as it is then.
+) -> QuestionInfo:
+    """Change a question's settings; None leaves one as it is. Returns it as it is then.
 
     Args:
         connection: in a transaction that writes.
-        project: as it is.
+        question: as it is.
         wanted: answers that each item should get; 0 for no number.
         scale: how categories compare.
         categories: the only ones, in this order.
@@ -49,38 +51,43 @@ def set_project(
 
     Raises InvalidOption for a setting that is none, Refused for one that the answers contradict.
     """
-    lock_project(connection, project.id)
+    lock_project(connection, question.project_id)
     asked = _asked(wanted, scale, opened, listed=categories is not None)
-    changed = replace(project, **asked)
-    known = category_names(connection, project)
+    changed = replace(question, **asked)
+    known = category_names(connection, question)
     listed = list(known.values()) if categories is None else _checked(categories)
     _check_scale(changed, listed)
     if categories is not None:
-        _check_complete(connection, project, listed)
-    same = categories is None or (project.closed and listed == list(known.values()))
-    if changed == project and same:
-        return project
-    differing = {name: value for name, value in asked.items() if getattr(project, name) != value}
-    detail = {"from": {name: getattr(project, name) for name in differing}, "to": differing}
-    change, _ = record_change(connection, project.id, _SET, detail)
+        _check_complete(connection, question, listed)
+    same = categories is None or (question.categories_fixed and listed == list(known.values()))
+    if changed == question and same:
+        return question
+    differing = {name: value for name, value in asked.items() if getattr(question, name) != value}
+    detail = {
+        "question": question.id,
+        "from": {_LOGGED[name]: getattr(question, name) for name in differing},
+        "to": {_LOGGED[name]: value for name, value in differing.items()},
+    }
+    change, _ = record_change(connection, question.project_id, _SET, detail)
     if differing:
-        connection.execute(update(Project).where(Project.id == project.id).values(**differing))
+        ours = (Question.project_id == question.project_id) & (Question.id == question.id)
+        connection.execute(update(Question).where(ours).values(**differing))
     if categories is not None:
         record_category_facts(
-            connection, project.id, change, order=_numbered(connection, project, listed)
+            connection, question.key, change, order=_numbered(connection, question, listed)
         )
     return changed
 
 
 def _asked(wanted: int | None, scale: str | None, opened: bool, *, listed: bool) -> dict[str, Any]:
-    """Return the columns to change; raises InvalidOption as `set_project` does."""
+    """Return the columns to change; raises InvalidOption as `set_question` does."""
     if opened and listed:
         raise InvalidOption("--open and --categories contradict each other", "leave one out")
     asked: dict[str, Any] = {}
     if wanted is not None:
         if wanted < 0:
             raise InvalidOption(f"--wanted {wanted} is not a number of answers")
-        asked["wanted"] = wanted or None
+        asked["target_answers"] = wanted or None
     if scale is not None:
         if scale not in SCALES:
             raise InvalidOption(
@@ -88,22 +95,22 @@ def _asked(wanted: int | None, scale: str | None, opened: bool, *, listed: bool)
             )
         asked["scale"] = scale
     if opened or listed:
-        asked["closed"] = listed
+        asked["categories_fixed"] = listed
     if not asked:
         raise InvalidOption("there is nothing to set", "such as: --wanted 3")
     return asked
 
 
 def order_categories(
-    connection: Connection, project: ProjectInfo, names: Sequence[str]
+    connection: Connection, question: QuestionInfo, names: Sequence[str]
 ) -> list[str]:
-    """Put a project's categories in an order, which ordinal scales go by; returns their names.
+    """Put a question's categories in an order, which ordinal scales go by; returns their names.
 
     Raises NotFound for a category that is not there, InvalidOption if one is left out.
     """
-    lock_project(connection, project.id)
+    lock_project(connection, question.project_id)
     listed = _checked(names)
-    known = category_names(connection, project)
+    known = category_names(connection, question)
     by_name = {name: number for number, name in known.items()}
     for name in listed:
         if name not in by_name:
@@ -114,27 +121,35 @@ def order_categories(
             f"the order leaves out {', '.join(map(repr, missing[:8]))}", "name every category"
         )
     if not (known.ordered and listed == list(known.values())):
-        change, _ = record_change(connection, project.id, _ORDER, {})
+        change, _ = record_change(
+            connection, question.project_id, _ORDER, {"question": question.id}
+        )
         order = [by_name[name] for name in listed]
-        record_category_facts(connection, project.id, change, order=order)
+        record_category_facts(connection, question.key, change, order=order)
     return listed
 
 
-def project_settings_then(
-    connection: Connection, project: ProjectInfo, through: int | None
-) -> ProjectInfo:
-    """Return the project with the settings it had after a change; None for now."""
+def question_settings_then(
+    connection: Connection, question: QuestionInfo, through: int | None
+) -> QuestionInfo:
+    """Return the question with the settings it had after a change; None for now."""
     if through is None:
-        return project
+        return question
     details = connection.scalars(
         select(Change.detail)
-        .where(Change.project_id == project.id, Change.id > through, Change.kind == _SET)
+        .where(Change.project_id == question.project_id, Change.id > through, Change.kind == _SET)
         .order_by(Change.id.desc())
     )
     before: dict[str, Any] = {}
-    for detail in details:
-        before |= json.loads(detail)["from"]
-    return replace(project, **before)
+    for detail in map(json.loads, details):
+        # A project had one question, which nothing named, before it could have several.
+        if detail.get("question", FIRST) == question.id:
+            before |= {
+                name: detail["from"][word]
+                for name, word in _LOGGED.items()
+                if word in detail["from"]
+            }
+    return replace(question, **before)
 
 
 def settings_changed_since(
@@ -156,39 +171,39 @@ def _checked(names: Sequence[str]) -> list[str]:
     return listed
 
 
-def _check_scale(project: ProjectInfo, names: Sequence[str]) -> None:
+def _check_scale(question: QuestionInfo, names: Sequence[str]) -> None:
     for name in names:
-        unfit = category_unfit_for_scale(project.scale, name)
+        unfit = category_unfit_for_scale(question.scale, name)
         if unfit is not None:
             raise Refused(
                 f"the category {name!r} {unfit}", "choose another scale, or rename the category"
             )
 
 
-def _check_complete(connection: Connection, project: ProjectInfo, listed: Sequence[str]) -> None:
+def _check_complete(connection: Connection, question: QuestionInfo, listed: Sequence[str]) -> None:
     """Refuse a list that leaves out a category with answers."""
-    used = categories_with_facts(connection, project.id)
-    current: Mapping[int, str] = category_names(connection, project)
+    used = categories_with_facts(connection, question.key)
+    current: Mapping[int, str] = category_names(connection, question)
     missing = [name for number, name in current.items() if number in used and name not in listed]
     if missing:
-        labels = project_labels_by_category(connection, project)[missing[0]]
+        labels = project_labels_by_category(connection, question)[missing[0]]
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise Refused(
             f"the list leaves out {missing[0]!r} ({labels:,} labels){more}",
             "name it, or first: tracker category merge "
-            f"{quote(project.name)} {quote(missing[0])} OTHER",
+            f"{quote(question.project.name)} {quote(missing[0])} OTHER",
         )
 
 
-def _numbered(connection: Connection, project: ProjectInfo, listed: Sequence[str]) -> list[int]:
+def _numbered(connection: Connection, question: QuestionInfo, listed: Sequence[str]) -> list[int]:
     """Return the number of each category, made if it is new."""
-    known = all_category_names(connection, project.id)
+    known = all_category_names(connection, question.key)
     free = max(known.values(), default=0) + 1
     new = [name for name in listed if name not in known]
     made = {name: free + n for n, name in enumerate(new)}
     if made:
         connection.execute(
             insert(Category),
-            [{"project_id": project.id, "id": n, "name": name} for name, n in made.items()],
+            [question.key._asdict() | {"id": n, "name": name} for name, n in made.items()],
         )
     return [(known | made)[name] for name in listed]

@@ -14,14 +14,14 @@ from tracker.projects.annotators import (
     list_annotators,
 )
 from tracker.projects.items import check_item_values
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries.filter import EVERYTHING, AnswerFilter
 from tracker.queries.selection import Selection
 from tracker.storage.schema import Annotator
 
 
 def select_answers(
-    connection: Connection, project: ProjectInfo, choice: AnswerFilter = EVERYTHING
+    connection: Connection, question: QuestionInfo, choice: AnswerFilter = EVERYTHING
 ) -> Selection:
     """Return the selection of all human annotators' answers, or of those that the filter chooses.
 
@@ -30,27 +30,29 @@ def select_answers(
     """
     rows = connection.execute(
         select(Annotator.id, Annotator.kind).where(
-            Annotator.project_id == project.id, Annotator.kind != "human"
+            Annotator.project_id == question.project_id, Annotator.kind != "human"
         )
     ).all()
     every = Selection(
-        project,
+        question,
         frozenset(row.id for row in rows),
         frozenset(row.id for row in rows if row.kind == "reference"),
     )
     return _narrowed(connection, every, choice)
 
 
-def select_labels(connection: Connection, project: ProjectInfo, choice: AnswerFilter) -> Selection:
+def select_labels(
+    connection: Connection, question: QuestionInfo, choice: AnswerFilter
+) -> Selection:
     """Return the selection of all labels, of every kind of annotator, or of those chosen."""
-    return _narrowed(connection, Selection(project), choice)
+    return _narrowed(connection, Selection(question), choice)
 
 
 def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) -> Selection:
     """Return the selection narrowed by a filter; names and aliases are resolved."""
     if choice == EVERYTHING:
         return every
-    project = every.project
+    project = every.question.project
     check_item_values(connection, project, dict(choice.where))
     named = find_annotators(connection, project, [*choice.annotators, *choice.excluded])
     included, excluded = named[: len(choice.annotators)], named[len(choice.annotators) :]

@@ -103,7 +103,7 @@ def select_changed_examples(
         .subquery("changed")
     )
     statement = select(*list(changed.c)[:-1]).order_by(changed.c.annotator_id, changed.c.place)
-    if selection.project.answers == "one":  # else the ids of a set come in any order
+    if selection.question.answers == "one":  # else the ids of a set come in any order
         statement = statement.where(changed.c.place <= most)
     changes: dict[int, list[tuple[int, Answer, Answer]]] = {}
     for annotator, item, *answers in stream_rows(connection, statement):
@@ -126,8 +126,8 @@ def count_pair_order(
     first, second = select_dated_answers(selection), select_dated_answers(selection).alias("second")
     known = and_(first.c.timed == 1, second.c.timed == 1)
     order = case(
-        (and_(known, first.c.labelled_at < second.c.labelled_at), 0),
-        (and_(known, first.c.labelled_at > second.c.labelled_at), 1),
+        (and_(known, first.c.labeled_at < second.c.labeled_at), 0),
+        (and_(known, first.c.labeled_at > second.c.labeled_at), 1),
         else_=2,
     ).label("order")
     key = [first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer, order]

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, selec
 
 from tracker.projects.items import count_project_items
 from tracker.queries.selection import Selection, labels, where_chosen, where_counted
+from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import SKIPPED, Annotator, PastLabel
 
 _past = cast("Table", PastLabel.__table__)
@@ -47,9 +48,11 @@ class Inclusion:
 
 def count_included_answers(connection: Connection, selection: Selection) -> Inclusion:
     """Count the answers of a project by what became of them."""
-    project = selection.project.id
+    question = selection.question
     other_kind: ColumnElement[bool] = labels.c.annotator_id.in_(
-        select(Annotator.id).where(Annotator.project_id == project, Annotator.kind != "human")
+        select(Annotator.id).where(
+            Annotator.project_id == question.project_id, Annotator.kind != "human"
+        )
     )
     if selection.only is not None:
         other_kind = and_(other_kind, labels.c.annotator_id.not_in(sorted(selection.only)))
@@ -64,7 +67,7 @@ def count_included_answers(connection: Connection, selection: Selection) -> Incl
     ).label("fate")
     answers = (
         select(labels.c.item_id, labels.c.annotator_id, labels.c["pass"], fate)
-        .where(labels.c.project_id == project)
+        .where(of_question(labels, question.key))
         .distinct()
         .subquery("fates")
     )
@@ -74,11 +77,11 @@ def count_included_answers(connection: Connection, selection: Selection) -> Incl
     fates = {row.fate: row.answers for row in rows}
     taken_back = case((_past.c.taken_back_by.is_not(None), 1), else_=0)
     past = connection.execute(
-        select(func.count(), func.sum(taken_back)).where(_past.c.project_id == project)
+        select(func.count(), func.sum(taken_back)).where(of_question(_past, question.key))
     ).one()
     undone = int(past[1] or 0)
     return Inclusion(
-        items=count_project_items(connection, selection.project),
+        items=count_project_items(connection, question.project),
         standing=sum(fates.values()),
         **{
             name: fates.get(name, 0)

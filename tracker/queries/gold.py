@@ -112,7 +112,7 @@ def _held(selection: Selection) -> Subquery:
 def select_first_truths(selection: Selection) -> Select[Any]:
     """Return one row per item that has a truth: item_id, truth."""
     # Of the same items, whenever they were labeled: a truth is true before it is written down.
-    of_references = Selection(selection.project, where=selection.where, only=selection.references)
+    of_references = Selection(selection.question, where=selection.where, only=selection.references)
     answers = select_answer_rows(of_references, "of_references", alone=True)
     place = func.row_number().over(partition_by=answers.c.item_id, order_by=answers.c.annotator_id)
     ranked = select(answers, place.label("place")).subquery("ranked")

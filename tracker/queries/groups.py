@@ -150,7 +150,7 @@ def _columns(code: Code) -> list[ColumnElement[int]]:
 def _of_items(selection: Selection, attribute: str, items: FromClause) -> ColumnElement[bool]:
     """Return the condition that an attribute's row is that of an item."""
     return and_(
-        _attributes.c.project_id == selection.project.id,
+        _attributes.c.project_id == selection.question.project_id,
         _attributes.c.item_id == items.c.item_id,
         _attributes.c.name == attribute,
     )

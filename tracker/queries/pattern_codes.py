@@ -29,6 +29,7 @@ from tracker.queries.selection import (
     select_answer_rows,
     where_counted,
 )
+from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Annotator, Category
 
 MOST_CODE_COLUMNS = 8
@@ -58,7 +59,7 @@ def make_pattern_code(
     the item's code beside it: sorting those rows was expensive, and joining them with a row per
     item is more so.
     """
-    if selection.project.answers == "one":
+    if selection.question.answers == "one":
         annotators, categories = select_highest_ids(connection, selection)
         # The highest digit may hold every annotator.
         kept = annotators.bit_length() - selection.bits
@@ -77,7 +78,7 @@ def make_pattern_code(
 
 def select_id_widths(connection: Connection, selection: Selection) -> tuple[int, int] | None:
     """Return how many bits the id of an annotator takes, and an answer; None if it is a text."""
-    if selection.project.answers != "one":
+    if selection.question.answers != "one":
         return None
     annotators, categories = select_highest_ids(connection, selection)
     return annotators.bit_length(), categories.bit_length()
@@ -85,16 +86,16 @@ def select_id_widths(connection: Connection, selection: Selection) -> tuple[int,
 
 def select_highest_ids(connection: Connection, selection: Selection) -> tuple[int, int]:
     """Return the highest ids of an annotator and of a category; both are numbered without gaps."""
-    project = selection.project.id
+    question = selection.question
     row = connection.execute(
         select(
             select(func.count())
             .select_from(Annotator)
-            .where(Annotator.project_id == project)
+            .where(Annotator.project_id == question.project_id)
             .scalar_subquery()
             .label("annotators"),
             select(func.max(Category.id))
-            .where(Category.project_id == project)
+            .where(of_question(Category, question.key))
             .scalar_subquery()
             .label("categories"),
         )

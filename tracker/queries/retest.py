@@ -30,6 +30,7 @@ from tracker.queries.selection import (
     stream_rows,
     where_chosen,
 )
+from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import SKIPPED
 
 _DAY = 86_400_000_000  # microseconds
@@ -63,7 +64,7 @@ def select_repeated_answers(connection: Connection, selection: Selection) -> Ite
     """
     later, earlier, both = join_repeated_answers(selection)
     both_timed = later.c.timed + earlier.c.timed == 2
-    days = cast(later.c.labelled_at - earlier.c.labelled_at, Float) / _DAY
+    days = cast(later.c.labeled_at - earlier.c.labeled_at, Float) / _DAY
     key = [later.c.annotator_id, earlier.c.answer, later.c.answer]
     statement = (
         select(
@@ -89,7 +90,7 @@ def select_repeated_answers(connection: Connection, selection: Selection) -> Ite
 def join_repeated_answers(selection: Selection) -> tuple[Subquery, Subquery, Join]:
     """Return answers on a later pass, answers on an earlier one, and the two joined.
 
-    Both have: item_id, annotator_id, pass, answer, labelled_at, timed (1 or 0).
+    Both have: item_id, annotator_id, pass, answer, labeled_at, timed (1 or 0).
     """
     later, earlier = _answers(selection, "later", least=2), _answers(selection, "earlier", least=1)
     both = later.join(
@@ -114,7 +115,7 @@ def _pass_before(selection: Selection, later: Subquery) -> ScalarSelect[int]:
     return (
         select(func.max(before.c["pass"]))
         .where(
-            before.c.project_id == selection.project.id,
+            of_question(before, selection.question.key),
             before.c.item_id == later.c.item_id,
             before.c.annotator_id == later.c.annotator_id,
             before.c["pass"] < later.c["pass"],
@@ -129,19 +130,19 @@ def _pass_before(selection: Selection, later: Subquery) -> ScalarSelect[int]:
 def _answers(selection: Selection, name: str, *, least: int) -> Subquery:
     """Return one row per answer, of every pass from ``least`` on, with its time."""
     columns: list[Any] = [labels.c.item_id, labels.c.annotator_id, labels.c["pass"]]
-    timed = case((labels.c.timed, 1), else_=0)
+    timed = case((labels.c.has_own_time, 1), else_=0)
     where = [
-        labels.c.project_id == selection.project.id,
+        of_question(labels, selection.question.key),
         labels.c["pass"] >= least,
         labels.c.category_id != SKIPPED,
         *where_chosen(selection),
     ]
-    if selection.project.answers == "one":
+    if selection.question.answers == "one":
         return (
             select(
                 *columns,
                 labels.c.category_id.label("answer"),
-                labels.c.labelled_at,
+                labels.c.labeled_at,
                 timed.label("timed"),
             )
             .where(*where)
@@ -152,7 +153,7 @@ def _answers(selection: Selection, name: str, *, least: int) -> Subquery:
         select(
             *columns,
             ids.label("answer"),
-            func.min(labels.c.labelled_at).label("labelled_at"),
+            func.min(labels.c.labeled_at).label("labeled_at"),
             func.min(timed).label("timed"),
         )
         .where(*where)

@@ -99,7 +99,7 @@ def _given(
     late: ColumnElement[Any] = literal("-1")
     if since:
         after = case(
-            *((dated.c.annotator_id == who, dated.c.labelled_at >= at) for who, at in since.items())
+            *((dated.c.annotator_id == who, dated.c.labeled_at >= at) for who, at in since.items())
         )
         known = (dated.c.timed == 1) & dated.c.annotator_id.in_(sorted(since))
         late = case((known & after, "1"), (known, "0"), else_="-1")

@@ -24,7 +24,8 @@ from sqlalchemy import cast as sql_cast
 from sqlalchemy.sql.selectable import FromClause
 
 from tracker.core.tallies import Answer
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
+from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import SKIPPED, Alias, Annotator, ItemAttribute, Label
 
 labels = cast("Table", Label.__table__)
@@ -37,7 +38,7 @@ _AT_A_TIME = 20_000  # rows fetched at once, where patterns are many
 
 @dataclass(frozen=True)
 class Selection:
-    """Which answers are counted: those of a project, less those of some annotators.
+    """Which answers are counted: those to a question, less those of some annotators.
 
     Attributes:
         left_out: annotators whose answers are not counted.
@@ -50,7 +51,7 @@ class Selection:
         bits: of a digit that counts equal answers to an item.
     """
 
-    project: ProjectInfo
+    question: QuestionInfo
     left_out: frozenset[int] = frozenset()
     references: frozenset[int] = frozenset()
     bits: int = field(default=FIRST_DIGIT_BITS, compare=False)
@@ -84,6 +85,7 @@ def where_counted(
         .select_from(_lower)
         .where(
             _lower.c.project_id == of.c.project_id,
+            _lower.c.question_id == of.c.question_id,
             _lower.c.item_id == of.c.item_id,
             _lower.c.annotator_id == of.c.annotator_id,
             _lower.c["pass"] < of.c["pass"],
@@ -94,7 +96,7 @@ def where_counted(
         .exists()
     )
     return and_(
-        of.c.project_id == selection.project.id,
+        of_question(of, selection.question.key),
         *(() if skipped else (of.c.category_id != SKIPPED,)),
         or_(of.c["pass"] == 1, ~on_lower_pass),
         *where_chosen(selection, of, alone=alone),
@@ -118,7 +120,7 @@ def where_chosen(
     yield from _in_time(selection, of)
     for name, values in selection.where:
         kept = (
-            _attributes.c.project_id == selection.project.id,
+            _attributes.c.project_id == selection.question.project_id,
             _attributes.c.name == name,
         )
         if alone:
@@ -133,9 +135,9 @@ def where_chosen(
 
 def _in_time(selection: Selection, of: FromClause) -> Iterator[ColumnElement[bool]]:
     if selection.since is not None:
-        yield of.c.labelled_at >= selection.since
+        yield of.c.labeled_at >= selection.since
     if selection.until is not None:
-        yield of.c.labelled_at <= selection.until
+        yield of.c.labeled_at <= selection.until
 
 
 def select_answer_rows(
@@ -154,7 +156,7 @@ def select_answer_rows(
     statement = select(*columns).where(where_counted(selection, alone=alone))
     if items is not None:
         statement = statement.where(labels.c.item_id.in_(items))
-    if selection.project.answers == "one":
+    if selection.question.answers == "one":
         return statement.add_columns(labels.c.category_id.label("answer")).subquery(name)
     ids = func.aggregate_strings(sql_cast(labels.c.category_id, Text), "+")
     return statement.add_columns(ids.label("answer")).group_by(*columns).subquery(name)
@@ -177,12 +179,12 @@ def select_answering_annotators(connection: Connection, selection: Selection) ->
     known = (
         select(func.count())
         .where(
-            Annotator.project_id == selection.project.id,
+            Annotator.project_id == selection.question.project_id,
             Annotator.id.not_in(sorted(selection.left_out)),
             *(() if selection.only is None else [Annotator.id.in_(sorted(selection.only))]),
             Annotator.id.not_in(
                 select(Alias.alias_id).where(
-                    Alias.project_id == selection.project.id, Alias.to_change.is_(None)
+                    Alias.project_id == selection.question.project_id, Alias.to_change.is_(None)
                 )
             ),
         )

@@ -42,7 +42,7 @@ def skip_tallies(connection: Connection, selection: Selection) -> SkipTallies:
 
 
 def _with_skipped(selection: Selection) -> bool:
-    return selection.project.answers == "one"
+    return selection.question.answers == "one"
 
 
 def skip_category(selection: Selection) -> int:
@@ -55,7 +55,7 @@ def _seen(selection: Selection, name: str) -> Subquery:
     columns: tuple[Any, ...] = (labels.c.item_id, labels.c.annotator_id)
     skipped = case((labels.c.category_id == skip_category(selection), 1), else_=0)
     where = where_counted(selection, skipped=_with_skipped(selection))
-    if selection.project.answers == "one":
+    if selection.question.answers == "one":
         return select(*columns, skipped.label("skipped")).where(where).subquery(name)
     return (
         select(*columns, func.max(skipped).label("skipped"))

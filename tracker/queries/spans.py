@@ -75,6 +75,6 @@ def select_span_rows(selection: Selection) -> Select[Any]:
             labels.c.span_end,
         )
         .select_from(_items.outerjoin(labels, of_item))
-        .where(_items.c.project_id == selection.project.id)
+        .where(_items.c.project_id == selection.question.project_id)
         .order_by(_items.c.id, *(labels.c[column] for column in key))
     )

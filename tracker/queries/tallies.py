@@ -33,6 +33,7 @@ from tracker.queries.selection import (
     where_chosen,
 )
 from tracker.queries.skips import skip_category
+from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import SKIPPED
 
 
@@ -142,18 +143,18 @@ def select_label_contents(connection: Connection, selection: Selection) -> Prese
     """Return what the labels contain; each search stops at the first hit."""
     given = labels.c.category_id != SKIPPED
     sought = (
-        and_(given, labels.c.timed),
+        and_(given, labels.c.has_own_time),
         and_(given, labels.c.spent_ms.is_not(None)),
         labels.c.category_id == skip_category(selection),
         and_(given, labels.c["pass"] > 1),
     )
-    of_project = (labels.c.project_id == selection.project.id, *where_chosen(selection, alone=True))
+    of_project = (of_question(labels, selection.question.key), *where_chosen(selection, alone=True))
 
     def there(condition: ColumnElement[bool]) -> ColumnElement[bool]:
         return select(literal(1)).where(*of_project, condition).exists()
 
     # Most projects have none of them, which takes one look at all labels, not four.
-    rare = (labels.c.timed, labels.c.spent_ms.is_not(None), labels.c["pass"] > 1, sought[2])
+    rare = (labels.c.has_own_time, labels.c.spent_ms.is_not(None), labels.c["pass"] > 1, sought[2])
     any_of = select(there(or_(*rare)).label("there")).subquery("any_of")
     tests = (case((any_of.c.there, there(one)), else_=false()) for one in sought)
     row = connection.execute(select(*tests)).one()

@@ -29,6 +29,7 @@ from tracker.queries.transitions import (
     transition_window,
 )
 from tracker.queries.valid_periods import DAY, NEVER, Window, select_valid_periods
+from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import PastLabel
 
 _Code: TypeAlias = Any
@@ -88,21 +89,21 @@ class Timeline:
 
 def count_timeline(connection: Connection, selection: Selection, window: Window) -> Timeline:
     """Return the timeline of the answers that count in a window at the end of each day."""
-    project = selection.project.id
+    question = selection.question.key
     extent = connection.execute(
         select(
-            func.min(labels.c.labelled_at),
-            func.max(labels.c.labelled_at),
+            func.min(labels.c.labeled_at),
+            func.max(labels.c.labeled_at),
             func.max(labels.c["pass"]),
-        ).where(labels.c.project_id == project)
+        ).where(of_question(labels, question))
     ).one()
     if extent[0] is None:
         return Timeline()
     past = select(PastLabel.item_id).where(
-        PastLabel.project_id == project, PastLabel.taken_back_by.is_(None)
+        of_question(PastLabel, question), PastLabel.taken_back_by.is_(None)
     )
-    earliest = select(func.min(PastLabel.labelled_at)).where(
-        PastLabel.project_id == project, PastLabel.taken_back_by.is_(None)
+    earliest = select(func.min(PastLabel.labeled_at)).where(
+        of_question(PastLabel, question), PastLabel.taken_back_by.is_(None)
     )
     contested = extent[2] > 1 or connection.scalar(past.limit(1)) is not None
     first = min(extent[0], connection.scalar(earliest) or extent[0]) // DAY
@@ -134,8 +135,8 @@ def _extent(
     days: list[int] = []
     everywhere = replace(selection, where=())
     for of in (labels, PastLabel.__table__):
-        ends = select(func.min(of.c.labelled_at), func.max(of.c.labelled_at)).where(
-            of.c.project_id == selection.project.id, *where_chosen(everywhere, of)
+        ends = select(func.min(of.c.labeled_at), func.max(of.c.labeled_at)).where(
+            of_question(of, selection.question.key), *where_chosen(everywhere, of)
         )
         if of is not labels:
             ends = ends.where(of.c.taken_back_by.is_(None))
@@ -209,7 +210,7 @@ def count_timeline_blocks(
     cut = _cut(selection, number)
     key = (cut.c.annotator_id, cut.c.block)
     began: dict[int, dict[int, int]] = defaultdict(dict)
-    first = select(*key, func.min(cut.c.labelled_at)).where(cut.c.block.is_not(None))
+    first = select(*key, func.min(cut.c.labeled_at)).where(cut.c.block.is_not(None))
     for annotator, block, at in stream_rows(connection, first.group_by(*key)):
         began[annotator][block] = at
     extra = {"block": Extra(int, number.bit_length()), "truth": OPTIONAL_ANSWER}
@@ -229,7 +230,7 @@ def _ordered(
 
 
 def _cut(selection: Selection, number: int) -> Subquery:
-    """Return one row per answer: item_id, annotator_id, answer, labelled_at, block.
+    """Return one row per answer: item_id, annotator_id, answer, labeled_at, block.
 
     Blocks count from 0; NULL for an untimed answer.
     """
@@ -239,6 +240,6 @@ def _cut(selection: Selection, number: int) -> Subquery:
         dated.c.item_id,
         dated.c.annotator_id,
         dated.c.answer,
-        dated.c.labelled_at,
+        dated.c.labeled_at,
         case((dated.c.timed == 1, block)).label("block"),
     ).subquery("cut")

@@ -72,7 +72,7 @@ def transition_codings(
 
     The last one holds every selection.
     """
-    if selection.project.answers == "one":
+    if selection.question.answers == "one":
         annotators, categories = select_highest_ids(connection, selection)
         most = max((2 * annotators).bit_length(), 1)  # a day's come before the others of it go
         for bits in sorted({min(FIRST_DIGIT_BITS, most), most}):
@@ -192,22 +192,22 @@ _DAY = 86_400_000_000  # microseconds
 def select_dated_answers(
     selection: Selection, items: CompoundSelect[Any] | None = None
 ) -> Subquery:
-    """Return one row per answer: item_id, annotator_id, answer, labelled_at, timed (1 or 0).
+    """Return one row per answer: item_id, annotator_id, answer, labeled_at, timed (1 or 0).
 
     ``items`` gives the ids of the items; None for all.
     """
     columns = (labels.c.item_id, labels.c.annotator_id)
-    timed = case((labels.c.timed, 1), else_=0)
+    timed = case((labels.c.has_own_time, 1), else_=0)
     statement = select(*columns).where(where_counted(selection, alone=True))
     if items is not None:
         statement = statement.where(labels.c.item_id.in_(items))
-    if selection.project.answers == "one":
+    if selection.question.answers == "one":
         answer = labels.c.category_id.label("answer")
-        more: list[ColumnElement[Any]] = [answer, labels.c.labelled_at, timed.label("timed")]
+        more: list[ColumnElement[Any]] = [answer, labels.c.labeled_at, timed.label("timed")]
         return statement.add_columns(*more).subquery("dated")
     more = [
         func.aggregate_strings(cast(labels.c.category_id, Text), "+").label("answer"),
-        func.min(labels.c.labelled_at).label("labelled_at"),
+        func.min(labels.c.labeled_at).label("labeled_at"),
         func.min(timed).label("timed"),
     ]
     return statement.add_columns(*more).group_by(*columns).subquery("dated")
@@ -222,7 +222,7 @@ def transition_window(
     """
     placed: ColumnElement[Any] = function.over(
         partition_by=[dated.c.annotator_id, dated.c.timed, *apart],
-        order_by=[dated.c.labelled_at, dated.c.item_id],
+        order_by=[dated.c.labeled_at, dated.c.item_id],
     )
     return placed
 
@@ -236,15 +236,15 @@ def count_transitions(connection: Connection, selection: Selection) -> Sequences
     dated = select_dated_answers(selection)
     columns = (dated.c.item_id, dated.c.annotator_id, dated.c.answer)
     before = func.lag(dated.c.answer, type_=dated.c.answer.type)
-    before_at = func.lag(dated.c.labelled_at, type_=dated.c.labelled_at.type)
+    before_at = func.lag(dated.c.labeled_at, type_=dated.c.labeled_at.type)
     ordered = select(
         *columns,
         dated.c.timed,
-        dated.c.labelled_at,
+        dated.c.labeled_at,
         transition_window(before, dated).label("previous"),
         transition_window(before_at, dated).label("previous_at"),
     ).subquery("ordered")
-    known = (ordered.c.timed == 1) & (ordered.c.previous_at < ordered.c.labelled_at)
+    known = (ordered.c.timed == 1) & (ordered.c.previous_at < ordered.c.labeled_at)
     followed = select(
         *(ordered.c[column.name] for column in columns),
         case((known, ordered.c.previous)).label("previous"),  # else NULL
@@ -260,10 +260,10 @@ def count_active_days(
 
     The shape is ``{annotator: (days, first moment, last moment)}``.
     """
-    at, who = labels.c.labelled_at, labels.c.annotator_id
+    at, who = labels.c.labeled_at, labels.c.annotator_id
     statement = (
         select(who, func.count((at - at % _DAY).distinct()), func.min(at), func.max(at))
-        .where(where_counted(selection, alone=True), labels.c.timed)
+        .where(where_counted(selection, alone=True), labels.c.has_own_time)
         .group_by(who)
     )
     return {

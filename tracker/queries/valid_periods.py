@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.queries.selection import Selection, labels, where_chosen
-from tracker.storage.answer_keys import ORDER
+from tracker.storage.answer_keys import ORDER, of_question
 from tracker.storage.schema import SKIPPED, PastLabel
 
 DAY = 86_400_000_000  # microseconds
@@ -64,17 +64,17 @@ def select_valid_periods(selection: Selection, window: Window, *, contested: boo
         labels.c.item_id,
         labels.c.annotator_id,
         _answer(selection, labels).label("answer"),
-        _day(labels.c.labelled_at).label("first_day"),
+        _day(labels.c.labeled_at).label("first_day"),
     ).where(
-        labels.c.project_id == selection.project.id,
+        of_question(labels, selection.question.key),
         labels.c.category_id != SKIPPED,
         *where_chosen(selection, alone=not contested),
     )
     if contested:
         plain = plain.where(labels.c.item_id.not_in(_contested(selection)))
-    if selection.project.answers != "one":
+    if selection.question.answers != "one":
         plain = plain.group_by(
-            labels.c.item_id, labels.c.annotator_id, labels.c["pass"], labels.c.labelled_at
+            labels.c.item_id, labels.c.annotator_id, labels.c["pass"], labels.c.labeled_at
         )
     simple = plain.subquery("simple")
     statement: Select[Any] | CompoundSelect[Any] = select(
@@ -89,7 +89,7 @@ def select_valid_periods(selection: Selection, window: Window, *, contested: boo
 
 def _answer(selection: Selection, table: Any) -> ColumnElement[Any]:
     """Return the answer as `selection.answers_of` writes it, an aggregate over several labels."""
-    if selection.project.answers == "one":
+    if selection.question.answers == "one":
         return cast("ColumnElement[Any]", table.c.category_id)
     return func.aggregate_strings(sql_cast(table.c.category_id, Text), "+")
 
@@ -113,12 +113,12 @@ def _end(
 
 def _contested(selection: Selection) -> CompoundSelect[Any]:
     """Return the items whose answers have several records or passes."""
-    project = selection.project.id
+    question = selection.question.key
     return union(
         select(_past.c.item_id).where(
-            _past.c.project_id == project, _past.c.taken_back_by.is_(None)
+            of_question(_past, question), _past.c.taken_back_by.is_(None)
         ),
-        select(labels.c.item_id).where(labels.c.project_id == project, labels.c["pass"] > 1),
+        select(labels.c.item_id).where(of_question(labels, question), labels.c["pass"] > 1),
     )
 
 
@@ -167,11 +167,11 @@ def _valid(selection: Selection, window: Window) -> CTE:
                 *(table.c[name] for name in (*_ANSWER, *ORDER)),
                 _answer(selection, table).label("answer"),
                 func.min(table.c.category_id).label("least")
-                if selection.project.answers != "one"
+                if selection.question.answers != "one"
                 else table.c.category_id.label("least"),
             )
             .where(
-                table.c.project_id == selection.project.id,
+                of_question(table, selection.question.key),
                 table.c.item_id.in_(_contested(selection)),
                 *where_chosen(selection, table),
                 *([_past.c.taken_back_by.is_(None)] if table is _past else []),
@@ -179,19 +179,19 @@ def _valid(selection: Selection, window: Window) -> CTE:
             .group_by(
                 *(
                     [table.c[name] for name in (*_ANSWER, *ORDER)]
-                    if selection.project.answers != "one"
+                    if selection.question.answers != "one"
                     else []
                 )
             )
             for table in (labels, _past)
         )
     ).subquery("every_record")
-    replaced = func.lead(both.c.labelled_at).over(
+    replaced = func.lead(both.c.labeled_at).over(
         partition_by=[both.c[name] for name in _ANSWER],
         order_by=[both.c[name] for name in ORDER],
     )
     records = select(both, replaced.label("replaced_at")).subquery("records")
-    first = _day(records.c.labelled_at)
+    first = _day(records.c.labeled_at)
     replaced_on = func.coalesce(_day(records.c.replaced_at), NEVER)
     days = select(
         *(records.c[name] for name in _ANSWER),

@@ -44,14 +44,14 @@ def count_recent_labels(
 ) -> tuple[int, int, int] | None:
     """Return the labels of the days before the newest: (labels, oldest moment, newest moment)."""
     newest = connection.scalar(
-        select(func.max(labels.c.labelled_at)).where(where_counted(selection))
+        select(func.max(labels.c.labeled_at)).where(where_counted(selection))
     )
     if newest is None:
         return None
     since = newest - days * 86_400_000_000
     row = connection.execute(
-        select(func.count().label("labels"), func.min(labels.c.labelled_at).label("oldest")).where(
-            where_counted(selection), labels.c.labelled_at > since
+        select(func.count().label("labels"), func.min(labels.c.labeled_at).label("oldest")).where(
+            where_counted(selection), labels.c.labeled_at > since
         )
     ).one()
     return row.labels, row.oldest, newest

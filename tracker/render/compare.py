@@ -77,7 +77,7 @@ def compared_state_as_json(state: State) -> dict[str, Any]:
     """Return a state as JSON."""
     since = state.selection.since
     return {
-        "project": state.project.name,
+        "project": state.question.project.name,
         "asked": state.told,
         "snapshot": None if state.snapshot is None else state.snapshot.id,
         "name": None if state.snapshot is None else state.snapshot.name,
@@ -142,7 +142,7 @@ def _every_kind(shares: Mapping[str, float] | None) -> dict[str, float] | None:
 def compare_view(found: StateComparison) -> Iterator[RenderableType]:
     """Yield the parts of the page, in order."""
     yield Text.assemble(
-        (found.a.project.name, "bold"), f"  A: {_state(found.a)}   B: {_state(found.b)}"
+        (found.a.question.project.name, "bold"), f"  A: {_state(found.a)}   B: {_state(found.b)}"
     )
     yield Text(_items(found), style="dim")
     for note in found.notes:

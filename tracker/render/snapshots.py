@@ -169,7 +169,7 @@ def status_pace_view(found: Sequence[Status]) -> Iterator[Text]:
         told = status.to_dict()
         if told["pace_from"] is None:
             continue
-        line = f"{status.project.name}: pace of {told['pace_from'][:10]} to {told['pace_to'][:10]}"
+        line = f"{status.project}: pace of {told['pace_from'][:10]} to {told['pace_to'][:10]}"
         if status.missing and status.done_at is None:
             line += "; nobody has answered since, so there is no forecast"
         yield Text(f"{line}.", style="dim")
@@ -189,7 +189,7 @@ def status_view(found: Sequence[Status]) -> RenderableType:
         last = status.last_import
         rows.append(
             (
-                status.project.name,
+                status.project,
                 count_cell(status.items),
                 count_cell(status.unanswered),
                 count_cell(status.answers),

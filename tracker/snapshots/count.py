@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from tracker import queries
 from tracker.agreement import Assessment, Computing, Query, assess, study
 from tracker.core.errors import CheckFailed
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.projects.settings import settings_changed_since
 from tracker.queries import Selecting, Selection
 from tracker.snapshots.incremental import (
@@ -72,7 +72,7 @@ class Counted:
 
 def count_snapshot(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     query: Query,
     how: Taking,
     texts: Mapping[int, str],
@@ -81,37 +81,37 @@ def count_snapshot(
 
     ``texts`` are the project's patterns as JSON, by number. Raises CheckFailed as `Taking` says.
     """
-    selection = queries.select_answers(connection, project, query.filter)
+    selection = queries.select_answers(connection, question, query.filter)
     settings = snapshot_settings_text(query, selection)
-    base = find_snapshot_base(connection, project, settings, query.filter.as_of, texts)
+    base = find_snapshot_base(connection, question, settings, query.filter.as_of, texts)
     comparable = (
         base is not None
         and base.header.settings == settings
-        and not settings_changed_since(connection, project.id, base.header.through_change)
+        and not settings_changed_since(connection, question.project_id, base.header.last_change_id)
     )
-    if project.answers == "spans":
-        assessment = assess(connection, project, query)
-        before = None if base is None else _figures_of(connection, project, base)
+    if question.answers == "spans":
+        assessment = assess(connection, question, query)
+        before = None if base is None else _figures_of(connection, question, base)
         same = comparable and before == assessment.figures()
         return Counted(selection, settings, assessment, None, base, same)
     of_now = query.filter.as_of is None and query.filter.known_at is None
     follows = base if of_now and snapshot_touches_items_alone(settings) else None
-    tallied = _tally(connection, project, selection, follows, how)
-    same = comparable and base is not None and _same(connection, project, base, tallied)
-    counted = study(connection, project, query, (selection, tallied.annotators, tallied.patterns))
+    tallied = _tally(connection, question, selection, follows, how)
+    same = comparable and base is not None and _same(connection, question, base, tallied)
+    counted = study(connection, question, query, (selection, tallied.annotators, tallied.patterns))
     assessment = snapshot_assessment(counted)
     return Counted(
         selection, settings, replace(assessment, selection=selection.told), tallied, base, same
     )
 
 
-def _figures_of(connection: Connection, project: ProjectInfo, base: Base) -> dict[str, Any]:
-    return find_snapshot(connection, project, base.header.id).assessment.figures()
+def _figures_of(connection: Connection, question: QuestionInfo, base: Base) -> dict[str, Any]:
+    return find_snapshot(connection, question, base.header.id).assessment.figures()
 
 
 def _tally(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     selection: Selection,
     base: Base | None,
     how: Taking,
@@ -120,21 +120,21 @@ def _tally(
     full, check = how.get("full", False), how.get("check", False)
     if base is None:
         return count_snapshot_tallies(connection, selection)
-    touched = items_touched_since_snapshot(connection, project, base.header.through_change)
-    if not check and (full or not is_incremental_cheaper(connection, project, touched)):
+    touched = items_touched_since_snapshot(connection, question, base.header.last_change_id)
+    if not check and (full or not is_incremental_cheaper(connection, question, touched)):
         return count_snapshot_tallies(connection, selection)
-    tallied = count_incremental_tallies(connection, project, selection, base, touched)
+    tallied = count_incremental_tallies(connection, question, selection, base, touched)
     if not check:
         return tallied
     whole = count_snapshot_tallies(connection, selection)
-    before, tallies = whole_snapshot_tallies(connection, project, base.header), None
+    before, tallies = whole_snapshot_tallies(connection, question, base.header), None
     if before is not None and tallied.tallies is not None:
         tallies = before + tallied.tallies
-    _compare(project, replace(tallied, tallies=tallies), whole, base)
+    _compare(question, replace(tallied, tallies=tallies), whole, base)
     return whole if full else tallied
 
 
-def _compare(project: ProjectInfo, counted: Tallied, whole: Tallied, base: Base) -> None:
+def _compare(question: QuestionInfo, counted: Tallied, whole: Tallied, base: Base) -> None:
     """Raise CheckFailed if the tallies counted from a base differ from those counted in full."""
     differs = [
         what
@@ -152,12 +152,12 @@ def _compare(project: ProjectInfo, counted: Tallied, whole: Tallied, base: Base)
     if differs:
         raise CheckFailed(
             f"counted from snapshot {base.header.id}, {' and '.join(differs)} of "
-            f"{project.name!r} are not those of all labels",
+            f"{question.project.name!r} are not those of all labels",
             "nothing was stored; take it with --full, and see: tracker database check",
         )
 
 
-def _same(connection: Connection, project: ProjectInfo, base: Base, tallied: Tallied) -> bool:
+def _same(connection: Connection, question: QuestionInfo, base: Base, tallied: Tallied) -> bool:
     """Return whether a base has the same tallies."""
     if (base.patterns.counts, base.answers) != (tallied.patterns.counts, tallied.answers):
         return False
@@ -165,5 +165,5 @@ def _same(connection: Connection, project: ProjectInfo, base: Base, tallied: Tal
         return True
     if tallied.read is not None:
         return not tallied.tallies.counts
-    before = whole_snapshot_tallies(connection, project, base.header)
+    before = whole_snapshot_tallies(connection, question, base.header)
     return before is not None and before.counts == tallied.tallies.counts

@@ -18,7 +18,7 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import DAY, EVERYTHING, AnswerFilter, Selecting, Window
 from tracker.snapshots.snapshot import FiguresOverTime
 
@@ -119,7 +119,7 @@ def check_recorded_curve(window: str, choice: AnswerFilter, interval: str | None
 
 def rebuilt_curve(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     every: str,
     window: str = "all",
     query: Query | None = None,
@@ -136,16 +136,16 @@ def rebuilt_curve(
     query = query or Query()
     if every not in PERIODS:
         raise InvalidOption(f"--every {every!r} is not a period", f"one of: {', '.join(PERIODS)}")
-    if project.answers == "spans":
+    if question.answers == "spans":
         raise InvalidOption(
-            f"{project.name!r} is a project of spans, whose curve cannot be rebuilt",
-            f"record it: tracker snapshot {quote(project.name)}",
+            f"{question.project.name!r} is a project of spans, whose curve cannot be rebuilt",
+            f"record it: tracker snapshot {quote(question.project.name)}",
         )
-    names = category_names(connection, project)
-    measures = measures_of_patterns(project, names, query)
+    names = category_names(connection, question)
+    measures = measures_of_patterns(question, names, query)
     spanned = parse_curve_window(window)
     choice = replace(query.filter, since=None, until=None)
-    selection = queries.select_answers(connection, project, choice)
+    selection = queries.select_answers(connection, question, choice)
     found = queries.count_timeline(connection, selection, spanned)
     ends = _ends(found.first, found.last, every, query)
     points: list[Point] = []
@@ -155,11 +155,11 @@ def rebuilt_curve(
             assessment = points[-1].assessment
         else:
             _, patterns, annotators = state
-            assessment = assess_patterns(project, names, patterns, annotators, measures, query)
+            assessment = assess_patterns(question, names, patterns, annotators, measures, query)
             assessment = replace(assessment, selection=selection.told)
         points.append(Point(min((day + 1) * DAY - 1, now), assessment))
-    notes = _between(list_notes(connection, project), query.filter)
-    return Curve(project.name, every, window, tuple(points), notes)
+    notes = _between(list_notes(connection, question.project), query.filter)
+    return Curve(question.project.name, every, window, tuple(points), notes)
 
 
 def _between(notes: Sequence[NoteInfo], choice: AnswerFilter) -> tuple[NoteInfo, ...]:

@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from tracker.projects.question import FIRST
 from tracker.snapshots.rows import PARTS, Parts
 
 _COUNTED = {
@@ -24,8 +25,11 @@ _COUNTED = {
 }
 """What is counted in each part; a pattern stands for itself, not for its number."""
 
-_HEADER = ("id", "as_of", "through_change", "settings", "scale", "frame_id")
+_HEADER = ("id", "as_of", "last_change_id", "settings", "scale", "base_snapshot_id")
 _COUNTS = ("items", "items_compared", "annotators", "answers", "labels")
+
+_SEALED_AS = {"last_change_id": "through_change", "base_snapshot_id": "frame_id"}
+"""The names of columns when the first snapshots were sealed."""
 
 
 def snapshot_digest(
@@ -68,7 +72,11 @@ def snapshot_seal(before: str, header: Mapping[str, Any], parts: str) -> str:
             one database to another, and of its own seal is not sealed.
         parts: the digest of the rows that hang on it.
     """
-    sealed = {name: value for name, value in header.items() if name not in {"project_id", "seal"}}
+    sealed = {
+        _SEALED_AS.get(name, name): value
+        for name, value in header.items()
+        if name not in {"project_id", "seal"} and (name, value) != ("question_id", FIRST)
+    }
     return _sha256(before, sealed, parts)
 
 

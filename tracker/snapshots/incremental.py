@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Table, func, select
 
 from tracker import queries
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, sum_tallies
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import Selection
 from tracker.snapshots.digests import snapshot_digest
 from tracker.snapshots.rows import (
@@ -29,6 +29,7 @@ from tracker.snapshots.tallies import (
     patterns_in_snapshot_tallies,
     snapshot_answers_by_annotator,
 )
+from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import (
     NOW,
     Moment,
@@ -64,7 +65,7 @@ class Base:
 
 def find_snapshot_base(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     settings: str,
     as_of: int | None,
     texts: Mapping[int, str],
@@ -76,8 +77,8 @@ def find_snapshot_base(
     ``as_of`` is the moment that is meant, None for all labels, and the base's is the same;
     ``texts`` are the project's patterns as JSON, by number.
     """
-    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
-    ours = _snapshots.c.project_id == project.id
+    gone = select(Tombstone.snapshot_id).where(of_question(Tombstone, question.key))
+    ours = of_question(_snapshots, question.key)
     rows = connection.execute(
         select(_snapshots)
         .where(
@@ -94,8 +95,8 @@ def find_snapshot_base(
     header = rows[0]
     before = select(_snapshots.c.digest).where(ours, _snapshots.c.id < header.id)
     last = connection.scalar(before.order_by(_snapshots.c.id.desc()).limit(1)) or ""
-    parts = read_snapshot_parts(connection, project.id, header.id, header.id).get(header.id, {})
-    if stored_erasure_since(connection, project.id, header.through_change) is not None:
+    parts = read_snapshot_parts(connection, question.key, header.id, header.id).get(header.id, {})
+    if stored_erasure_since(connection, question.project_id, header.last_change_id) is not None:
         return None
     try:
         fits = snapshot_digest(last, header._asdict(), parts, texts) == header.digest
@@ -103,9 +104,9 @@ def find_snapshot_base(
         fits = False
     if not fits:
         return None
-    answers, links = _answers(connection, project, header, parts)
+    answers, links = _answers(connection, question, header, parts)
     counted = len(answers), sum(answers.values())
-    if project.answers != "spans" and counted != (header.annotators, header.answers):
+    if question.answers != "spans" and counted != (header.annotators, header.answers):
         return None  # one of the snapshots that it adds up from was tampered with
     return Base(
         header, item_patterns_in_snapshot(parts, texts), answers, flags_in_snapshot(parts), links
@@ -113,15 +114,15 @@ def find_snapshot_base(
 
 
 def _answers(
-    connection: Connection, project: ProjectInfo, header: Any, parts: Parts
+    connection: Connection, question: QuestionInfo, header: Any, parts: Parts
 ) -> tuple[dict[int, int], int]:
     """Return each annotator's number of answers, by the latest row since the frame."""
-    if header.frame_id is None or header.frame_id == header.id:
+    if header.base_snapshot_id is None or header.base_snapshot_id == header.id:
         found = answers_in_snapshot(parts)
         return {who: answers for who, answers in found.items() if answers}, 1
     told = (
-        _annotators.c.project_id == project.id,
-        _annotators.c.snapshot_id.in_(_links(project, header)),
+        of_question(_annotators, question.key),
+        _annotators.c.snapshot_id.in_(_links(question, header)),
     )
     last = (
         select(_annotators.c.annotator_id, func.max(_annotators.c.snapshot_id).label("told_by"))
@@ -131,7 +132,7 @@ def _answers(
     )
     rows = connection.execute(
         select(_annotators.c.annotator_id, _annotators.c.answers)
-        .where(_annotators.c.project_id == project.id, _annotators.c.answers > 0)
+        .where(of_question(_annotators, question.key), _annotators.c.answers > 0)
         .where(_annotators.c.snapshot_id == last.c.told_by)
         .where(_annotators.c.annotator_id == last.c.annotator_id)
     ).all()
@@ -139,24 +140,24 @@ def _answers(
     return {row.annotator_id: row.answers for row in rows}, links or 0
 
 
-def _links(project: ProjectInfo, header: Any) -> Any:
+def _links(question: QuestionInfo, header: Any) -> Any:
     """Return the numbers of the snapshots that add up to a snapshot, its frame first."""
     return select(_snapshots.c.id).where(
-        _snapshots.c.project_id == project.id,
-        _snapshots.c.frame_id == header.frame_id,
-        _snapshots.c.id.between(header.frame_id, header.id),
+        of_question(_snapshots, question.key),
+        _snapshots.c.base_snapshot_id == header.base_snapshot_id,
+        _snapshots.c.id.between(header.base_snapshot_id, header.id),
     )
 
 
 def whole_snapshot_tallies(
-    connection: Connection, project: ProjectInfo, header: Any
+    connection: Connection, question: QuestionInfo, header: Any
 ) -> AnnotatorTallies | None:
     """Return the annotators' tallies of a snapshot, its differences added up; None if not kept."""
-    if header.frame_id is None:
+    if header.base_snapshot_id is None:
         return None
-    texts = snapshot_pattern_texts(connection, project.id)
-    links = set(connection.scalars(_links(project, header)))
-    stored = read_snapshot_parts(connection, project.id, header.frame_id, header.id)
+    texts = snapshot_pattern_texts(connection, question.key)
+    links = set(connection.scalars(_links(question, header)))
+    stored = read_snapshot_parts(connection, question.key, header.base_snapshot_id, header.id)
     return sum_tallies(
         annotator_tallies_in_snapshot(stored.get(number, {}), texts) for number in links
     )
@@ -166,12 +167,12 @@ def whole_snapshot_tallies(
 
 
 def items_touched_since_snapshot(
-    connection: Connection, project: ProjectInfo, after: int
+    connection: Connection, question: QuestionInfo, after: int
 ) -> list[range]:
     """Return the items that changes after one touched, as ranges that do not meet."""
     rows = connection.execute(
         select(Touched.first_item, Touched.last_item)
-        .where(Touched.project_id == project.id, Touched.change_id > after)
+        .where(of_question(Touched, question.key), Touched.change_id > after)
         .order_by(Touched.first_item)
     ).all()
     merged: list[range] = []
@@ -184,16 +185,16 @@ def items_touched_since_snapshot(
 
 
 def is_incremental_cheaper(
-    connection: Connection, project: ProjectInfo, touched: list[range]
+    connection: Connection, question: QuestionInfo, touched: list[range]
 ) -> bool:
     """Return whether to read what was touched takes less than to read everything."""
-    items = select(func.max(Item.id)).where(Item.project_id == project.id)
+    items = select(func.max(Item.id)).where(Item.project_id == question.project_id)
     return sum(map(len, touched)) * _WORTH_IT <= (connection.scalar(items) or 0)
 
 
 def count_incremental_tallies(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     selection: Selection,
     base: Base,
     touched: list[range],
@@ -204,13 +205,13 @@ def count_incremental_tallies(
     """
     items = [item for some in touched for item in some]
     if not items:
-        kept = None if base.header.frame_id is None else AnnotatorTallies()
+        kept = None if base.header.base_snapshot_id is None else AnnotatorTallies()
         return Tallied(base.patterns, base.answers, kept, 0)
-    before = Moment(through=base.header.through_change)
+    before = Moment(through=base.header.last_change_id)
     with shadow_item_ids(connection, items) as wanted:
-        with shadow_tables_of_items(connection, project.id, before, wanted):
+        with shadow_tables_of_items(connection, question.project_id, before, wanted):
             old = queries.count_annotator_tallies(connection, selection)
-        with shadow_tables_of_items(connection, project.id, NOW, wanted):
+        with shadow_tables_of_items(connection, question.project_id, NOW, wanted):
             new = queries.count_annotator_tallies(connection, selection)
     difference = new - old
     answers = Counter(base.answers)
@@ -219,6 +220,6 @@ def count_incremental_tallies(
     return Tallied(
         ItemPatterns(dict(sorted(patterns.counts.items()))),
         {who: number for who, number in answers.items() if number},
-        None if base.header.frame_id is None else difference,
+        None if base.header.base_snapshot_id is None else difference,
         len(items),
     )

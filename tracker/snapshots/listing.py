@@ -14,7 +14,7 @@ from tracker.core.tallies import Answer
 from tracker.flags.listing import list_flags
 from tracker.projects.annotators import annotator_names
 from tracker.projects.notes import NoteInfo, list_notes
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.snapshots.read import (
     check_snapshot_measures,
     count_thinned_snapshots,
@@ -29,6 +29,7 @@ from tracker.snapshots.snapshot import (
     is_usual_snapshot,
     snapshot_interval_method,
 )
+from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Change, Snapshot, SnapshotMeasure, Tombstone
 
 _snapshots = cast("Table", Snapshot.__table__)
@@ -68,7 +69,7 @@ class Overview:
 
 def snapshots_overview(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     named: Sequence[str] = (),
     last: int | None = None,
 ) -> Overview:
@@ -76,11 +77,11 @@ def snapshots_overview(
 
     Raises InvalidOption for a measure that does not exist or does not fit the project.
     """
-    usual = _OF_SPANS if project.answers == "spans" else MEASURES_SHOWN
+    usual = _OF_SPANS if question.answers == "spans" else MEASURES_SHOWN
     measures = tuple(named) or usual
-    check_snapshot_measures(project, measures)
-    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
-    ours = (_snapshots.c.project_id == project.id) & _snapshots.c.id.not_in(gone)
+    check_snapshot_measures(question, measures)
+    gone = select(Tombstone.snapshot_id).where(of_question(Tombstone, question.key))
+    ours = (of_question(_snapshots, question.key)) & _snapshots.c.id.not_in(gone)
     kinds = connection.execute(
         select(
             _snapshots.c.settings,
@@ -99,15 +100,15 @@ def snapshots_overview(
     if last is not None and last < total:
         first = connection.scalar(numbers.offset(last - 1).limit(1)) or 1
     return Overview(
-        project.name,
+        question.project.name,
         total,
-        count_thinned_snapshots(connection, project),
+        count_thinned_snapshots(connection, question),
         measures,
-        snapshot_records(connection, project, first),
+        snapshot_records(connection, question, first),
         moments,
         values,
         total - len(moments),
-        list_notes(connection, project),
+        list_notes(connection, question.project),
     )
 
 
@@ -156,6 +157,7 @@ def _curve(
             .join(
                 _snapshots,
                 (_snapshots.c.project_id == _measures.c.project_id)
+                & (_snapshots.c.question_id == _measures.c.question_id)
                 & (_snapshots.c.id == _measures.c.snapshot_id),
             )
             .where(chosen, _measures.c.measure.in_(measures))
@@ -207,17 +209,17 @@ class SnapshotPage:
         return json.dumps(names, ensure_ascii=False) if self.several else names[0]
 
 
-def snapshot_page(connection: Connection, project: ProjectInfo, which: int | str) -> SnapshotPage:
+def snapshot_page(connection: Connection, question: QuestionInfo, which: int | str) -> SnapshotPage:
     """Return the page of the given snapshot, see `snapshot_number`; raises NotFound."""
-    record = find_snapshot(connection, project, which)
-    parts = read_snapshot_parts(connection, project.id, record.id, record.id).get(record.id, {})
+    record = find_snapshot(connection, question, which)
+    parts = read_snapshot_parts(connection, question.key, record.id, record.id).get(record.id, {})
     return SnapshotPage(
         record,
-        project.answers == "several",
-        _settings(record.settings, annotator_names(connection, project)),
-        _change(connection, project, record.through_change),
-        _flags(connection, project, dict(flags_in_snapshot(parts))),
-        snapshot_number(connection, project, "last"),
+        question.answers == "several",
+        _settings(record.settings, annotator_names(connection, question.project)),
+        _change(connection, question, record.last_change_id),
+        _flags(connection, question, dict(flags_in_snapshot(parts))),
+        snapshot_number(connection, question, "last"),
     )
 
 
@@ -236,17 +238,17 @@ def _settings(text: str, names: Mapping[int, str]) -> dict[str, Any]:
     }
 
 
-def _change(connection: Connection, project: ProjectInfo, number: int) -> dict[str, Any]:
+def _change(connection: Connection, question: QuestionInfo, number: int) -> dict[str, Any]:
     row = connection.execute(
         select(Change.kind, Change.recorded_at).where(
-            Change.project_id == project.id, Change.id == number
+            Change.project_id == question.project_id, Change.id == number
         )
     ).one()
     return {"change": number, "kind": row.kind, "recorded_at": clock.iso(row.recorded_at)}
 
 
 def _flags(
-    connection: Connection, project: ProjectInfo, standing: Mapping[int, str]
+    connection: Connection, question: QuestionInfo, standing: Mapping[int, str]
 ) -> list[dict[str, Any]]:
     """Return the subjects of the flags at the time of the snapshot."""
     if not standing:
@@ -254,6 +256,6 @@ def _flags(
     return [
         {name: flag[name] for name in ("flag", "annotator", "with", "kind", "category")}
         | {"state": standing[flag["flag"]]}
-        for flag in (one.values for one in list_flags(connection, project))
+        for flag in (one.values for one in list_flags(connection, question.project))
         if flag["flag"] in standing
     ]

@@ -15,7 +15,7 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.measures import MEASURES
 from tracker.projects.notes import NoteInfo
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import DAY
 from tracker.snapshots.curve import Curve, rebuilt_curve
 
@@ -97,7 +97,7 @@ def _told(note: NoteInfo | None) -> dict[str, Any]:
 
 def watched_history(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     measure: str,
     every: str = "week",
     query: Query | None = None,
@@ -121,7 +121,7 @@ def watched_history(
         )
     query = replace(query or Query(), measures=(measure,))
     window = f"{_DAYS.get(every, 1)}d"
-    curve = rebuilt_curve(connection, project, every, window, query)
+    curve = rebuilt_curve(connection, question, every, window, query)
     figures = list(_figures(curve, query))
     points = tuple(point for point in figures if point is not None)
     return Watched(

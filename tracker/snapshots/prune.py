@@ -17,10 +17,11 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.projects.change_log import lock_project, record_change
 from tracker.projects.lookup import near_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.snapshots.digests import snapshot_parts_digest
 from tracker.snapshots.rows import PARTS, snapshots_with_parts
 from tracker.snapshots.snapshot import alike_snapshot_settings
+from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Snapshot, SnapshotAnnotator, Tombstone
 
 _snapshots = cast("Table", Snapshot.__table__)
@@ -79,16 +80,16 @@ def parse_prune_keep(text: str) -> tuple[Keep, ...]:
     return tuple(rules)
 
 
-def plan_prune(connection: Connection, project: ProjectInfo, keep: Sequence[Keep]) -> list[Fate]:
+def plan_prune(connection: Connection, question: QuestionInfo, keep: Sequence[Keep]) -> list[Fate]:
     """Return the outcome for each snapshot, oldest first.
 
     Rules hold for each kind of settings by itself. A snapshot with a name is kept, being meant
     to be found, and so is the last of its settings.
     """
-    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    gone = select(Tombstone.snapshot_id).where(of_question(Tombstone, question.key))
     rows = connection.execute(
         select(_snapshots).where(
-            _snapshots.c.project_id == project.id, _snapshots.c.id.not_in(gone)
+            of_question(_snapshots, question.key), _snapshots.c.id.not_in(gone)
         )
     ).all()
     rows = sorted(rows, key=lambda row: (_moment(row), row.id), reverse=True)
@@ -127,47 +128,50 @@ def _period(name: str, moment: int) -> str:
 
 
 def prune_snapshots(
-    connection: Connection, project: ProjectInfo, keep: Sequence[Keep]
+    connection: Connection, question: QuestionInfo, keep: Sequence[Keep]
 ) -> list[Fate]:
     """Thin out the snapshots that no rule keeps; returns the outcome for each."""
-    lock_project(connection, project.id)
-    fates = plan_prune(connection, project, keep)
+    lock_project(connection, question.project_id)
+    fates = plan_prune(connection, question, keep)
     thinned = [fate.id for fate in fates if fate.kept_by is None]
     if not thinned:
         return fates
     rules = [str(rule) for rule in keep]
-    _, moment = record_change(connection, project.id, "prune", {"keep": rules, "thinned": thinned})
-    key = {"project_id": project.id, "thinned_at": moment}
+    _, moment = record_change(
+        connection, question.project_id, "prune", {"keep": rules, "thinned": thinned}
+    )
+    key = question.key._asdict() | {"thinned_at": moment}
     rows = [
         key | {"snapshot_id": number, "parts": snapshot_parts_digest(parts)}
-        for number, parts in snapshots_with_parts(connection, project.id, thinned)
+        for number, parts in snapshots_with_parts(connection, question.key, thinned)
     ]
     connection.execute(insert(Tombstone), rows)
     for table in PARTS:
         unwanted = delete(table).where(
-            table.c.project_id == project.id, table.c.snapshot_id.in_(thinned)
+            of_question(table, question.key), table.c.snapshot_id.in_(thinned)
         )
         if table is _annotators:
             # What later snapshots add up from stays, as long as there is such a one.
-            unwanted = unwanted.where(table.c.snapshot_id.not_in(_added_up(project, thinned)))
+            unwanted = unwanted.where(table.c.snapshot_id.not_in(_added_up(question, thinned)))
         connection.execute(unwanted)
     return fates
 
 
-def _added_up(project: ProjectInfo, thinned: Sequence[int]) -> Any:
+def _added_up(question: QuestionInfo, thinned: Sequence[int]) -> Any:
     """Return the snapshots whose annotator tallies a later one that is kept depends on."""
     later = _snapshots.alias("later")
-    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    gone = select(Tombstone.snapshot_id).where(of_question(Tombstone, question.key))
     return (
         select(_snapshots.c.id)
         .join(
             later,
             (later.c.project_id == _snapshots.c.project_id)
-            & (later.c.frame_id == _snapshots.c.frame_id)
+            & (later.c.question_id == _snapshots.c.question_id)
+            & (later.c.base_snapshot_id == _snapshots.c.base_snapshot_id)
             & (later.c.id > _snapshots.c.id),
         )
         .where(
-            _snapshots.c.project_id == project.id,
+            of_question(_snapshots, question.key),
             _snapshots.c.id.in_(thinned),
             later.c.id.not_in(gone),
         )

@@ -22,7 +22,7 @@ from tracker.projects.annotators import annotator_names, with_annotator_names
 from tracker.projects.categories import every_category_name
 from tracker.projects.lookup import near_names
 from tracker.projects.notes import list_notes
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.snapshots.rows import (
     MEASURE_COLUMNS,
     RATE_COLUMNS,
@@ -31,6 +31,7 @@ from tracker.snapshots.rows import (
     snapshot_pattern_texts,
 )
 from tracker.snapshots.snapshot import History, SnapshotRecord
+from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Snapshot, SnapshotCategory, SnapshotMeasure, Tombstone
 
 _snapshots = cast("Table", Snapshot.__table__)
@@ -39,29 +40,31 @@ _categories = cast("Table", SnapshotCategory.__table__)
 _LAST = re.compile(r"last(?:~([0-9]{1,9}))?")
 
 
-def find_snapshot(connection: Connection, project: ProjectInfo, which: int | str) -> SnapshotRecord:
+def find_snapshot(
+    connection: Connection, question: QuestionInfo, which: int | str
+) -> SnapshotRecord:
     """Return the given snapshot with its item patterns; raises NotFound.
 
     See `snapshot_number` for the ways to say which.
     """
-    number = snapshot_number(connection, project, which)
-    (snapshot,) = snapshot_records(connection, project, number, number)
-    parts = read_snapshot_parts(connection, project.id, number, number).get(number, {})
-    patterns = item_patterns_in_snapshot(parts, snapshot_pattern_texts(connection, project.id))
+    number = snapshot_number(connection, question, which)
+    (snapshot,) = snapshot_records(connection, question, number, number)
+    parts = read_snapshot_parts(connection, question.key, number, number).get(number, {})
+    patterns = item_patterns_in_snapshot(parts, snapshot_pattern_texts(connection, question.key))
     return replace(snapshot, assessment=replace(snapshot.assessment, patterns=patterns))
 
 
-def snapshot_number(connection: Connection, project: ProjectInfo, which: int | str) -> int:
+def snapshot_number(connection: Connection, question: QuestionInfo, which: int | str) -> int:
     """Return the number of a snapshot given by number or name, as ``last``, or as ``last~2``.
 
     ``last~2`` is the second before the last. Raises NotFound, with the near names, and for one
     that was thinned out.
     """
-    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    gone = select(Tombstone.snapshot_id).where(of_question(Tombstone, question.key))
     thinned = set(connection.scalars(gone))
     rows = connection.execute(
         select(_snapshots.c.id, _snapshots.c.name)
-        .where(_snapshots.c.project_id == project.id)
+        .where(of_question(_snapshots, question.key))
         .order_by(_snapshots.c.id)
     ).all()
     wanted = str(which).strip()
@@ -70,7 +73,7 @@ def snapshot_number(connection: Connection, project: ProjectInfo, which: int | s
     if number in thinned:
         raise NotFound(
             f"snapshot {wanted} was thinned out: its figures are gone",
-            f"see: tracker snapshots list {quote(project.name)}",
+            f"see: tracker snapshots list {quote(question.project.name)}",
         )
     left = [row for row in rows if row.id not in thinned]
     last = _LAST.fullmatch(wanted)
@@ -81,40 +84,40 @@ def snapshot_number(connection: Connection, project: ProjectInfo, which: int | s
         mend = (
             near_names(wanted, known)
             if left
-            else f"take one: tracker snapshot {quote(project.name)}"
+            else f"take one: tracker snapshot {quote(question.project.name)}"
         )
         raise NotFound(
-            f"{project.name!r} has no snapshot {wanted!r}",
-            mend or f"see: tracker snapshots list {quote(project.name)}",
+            f"{question.project.name!r} has no snapshot {wanted!r}",
+            mend or f"see: tracker snapshots list {quote(question.project.name)}",
         )
     return int(number)
 
 
 def snapshot_history(
-    connection: Connection, project: ProjectInfo, measures: Sequence[str] = ()
+    connection: Connection, question: QuestionInfo, measures: Sequence[str] = ()
 ) -> History:
     """Return every snapshot of a project, without its tallies, with all measures or the given ones.
 
     Raises InvalidOption for a measure that does not exist or does not fit the project.
     """
-    check_snapshot_measures(project, measures)
+    check_snapshot_measures(question, measures)
     return History(
-        project.name,
-        snapshot_records(connection, project, measures=measures),
-        tuple(list_notes(connection, project)),
-        count_thinned_snapshots(connection, project),
+        question.project.name,
+        snapshot_records(connection, question, measures=measures),
+        tuple(list_notes(connection, question.project)),
+        count_thinned_snapshots(connection, question),
     )
 
 
-def check_snapshot_measures(project: ProjectInfo, measures: Sequence[str]) -> None:
+def check_snapshot_measures(question: QuestionInfo, measures: Sequence[str]) -> None:
     """Raise InvalidOption for a measure that no snapshot of the project can hold."""
     # With weights every name is one: some snapshot may have been taken so.
-    check_agreement_measures(project, measures, Metric(weights="linear"), few=True)
+    check_agreement_measures(question, measures, Metric(weights="linear"), few=True)
 
 
-def count_thinned_snapshots(connection: Connection, project: ProjectInfo) -> int:
+def count_thinned_snapshots(connection: Connection, question: QuestionInfo) -> int:
     """Return the number of snapshots of a project of which only the row is left."""
-    gone = select(func.count()).select_from(Tombstone).where(Tombstone.project_id == project.id)
+    gone = select(func.count()).select_from(Tombstone).where(of_question(Tombstone, question.key))
     return connection.scalar(gone) or 0
 
 
@@ -140,7 +143,7 @@ class _Records(Sequence[SnapshotRecord]):
 
 def snapshot_records(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     first: int = 1,
     last: int | None = None,
     measures: Sequence[str] = (),
@@ -151,16 +154,16 @@ def snapshot_records(
     """
 
     def of_project(table: Table, snapshot: Any) -> ColumnElement[bool]:
-        ours: ColumnElement[bool] = (table.c.project_id == project.id) & (snapshot >= first)
+        ours: ColumnElement[bool] = (of_question(table, question.key)) & (snapshot >= first)
         if last is not None:
             ours &= snapshot <= last
         return ours & table.c.measure.in_(measures) if measures and table is _measures else ours
 
     figures_of = _by_snapshot(connection, _measures, MEASURE_COLUMNS, "measure", of_project)
     rates = _by_snapshot(connection, _categories, RATE_COLUMNS, "category_id", of_project)
-    names = every_category_name(connection, project)
-    people = annotator_names(connection, project)
-    gone = select(Tombstone.snapshot_id).where(Tombstone.project_id == project.id)
+    names = every_category_name(connection, question)
+    people = annotator_names(connection, question.project)
+    gone = select(Tombstone.snapshot_id).where(of_question(Tombstone, question.key))
     rows = connection.execute(
         select(_snapshots)
         .where(of_project(_snapshots, _snapshots.c.id), _snapshots.c.id.not_in(gone))
@@ -169,7 +172,7 @@ def snapshot_records(
 
     def make(row: Any) -> SnapshotRecord:
         figures = [_coefficient(*one) for one in figures_of.get(row.id, ())]
-        assessment = _assessment(project, row, figures, rates.get(row.id, ()), names)
+        assessment = _assessment(question, row, figures, rates.get(row.id, ()), names)
         told = with_annotator_names(row.selection and json.loads(row.selection), people)
         assessment = replace(assessment, selection=told)
         return snapshot_record_of(row._mapping, assessment)
@@ -207,7 +210,7 @@ def snapshot_record_of(row: Mapping[str, Any], assessment: Assessment) -> Snapsh
 
 
 def _assessment(
-    project: ProjectInfo,
+    question: QuestionInfo,
     row: Any,
     measures: Sequence[Coefficient],
     rates: Sequence[Any],
@@ -215,7 +218,7 @@ def _assessment(
 ) -> Assessment:
     confidence: float = json.loads(row.settings)["confidence"]
     return Assessment(
-        project=project.name,
+        project=question.project.name,
         scale=row.scale,
         counts=Counts(row.items, row.items_compared, row.annotators, row.answers, row.labels),
         measures=tuple(measures),

@@ -12,6 +12,7 @@ from tracker.agreement import Assessment
 from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, Pattern
 from tracker.snapshots.tallies import Tallied
 from tracker.storage import backends
+from tracker.storage.answer_keys import QuestionKey, of_question
 from tracker.storage.schema import (
     KnownPattern,
     SnapshotAnnotator,
@@ -37,7 +38,7 @@ PARTS = tuple(
     )
 )
 _MEASURES, _CATEGORIES, _PATTERNS, _ANNOTATORS, _, _FLAGS = PARTS
-_KEY = ("project_id", "snapshot_id")
+_KEY = ("project_id", "question_id", "snapshot_id")
 _AT_ONCE = 100  # snapshots whose rows are read together
 _compact = json.JSONEncoder(separators=(",", ":")).encode  # made once: there are thousands
 
@@ -138,7 +139,7 @@ def snapshot_flag_rows(standing: Sequence[tuple[int, str]]) -> Parts:
     return {_FLAGS: [{"flag_id": number, "state": state} for number, state in sorted(standing)]}
 
 
-# -- patterns, numbered once for all snapshots of a project ----------------------------------
+# -- patterns, numbered once for all snapshots of a question ---------------------------------
 
 
 def snapshot_pattern_text(pattern: Pattern) -> str:
@@ -152,7 +153,10 @@ def read_snapshot_pattern(text: str) -> Pattern:
 
 
 def number_snapshot_patterns(
-    connection: Connection, project_id: int, texts: dict[int, str], patterns: set[Pattern]
+    connection: Connection,
+    question: QuestionKey,
+    texts: dict[int, str],
+    patterns: set[Pattern],
 ) -> dict[Pattern, int]:
     """Return the numbers of patterns; new ones are stored in their order, and join ``texts``."""
     known = {text: number for number, text in texts.items()}
@@ -160,17 +164,17 @@ def number_snapshot_patterns(
     stored = {pattern: number for pattern, number in numbers.items() if number is not None}
     added = dict(enumerate(sorted(patterns - stored.keys()), max(texts, default=0) + 1))
     if added:
-        key = {"project_id": project_id}
+        key = question._asdict()
         rows = [key | {"id": n, "pattern": snapshot_pattern_text(one)} for n, one in added.items()]
         connection.execute(insert(KnownPattern), rows)
     texts |= {number: snapshot_pattern_text(pattern) for number, pattern in added.items()}
     return stored | {pattern: number for number, pattern in added.items()}
 
 
-def snapshot_pattern_texts(connection: Connection, project_id: int) -> dict[int, str]:
-    """Return the patterns of a project as JSON, by number."""
+def snapshot_pattern_texts(connection: Connection, question: QuestionKey) -> dict[int, str]:
+    """Return the patterns of a question as JSON, by number."""
     rows = connection.execute(
-        select(KnownPattern.id, KnownPattern.pattern).where(KnownPattern.project_id == project_id)
+        select(KnownPattern.id, KnownPattern.pattern).where(of_question(KnownPattern, question))
     )
     return {row.id: row.pattern for row in rows}
 
@@ -179,18 +183,18 @@ def snapshot_pattern_texts(connection: Connection, project_id: int) -> dict[int,
 
 
 def store_snapshot_parts(
-    connection: Connection, project_id: int, snapshot_id: int, parts: Parts
+    connection: Connection, question: QuestionKey, snapshot_id: int, parts: Parts
 ) -> None:
     """Insert the rows of a snapshot, one statement per table."""
     for table, rows in parts.items():
         if rows:
-            key = dict(zip(_KEY, (project_id, snapshot_id), strict=True))
+            key = dict(zip(_KEY, (*question, snapshot_id), strict=True))
             columns = {name: [row[name] for row in rows] for name in rows[0]}
             backends.backend_of(connection).bulk_insert(connection, table, key | columns)
 
 
 def read_snapshot_parts(
-    connection: Connection, project_id: int, first: int, last: int
+    connection: Connection, question: QuestionKey, first: int, last: int
 ) -> dict[int, Parts]:
     """Return the rows of all snapshots from one number to another, one statement per table."""
     found: dict[int, Parts] = {}
@@ -198,7 +202,7 @@ def read_snapshot_parts(
         columns = [column for column in table.columns if column.name not in _KEY]
         statement = (
             select(table.c.snapshot_id, *columns)
-            .where(table.c.project_id == project_id, table.c.snapshot_id.between(first, last))
+            .where(of_question(table, question), table.c.snapshot_id.between(first, last))
             .order_by(*table.primary_key.columns)
         )
         for number, *values in connection.execute(statement).all():
@@ -209,7 +213,7 @@ def read_snapshot_parts(
 
 
 def snapshots_with_parts(
-    connection: Connection, project_id: int, numbers: Sequence[int]
+    connection: Connection, question: QuestionKey, numbers: Sequence[int]
 ) -> Iterator[tuple[int, Parts]]:
     """Yield each snapshot's number and rows, numbers ascending.
 
@@ -217,7 +221,7 @@ def snapshots_with_parts(
     """
     for start in range(0, len(numbers), _AT_ONCE):
         some = numbers[start : start + _AT_ONCE]
-        parts = read_snapshot_parts(connection, project_id, some[0], some[-1])
+        parts = read_snapshot_parts(connection, question, some[0], some[-1])
         for number in some:
             yield number, parts.get(number, {})
 

@@ -12,7 +12,7 @@ from tracker.core import clock
 from tracker.core.shown import Shown
 from tracker.measures.confidence_bounds import INTERVALS
 from tracker.projects.notes import NoteInfo
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.queries import Selection
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class SnapshotRecord:
         note: why it was taken.
         taken_at: when, in microseconds.
         as_of: only labels given by then were counted; None for all.
-        through_change: the last change of the ledger that it knows.
+        last_change_id: the last change of the ledger that it knows.
         version: of the program that computed it.
         settings: what was asked, as JSON; see `snapshots.settings`.
         digest: of what was counted, chained.
@@ -46,7 +46,7 @@ class SnapshotRecord:
     note: str | None
     taken_at: int
     as_of: int | None
-    through_change: int
+    last_change_id: int
     version: str
     settings: str
     digest: str
@@ -67,7 +67,7 @@ class SnapshotRecord:
             "note": self.note,
             "taken_at": clock.iso(self.taken_at),
             "as_of": clock.iso(self.moment),
-            "through_change": self.through_change,
+            "through_change": self.last_change_id,
             "version": self.version,
             "digest": self.digest,
             "selection": None if selection is None else dict(selection),
@@ -182,11 +182,11 @@ def snapshot_interval_method(settings: Mapping[str, Any]) -> str:
     return name
 
 
-def selection_of_snapshot(project: ProjectInfo, settings: str) -> Selection:
+def selection_of_snapshot(question: QuestionInfo, settings: str) -> Selection:
     """Return the answers that settings are about."""
     told = json.loads(settings)
     return Selection(
-        project,
+        question,
         left_out=frozenset(told["left_out"]),
         only=None if told["only"] is None else frozenset(told["only"]),
         since=told["since"],

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import Connection, Table, func, insert, select
 
 from tracker.core import clock
-from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
 from tracker.snapshots.digests import snapshot_digest, snapshot_parts_digest, snapshot_seal
 from tracker.snapshots.incremental import Base, whole_snapshot_tallies
 from tracker.snapshots.rows import Parts, number_snapshot_patterns, store_snapshot_parts
 from tracker.snapshots.tallies import Tallied
+from tracker.storage.answer_keys import QuestionKey, of_question
 from tracker.storage.schema import Change, Snapshot
 
 _snapshots = cast("Table", Snapshot.__table__)
@@ -30,7 +31,7 @@ class Link(NamedTuple):
 
 
 def frame_snapshot(
-    connection: Connection, project: ProjectInfo, number: int, tallied: Tallied, base: Base | None
+    connection: Connection, question: QuestionInfo, number: int, tallied: Tallied, base: Base | None
 ) -> tuple[int | None, Tallied, set[int]]:
     """Return the frame of a snapshot, its tallies as they are stored, and whose answers to store.
 
@@ -38,42 +39,42 @@ def frame_snapshot(
     """
     if tallied.tallies is None:
         return None, tallied, set(tallied.answers)
-    if tallied.read is None or base is None or base.header.frame_id is None:
+    if tallied.read is None or base is None or base.header.base_snapshot_id is None:
         return number, tallied, set(tallied.answers)
     if base.links < _LINKS:
         before, now = base.answers, tallied.answers
         changed = {who for who in before.keys() | now.keys() if before.get(who) != now.get(who)}
-        return base.header.frame_id, tallied, changed
-    whole = whole_snapshot_tallies(connection, project, base.header)
+        return base.header.base_snapshot_id, tallied, changed
+    whole = whole_snapshot_tallies(connection, question, base.header)
     if whole is None:
         return None, replace(tallied, tallies=None), set(tallied.answers)
     return number, replace(tallied, tallies=whole + tallied.tallies), set(tallied.answers)
 
 
 def snapshot_pattern_numbers(
-    connection: Connection, project: ProjectInfo, tallied: Tallied, texts: dict[int, str]
+    connection: Connection, question: QuestionInfo, tallied: Tallied, texts: dict[int, str]
 ) -> dict[Any, int]:
     """Return the numbers of all patterns of some tallies; new ones join ``texts``."""
     met = {} if tallied.tallies is None else tallied.tallies.counts
     patterns = {pattern for counts in met.values() for _, pattern in counts}
     patterns |= tallied.patterns.counts.keys()
-    return number_snapshot_patterns(connection, project.id, texts, patterns)
+    return number_snapshot_patterns(connection, question.key, texts, patterns)
 
 
-def last_snapshot_link(connection: Connection, project: ProjectInfo) -> Link:
-    """Return the end of the project's chain; before the first snapshot, number 0."""
+def last_snapshot_link(connection: Connection, question: QuestionInfo) -> Link:
+    """Return the end of the question's chain; before the first snapshot, number 0."""
     columns = (_snapshots.c.id, _snapshots.c.taken_at, _snapshots.c.digest, _snapshots.c.seal)
-    ours = select(*columns).where(_snapshots.c.project_id == project.id)
+    ours = select(*columns).where(of_question(_snapshots, question.key))
     last = connection.execute(ours.order_by(_snapshots.c.id.desc()).limit(1)).one_or_none()
     return Link(0, 0, "", "") if last is None else Link(*last)
 
 
-def snapshot_moment(connection: Connection, project: ProjectInfo, last: Link) -> int:
+def snapshot_moment(connection: Connection, question: QuestionInfo, last: Link) -> int:
     """Return the moment of the snapshot, after the last change and the snapshot before.
 
     Whatever the machine's clock says, which may have run backwards.
     """
-    changed = select(func.max(Change.recorded_at)).where(Change.project_id == project.id)
+    changed = select(func.max(Change.recorded_at)).where(Change.project_id == question.project_id)
     return max(clock.now(), connection.scalar(changed) or 0, last.taken_at + 1)
 
 
@@ -92,5 +93,6 @@ def store_snapshot(
     row["digest"] = snapshot_digest(last.digest, row, parts, texts)
     row["seal"] = snapshot_seal(last.seal, row, snapshot_parts_digest(parts))
     connection.execute(insert(_snapshots).values(row))
-    store_snapshot_parts(connection, row["project_id"], row["id"], parts)
+    key = QuestionKey(row["project_id"], row["question_id"])
+    store_snapshot_parts(connection, key, row["id"], parts)
     return row

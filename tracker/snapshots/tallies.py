@@ -81,7 +81,7 @@ def patterns_in_snapshot_tallies(tallies: AnnotatorTallies) -> ItemPatterns:
 def snapshot_assessment(counted: Study) -> Assessment:
     """Return the figures that a snapshot records."""
     return assessment_of(
-        counted.project,
+        counted.question,
         counted.sample,
         counted.patterns,
         counted.names,

@@ -15,8 +15,8 @@ from tracker.agreement import Assessment, assess, study
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import Message
 from tracker.core.tallies import AnnotatorTallies
-from tracker.projects.project import ProjectInfo
-from tracker.projects.settings import project_settings_then
+from tracker.projects.question import QuestionInfo
+from tracker.projects.settings import question_settings_then
 from tracker.snapshots.digests import snapshot_digest, snapshot_parts_digest, snapshot_seal
 from tracker.snapshots.rows import (
     Parts,
@@ -32,6 +32,7 @@ from tracker.snapshots.snapshot import (
     selection_of_snapshot,
 )
 from tracker.snapshots.tallies import Tallied, count_snapshot_tallies, snapshot_assessment
+from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import Moment, as_it_was, stored_erasure_since
 from tracker.storage.schema import Snapshot, Tombstone
 from tracker.storage.seals.verify import verify_seals
@@ -109,13 +110,13 @@ class Verified:
         }
 
 
-Opened = Callable[[], AbstractContextManager[tuple[Connection, ProjectInfo]]]
+Opened = Callable[[], AbstractContextManager[tuple[Connection, QuestionInfo]]]
 """A way to a connection in a transaction, and the project."""
 
 
-def verify_snapshots(connection: Connection, project: ProjectInfo, **how: Any) -> Verified:
+def verify_snapshots(connection: Connection, question: QuestionInfo, **how: Any) -> Verified:
     """Verify as `verify_snapshots_in_turn`, all in one transaction."""
-    return verify_snapshots_in_turn(lambda: nullcontext((connection, project)), **how)
+    return verify_snapshots_in_turn(lambda: nullcontext((connection, question)), **how)
 
 
 def verify_snapshots_in_turn(
@@ -137,13 +138,13 @@ def verify_snapshots_in_turn(
     """
     if expect is not None and not _DIGEST.fullmatch(expect):
         raise InvalidOption(f"{expect!r} is not a digest", "it has 64 letters and digits: 0-9, a-f")
-    with opened() as (connection, project):
-        ours = _snapshots.c.project_id == project.id
+    with opened() as (connection, question):
+        ours = of_question(_snapshots, question.key)
         statement = select(_snapshots).where(ours).order_by(_snapshots.c.id)
         headers = [row._asdict() for row in connection.execute(statement)]
-        sealed = verify_seals(connection, project.id, chain_only=chain_only)
+        sealed = verify_seals(connection, question.project_id, chain_only=chain_only)
         verifying = _Verifying(
-            snapshot_pattern_texts(connection, project.id), chain_only=chain_only
+            snapshot_pattern_texts(connection, question.key), chain_only=chain_only
         )
     ledger = list(sealed.faults)
     digests = {row[name] for row in headers for name in ("digest", "seal")} | {*sealed.digests}
@@ -152,12 +153,12 @@ def verify_snapshots_in_turn(
     at_once = _AT_ONCE if chain_only else 1
     for start in range(0, len(headers), at_once):
         some = headers[start : start + at_once]
-        with opened() as (connection, project):
-            verifying.check(connection, project, some)
+        with opened() as (connection, question):
+            verifying.check(connection, question, some)
         if progress is not None:
             progress(start + len(some), len(headers))
     return Verified(
-        project.name,
+        question.project.name,
         len(headers),
         verifying.thinned,
         verifying.recomputed,
@@ -182,23 +183,23 @@ class _Verifying:
         self._before = ("", "")
 
     def check(
-        self, connection: Connection, project: ProjectInfo, headers: Sequence[Mapping[str, Any]]
+        self, connection: Connection, question: QuestionInfo, headers: Sequence[Mapping[str, Any]]
     ) -> None:
         """Verify the next snapshots, by their rows."""
         numbers = [header["id"] for header in headers]
         statement = select(Tombstone.snapshot_id, Tombstone.parts).where(
-            Tombstone.project_id == project.id, Tombstone.snapshot_id.in_(numbers)
+            of_question(Tombstone, question.key), Tombstone.snapshot_id.in_(numbers)
         )
         thinned = {row.snapshot_id: row.parts for row in connection.execute(statement)}
         self.thinned += len(thinned)
-        every = snapshots_with_parts(connection, project.id, numbers)
+        every = snapshots_with_parts(connection, question.key, numbers)
         for header, (number, parts) in zip(headers, every, strict=True):
             wrong = list(_chain(header, parts, self.texts, self._before, thinned))
             self._before = (header["digest"], header["seal"])
             try:
                 whole = self._sums.add(header, annotator_tallies_in_snapshot(parts, self.texts))
                 if number not in thinned and not self.chain_only:
-                    found, note = _recount(connection, project, header, parts, self.texts, whole)
+                    found, note = _recount(connection, question, header, parts, self.texts, whole)
                     wrong += found
                     self.recomputed += note is None
                     self.notes += [] if note is None else [Fault(number, note)]
@@ -215,7 +216,7 @@ class _Sums:
 
     def add(self, header: Mapping[str, Any], stored: AnnotatorTallies) -> AnnotatorTallies | None:
         """Return the whole tallies of the snapshot; None if they are not kept."""
-        frame = header["frame_id"]
+        frame = header["base_snapshot_id"]
         if frame is None:
             return None
         whole = self._by_frame.get(frame, AnnotatorTallies()) + stored
@@ -249,7 +250,7 @@ def _chain(
 
 def _recount(
     connection: Connection,
-    project: ProjectInfo,
+    question: QuestionInfo,
     header: Mapping[str, Any],
     parts: Parts,
     texts: Mapping[int, str],
@@ -257,22 +258,22 @@ def _recount(
 ) -> tuple[list[Message], Message | None]:
     """Return the faults of a snapshot's tallies and figures, or why they cannot be checked."""
     query = query_of_snapshot(header["settings"])
-    project = project_settings_then(connection, project, header["through_change"])
-    moment = Moment(header["as_of"], header["through_change"], None)
-    with as_it_was(connection, project.id, moment):
-        selection = selection_of_snapshot(project, header["settings"])
-        if project.answers == "spans":
-            assessment = assess(connection, project, query, selection=selection)
+    question = question_settings_then(connection, question, header["last_change_id"])
+    moment = Moment(header["as_of"], header["last_change_id"], None)
+    with as_it_was(connection, question.project_id, moment):
+        selection = selection_of_snapshot(question, header["settings"])
+        if question.answers == "spans":
+            assessment = assess(connection, question, query, selection=selection)
             wrong = _differing(parts, assessment)
-            why = _why_not(connection, project, header) if wrong else None
+            why = _why_not(connection, question, header) if wrong else None
             return ([], why) if why else (wrong, None)
         tallied = count_snapshot_tallies(connection, selection)
         counted = study(
-            connection, project, query, (selection, tallied.annotators, tallied.patterns)
+            connection, question, query, (selection, tallied.annotators, tallied.patterns)
         )
         assessment = snapshot_assessment(counted)
     wrong = _tallies_differ(parts, texts, whole, tallied)
-    why = _why_not(connection, project, header) if wrong else None
+    why = _why_not(connection, question, header) if wrong else None
     if why:
         return [], why
     if any(header[name] != number for name, number in assessment.counts.to_dict().items()):
@@ -281,10 +282,10 @@ def _recount(
 
 
 def _why_not(
-    connection: Connection, project: ProjectInfo, header: Mapping[str, Any]
+    connection: Connection, question: QuestionInfo, header: Mapping[str, Any]
 ) -> Message | None:
     """Return why the snapshot's labels cannot be counted again; None if they can."""
-    erased = stored_erasure_since(connection, project.id, header["through_change"])
+    erased = stored_erasure_since(connection, question.project_id, header["last_change_id"])
     if erased is not None:
         return _fault("erased", erased)
     if is_snapshot_by_attributes(header["settings"]):

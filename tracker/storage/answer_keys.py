@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, and_, case
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, and_, case, select
 from sqlalchemy.sql.selectable import FromClause
 
-ANSWER = ("item_id", "annotator_id", "pass")
+from tracker.storage.schema import Question
+
+
+class QuestionKey(NamedTuple):
+    """The numbers that stand for a question: its project's, and its own within the project."""
+
+    project_id: int
+    question_id: int
+
+
+ANSWER = ("question_id", "item_id", "annotator_id", "pass")
 """The columns that say which answer of a project a label belongs to."""
-ASSERTION = (*ANSWER, "labelled_at", "source")
+ASSERTION = (*ANSWER, "labeled_at", "source")
 """The columns of an answer, and which time a file gave it: one answer, under whatever names."""
 RECORD = (*ASSERTION, "given_as")
 """… and which of the records of that answer; names may turn out to be another's."""
-ORDER = ("labelled_at", "change_id", "source", "given_as")
+ORDER = ("labeled_at", "change_id", "source", "given_as")
 """Which of several records of an answer stands: the greatest in this order."""
 LABEL = ("category_id", "span_start", "span_end")
 """The columns that say what was answered."""
 OWN_NAME = 0
 """Stands in a staged answer for the annotator's own name; ids begin at 1."""
+
+
+def of_question(rows: Any, key: QuestionKey) -> ColumnElement[bool]:
+    """Return the condition that rows of a table, or of an alias of one, are a question's."""
+    columns = getattr(rows, "c", rows)
+    return and_(columns.project_id == key.project_id, columns.question_id == key.question_id)
+
+
+def question_numbers(project_id: int) -> Select[Any]:
+    """Return the numbers of a project's questions.
+
+    A statement about an item names them, whichever they are: the key of labels leads from a
+    question to its items.
+    """
+    return select(Question.id).where(Question.project_id == project_id)
 
 
 def same_answer_key(

@@ -19,6 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from tracker.storage import backends
+from tracker.storage.answer_keys import ANSWER, same_answer_key
 from tracker.storage.schema import (
     Alias,
     Annotator,
@@ -29,13 +30,13 @@ from tracker.storage.schema import (
     FlagSighting,
     Label,
     PastLabel,
-    Project,
+    Question,
 )
 from tracker.storage.views import VIEWS
 
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
-_ANSWER = ("project_id", "item_id", "annotator_id", "pass")
+_ANSWER = ("project_id", *ANSWER)
 
 
 def database_problems(connection: Connection) -> list[str]:
@@ -98,12 +99,11 @@ def _count(connection: Connection, statement: Select[Any]) -> int:
 def _rules() -> list[tuple[str, Select[Any]]]:
     found = literal(1).label("found")
     answer = [_labels.c[column] for column in _ANSWER]
-    of_project = Project.id == _labels.c.project_id
-    one = select(found).join_from(_labels, Project, of_project)
+    one = select(found).join_from(_labels, Question, _is_asked())
     return [
         (
             "answers hold several categories in projects of one",
-            one.where(Project.answers == "one").group_by(*answer).having(func.count() > 1),
+            one.where(Question.answers == "one").group_by(*answer).having(func.count() > 1),
         ),
         (
             "answers hold 'none applies' or 'skipped' beside a label",
@@ -119,7 +119,7 @@ def _rules() -> list[tuple[str, Select[Any]]]:
             .group_by(*answer)
             .having(
                 (func.min(_labels.c.change_id) < func.max(_labels.c.change_id))
-                | (func.min(_labels.c.labelled_at) < func.max(_labels.c.labelled_at))
+                | (func.min(_labels.c.labeled_at) < func.max(_labels.c.labeled_at))
             ),
         ),
         ("spans stand in projects without spans", _misplaced_spans(found)),
@@ -145,22 +145,27 @@ def _rules() -> list[tuple[str, Select[Any]]]:
             .select_from(_labels),
         ),
         (
-            "projects lack a reserved category",
+            "questions lack a reserved category",
             select(found)
             .select_from(Category)
             .where(Category.id < 1)
-            .group_by(Category.project_id)
+            .group_by(Category.project_id, Category.question_id)
             .having(func.count() < 2),
         ),
         ("flags were recorded without a sighting or a change", _unseen(found)),
     ]
 
 
+def _is_asked() -> ColumnElement[bool]:
+    """Return the condition that joins a label to its question."""
+    return (Question.project_id == _labels.c.project_id) & (Question.id == _labels.c.question_id)
+
+
 def _misplaced_spans(found: ColumnElement[int]) -> Select[Any]:
     return (
         select(found)
-        .join_from(_labels, Project, Project.id == _labels.c.project_id)
-        .where(Project.answers != "spans", _labels.c.span_start >= 0)
+        .join_from(_labels, Question, _is_asked())
+        .where(Question.answers != "spans", _labels.c.span_start >= 0)
     )
 
 
@@ -180,10 +185,7 @@ def _overtaken(found: ColumnElement[int]) -> Select[Any]:
         .join_from(
             _labels,
             _past,
-            (_labels.c.project_id == _past.c.project_id)
-            & (_labels.c.item_id == _past.c.item_id)
-            & (_labels.c.annotator_id == _past.c.annotator_id)
-            & (_labels.c["pass"] == _past.c["pass"]),
+            same_answer_key(_ANSWER, _labels, _past),
         )
-        .where(_past.c.taken_back_by.is_(None), _past.c.labelled_at > _labels.c.labelled_at)
+        .where(_past.c.taken_back_by.is_(None), _past.c.labeled_at > _labels.c.labeled_at)
     )

@@ -18,6 +18,7 @@ from sqlalchemy import (
     update,
 )
 
+from tracker.storage.answer_keys import QuestionKey, of_question, question_numbers
 from tracker.storage.schema import (
     KINDS,
     Annotator,
@@ -46,12 +47,20 @@ _annotators = cast("Table", AnnotatorFact.__table__)
 _categories = cast("Table", CategoryFact.__table__)
 
 
-def fact_survives(facts: Table, project_id: int) -> ColumnElement[bool]:
-    """Return the condition that a fact of a project was not said by an import that was undone."""
+def fact_survives(facts: Table, of: QuestionKey | int) -> ColumnElement[bool]:
+    """Return the condition that a fact was not said by an import that was undone.
+
+    It is a fact of a question, or of a project by its number.
+    """
+    project_id, ours = (
+        (of, facts.c.project_id == of)
+        if isinstance(of, int)
+        else (of.project_id, of_question(facts, of))
+    )
     undone = select(Import.change_id).where(
         Import.project_id == project_id, Import.undone_by.is_not(None)
     )
-    return and_(facts.c.project_id == project_id, facts.c.change_id.not_in(undone))
+    return and_(ours, facts.c.change_id.not_in(undone))
 
 
 def last_kind_facts(project_id: int) -> Select[tuple[int, str]]:
@@ -97,10 +106,10 @@ def annotators_with_facts(connection: Connection, project_id: int) -> set[int]:
     return _spoken_of(connection, _annotators, "annotator_id", ANNOTATOR, project_id)
 
 
-def categories_with_facts(connection: Connection, project_id: int) -> set[int]:
+def categories_with_facts(connection: Connection, question: QuestionKey) -> set[int]:
     """Return the categories of which an import spoke that stands, merged ones as the other."""
-    known = _spoken_of(connection, _categories, "category_id", CATEGORY, project_id)
-    for category, into in stored_category_merges(connection, project_id).items():
+    known = _spoken_of(connection, _categories, "category_id", CATEGORY, question)
+    for category, into in stored_category_merges(connection, question).items():
         if category in known:
             known = known - {category} | {into}
     return known
@@ -108,24 +117,25 @@ def categories_with_facts(connection: Connection, project_id: int) -> set[int]:
 
 def standing_item_facts(project_id: int, item: ColumnElement[int]) -> ColumnElement[bool]:
     """Return the condition that a change which stands answered an item, or spoke of it."""
+    questions = question_numbers(project_id)
     return or_(
         *(
             select(table.c.item_id)
             .where(table.c.project_id == project_id, table.c.item_id == item, *left)
             .exists()
             for table, left in (
-                (_labels, ()),
+                (_labels, (_labels.c.question_id.in_(questions),)),
                 (_items, (fact_survives(_items, project_id),)),
-                (_past, (_past.c.taken_back_by.is_(None),)),
+                (_past, (_past.c.question_id.in_(questions), _past.c.taken_back_by.is_(None))),
             )
         )
     )
 
 
 def _spoken_of(
-    connection: Connection, facts: Table, number: str, role: str, project_id: int
+    connection: Connection, facts: Table, number: str, role: str, of: QuestionKey | int
 ) -> set[int]:
-    spoken = select(facts.c[number]).where(fact_survives(facts, project_id), facts.c.role == role)
+    spoken = select(facts.c[number]).where(fact_survives(facts, of), facts.c.role == role)
     return set(connection.scalars(spoken.distinct()))
 
 
@@ -157,7 +167,7 @@ def record_annotator_facts(
 
 def record_category_facts(
     connection: Connection,
-    project_id: int,
+    question: QuestionKey,
     change: int,
     mentioned: Iterable[int] = (),
     order: Iterable[int] = (),
@@ -169,30 +179,31 @@ def record_category_facts(
         connection.execute(
             insert(_categories),
             [
-                {"project_id": project_id, "change_id": change}
+                question._asdict()
+                | {"change_id": change}
                 | {"category_id": number, "role": role, "value": value}
                 for number, role, value in rows
             ],
         )
 
 
-def stored_category_merges(connection: Connection, project_id: int) -> dict[int, int]:
+def stored_category_merges(connection: Connection, question: QuestionKey) -> dict[int, int]:
     """Return the categories that count as another, ``{id: the other's}``, as they were merged."""
     rows = connection.execute(
         select(CategoryMerge.category_id, CategoryMerge.into_id)
-        .where(CategoryMerge.project_id == project_id, CategoryMerge.to_change.is_(None))
+        .where(of_question(CategoryMerge, question), CategoryMerge.to_change.is_(None))
         .order_by(CategoryMerge.from_change)
     )
     return {row.category_id: row.into_id for row in rows}
 
 
-def category_position_facts(connection: Connection, project_id: int) -> dict[int, int]:
+def category_position_facts(connection: Connection, question: QuestionKey) -> dict[int, int]:
     """Return the place of each category that has one, by id; the last change gave all."""
-    of_order = and_(fact_survives(_categories, project_id), _categories.c.role == ORDERED)
+    of_order = and_(fact_survives(_categories, question), _categories.c.role == ORDERED)
     last = select(func.max(_categories.c.change_id)).where(of_order).scalar_subquery()
     rows = connection.execute(
         select(_categories.c.category_id, _categories.c.value).where(
-            _categories.c.project_id == project_id,
+            of_question(_categories, question),
             _categories.c.role == ORDERED,
             _categories.c.change_id == last,
         )

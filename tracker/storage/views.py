@@ -20,9 +20,10 @@ class View(NamedTuple):
     columns: Mapping[str, str]
 
 
-_ITEM = {"project": "name", "item": "name"}
+_ITEM = {"project": "name", "question": "name", "item": "name"}
 _SNAPSHOT = {
     "project": "name",
+    "question": "name",
     "snapshot": "number within the project",
     "snapshot_name": "NULL if it was given none",
     "taken_at": "when it was recorded",
@@ -82,6 +83,7 @@ VIEWS = {
         "A row for each recorded finding",
         {
             "project": "name",
+            "question": "name",
             "flag": "number within the project",
             "annotator": "who it is about, by the name it was found under",
             "other_annotator": "the other of a pair; NULL for findings about one",

@@ -24,7 +24,7 @@ from tracker.imports.loader import ImportResult, load_import
 from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.imports.undo import undo_import
 from tracker.projects.annotator_merge import merge_annotators, split_annotator
-from tracker.projects.project import ProjectInfo, ProjectOptions, create_project
+from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
 
 __all__ = [
     "BOTH_KINDS",
@@ -85,7 +85,7 @@ Step: TypeAlias = list[File] | Merge | Split | Undo
 
 
 class Record(NamedTuple):
-    labelled_at: float
+    labeled_at: float
     change: int
     file: int
     given_as: str
@@ -115,7 +115,7 @@ class PlainLedger:
         found = {}
         for record in sorted(self.records):
             gone = self.taken_back.get(record.change, math.inf) <= knowing
-            late = record.labelled_at > (EVER if as_of is None else as_of)
+            late = record.labeled_at > (EVER if as_of is None else as_of)
             if record.change <= knowing and not late and not gone:
                 owner = self.owner(record.given_as, knowing)
                 found[record.item, owner, record.pass_] = record.labels
@@ -160,7 +160,7 @@ class Both:
         self.plain = PlainLedger()
         self.made: list[int] = []
         now.moment = at(1)
-        self.project = create_project(connection, "p", ProjectOptions(answers=kind))
+        self.question = create_project(connection, "p", QuestionOptions(answers=kind))
         self.take([{((item, name, 1), None): frozenset("x") for item in "ij" for name in NAMES}])
 
     def take(self, step: Step) -> None:
@@ -170,7 +170,7 @@ class Both:
             self._merge(*step)
         elif isinstance(step, Split):
             if self.plain.owner(step.name) != step.name and step.name in self.plain.named():
-                split_annotator(self.connection, self.project, step.name)
+                split_annotator(self.connection, self.question.project, step.name)
                 self.plain.give({step.name}, step.name)
         elif isinstance(step, Undo):
             chosen = step.number % len(self.made)
@@ -179,14 +179,14 @@ class Both:
                 self.plain.undo(change)
         else:
             files = self.plain.load(step)
-            number = load_files(self.connection, self.project, files, len(self.made)).id
+            number = load_files(self.connection, self.question, files, len(self.made)).id
             assert number is not None
             self.made.append(number)
 
     def _merge(self, name: str, into: str) -> None:
         one, other = self.plain.owner(name), self.plain.owner(into)
         if one != other and {one, other} <= self.plain.known():
-            merge_annotators(self.connection, self.project, name, into)
+            merge_annotators(self.connection, self.question.project, name, into)
             self.plain.give({name for name in NAMES if self.plain.owner(name) == one}, other)
 
 
@@ -204,7 +204,7 @@ def without_doubles(files: list[File], owner: Callable[[str], str]) -> list[File
 
 
 def load_files(
-    connection: Connection, project: ProjectInfo, files: list[File], number: int
+    connection: Connection, question: QuestionInfo, files: list[File], number: int
 ) -> ImportResult:
     """Import files. No two are alike: one that repeats another counts as of its date."""
     sources = []
@@ -215,7 +215,7 @@ def load_files(
             unlike = 10 * number + place
             rows += [[item, name, pass_, moment, one, unlike] for one in sorted(labels) or [""]]
         sources.append(SourceFile(STDIN, io.BytesIO(csv_text(rows).encode())))
-    return load_import(connection, project, sources, parse_column_roles([]))
+    return load_import(connection, question, sources, parse_column_roles([]))
 
 
 # -- what is done --------------------------------------------------------------------------

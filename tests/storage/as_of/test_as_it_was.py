@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, func, select
 
-from tests.helpers import SEVERAL, count_statements
+from tests.helpers import SEVERAL, count_statements, question_of
 from tests.helpers import standing as standing_frame
 from tests.imports.test_against_a_plain_ledger import standing
 from tests.profiles import examples
@@ -32,7 +32,7 @@ from tracker.export import LABEL_COLUMNS, exported_labels
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import merge_annotators
 from tracker.projects.annotators import add_annotator_alias, list_annotators, set_annotator_kind
-from tracker.projects.project import ProjectInfo, find_project
+from tracker.projects.question import QuestionInfo
 from tracker.storage.as_of import (
     NOW,
     Moment,
@@ -52,21 +52,21 @@ def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step], looks: lis
         both = Both(connection, kind, now)
         for step in script:
             both.take(step)
-        project, plain = both.project, both.plain
-        assert standing(connection, project) == plain.stood()
+        question, plain = both.question, both.plain
+        assert standing(connection, question) == plain.stood()
         for as_of, known_at in [(None, plain.changes), *looks]:
             clocks = [None if moment is None else at(moment) for moment in (as_of, known_at)]
-            moment = moment_as_of(connection, project.id, *clocks)
+            moment = moment_as_of(connection, question.project_id, *clocks)
             then = plain.stood(as_of, known_at)
-            with as_it_was(connection, project.id, moment):
-                assert standing(connection, project) == then
+            with as_it_was(connection, question.project_id, moment):
+                assert standing(connection, question) == then
         of_item = {answer: labels for answer, labels in then.items() if answer[0] == "j"}
         with (
             shadow_item_ids(connection, [2]) as items,
-            shadow_tables_of_items(connection, project.id, moment, items),
+            shadow_tables_of_items(connection, question.project_id, moment, items),
         ):
-            assert standing(connection, project) == of_item
-        assert standing(connection, project) == plain.stood()
+            assert standing(connection, question) == of_item
+        assert standing(connection, question) == plain.stood()
 
 
 def scripts(kind: str) -> st.SearchStrategy[Any]:
@@ -130,8 +130,8 @@ def twice(ledger: Ledger, write: Write) -> Ledger:
     return ledger
 
 
-def seen(connection: Connection, project: ProjectInfo) -> list[str]:
-    return sorted("".join(row[1:3]) for row in exported_labels(connection, project))
+def seen(connection: Connection, question: QuestionInfo) -> list[str]:
+    return sorted("".join(row[1:3]) for row in exported_labels(connection, question))
 
 
 def temporary_tables(connection: Connection) -> int:
@@ -144,41 +144,41 @@ def temporary_tables(connection: Connection) -> int:
 
 
 def test_other_connections_see_the_present_and_pasts_of_their_own(twice: Ledger) -> None:
-    with twice.reading("p") as (one, project), twice.reading("p") as (other, _):
-        with as_it_was(one, project.id, Moment(through=2)):
-            assert (seen(one, project), seen(other, project)) == (["Ax", "By"], ["Ay", "Cy"])
-            with as_it_was(other, project.id, Moment(through=3)):
-                assert seen(other, project) == ["Ay", "By", "Cy"]
-                assert seen(one, project) == ["Ax", "By"]
-            assert seen(other, project) == ["Ay", "Cy"]
-        assert seen(one, project) == ["Ay", "Cy"]
+    with twice.asking("p") as (one, question), twice.reading("p") as (other, _):
+        with as_it_was(one, question.project_id, Moment(through=2)):
+            assert (seen(one, question), seen(other, question)) == (["Ax", "By"], ["Ay", "Cy"])
+            with as_it_was(other, question.project_id, Moment(through=3)):
+                assert seen(other, question) == ["Ay", "By", "Cy"]
+                assert seen(one, question) == ["Ax", "By"]
+            assert seen(other, question) == ["Ay", "Cy"]
+        assert seen(one, question) == ["Ay", "Cy"]
 
 
 def test_nothing_is_left_of_a_look_back(twice: Ledger) -> None:
-    with twice.reading("p") as (connection, project):
+    with twice.asking("p") as (connection, question):
         for moment in (Moment(as_of=1), Moment(through=2), Moment(10**18, 3, 10**18)):
-            with as_it_was(connection, project.id, moment):
+            with as_it_was(connection, question.project_id, moment):
                 assert temporary_tables(connection) > 1
             with (
                 shadow_item_ids(connection, [1]) as items,
-                shadow_tables_of_items(connection, project.id, moment, items),
+                shadow_tables_of_items(connection, question.project_id, moment, items),
             ):
                 assert temporary_tables(connection) > 1
             assert temporary_tables(connection) == 0
-            assert seen(connection, project) == ["Ay", "Cy"]
+            assert seen(connection, question) == ["Ay", "Cy"]
 
 
 def test_an_error_inside_ends_with_the_transaction(twice: Ledger) -> None:
     with twice.database.write() as connection:
-        project = find_project(connection, "p")
+        question = question_of(connection)
         with (
             suppress(ZeroDivisionError),
             connection.begin_nested(),
-            as_it_was(connection, project.id, Moment(through=2)),
+            as_it_was(connection, question.project_id, Moment(through=2)),
         ):
-            assert seen(connection, project) == ["Ax", "By"]
+            assert seen(connection, question) == ["Ax", "By"]
             raise ZeroDivisionError
-        assert seen(connection, project) == ["Ay", "Cy"]
+        assert seen(connection, question) == ["Ay", "Cy"]
         assert temporary_tables(connection) == 0
 
 
@@ -204,11 +204,11 @@ def test_the_present_is_not_hidden(twice: Ledger) -> None:
 
 def test_the_past_before_a_merge_is_told_without_it(twice: Ledger) -> None:
     """Before the first merge all names were their own, whatever was merged since."""
-    with twice.reading("p") as (connection, project):
+    with twice.asking("p") as (connection, question):
         for through, names in ((2, "AB"), (3, "ABC")):
-            with as_it_was(connection, project.id, Moment(through=through)):
-                assert "By" in seen(connection, project)
-                known = [one.name for one in list_annotators(connection, project)]
+            with as_it_was(connection, question.project_id, Moment(through=through)):
+                assert "By" in seen(connection, question)
+                known = [one.name for one in list_annotators(connection, question.project)]
                 assert known == list(names)
 
 
@@ -247,10 +247,10 @@ def test_of_one_answer_under_two_names_of_a_file_one_stands_now_and_then(
     with ledger.writing("p") as (connection, project):
         add_annotator_alias(connection, project, "A", "Ada")
     ledger.import_file(write(HEADER + "i,A,y\n i,Ada,z"), "p")
-    with ledger.reading("p") as (connection, project):
-        assert seen(connection, project) == ["Az"]
-        with as_it_was(connection, project.id, Moment(through=4)):
-            assert seen(connection, project) == ["Az"]
+    with ledger.asking("p") as (connection, question):
+        assert seen(connection, question) == ["Az"]
+        with as_it_was(connection, question.project_id, Moment(through=4)):
+            assert seen(connection, question) == ["Az"]
 
 
 def test_of_repetitions_at_the_same_time_the_last_stands_now_and_then(
@@ -260,7 +260,7 @@ def test_of_repetitions_at_the_same_time_the_last_stands_now_and_then(
     for seconds in (5, 9):
         ledger.import_file(write(f"{header}i,A,x,2024-01-01,{seconds}"), "p")
     assert standing_frame(ledger, "p", "seconds") == [(9,)]
-    with ledger.reading("p") as (connection, project):
-        with as_it_was(connection, project.id, Moment(through=3)):
-            rows = list(exported_labels(connection, project))
+    with ledger.asking("p") as (connection, question):
+        with as_it_was(connection, question.project_id, Moment(through=3)):
+            rows = list(exported_labels(connection, question))
         assert [row[LABEL_COLUMNS.index("seconds")] for row in rows] == [9]

@@ -22,13 +22,13 @@ from tracker.imports.undo import list_imports
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.annotators import list_annotators, rename_annotator, set_annotator_kind
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 from tracker.queries import Selecting, make_answer_filter
 from tracker.status import project_status
 
 Write = Callable[..., Path]
 
-DECLARED = ProjectOptions(categories=("x", "y", "z"), wanted=3)
+DECLARED = QuestionOptions(categories=("x", "y", "z"), wanted=3)
 HEADER = "item,annotator,category,labeled_at\n"
 
 
@@ -52,13 +52,13 @@ def answers(*rows: str) -> str:
 def everything(ledger: Ledger, project: str = "p", **then: Unpack[Selecting]) -> dict[str, Any]:
     """All that is told of a project, but for what says which state it was."""
     choice = make_answer_filter(**then)
-    with ledger.reading(project, choice) as (connection, found):
+    with ledger.asking(project, choice) as (connection, question):
         told = {
-            "agreement": assess(connection, found, Query(filter=choice)).to_dict(),
-            "audit": audit_project(connection, found, AuditQuery(filter=choice)).to_dict(),
-            "status": project_status(connection, found).to_dict(),
+            "agreement": assess(connection, question, Query(filter=choice)).to_dict(),
+            "audit": audit_project(connection, question, AuditQuery(filter=choice)).to_dict(),
+            "status": project_status(connection, question).to_dict(),
         }
-        labels = list(exported_labels(connection, found, choice=choice))
+        labels = list(exported_labels(connection, question, choice=choice))
     for one in told.values():
         for name in ("project", "selection", "as_of"):
             one.pop(name, None)
@@ -135,8 +135,9 @@ def test_imports_are_listed_as_they_were_known(ledger: Ledger, write: Write, now
     undo(ledger, number)
 
     def listed(**then: Any) -> list[bool]:
-        with ledger.reading("p", make_answer_filter(**then)) as (connection, project):
-            return [one.undone_at is not None for one in list_imports(connection, project.id)]
+        with ledger.asking("p", make_answer_filter(**then)) as (connection, question):
+            imports = list_imports(connection, question.project_id)
+            return [one.undone_at is not None for one in imports]
 
     assert listed() == [False, True]
     assert listed(known_at=when(2.5)) == [False, False]
@@ -159,8 +160,8 @@ def test_annotators_are_of_the_kinds_that_were_known(
     found = {}
     for second in (1.5, 2.5, 3.5, 4.5):
         choice = make_answer_filter(known_at=when(second))
-        with ledger.reading("p", choice) as (connection, project):
-            kind = list_annotators(connection, project)[0].kind
+        with ledger.asking("p", choice) as (connection, question):
+            kind = list_annotators(connection, question.project)[0].kind
         counts = ledger.agreement("p", known_at=when(second)).counts
         found[second] = kind, counts.annotators
     assert list(found.values()) == [("human", 3), ("model", 2), ("reference", 2), ("human", 3)]
@@ -179,10 +180,10 @@ def test_findings_are_those_that_were_known(ledger: Ledger, write: Write, now: C
     def known(second: float) -> tuple[int, dict[int, str], int]:
         """Those that stand, the state of each, and the annotators without one."""
         then = Selecting(known_at=when(second))
-        with ledger.reading("p", make_answer_filter(**then)) as (connection, project):
-            rows = [one.values for one in list_flags(connection, project)]
+        with ledger.asking("p", make_answer_filter(**then)) as (connection, question):
+            rows = [one.values for one in list_flags(connection, question.project)]
             listed = {row["flag"]: row["state"] for row in rows}
-            stand = count_flags(connection, project)
+            stand = count_flags(connection, question.project)
         counts = ledger.agreement("p", exclude_flagged=True, **then).counts
         return stand, listed, counts.annotators
 

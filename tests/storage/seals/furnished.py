@@ -10,7 +10,7 @@ from tests.helpers import undo
 from tracker.ledger import Ledger
 from tracker.projects.annotators import add_annotator_alias
 from tracker.projects.notes import add_note
-from tracker.projects.project import ProjectOptions
+from tracker.projects.question import QuestionOptions
 from tracker.snapshots.prune import parse_prune_keep, prune_snapshots
 
 ROWS = """item,annotator,category,labeled_at,seconds,lang
@@ -22,7 +22,7 @@ ROWS = """item,annotator,category,labeled_at,seconds,lang
 
 def furnished(ledger: Ledger, write: Callable[..., Path]) -> None:
     """Fill the project ``p`` by everything that changes one."""
-    options = ProjectOptions(categories=("x", "y", "z"))
+    options = QuestionOptions(categories=("x", "y", "z"))
     ledger.import_file(write(ROWS), "p", options=options, keep=["lang"])
     ledger.snapshot("p", name="first")
     again = ledger.import_file(write("item,annotator,category\n i,A,y\n k,C,z"), "p")
@@ -35,5 +35,5 @@ def furnished(ledger: Ledger, write: Callable[..., Path]) -> None:
         add_annotator_alias(connection, project, "A", "Anna")
         add_note(connection, project, "guideline v2")
     ledger.snapshot("p")
-    with ledger.writing("p") as (connection, project):
-        prune_snapshots(connection, project, parse_prune_keep("last:1"))
+    with ledger.changing("p") as (connection, question):
+        prune_snapshots(connection, question, parse_prune_keep("last:1"))

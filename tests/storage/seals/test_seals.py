@@ -66,7 +66,7 @@ def test_a_seal_is_made_by_what_changes_something(ledger: Ledger, write: Write) 
     ledger.snapshot("p")
     before = seals(ledger)
     assert [seal["id"] for seal in before] == [1, 2]
-    assert [seal["through_change"] for seal in before] == [2, 2]
+    assert [seal["last_change_id"] for seal in before] == [2, 2]
     ledger.record_snapshot("p", if_changed=True)
     ledger.verify("p")
     ledger.audit("p")

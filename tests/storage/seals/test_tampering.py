@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from tests.helpers import undo, write_file
+from tests.helpers import question_of, undo, write_file
 from tests.snapshots.scripts import tampering
 from tests.storage.seals.furnished import furnished
 from tracker.ledger import Ledger
-from tracker.projects.project import find_project
 from tracker.snapshots.verify import Verified, verify_snapshots
 from tracker.storage.seals.verify import verify_seals
 
@@ -28,26 +27,26 @@ TAMPERED = {
     "what was said of annotators": ["DELETE FROM annotator_facts WHERE annotator_id = 2"],
     "annotators": ["UPDATE annotators SET name = 'Ada' WHERE name = 'A'"],
     "annotators ": ["UPDATE annotators SET kind = 'model' WHERE name = 'B'"],
-    "the project's settings": ["UPDATE projects SET scale = 'ordinal'"],
+    "the project's settings": ["UPDATE questions SET scale = 'ordinal'"],
     "aliases of annotators": ["UPDATE aliases SET annotator_id = 2"],
     "notes": ["UPDATE notes SET text = 'no guideline'"],
     "notes ": ["UPDATE notes SET at = at - 1"],
     "names of items": ["UPDATE items SET name = 'other' WHERE name = 'j'"],
     "attributes of items": ["UPDATE item_attributes SET value = 'fr' WHERE item_id = 1"],
     "attributes of items ": ["DELETE FROM item_attributes WHERE item_id = 2"],
-    "labels of change 2": ["UPDATE labels SET labelled_at = labelled_at + 1 WHERE item_id = 1"],
+    "labels of change 2": ["UPDATE labels SET labeled_at = labeled_at + 1 WHERE item_id = 1"],
     "labels of change 2 ": [  # two times exchanged
-        "UPDATE labels SET labelled_at = (SELECT sum(labelled_at) FROM labels WHERE item_id = 1) "
-        "- labelled_at WHERE item_id = 1"
+        "UPDATE labels SET labeled_at = (SELECT sum(labeled_at) FROM labels WHERE item_id = 1) "
+        "- labeled_at WHERE item_id = 1"
     ],
     "labels of change 2  ": ["UPDATE past_labels SET category_id = 3 WHERE change_id = 2"],
     "labels of change 3": ["UPDATE past_labels SET spent_ms = 7 WHERE change_id = 3"],
     "labels of change 3 ": ["DELETE FROM past_labels WHERE change_id = 3"],
     "labels of change 4": ["UPDATE labels SET category_id = 3 WHERE change_id = 4"],
     "labels of change 77": ["INSERT INTO changes VALUES (1, 77, 'import', 9, '{}')",
-        "INSERT INTO labels SELECT project_id, 3, annotator_id, pass, category_id, span_start, "
-        "span_end, labelled_at, timed, 77, source, given_as, spent_ms FROM labels "
-        "WHERE item_id = 1 AND annotator_id = 1"],
+        "INSERT INTO labels SELECT project_id, question_id, 3, annotator_id, pass, category_id, "
+        "span_start, span_end, labeled_at, has_own_time, 77, source, given_as, spent_ms "
+        "FROM labels WHERE item_id = 1 AND annotator_id = 1"],
     "the change log": ["UPDATE changes SET recorded_at = recorded_at + 1 WHERE id = 2"],
     "the change log ": ["UPDATE changes SET detail = '{}' WHERE id = 3"],
     "the change log  ": ["DELETE FROM changes WHERE id = 4"],
@@ -107,7 +106,7 @@ def tampered(ledger: Ledger, *statements: str) -> Verified:
         tampering(connection)
         changed = [connection.execute(text(statement)).rowcount for statement in statements]
         assert changed[-1]
-        return verify_snapshots(connection, find_project(connection, "p"))
+        return verify_snapshots(connection, question_of(connection))
 
 
 @pytest.mark.parametrize("part", TAMPERED)

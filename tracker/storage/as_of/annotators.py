@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
+from tracker.storage.answer_keys import QuestionKey, of_question
 from tracker.storage.facts import KIND
 from tracker.storage.schema import (
     KINDS,
@@ -144,22 +145,22 @@ def flags_as_of(project_id: int, known_at: int) -> Rows:
 
 _merges = cast("Table", CategoryMerge.__table__)
 _merged = cast("Table", MergedLabel.__table__)
-_RECORD = ("item_id", "given_as", "pass", "change_id", "source", "labelled_at")
+_RECORD = ("item_id", "given_as", "pass", "change_id", "source", "labeled_at")
 _SPAN = ("span_start", "span_end")
 
 
 class Merge(NamedTuple):
     """A category that counts as another: since which change, and both by number."""
 
-    project_id: int
+    question: QuestionKey
     id: int
     category: int
     into: int
 
 
-def merges_as_of_now(connection: Connection, project_id: int) -> list[Merge]:
-    """Return the merges that hold now, oldest first."""
-    return _found(connection, project_id, _merges.c.to_change.is_(None))
+def merges_as_of_now(connection: Connection, question: QuestionKey) -> list[Merge]:
+    """Return the merges of a question's categories that hold now, oldest first."""
+    return _found(connection, of_question(_merges, question) & _merges.c.to_change.is_(None))
 
 
 def merges_as_of(
@@ -169,19 +170,20 @@ def merges_as_of(
 
     In order.
     """
-    open_now = _merges.c.to_change.is_(None)
-    later = _found(connection, project_id, open_now & (_merges.c.from_change > through))
-    ended = and_(_merges.c.from_change <= through, _merges.c.to_change > through)
-    return later[::-1], _found(connection, project_id, ended)
+    ours, open_now = _merges.c.project_id == project_id, _merges.c.to_change.is_(None)
+    later = _found(connection, ours & open_now & (_merges.c.from_change > through))
+    ended = and_(ours, _merges.c.from_change <= through, _merges.c.to_change > through)
+    return later[::-1], _found(connection, ended)
 
 
-def _found(connection: Connection, project_id: int, which: ColumnElement[bool]) -> list[Merge]:
+def _found(connection: Connection, which: ColumnElement[bool]) -> list[Merge]:
+    key = (_merges.c.project_id, _merges.c.question_id)
     rows = connection.execute(
-        select(_merges.c.from_change, _merges.c.category_id, _merges.c.into_id)
-        .where(_merges.c.project_id == project_id, which)
+        select(*key, _merges.c.from_change, _merges.c.category_id, _merges.c.into_id)
+        .where(which)
         .order_by(_merges.c.from_change)
     )
-    return [Merge(project_id, *row) for row in rows]
+    return [Merge(QuestionKey(*row[:2]), *row[2:]) for row in rows]
 
 
 def store_merged_labels(connection: Connection, merge: Merge, table: Table) -> None:
@@ -195,7 +197,7 @@ def store_merged_labels(connection: Connection, merge: Merge, table: Table) -> N
         insert(_merged).from_select(
             ["project_id", "merge_id", *_RECORD, *_SPAN, "beside"],
             select(
-                literal(merge.project_id),
+                literal(merge.question.project_id),
                 literal(merge.id),
                 *key,
                 beside.correlate(table).label("beside"),
@@ -220,7 +222,7 @@ def split_stored_labels(connection: Connection, merge: Merge, tables: Sequence[T
     """Give labels back the category that a merge took."""
     for table in tables:
         kept = and_(
-            _merged.c.project_id == merge.project_id,
+            _merged.c.project_id == merge.question.project_id,
             _merged.c.merge_id == merge.id,
             *(_merged.c[column] == table.c[column] for column in (*_RECORD, *_SPAN)),
         )
@@ -242,10 +244,10 @@ def split_stored_labels(connection: Connection, merge: Merge, tables: Sequence[T
 
 
 def _of(merge: Merge, table: Table, category: int) -> ColumnElement[bool]:
-    return and_(table.c.project_id == merge.project_id, table.c.category_id == category)
+    return and_(of_question(table, merge.question), table.c.category_id == category)
 
 
 def _same(one: Any, other: Any) -> ColumnElement[bool]:
     """Return the condition that two labels are of one record, and of one span."""
-    columns = ("project_id", "annotator_id", *_RECORD, *_SPAN)
+    columns = ("project_id", "question_id", "annotator_id", *_RECORD, *_SPAN)
     return and_(*(one.c[column] == other.c[column] for column in columns))

@@ -15,11 +15,12 @@ from sqlalchemy import (
     null,
     or_,
     select,
+    tuple_,
     union_all,
 )
 from sqlalchemy import cast as sql_cast
 
-from tracker.storage.answer_keys import ANSWER, ORDER
+from tracker.storage.answer_keys import ANSWER, ORDER, question_numbers, same_answer_key
 from tracker.storage.as_of.annotators import Rows, alias_owners_as_of
 from tracker.storage.as_of.moment import Moment
 from tracker.storage.facts import ATTRIBUTE, LENGTH
@@ -137,9 +138,9 @@ def labels_as_of(
     one, that is everywhere: whose an answer was is read from the name it was given under.
     """
     owners = alias_owners_as_of(connection, project_id, moment.through)
-    contested = select(_past.c.item_id).where(_past.c.project_id == project_id)
+    contested = select(_past.c.question_id, _past.c.item_id).where(_past.c.project_id == project_id)
     if items is not None:
-        contested = contested.where(_past.c.item_id.in_(items))
+        contested = contested.where(_is_one_of(_past, project_id, items))
 
     def known(table: Table, like: Table, **instead: ColumnElement[Any]) -> Select[Any]:
         """Return the records of a table that were known, with the columns of another."""
@@ -154,8 +155,8 @@ def labels_as_of(
         if moment.through is not None:
             found = found.where(table.c.change_id <= moment.through)
         if moment.as_of is not None:
-            found = found.where(table.c.labelled_at <= moment.as_of)
-        return found if items is None else found.where(table.c.item_id.in_(items))
+            found = found.where(table.c.labeled_at <= moment.as_of)
+        return found if items is None else found.where(_is_one_of(table, project_id, items))
 
     if (moment.as_of, moment.through) == (None, None):
         return {LABELS: [known(LABELS, LABELS)], _past: [known(_past, _past)]}
@@ -166,8 +167,8 @@ def labels_as_of(
     stood = known(LABELS, _past, taken_back_by=not_taken)
     standing = []
     if not owners:
-        stood = stood.where(LABELS.c.item_id.in_(contested))
-        same_item = _past.c.item_id == LABELS.c.item_id
+        stood = stood.where(tuple_(LABELS.c.question_id, LABELS.c.item_id).in_(contested))
+        same_item = same_answer_key(("question_id", "item_id"), _past, LABELS)
         uncontested = ~contested.where(same_item).correlate(LABELS).exists()
         standing = [known(LABELS, LABELS).where(uncontested)]
     records = union_all(
@@ -184,3 +185,9 @@ def labels_as_of(
         LABELS: [*standing, best],
         _past: [others, known(_past, _past).where(taken_back)],
     }
+
+
+def _is_one_of(table: Table, project_id: int, items: Select[Any]) -> ColumnElement[bool]:
+    """Return the condition that a label is of one of some items, whichever the question."""
+    questions = question_numbers(project_id)
+    return and_(table.c.question_id.in_(questions), table.c.item_id.in_(items))

@@ -78,7 +78,7 @@ def as_of_caveats(connection: Connection, project_id: int, moment: Moment) -> It
 
 def _untimed_labels(connection: Connection, project_id: int) -> tuple[int, int]:
     """Return how many labels of a project have no time of their own, and how many there are."""
-    untimed = func.sum(case((Label.timed, 0), else_=1))
+    untimed = func.sum(case((Label.has_own_time, 0), else_=1))
     row = connection.execute(
         select(untimed, func.count()).where(Label.project_id == project_id)
     ).one()

@@ -44,7 +44,7 @@ UNFIT = (TOO_LARGE, NO_CHARACTER)
 OF_PURGED = "EXISTS (SELECT 1 FROM purges WHERE project_id = OLD.project_id)"
 OF_THINNED = (
     "EXISTS (SELECT 1 FROM tombstones WHERE project_id = OLD.project_id "
-    "AND snapshot_id = OLD.snapshot_id)"
+    "AND question_id = OLD.question_id AND snapshot_id = OLD.snapshot_id)"
 )
 """SQL conditions on which a row of an append-only table may be deleted."""
 

@@ -43,6 +43,7 @@ from tracker.storage.schema.projects import (
     ItemAttribute,
     Project,
     Purge,
+    Question,
     Source,
     Touched,
 )
@@ -94,6 +95,7 @@ __all__ = [
     "Project",
     "PseudonymKey",
     "Purge",
+    "Question",
     "Seal",
     "Snapshot",
     "SnapshotAnnotator",

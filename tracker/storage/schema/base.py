@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import CheckConstraint, Column, FromClause, Integer, MetaData, Table, Text
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    ForeignKeyConstraint,
+    FromClause,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
@@ -32,6 +41,21 @@ def one_of(column: str, values: tuple[str, ...]) -> str:
     return f"{column} IN ({', '.join(repr(value) for value in values)})"
 
 
+def question_reference() -> ForeignKeyConstraint:
+    """Return the reference of a row to the question that it belongs to."""
+    return ForeignKeyConstraint(
+        ["project_id", "question_id"], ["questions.project_id", "questions.id"]
+    )
+
+
+def category_reference(name: str = "category_id") -> ForeignKeyConstraint:
+    """Return the reference of a row to a category of its question."""
+    return ForeignKeyConstraint(
+        ["project_id", "question_id", name],
+        ["categories.project_id", "categories.question_id", "categories.id"],
+    )
+
+
 def column(*what: Any, **options: Any) -> Any:
     """Return a column that has a value in every row; arguments as of `sqlalchemy.Column`."""
     return Column(*what, nullable=False, **options)
@@ -40,6 +64,15 @@ def column(*what: Any, **options: Any) -> Any:
 def optional(*what: Any, **options: Any) -> Any:
     """Return a column that may be NULL; arguments as of `sqlalchemy.Column`."""
     return Column(*what, nullable=True, **options)
+
+
+def _columns_in_name(constraint: Any, _table: Table) -> str:
+    """Return a constraint's columns for its name, short enough for Postgres.
+
+    The question is left out if more columns tell what it is about.
+    """
+    names = [str(getattr(one, "name", one)) for one in constraint.columns]
+    return "_".join(n for n in names if n != "question_id" or len(names) == 2)
 
 
 class _AsTable(type):
@@ -60,9 +93,10 @@ class Base(metaclass=_AsTable):
     metadata: ClassVar = MetaData(
         naming_convention={
             "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "columns": _columns_in_name,
+            "uq": "uq_%(table_name)s_%(columns)s",
             "ck": "ck_%(table_name)s_%(constraint_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+            "fk": "fk_%(table_name)s_%(columns)s_%(referred_table_name)s",
             "pk": "pk_%(table_name)s",
         }
     )

@@ -13,11 +13,12 @@ from sqlalchemy import (
     ForeignKey,
     ForeignKeyConstraint,
     Integer,
+    SmallInteger,
     Text,
     UniqueConstraint,
 )
 
-from tracker.storage.schema.base import MOMENT, Base, column, one_of, optional
+from tracker.storage.schema.base import MOMENT, Base, category_reference, column, one_of, optional
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
@@ -42,15 +43,16 @@ class FlagRow(Base):
         ForeignKeyConstraint(
             ["project_id", "other_id"], ["annotators.project_id", "annotators.id"]
         ),
-        ForeignKeyConstraint(
-            ["project_id", "category_id"], ["categories.project_id", "categories.id"]
+        category_reference(),
+        UniqueConstraint(
+            "project_id", "question_id", "annotator_id", "other_id", "kind", "category_id"
         ),
-        UniqueConstraint("project_id", "annotator_id", "other_id", "kind", "category_id"),
         CheckConstraint("annotator_id <= other_id", "a_pair_stands_once"),
         {"info": {"append_only": True}},
     )
     project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    question_id: Mapped[int] = column(SmallInteger)
     annotator_id: Mapped[int] = column(Integer)
     other_id: Mapped[int] = column(Integer, comment="annotator_id if it is not about a pair")
     kind: Mapped[str] = column(Text)

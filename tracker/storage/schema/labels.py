@@ -14,7 +14,14 @@ from sqlalchemy import (
     Text,
 )
 
-from tracker.storage.schema.base import MOMENT, Base, column, one_of, optional
+from tracker.storage.schema.base import (
+    MOMENT,
+    Base,
+    category_reference,
+    column,
+    one_of,
+    optional,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
@@ -27,8 +34,9 @@ def _label_constraints() -> tuple[CheckConstraint | ForeignKeyConstraint, ...]:
             ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
         ),
         ForeignKeyConstraint(
-            ["project_id", "category_id"], ["categories.project_id", "categories.id"]
+            ["project_id", "given_as"], ["annotators.project_id", "annotators.id"]
         ),
+        category_reference(),
         ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
         CheckConstraint("pass >= 1", "pass"),
         CheckConstraint(
@@ -43,14 +51,16 @@ def _label_constraints() -> tuple[CheckConstraint | ForeignKeyConstraint, ...]:
 class Label(Base):
     """A label of an answer that stands now; one row is one category (and span) of an answer.
 
-    The answer is (item, annotator, pass). An answer without a label has one row of a reserved
-    category. ``labelled_at`` is when it was recorded where the source did not say (``timed``).
-    ``given_as`` is the name under which the answer was given, ``source`` the import's file.
+    The answer is (question, item, annotator, pass). An answer without a label has one row of a
+    reserved category. ``labeled_at`` is when it was recorded if the source did not say (not
+    ``has_own_time``). ``given_as`` is the name under which the answer was given, ``source`` the
+    import's file.
     """
 
     __tablename__ = "labels"
     __table_args__ = (*_label_constraints(), {"info": {"clustered": True}})
     project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     item_id: Mapped[int] = column(Integer, primary_key=True)
     annotator_id: Mapped[int] = column(Integer, primary_key=True)
     pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
@@ -63,8 +73,8 @@ class Label(Base):
     span_end: Mapped[int] = column(
         Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
     )
-    labelled_at: Mapped[int] = column(BigInteger, comment=MOMENT)
-    timed: Mapped[bool] = column(Boolean)
+    labeled_at: Mapped[int] = column(BigInteger, comment=MOMENT)
+    has_own_time: Mapped[bool] = column(Boolean)
     change_id: Mapped[int] = column(Integer)
     source: Mapped[int] = column(SmallInteger)
     given_as: Mapped[int] = column(Integer)
@@ -84,10 +94,11 @@ class PastLabel(Base):
         {"info": {"clustered": True}},
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     item_id: Mapped[int] = column(Integer, primary_key=True)
     annotator_id: Mapped[int] = column(Integer, primary_key=True)
     pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    labelled_at: Mapped[int] = column(BigInteger, primary_key=True, comment=MOMENT)
+    labeled_at: Mapped[int] = column(BigInteger, primary_key=True, comment=MOMENT)
     change_id: Mapped[int] = column(Integer, primary_key=True)
     source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
@@ -100,7 +111,7 @@ class PastLabel(Base):
     span_end: Mapped[int] = column(
         Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
     )
-    timed: Mapped[bool] = column(Boolean)
+    has_own_time: Mapped[bool] = column(Boolean)
     spent_ms: Mapped[int | None] = optional(Integer, comment="milliseconds")
     taken_back_by: Mapped[int | None] = optional(Integer)
 
@@ -165,14 +176,13 @@ class CategoryFact(Base):
 
     __tablename__ = "category_facts"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "category_id"], ["categories.project_id", "categories.id"]
-        ),
+        category_reference(),
         _of_change(),
         CheckConstraint(one_of("role", CATEGORY_ROLES), "role"),
         {"info": {"clustered": True}},
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     category_id: Mapped[int] = column(Integer, primary_key=True)
     role: Mapped[str] = column(Text, primary_key=True)
     change_id: Mapped[int] = column(Integer, primary_key=True)
@@ -184,10 +194,8 @@ class CategoryMerge(Base):
 
     __tablename__ = "category_merges"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "category_id"], ["categories.project_id", "categories.id"]
-        ),
-        ForeignKeyConstraint(["project_id", "into_id"], ["categories.project_id", "categories.id"]),
+        category_reference(),
+        category_reference("into_id"),
         ForeignKeyConstraint(["project_id", "from_change"], ["changes.project_id", "changes.id"]),
         ForeignKeyConstraint(["project_id", "to_change"], ["changes.project_id", "changes.id"]),
         CheckConstraint("category_id <> into_id", "another"),
@@ -195,6 +203,7 @@ class CategoryMerge(Base):
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
     from_change: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    question_id: Mapped[int] = column(SmallInteger)
     category_id: Mapped[int] = column(Integer)
     into_id: Mapped[int] = column(Integer)
     to_change: Mapped[int | None] = optional(Integer)
@@ -222,7 +231,7 @@ class MergedLabel(Base):
     pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
     change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    labelled_at: Mapped[int] = column(
+    labeled_at: Mapped[int] = column(
         BigInteger, primary_key=True, autoincrement=False, comment=MOMENT
     )
     span_start: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)

@@ -26,6 +26,7 @@ from tracker.storage.schema.base import (
     column,
     one_of,
     optional,
+    question_reference,
 )
 
 if TYPE_CHECKING:
@@ -37,24 +38,40 @@ class Project(Base):
 
     __tablename__ = "projects"
     __table_args__ = (
-        CheckConstraint(one_of("answers", ANSWERS), "answers"),
-        CheckConstraint(one_of("scale", SCALES), "scale"),
-        CheckConstraint(one_of("offsets", OFFSETS), "offsets"),
-        CheckConstraint("wanted > 0", "wanted"),
         CheckConstraint("name <> ''", "name"),
         {"info": {"never_renumbered": True}},
     )
     id: Mapped[int] = column(Integer, primary_key=True)
     name: Mapped[str] = column(Text, unique=True)
-    answers: Mapped[str] = column(Text)
-    scale: Mapped[str] = column(Text)
-    offsets: Mapped[str] = column(Text)
-    closed: Mapped[bool] = column(
-        Boolean, comment="the categories were declared, and no other is accepted"
-    )
-    wanted: Mapped[int | None] = optional(Integer, comment="answers that each item should get")
     created_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     archived_at: Mapped[int | None] = optional(BigInteger, comment=MOMENT)
+
+
+class Question(Base):
+    """What a project asks of its items; one row is one question, the first of them number 1."""
+
+    __tablename__ = "questions"
+    __table_args__ = (
+        UniqueConstraint("project_id", "name"),
+        CheckConstraint(one_of("answers", ANSWERS), "answers"),
+        CheckConstraint(one_of("scale", SCALES), "scale"),
+        CheckConstraint(one_of("offsets", OFFSETS), "offsets"),
+        CheckConstraint("target_answers > 0", "target_answers"),
+        CheckConstraint("name <> ''", "name"),
+        CheckConstraint("id > 0", "id"),
+    )
+    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    name: Mapped[str] = column(Text)
+    answers: Mapped[str] = column(Text, comment="what an answer holds")
+    scale: Mapped[str] = column(Text)
+    offsets: Mapped[str] = column(Text)
+    categories_fixed: Mapped[bool] = column(
+        Boolean, comment="the categories were declared, and no other is accepted"
+    )
+    target_answers: Mapped[int | None] = optional(
+        Integer, comment="answers that each item should get"
+    )
 
 
 class Purge(Base):
@@ -80,15 +97,17 @@ class Change(Base):
 
 
 class Touched(Base):
-    """Items whose answers a change may have changed: all from the first to the last by number."""
+    """Items whose answers to a question a change may have changed, by number: first to last."""
 
     __tablename__ = "touched"
     __table_args__ = (
+        question_reference(),
         ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
         CheckConstraint("first_item <= last_item", "order"),
         {"info": {"clustered": True}},
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     change_id: Mapped[int] = column(Integer, primary_key=True)
     first_item: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     last_item: Mapped[int] = column(Integer)
@@ -199,16 +218,18 @@ class Alias(Base):
 
 
 class Category(Base):
-    """A category of a project; the ids of declared ones ascend in the declared order.
+    """A category of a question; the ids of declared ones ascend in the declared order.
 
-    Every project also has the two reserved rows, `NONE_APPLIES` and `SKIPPED`, without name.
+    Every question also has the two reserved rows, `NONE_APPLIES` and `SKIPPED`, without name.
     """
 
     __tablename__ = "categories"
     __table_args__ = (
-        UniqueConstraint("project_id", "name"),
+        UniqueConstraint("project_id", "question_id", "name"),
+        question_reference(),
         CheckConstraint("(id > 0) = (name IS NOT NULL)", "reserved"),
     )
-    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     name: Mapped[str | None] = optional(Text)

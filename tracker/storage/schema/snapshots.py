@@ -16,7 +16,15 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from tracker.storage.schema.base import MOMENT, Base, column, one_of, optional
+from tracker.storage.schema.base import (
+    MOMENT,
+    Base,
+    category_reference,
+    column,
+    one_of,
+    optional,
+    question_reference,
+)
 from tracker.storage.schema.flags import STANDING
 
 if TYPE_CHECKING:
@@ -24,35 +32,42 @@ if TYPE_CHECKING:
 
 
 class Snapshot(Base):
-    """An immutable record of a project's figures and of the tallies they follow from.
+    """An immutable record of a question's figures and of the tallies they follow from.
 
-    Its row stays for ever; what hangs on it may be thinned out, which leaves a tombstone.
-    ``frame_id`` is the snapshot of the same settings whose annotators' tallies are whole: those
-    of this one are differences to the snapshot before it with the same frame.
+    A snapshot of a project has a row for each of its questions, all with the same number. The row
+    stays for ever; what hangs on it may be thinned out, which leaves a tombstone.
+    ``base_snapshot_id`` is the snapshot of the same settings whose annotators' tallies are whole:
+    those of this one are differences to the snapshot before it with the same base.
     """
 
     __tablename__ = "snapshots"
     __table_args__ = (
-        UniqueConstraint("project_id", "name"),
+        UniqueConstraint("project_id", "question_id", "name"),
+        question_reference(),
         ForeignKeyConstraint(
-            ["project_id", "through_change"], ["changes.project_id", "changes.id"]
+            ["project_id", "last_change_id"], ["changes.project_id", "changes.id"]
+        ),
+        ForeignKeyConstraint(
+            ["project_id", "question_id", "base_snapshot_id"],
+            ["snapshots.project_id", "snapshots.question_id", "snapshots.id"],
         ),
         {"info": {"append_only": True}},
     )
-    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     name: Mapped[str | None] = optional(Text)
     note: Mapped[str | None] = optional(Text)
     taken_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     as_of: Mapped[int | None] = optional(BigInteger, comment=f"{MOMENT}; NULL: all that was known")
-    through_change: Mapped[int] = column(Integer)
+    last_change_id: Mapped[int] = column(Integer)
     version: Mapped[str] = column(Text, comment="of the program that computed the figures")
     scale: Mapped[str] = column(Text)
     settings: Mapped[str] = column(Text, comment="a JSON object, of numbers where names may change")
     selection: Mapped[str | None] = optional(
         Text, comment="the same in words; NULL for all answers"
     )
-    frame_id: Mapped[int | None] = optional(
+    base_snapshot_id: Mapped[int | None] = optional(
         Integer, comment="NULL where annotators have no tallies"
     )
     items: Mapped[int] = column(Integer)
@@ -66,7 +81,8 @@ class Snapshot(Base):
 
 def _of_snapshot() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(
-        ["project_id", "snapshot_id"], ["snapshots.project_id", "snapshots.id"]
+        ["project_id", "question_id", "snapshot_id"],
+        ["snapshots.project_id", "snapshots.question_id", "snapshots.id"],
     )
 
 
@@ -80,6 +96,7 @@ class SnapshotMeasure(Base):
         {"info": {"append_only": True, "thinned": True}},
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     snapshot_id: Mapped[int] = column(Integer, primary_key=True)
     measure: Mapped[str] = column(Text, primary_key=True)
     position: Mapped[int] = column(SmallInteger)
@@ -102,14 +119,13 @@ class SnapshotCategory(Base):
     __tablename__ = "snapshot_categories"
     __table_args__ = (
         _of_snapshot(),
-        ForeignKeyConstraint(
-            ["project_id", "category_id"], ["categories.project_id", "categories.id"]
-        ),
+        category_reference(),
         CheckConstraint("(rate IS NULL) = (undefined IS NOT NULL)", "a_rate_or_a_reason"),
         CheckConstraint("0 <= agreements AND agreements <= potential_agreements", "agreements"),
         {"info": {"append_only": True, "thinned": True}},
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     snapshot_id: Mapped[int] = column(Integer, primary_key=True)
     category_id: Mapped[int] = column(Integer, primary_key=True)
     position: Mapped[int] = column(SmallInteger)
@@ -125,11 +141,16 @@ class SnapshotCategory(Base):
 
 
 class KnownPattern(Base):
-    """A pattern that items of the project had in a snapshot, numbered once for all snapshots."""
+    """A pattern of answers to a question, numbered once for all snapshots."""
 
     __tablename__ = "patterns"
-    __table_args__ = (UniqueConstraint("project_id", "pattern"), {"info": {"append_only": True}})
-    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
+    __table_args__ = (
+        UniqueConstraint("project_id", "question_id", "pattern"),
+        question_reference(),
+        {"info": {"append_only": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     pattern: Mapped[str] = column(Text, comment="JSON, canonical")
 
@@ -140,11 +161,15 @@ class SnapshotPattern(Base):
     __tablename__ = "snapshot_patterns"
     __table_args__ = (
         _of_snapshot(),
-        ForeignKeyConstraint(["project_id", "pattern_id"], ["patterns.project_id", "patterns.id"]),
+        ForeignKeyConstraint(
+            ["project_id", "question_id", "pattern_id"],
+            ["patterns.project_id", "patterns.question_id", "patterns.id"],
+        ),
         CheckConstraint("items > 0", "items"),
         {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     snapshot_id: Mapped[int] = column(Integer, primary_key=True)
     pattern_id: Mapped[int] = column(Integer, primary_key=True)
     items: Mapped[int] = column(Integer)
@@ -167,6 +192,7 @@ class SnapshotAnnotator(Base):
         {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     snapshot_id: Mapped[int] = column(Integer, primary_key=True)
     annotator_id: Mapped[int] = column(Integer, primary_key=True)
     answers: Mapped[int] = column(Integer)
@@ -179,10 +205,15 @@ class SnapshotPair(Base):
     __tablename__ = "snapshot_pairs"
     __table_args__ = (
         _of_snapshot(),
+        *(
+            ForeignKeyConstraint(["project_id", column], ["annotators.project_id", "annotators.id"])
+            for column in ("first_id", "second_id")
+        ),
         CheckConstraint("first_id < second_id", "order"),
         {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     snapshot_id: Mapped[int] = column(Integer, primary_key=True)
     first_id: Mapped[int] = column(Integer, primary_key=True)
     second_id: Mapped[int] = column(Integer, primary_key=True)
@@ -200,6 +231,7 @@ class SnapshotFlag(Base):
         {"info": {"append_only": True, "thinned": True}},
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     snapshot_id: Mapped[int] = column(Integer, primary_key=True)
     flag_id: Mapped[int] = column(Integer, primary_key=True)
     state: Mapped[str] = column(Text)
@@ -214,6 +246,7 @@ class Tombstone(Base):
     __tablename__ = "tombstones"
     __table_args__ = (_of_snapshot(), {"info": {"append_only": True}})
     project_id: Mapped[int] = column(Integer, primary_key=True)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     snapshot_id: Mapped[int] = column(Integer, primary_key=True)
     thinned_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     parts: Mapped[str] = column(Text)
@@ -228,13 +261,13 @@ class Seal(Base):
     __tablename__ = "seals"
     __table_args__ = (
         ForeignKeyConstraint(
-            ["project_id", "through_change"], ["changes.project_id", "changes.id"]
+            ["project_id", "last_change_id"], ["changes.project_id", "changes.id"]
         ),
         {"info": {"append_only": True}},
     )
     project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    through_change: Mapped[int] = column(Integer)
+    last_change_id: Mapped[int] = column(Integer)
     sealed_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     found: Mapped[str] = column(Text, comment="a JSON object")
     added: Mapped[str] = column(Text, comment="a JSON object: what came since the seal before")

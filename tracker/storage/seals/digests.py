@@ -37,6 +37,7 @@ from tracker.storage.schema import (
     Note,
     PastLabel,
     Project,
+    Question,
     Snapshot,
     Source,
     Tombstone,
@@ -46,6 +47,7 @@ from tracker.storage.schema import (
 Sums = dict[int, tuple[int, int]]
 """How many labels the record of each change has, and the sum of what they say."""
 
+QUESTION = "question_id"
 LETTERS = 32  # of a digest of a part, in hexadecimal
 _AT_ONCE = 10_000  # names of items
 _HELD_AT_ONCE = 250_000  # rows
@@ -62,7 +64,9 @@ def digest_for_seal(value: Any) -> str:
 
 def _columns(model: Any, key: str = "project_id") -> tuple[Any, Any]:
     table = cast("Table", model.__table__)
-    columns = [one for one in table.columns if one.name != key]
+    columns = [one for one in table.columns if one.name not in {key, QUESTION}]
+    if QUESTION in table.c:
+        columns.append(table.c[QUESTION])
     return select(*columns).order_by(*table.primary_key.columns), table.c[key]
 
 
@@ -71,16 +75,46 @@ def _sums(model: Any, *sums: Any) -> tuple[Any, Any]:
     return select(func.count(), *(func.sum(one) for one in sums)), table.c.project_id
 
 
-_last_snapshot = select(Snapshot.id, Snapshot.seal).order_by(Snapshot.id.desc()).limit(1)
+_later = Snapshot.__table__.alias("later")
+_last_snapshot = (
+    select(Snapshot.id, Snapshot.seal, Snapshot.question_id)
+    .where(
+        ~_later.select()
+        .where(_later.c.project_id == Snapshot.project_id, _later.c.id > Snapshot.id)
+        .correlate(Snapshot)
+        .exists()
+    )
+    .order_by(Snapshot.question_id)
+)
 _undone = select(Import.change_id, Import.undone_by).order_by(Import.change_id)
 
 STATE: dict[str, tuple[Any, Any]] = {
-    "the project's settings": _columns(Project, key="id"),
+    "the project's settings": (
+        select(
+            Project.name,
+            Question.answers,
+            Question.scale,
+            Question.offsets,
+            Question.categories_fixed,
+            Question.target_answers,
+            Project.created_at,
+            Project.archived_at,
+            Question.id.label(QUESTION),
+        )
+        .join(Question, Question.project_id == Project.id)
+        .order_by(Question.id),
+        Project.id,
+    ),
     "categories": _columns(Category),
     "the order of categories": (
-        select(CategoryFact.category_id, CategoryFact.change_id, CategoryFact.value)
+        select(
+            CategoryFact.category_id,
+            CategoryFact.change_id,
+            CategoryFact.value,
+            CategoryFact.question_id,
+        )
         .where(CategoryFact.role == "position")
-        .order_by(CategoryFact.category_id, CategoryFact.change_id),
+        .order_by(CategoryFact.question_id, CategoryFact.category_id, CategoryFact.change_id),
         CategoryFact.project_id,
     ),
     "category merges": _columns(CategoryMerge),
@@ -110,10 +144,16 @@ def sealed_state(connection: Connection, project_id: int) -> dict[str, str]:
     digests = {}
     for part, (statement, owner) in STATE.items():
         rows = connection.execute(statement.where(owner == project_id)).all()
-        digests[part] = digest_for_seal([_plain(row) for row in rows])
+        digests[part] = digest_for_seal([_sealed(row) for row in rows])
         if part == "the project's settings" and not rows:
             return {}
     return digests
+
+
+def _sealed(row: Any) -> list[Any]:
+    """Return a row as it is sealed: one of the first question as before there were others."""
+    values = _plain(row)
+    return values[:-1] if row._fields[-1] == QUESTION and values[-1] == 1 else values
 
 
 def _plain(row: Sequence[Any]) -> list[Any]:
@@ -211,13 +251,14 @@ def sealed_attribute_digest(connection: Connection, project_id: int) -> str:
 
 _WHO = {
     "item_id": 2_654_435_761,
+    QUESTION: 65_537,
     "given_as": 40_503,
     "category_id": 97,
     "pass": 31,
     "span_start": 7,
     "span_end": 1,
 }
-_WHEN = {"labelled_at": 1, "spent_ms": 8_191, "source": 131, "timed": 1}
+_WHEN = {"labeled_at": 1, "spent_ms": 8_191, "source": 131, "has_own_time": 1}
 _PRIMES = (2_147_483_629, 2_147_483_587, 2_147_483_647)
 """What a row says is one number: a factor of who said what, and one of when, so that parts which
 are exchanged between rows show. It is below 2**31: four thousand million can be added up."""
@@ -225,8 +266,10 @@ are exchanged between rows show. It is below 2**31: four thousand million can be
 
 def _worth(rows: Any, given_as: Any) -> ColumnElement[int]:
     """Return the content of a statement's row as a number."""
-    spent, timed = func.coalesce(rows.spent_ms, -1), case((rows.timed, 1), else_=0)
-    derived = {"given_as": given_as, "spent_ms": spent, "timed": timed}
+    # The first question adds nothing: its labels were sealed before there were others.
+    question = rows[QUESTION] - 1
+    spent, timed = func.coalesce(rows.spent_ms, -1), case((rows.has_own_time, 1), else_=0)
+    derived = {QUESTION: question, "given_as": given_as, "spent_ms": spent, "has_own_time": timed}
 
     def factor(columns: Mapping[str, int], prime: int) -> Any:
         terms = [
@@ -253,6 +296,7 @@ def seal_sums_of_arrays(rows: Mapping[str, Any]) -> tuple[int, int]:
             for name, column in rows.items()
             if name in {*_WHO, *_WHEN, "annotator_id"}
         }
+        some[QUESTION] = some[QUESTION] - 1
         some["given_as"] = np.where(some["given_as"] == 0, some["annotator_id"], some["given_as"])
         # Remainders as databases have them below zero.
         who, when = (

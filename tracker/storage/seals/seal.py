@@ -30,7 +30,7 @@ from tracker.storage.seals.digests import (
 
 def seal_digest(before: str, seal: Mapping[str, Any]) -> str:
     """Return the digest of a seal, in hexadecimal (SHA-256), chained to the one before."""
-    names = ("id", "through_change", "sealed_at", "found", "added", "state")
+    names = ("id", "last_change_id", "sealed_at", "found", "added", "state")
     text = json.dumps([before, *(seal[name] for name in names)], ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -48,13 +48,13 @@ def _seal(
     connection: Connection, project_id: int, noted: Pending, state: Mapping[str, str]
 ) -> None:
     last = noted.last
-    changes = sealed_change_rows(connection, project_id, last.through_change)
+    changes = sealed_change_rows(connection, project_id, last.last_change_id)
     if not changes and state == last.state:
         return
-    through, moment = (changes[-1][0], changes[-1][2]) if changes else (last.through_change, 0)
+    through, moment = (changes[-1][0], changes[-1][2]) if changes else (last.last_change_id, 0)
     row = {
         "id": last.id + 1,
-        "through_change": through,
+        "last_change_id": through,
         "sealed_at": max(moment, clock.now()),
         "found": _text(noted.found),
         "added": _text(_added(connection, project_id, noted, changes)),
@@ -76,7 +76,7 @@ def _added(
     added: dict[str, Any] = {"changes": digest_for_seal(changes), "items": items}
     if changes:
         for name, rows in _BY_CHANGE.items():
-            added[name] = digest_for_seal(rows(connection, project_id, last.through_change))
+            added[name] = digest_for_seal(rows(connection, project_id, last.last_change_id))
     if items > last.items:
         names = noted.names_of(items)
         added["names"] = names or sealed_item_names(connection, project_id, [last.items, items])[0]
@@ -105,7 +105,7 @@ class LastSeal(NamedTuple):
     """The seal that the next one follows; before the first is number 0."""
 
     id: int
-    through_change: int
+    last_change_id: int
     items: int
     state: dict[str, str]
     digest: str
@@ -146,13 +146,13 @@ class Pending:
 
 def last_seal(connection: Connection, project_id: int) -> LastSeal:
     """Return the last seal of a project."""
-    columns = (Seal.id, Seal.through_change, Seal.added, Seal.state, Seal.digest)
+    columns = (Seal.id, Seal.last_change_id, Seal.added, Seal.state, Seal.digest)
     statement = select(*columns).where(Seal.project_id == project_id)
     row = connection.execute(statement.order_by(Seal.id.desc()).limit(1)).one_or_none()
     if row is None:
         return LastSeal(0, 0, 0, {}, "")
     items = json.loads(row.added)["items"]
-    return LastSeal(row.id, row.through_change, items, json.loads(row.state), row.digest)
+    return LastSeal(row.id, row.last_change_id, items, json.loads(row.state), row.digest)
 
 
 def pending_seals(connection: Connection) -> dict[int, Pending]:

@@ -92,7 +92,7 @@ def _found(seals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         for part in seal["found"]:
             yield (
                 f"{part}: changed by something else than this program between change "
-                f"{before['through_change']} and the next one"
+                f"{before['last_change_id']} and the next one"
             )
 
 
@@ -100,7 +100,7 @@ def _added(
     connection: Connection, project_id: int, seals: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
     """Yield the rows of each seal that differ now, and those that no seal covers."""
-    upto = [seal["through_change"] for seal in seals]
+    upto = [seal["last_change_id"] for seal in seals]
     for name, (rows_of, what) in _BY_CHANGE.items():
         rows = rows_of(connection, project_id, 0)
         of_seal: list[list[Any]] = [[] for _ in seals]
@@ -113,7 +113,7 @@ def _added(
                 beyond += 1
         for seal, held, first in zip(seals, of_seal, [0, *upto], strict=False):
             if seal["added"].get(name, digest_for_seal([])) != digest_for_seal(held):
-                yield _where(what, first, seal["through_change"])
+                yield _where(what, first, seal["last_change_id"])
         if name == "changes" and (beyond or [row[0] for row in rows] != [*range(1, upto[-1] + 1)]):
             yield f"{what} does not go from change 1 to change {upto[-1]}, the last one sealed"
     items = [0, *(seal["added"]["items"] for seal in seals)]
@@ -121,7 +121,7 @@ def _added(
         seals, [0, *upto], sealed_item_names(connection, project_id, items), strict=False
     ):
         if "names" in seal["added"] and seal["added"]["names"] != found:
-            yield _where("names of items", first, seal["through_change"])
+            yield _where("names of items", first, seal["last_change_id"])
 
 
 def _where(what: str, first: int, last: int) -> str:
@@ -137,7 +137,7 @@ def _now(connection: Connection, project_id: int, last: Mapping[str, Any]) -> It
         if now.get(part) != digest:
             yield (
                 f"{part}: changed by something else than this program since change "
-                f"{last['through_change']}"
+                f"{last['last_change_id']}"
             )
 
 
