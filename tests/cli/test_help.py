@@ -99,5 +99,6 @@ def test_every_command_about_a_project_is_told_of_it_in_both_ways() -> None:
             for one in command.params
             if {"--project", "project"} & set(one.opts)
         } | {"argument" for one in command.params if one.metavar == "[PROJECT]"}
-        if name not in {"import", "item import", "simulate"}:  # words are files, or one of a few
+        # Their words are files, or one of a few.
+        if name not in {"import", "item import", "annotator import", "simulate"}:
             assert named in ({"argument", "option"}, set()), name

@@ -179,6 +179,11 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
     }
     samples["0003"] = samples["0002"]
     samples["0004"] = with_questions(samples["0003"])
+    samples["0005"] = samples["0004"] | {
+        "annotator_attributes": [
+            p | {"annotator_id": 1, "name": "team", "change_id": 2, "value": "north"}
+        ],
+    }
     return samples[revision]
 
 

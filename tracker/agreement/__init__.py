@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from tracker.agreement.annotator_groups import (
+    AnnotatorGroups,
+    agreement_by_annotator_attribute,
+)
 from tracker.agreement.assessment import Assessment, Counts
 from tracker.agreement.groups import GroupedAgreement, agreement_by_attribute, agreement_by_item
 from tracker.agreement.metric import Metric
@@ -19,6 +23,7 @@ from tracker.agreement.spans import SpanPair
 from tracker.agreement.study import Study, study
 
 __all__ = [
+    "AnnotatorGroups",
     "Asking",
     "Assessment",
     "Computing",
@@ -31,6 +36,7 @@ __all__ = [
     "Study",
     "Uncertainty",
     "assess",
+    "agreement_by_annotator_attribute",
     "agreement_by_attribute",
     "agreement_by_item",
     "agreement_by_pair",

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 
 _ATTRIBUTE = "attribute:"
-_BY = ("category", "annotator", "pair", "item", _ATTRIBUTE)
-_BY_WORDS = "|".join(_BY) + "NAME"
+_OF_ANNOTATORS = "annotator-attribute:"
+_BY = ("category", "annotator", "pair", "item", _ATTRIBUTE, _OF_ANNOTATORS)
+_BY_WORDS = "|".join(_BY).replace(":", ":NAME")
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +42,8 @@ def agreement(
         str | None,
         typer.Option(
             metavar=_BY_WORDS,
-            help="One row per category, annotator, pair, item, or value of an item attribute.",
+            help="One row per category, annotator, pair, item, value of an item attribute, or "
+            "group of annotators by an attribute of theirs.",
             autocompletion=lambda incomplete: [word for word in _BY if word.startswith(incomplete)],
         ),
     ] = None,
@@ -63,6 +65,7 @@ def agreement(
     - `tracker agreement reviews --since 2026-03-01 --exclude-flagged`
     - `tracker agreement reviews --as-of 2026-03-31`
     - `tracker agreement reviews --where language=nl --by attribute:source`
+    - `tracker agreement reviews --by annotator-attribute:team`
     - `tracker agreement reviews --explain fleiss_kappa`
     - `tracker agreement reviews --influence annotator`
     - `tracker agreement reviews --best-merges`
@@ -110,6 +113,9 @@ def _by(asked: Asked, by: str) -> None:
     }
     if by in rows:
         rows[by]()
+    elif by.startswith(_OF_ANNOTATORS) and by != _OF_ANNOTATORS:
+        name = by.removeprefix(_OF_ANNOTATORS)
+        agreement_questions.print_by_annotator_attribute(asked, name)
     elif by.startswith(_ATTRIBUTE) and by != _ATTRIBUTE:
         agreement_questions.print_by_attribute(asked, by.removeprefix(_ATTRIBUTE))
     else:

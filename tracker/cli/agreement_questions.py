@@ -240,3 +240,16 @@ def print_by_attribute(asked: Asked, attribute: str) -> None:
         view=groups_view(grouped),
         output=asked.output,
     )
+
+
+def print_by_annotator_attribute(asked: Asked, attribute: str) -> None:
+    """Print a row per group of annotators, then one per pair of groups."""
+    from tracker.render.annotator_groups import annotator_group_csv_rows, annotator_groups_view
+
+    found = asked.ledger.by_annotator_attribute(asked.project, attribute, **asked.asking)
+    print_result(
+        found.to_dict(),
+        rows=annotator_group_csv_rows(found),
+        view=annotator_groups_view(found),
+        output=asked.output,
+    )

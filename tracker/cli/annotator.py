@@ -9,14 +9,26 @@ from typing import Annotated
 import typer
 
 from tracker.cli.context import Yes, confirm_command, ledger_of_command
-from tracker.cli.output import AsJson, Output, print_json, print_result, printed_json_text
+from tracker.cli.import_options import (
+    Files,
+    import_rejections_printed,
+    print_import_result,
+)
+from tracker.cli.output import (
+    AsJson,
+    Output,
+    flatten_option_groups,
+    print_json,
+    print_result,
+    printed_json_text,
+)
 from tracker.cli.output_files import Force, check_output_file, write_output_file
 from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
 
 annotators = typer.Typer(
-    help="List, show, rename, merge and erase annotators; set kinds and aliases.",
+    help="List, import, show, rename, merge and erase annotators; set kinds and aliases.",
     no_args_is_help=True,
 )
 
@@ -45,21 +57,75 @@ def list_annotators_command(
     from tracker.render.tables import table
 
     rows = [one.to_dict() for one in ledger_of_command(context).annotators.list(project)]
-    flat = [row | {"aliases": " ".join(row["aliases"])} for row in rows]
+    names = sorted({name for row in rows for name in row.get("attributes", ())})
+    flat = [
+        {key: value for key, value in row.items() if key != "attributes"}
+        | {"aliases": " ".join(row["aliases"])}
+        | {name: row["attributes"].get(name) for name in names if name not in row}
+        for row in rows
+    ]
     print_result(
         {"project": project, "annotators": rows},
         output=output,
         rows=flat,
         view=[
             table(
-                ("annotator", "kind ", "labels", "also known as "),
+                ("annotator", "kind ", "labels", "also known as ", *(f"{one} " for one in names)),
                 [
-                    (row["annotator"], row["kind"], count_cell(row["labels"]), row["aliases"])
-                    for row in flat
+                    (
+                        row["annotator"],
+                        row["kind"],
+                        count_cell(row["labels"]),
+                        " ".join(row["aliases"]),
+                        *(row["attributes"].get(name, "") for name in names),
+                    )
+                    for row in rows
                 ],
             )
         ],
     )
+
+
+@annotators.command("import")
+@flatten_option_groups
+def import_annotators_command(
+    context: typer.Context,
+    files: Files,
+    project: Annotated[
+        str | None,
+        typer.Option("--project", "-p", help="The project; the only one if left out."),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="ROLE=COLUMN", help="Which column is the annotator or the kind."
+        ),
+    ] = None,
+    skip_invalid: Annotated[
+        bool,
+        typer.Option(
+            "--skip-invalid", help="Skip invalid rows instead of refusing the whole import."
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would happen; store nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Import what annotators are: each further column is an attribute, such as the team.
+
+    It is one import, which can be undone; what a later file says of the same attribute holds.
+
+    Example:
+    - `tracker annotator import people.csv -p reviews`
+
+    Next: `tracker agreement reviews --by annotator-attribute:team`
+    """
+    with import_rejections_printed(as_json=as_json):
+        made = ledger_of_command(context).import_annotators(
+            files, project, columns=columns or (), skip_invalid=skip_invalid, dry_run=dry_run
+        )
+    print_import_result(made, dry_run=dry_run, as_json=as_json, people=True)
 
 
 @with_project_argument(annotators, "show")

@@ -75,9 +75,14 @@ class ImportOptions:
 
 
 def print_import_result(
-    result: ImportResult, *, dry_run: bool, as_json: bool, items: bool = False
+    result: ImportResult,
+    *,
+    dry_run: bool,
+    as_json: bool,
+    items: bool = False,
+    people: bool = False,
 ) -> None:
-    """Say what an import did; ``items``: it listed items."""
+    """Say what an import did; ``items``, ``people``: it listed items, or annotators."""
     for sentence in result.warnings:
         warn(sentence)
     if as_json:
@@ -101,7 +106,8 @@ def print_import_result(
     for words in filter(None, dict.fromkeys(sentences)):
         hint(words)
     if not dry_run:
-        hint(f"next: tracker {'status' if items else 'agreement'} {quote(result.project)}")
+        command = "annotator list" if people else "status" if items else "agreement"
+        hint(f"next: tracker {command} {quote(result.project)}")
 
 
 @contextmanager

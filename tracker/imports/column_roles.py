@@ -51,6 +51,8 @@ _OF_ONE = {"annotator", "category", "kind"}
 
 _OF_ITEMS = {"item", "text", "n_tokens"}
 """What a list of items has."""
+_OF_ANNOTATORS = ("annotator", "kind")
+"""What a list of annotators has beside their attributes."""
 _OPTIONAL = {*ROLES} - {"item", "annotator", "category"}
 
 _SPELLINGS = {"labelled_at": "labeled_at"}
@@ -68,6 +70,7 @@ class Mapped:
     wide: bool = False
     keep: tuple[str, ...] = ()
     items: bool = False  # the files list items, and hold no answers
+    people: bool = False  # the files list annotators; every other column is kept
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,16 @@ def parse_column_roles(
     return Mapped(roles, annotators, wide or bool(annotators), tuple(keep), items)
 
 
+def parse_annotator_roles(pairs: Sequence[str]) -> Mapped:
+    """Return the roles that ``--map`` gives in a list of annotators; raises InvalidOption."""
+    mapped = parse_column_roles(pairs)
+    for role in mapped.roles.keys() - {*_OF_ANNOTATORS}:
+        raise InvalidOption(
+            f"a list of annotators has no {role}", f"its roles are: {', '.join(_OF_ANNOTATORS)}"
+        )
+    return Mapped(mapped.roles, people=True)
+
+
 def _role_advice(role: str, column: str) -> str:
     """Return which roles there are, and first the one that was probably meant."""
     from difflib import get_close_matches  # only for a mistake
@@ -158,6 +171,8 @@ def layout_of_header(header: Sequence[str], mapped: Mapped, source: str) -> Layo
             "is its first line the header?",
         )
     names = [name.strip() for name in header]
+    if mapped.people:
+        return _layout_of_annotators(names, mapped, source)
     roles = {
         role: _position(names, column, f"--map {role}={column}", source)
         for role, column in mapped.roles.items()
@@ -176,6 +191,33 @@ def layout_of_header(header: Sequence[str], mapped: Mapped, source: str) -> Layo
     layout = Layout(roles, annotators, names)
     _require(layout, mapped, names, source)
     return layout
+
+
+def _layout_of_annotators(names: Sequence[str], mapped: Mapped, source: str) -> Layout:
+    """Return the layout of a list of annotators: who, perhaps the kind, and attributes."""
+    roles = {
+        role: _position(names, column, f"--map {role}={column}", source)
+        for role, column in mapped.roles.items()
+        if column
+    }
+    for role in _OF_ANNOTATORS:
+        place = None
+        if role not in mapped.roles:
+            place = _recognise(names, role, set(roles.values()), source)
+        if place is None and role not in mapped.roles and role == "annotator":
+            place = next((n for n, name in enumerate(names) if _folded(name) == "name"), None)
+        if place is not None:
+            roles[role] = place
+    if "annotator" not in roles:
+        raise Refused(
+            f"{source} has no column for the annotator; its columns are: {_listed(names)}",
+            "say which: --map annotator=COLUMN",
+        )
+    kept: dict[str, int] = {}
+    for n, name in enumerate(names):
+        if name and n not in roles.values() and kept.setdefault(KEEP + name, n) != n:
+            raise Refused(f"{source} has several columns named {name!r}", "rename all but one")
+    return Layout(roles | kept, {}, names)
 
 
 def _not_looked_for(mapped: Mapped) -> set[str]:

@@ -185,7 +185,9 @@ def load_import(
         )
     # What is not staged any more only repeated another row of its file.
     fates["unchanged"] += rows - sum(fates.values()) - rejections.count
-    number = record_import(connection, question, change, rows, fates, rejections.count, sources)
+    number = record_import(
+        connection, question.project_id, change, rows, fates, rejections.count, sources
+    )
     truths = gold if any(gold.values()) else None
     warnings = tuple(_alike(question, category_names(connection, question), intake.categories.met))
     return replace(
@@ -253,7 +255,7 @@ def _examine(
 
 def record_import(
     connection: Connection,
-    question: QuestionInfo,
+    project_id: int,
     change: int,
     rows: int,
     fates: dict[str, int],
@@ -263,9 +265,7 @@ def record_import(
     """Record an import with its files, which were read; returns its number."""
     made = connection.execute(
         insert(Import)
-        .values(
-            project_id=question.project_id, change_id=change, rows=rows, rejected=rejected, **fates
-        )
+        .values(project_id=project_id, change_id=change, rows=rows, rejected=rejected, **fates)
         .returning(Import.id)
     )
     number = int(made.scalar_one())
@@ -358,7 +358,9 @@ def load_items(
     good = rows - rejections.count
     fates = {"inserted": inserted, "changed": min(said, good - inserted), "older": 0}
     fates["unchanged"] = good - sum(fates.values())
-    number = record_import(connection, question, change, rows, fates, rejections.count, sources)
+    number = record_import(
+        connection, question.project_id, change, rows, fates, rejections.count, sources
+    )
     return import_result(number, question, rows, fates, None, rejections)
 
 

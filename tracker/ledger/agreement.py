@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from tracker.agreement import (
+        AnnotatorGroups,
         Asking,
         Assessment,
         GroupedAgreement,
@@ -90,6 +91,19 @@ class AgreementQuestions(Transactions):
         way = f"--by attribute:{attribute}"
         with self._asked(project, asking, way) as (connection, found, query):
             return agreement_by_attribute(connection, found, attribute, query)
+
+    def by_annotator_attribute(
+        self, project: str, attribute: str, **asking: Unpack[Asking]
+    ) -> AnnotatorGroups:
+        """Return the agreement within and between the annotators with each value of an attribute.
+
+        Within a group that is Krippendorff's alpha, between two cross-replication reliability.
+        """
+        from tracker.agreement import agreement_by_annotator_attribute
+
+        way = f"--by annotator-attribute:{attribute}"
+        with self._asked(project, asking, way) as (connection, found, query):
+            return agreement_by_annotator_attribute(connection, found, attribute, query)
 
     def explain(self, project: str, measure: str, **asking: Unpack[Asking]) -> Explanation:
         """Return what a figure is computed from, what was left out, and the formula."""

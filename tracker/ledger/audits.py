@@ -85,11 +85,15 @@ class Audits(Transactions):
         """
         from tracker.audit.annotator_report import annotator_competences, audited_annotator_page
         from tracker.flags import ALL, list_flags
+        from tracker.projects.annotator_attributes import annotator_attributes
         from tracker.projects.annotators import find_annotator
 
         with self.asking(project) as (connection, found):
             annotator = find_annotator(connection, found.project, name)
             told = audited_annotator_page(connection, found, annotator)
+            known = annotator_attributes(connection, found.project).get(annotator.id)
+            if known:
+                told["attributes"] = known
             recorded = list_flags(connection, found.project, states=[ALL], annotator=annotator.name)
             if competence:
                 told["competence"] = annotator_competences(connection, found).get(annotator.id)

@@ -12,6 +12,7 @@ from tracker.ledger.transactions import Transactions
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tracker.imports.annotators import AnnotatorImport
     from tracker.imports.loader import ImportResult, Progress
     from tracker.imports.readers import Source
     from tracker.projects.question import QuestionOptions
@@ -70,6 +71,37 @@ class Importing(Transactions):
 
         with opened_source_files(_paths(path)) as sources:
             return self._import(sources, project, items=True, **how)
+
+    def import_annotators(
+        self,
+        path: str | Path | Sequence[str | Path],
+        project: str | None,
+        *,
+        columns: Sequence[str] = (),
+        skip_invalid: bool = False,
+        dry_run: bool = False,
+    ) -> AnnotatorImport:
+        """Register the annotators of one or more files; all further columns are attributes.
+
+        Args:
+            path: the file, or several; ``-`` is standard input.
+            project: the project's name; None for the only one.
+            columns: ``annotator=COLUMN`` and ``kind=COLUMN`` for columns of other names.
+            skip_invalid: leave bad rows out instead of refusing the import.
+            dry_run: do everything, then take it all back.
+        """
+        from tracker.imports.annotators import load_annotators
+        from tracker.imports.column_roles import parse_annotator_roles
+        from tracker.imports.readers.source import opened_source_files
+        from tracker.projects.project import find_project
+
+        mapped = parse_annotator_roles(columns)
+        with (
+            opened_source_files(_paths(path)) as sources,
+            self.database.write(keep=not dry_run) as connection,
+        ):
+            found = find_project(connection, project)
+            return load_annotators(connection, found, sources, mapped, skip_invalid=skip_invalid)
 
     def import_frame(
         self, frame: pd.DataFrame, project: str, **how: Unpack[Reading]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -185,10 +185,12 @@ class AnnotatorLabels(NamedTuple):
 
     annotator: AnnotatorInfo
     labels: int
+    attributes: Mapping[str, str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the annotator as JSON."""
-        return self.annotator.to_dict() | {"labels": self.labels}
+        """Return the annotator as JSON; with attributes if any annotator has some."""
+        told = {} if self.attributes is None else {"attributes": dict(self.attributes)}
+        return self.annotator.to_dict() | {"labels": self.labels} | told
 
 
 class Erased(NamedTuple):
@@ -210,12 +212,14 @@ class Annotators(Namespace):
 
     def list(self, project: str) -> Sequence[AnnotatorLabels]:
         """Return a project's annotators by name, with the number of their labels."""
+        from tracker.projects.annotator_attributes import annotator_attributes
         from tracker.projects.annotators import list_annotators, project_labels_by_annotator
 
         with self._ledger.reading(project) as (connection, found):
             labels = project_labels_by_annotator(connection, found)
+            told = annotator_attributes(connection, found)
             return [
-                AnnotatorLabels(one, labels.get(one.id, 0))
+                AnnotatorLabels(one, labels.get(one.id, 0), told.get(one.id, {}) if told else None)
                 for one in list_annotators(connection, found)
             ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -124,11 +124,13 @@ def pattern_table_sums(places: Integers, values: Floats | Integers, number: int)
     return np.bincount(places, values, number).astype(np.float64, copy=False)
 
 
-def pattern_table_of(patterns: ItemPatterns, answers: Sequence[Answer] = ()) -> Table:
+def pattern_table_of(
+    patterns: Iterable[tuple[Pattern, int]], answers: Sequence[Answer] = ()
+) -> Table:
     """Return the arrays of a tally.
 
     Args:
-        patterns: the tally.
+        patterns: the tally, or a number of items of each pattern.
         answers: answers that get the first codes, in this order, whether they occur or not.
             Those that occur beside them follow in ascending order.
 

@@ -39,6 +39,7 @@ from tracker.storage.schema import (
     ERASED,
     Alias,
     Annotator,
+    AnnotatorAttribute,
     FlagChange,
     Label,
     MergedLabel,
@@ -132,6 +133,12 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
         connection.execute(delete(_past).where(ours[1]))
     given = (MergedLabel.project_id == project.id) & MergedLabel.given_as.in_(names)
     connection.execute(delete(MergedLabel).where(given))
+    connection.execute(
+        delete(AnnotatorAttribute).where(
+            AnnotatorAttribute.project_id == project.id,
+            AnnotatorAttribute.annotator_id.in_(names),
+        )
+    )
     known = annotator_names(connection, project)
     erase_annotator_acts(connection, project.id, [known[number] for number in names])
     taken = set(known.values())

@@ -7,6 +7,7 @@ Grouping by the code gives the item patterns. A code means nothing outside its s
 
 from __future__ import annotations
 
+from tracker.queries.annotator_groups import GroupPatterns, count_patterns_by_annotator_group
 from tracker.queries.annotator_patterns import count_annotator_marginals, count_joint_patterns
 from tracker.queries.bind_filter import select_answers, select_labels
 from tracker.queries.durations import select_answer_durations, select_fastest_items
@@ -50,6 +51,7 @@ __all__ = [
     "AnswerFilter",
     "Document",
     "GroupAnnotators",
+    "GroupPatterns",
     "Repeated",
     "Selecting",
     "Selection",
@@ -71,6 +73,7 @@ __all__ = [
     "count_item_patterns",
     "count_patterns_by_group",
     "count_patterns_by_cluster",
+    "count_patterns_by_annotator_group",
     "select_example_items",
     "select_items_of_patterns",
     "count_joint_patterns",

@@ -41,6 +41,8 @@ def annotator_view(
     yield Text.assemble((told["annotator"], "bold"), f"  {told['kind']} in {told['project']}")
     if told["aliases"]:
         yield Text(f"also known as {', '.join(told['aliases'])}")
+    for name, value in told.get("attributes", {}).items():
+        yield Text(f"{name}: {value}", style="dim")
     if "answers" not in told:
         yield Text("None of this annotator's answers are counted.")
         return

@@ -87,10 +87,11 @@ def _head(blocks: Iterator[bytes], source: SourceFile) -> tuple[str, int, bytes,
 def _wanted(layout: Layout) -> dict[int, bool]:
     """Return the places of the required columns, and which of them have few distinct cells.
 
-    The item's column comes first.
+    The column of the item comes first; in a list of annotators, theirs.
     """
-    roles = {n: role in _FEW_DIFFER for role, n in layout.roles.items()}
-    return {layout.roles["item"]: False} | roles | dict.fromkeys(layout.annotators.values(), True)
+    named = "item" if "item" in layout.roles else "annotator"
+    roles = {n: role in _FEW_DIFFER and role != named for role, n in layout.roles.items()}
+    return {layout.roles[named]: False} | roles | dict.fromkeys(layout.annotators.values(), True)
 
 
 class _Gathering:

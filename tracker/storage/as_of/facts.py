@@ -25,6 +25,7 @@ from tracker.storage.as_of.annotators import Rows, alias_owners_as_of
 from tracker.storage.as_of.moment import Moment
 from tracker.storage.facts import ATTRIBUTE, LENGTH
 from tracker.storage.schema import (
+    AnnotatorAttribute,
     AnnotatorFact,
     CategoryFact,
     CategoryMerge,
@@ -73,7 +74,7 @@ def best_stored_facts(which: ColumnElement[bool]) -> Select[Any]:
 def facts_as_of(connection: Connection, project_id: int, through: int) -> Rows:
     """Return the facts that were known after a change, of the tables that differ now."""
     rows: Rows = {}
-    for model in (AnnotatorFact, CategoryFact, ItemFact):
+    for model in (AnnotatorFact, AnnotatorAttribute, CategoryFact, ItemFact):
         table = cast("Table", model.__table__)
         ours = table.c.project_id == project_id
         later = select(table.c.change_id).where(ours, table.c.change_id > through).limit(1)

@@ -25,6 +25,7 @@ from tracker.storage.schema.base import (
 )
 from tracker.storage.schema.flags import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
 from tracker.storage.schema.labels import (
+    AnnotatorAttribute,
     AnnotatorFact,
     CategoryFact,
     CategoryMerge,
@@ -74,6 +75,7 @@ __all__ = [
     "STANDING",
     "Alias",
     "Annotator",
+    "AnnotatorAttribute",
     "AnnotatorFact",
     "Base",
     "Category",

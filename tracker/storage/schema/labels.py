@@ -168,6 +168,27 @@ class AnnotatorFact(Base):
     value: Mapped[str] = column(Text)
 
 
+class AnnotatorAttribute(Base):
+    """What a change said of the annotator of a name: an attribute, such as the team.
+
+    What the last change said holds.
+    """
+
+    __tablename__ = "annotator_attributes"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
+        ),
+        _of_change(),
+        {"info": {"clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True)
+    annotator_id: Mapped[int] = column(Integer, primary_key=True)
+    name: Mapped[str] = column(Text, primary_key=True)
+    change_id: Mapped[int] = column(Integer, primary_key=True)
+    value: Mapped[str] = column(Text)
+
+
 class CategoryFact(Base):
     """What a change said of a category: that there is one, or its place (``value``) in the order.
 

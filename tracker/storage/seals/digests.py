@@ -22,6 +22,7 @@ from sqlalchemy import (
 from tracker.storage.schema import (
     Alias,
     Annotator,
+    AnnotatorAttribute,
     AnnotatorFact,
     Category,
     CategoryFact,
@@ -122,6 +123,7 @@ STATE: dict[str, tuple[Any, Any]] = {
     "what was said of annotators": _sums(
         AnnotatorFact, AnnotatorFact.annotator_id * AnnotatorFact.change_id
     ),
+    "attributes of annotators": _columns(AnnotatorAttribute),
     "aliases of annotators": _columns(Alias),
     "notes": _columns(Note),
     "imports taken back": (_undone.where(Import.undone_by.is_not(None)), Import.project_id),
@@ -138,13 +140,17 @@ STATE: dict[str, tuple[Any, Any]] = {
 }
 """A statement for each part that is sealed whole, and the column that says whose it is."""
 
+_KEYED_BY_TEXT = {"attributes of annotators"}
+"""Parts sorted here, for databases sort texts in their own ways."""
+
 
 def sealed_state(connection: Connection, project_id: int) -> dict[str, str]:
     """Return the digest of every part of `STATE`; empty for a project that does not exist."""
     digests = {}
     for part, (statement, owner) in STATE.items():
         rows = connection.execute(statement.where(owner == project_id)).all()
-        digests[part] = digest_for_seal([_sealed(row) for row in rows])
+        held = [_sealed(row) for row in rows]
+        digests[part] = digest_for_seal(sorted(held) if part in _KEYED_BY_TEXT else held)
         if part == "the project's settings" and not rows:
             return {}
     return digests

@@ -1,0 +1,138 @@
+"""Files of annotators: a row for each, its other columns kept as attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection
+
+from tracker.imports.batch import KEEP, Batch, Rejections
+from tracker.imports.column_roles import Mapped
+from tracker.imports.loader import ImportResult, Rejected, record_import
+from tracker.imports.lookup import BAD, AnnotatorIds
+from tracker.imports.normalize import normalize_annotator_kinds, refuse_nul_in_batch
+from tracker.imports.readers import Reading, Source, read_batches
+from tracker.projects.annotator_attributes import (
+    annotator_attributes,
+    record_annotator_attributes,
+)
+from tracker.projects.annotators import list_annotators
+from tracker.projects.change_log import lock_project, record_change
+from tracker.projects.project import ProjectInfo
+from tracker.storage.facts import apply_kind_facts, record_annotator_facts
+
+Told = dict[tuple[int, str], str]
+"""The value that a file gives an annotator, by the annotator's id and the attribute's name."""
+
+
+@dataclass(frozen=True)
+class AnnotatorImport(ImportResult):
+    """The result of an import of annotators: how many were named, and their attributes."""
+
+    annotators: int = 0
+    attributes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON."""
+        return super().to_dict() | {
+            "annotators": self.annotators,
+            "attributes": list(self.attributes),
+        }
+
+
+def load_annotators(
+    connection: Connection,
+    project: ProjectInfo,
+    sources: Sequence[Source],
+    mapped: Mapped,
+    *,
+    skip_invalid: bool = False,
+) -> AnnotatorImport:
+    """Register the annotators of files with their attributes; an empty cell says nothing.
+
+    A row is ``inserted`` if the project did not have the annotator, ``changed`` if the file says
+    something new. Raises Refused (`Rejected` for single rows) if a file cannot be imported.
+    """
+    lock_project(connection, project.id)
+    known = {one.id for one in list_annotators(connection, project)}
+    before = annotator_attributes(connection, project)
+    names = [source.name for source in sources]
+    change, _ = record_change(
+        connection, project.id, "import", {"annotators": True, "sources": names}
+    )
+    rejections, ids, told = Rejections(), AnnotatorIds(connection, project), Told()
+    kinds = dict(ids.kinds)
+    rows = 0
+    for source in sources:
+        for batch in read_batches(source, Reading(mapped, rejections, "one")):
+            rows += len(batch.lines)
+            _take(batch, source.name, ids, told, rejections)
+    rows += rejections.ragged
+    met = {ids.aliases.get(one, one) for one in ids.met}
+    record_annotator_facts(connection, project.id, change, ids.met, ids.kinds_given)
+    apply_kind_facts(connection, project.id, change)
+    record_annotator_attributes(
+        connection, project.id, change, ((*key, value) for key, value in told.items())
+    )
+    new = met - known
+    changed = {
+        number
+        for (given, name), value in told.items()
+        if before.get(number := ids.aliases.get(given, given), {}).get(name) != value
+    }
+    changed |= {n for n, kind in ids.kinds_given.items() if kinds.get(ids.name_of(n)) != kind}
+    changed -= new
+    fates = {"inserted": len(new), "changed": len(changed), "older": 0}
+    fates["unchanged"] = rows - rejections.count - sum(fates.values())
+    result = AnnotatorImport(
+        id=None,
+        project=project.name,
+        rows=rows,
+        inserted=fates["inserted"],
+        changed=fates["changed"],
+        unchanged=fates["unchanged"],
+        older=0,
+        rejected=rejections.count,
+        rejections=tuple(rejections.first),
+        alike=tuple(rejections.alike.values()),
+        gold=None,
+        annotators=len(met),
+        attributes=tuple(sorted({name for _, name in told})),
+    )
+    if rejections.count and not skip_invalid:
+        raise Rejected(result)
+    number = record_import(connection, project.id, change, rows, fates, rejections.count, sources)
+    return replace(result, id=number)
+
+
+def _take(batch: Batch, source: str, ids: AnnotatorIds, told: Told, rejections: Rejections) -> None:
+    """Note what a batch says; a row that contradicts another of the import is rejected."""
+    refuse_nul_in_batch(batch, source)
+    column = batch.columns["annotator"]
+    given = ids.of(column, batch)[column.codes]
+    if "kind" in batch.columns:
+        normalize_annotator_kinds(ids, given, batch.columns["kind"], batch.lines, source)
+    kept = {
+        role.removeprefix(KEEP): cells
+        for role, cells in batch.columns.items()
+        if role.startswith(KEEP)
+    }
+    for n, number in enumerate(given.tolist()):
+        if number == BAD:
+            rejections.add(source, int(batch.lines[n]), ids.reason(column[n]))
+            continue
+        said = {
+            (number, name): value for name, cells in kept.items() if (value := cells[n].strip())
+        }
+        other = next((key for key in said if told.get(key, said[key]) != said[key]), None)
+        if other is None:
+            told |= said
+            continue
+        rejections.add(
+            source,
+            int(batch.lines[n]),
+            f"the {other[1]} of {column[n].strip()!r} is {said[other]!r} here, "
+            f"and {told[other]!r} on another line",
+        )
