@@ -1,4 +1,4 @@
-"""What annotators are, beyond their kind: attributes, such as their team."""
+"""What annotators are, beyond their kind; and which notes are guidelines."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -31,7 +31,9 @@ def upgrade():
         ),
         sqlite_with_rowid=False,
     )
+    op.add_column("notes", sa.Column("guideline", sa.Text(), nullable=True))
 
 
 def downgrade():
+    op.drop_column("notes", "guideline")
     op.drop_table("annotator_attributes")

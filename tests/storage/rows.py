@@ -183,6 +183,7 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
         "annotator_attributes": [
             p | {"annotator_id": 1, "name": "team", "change_id": 2, "value": "north"}
         ],
+        "notes": [row | {"guideline": "v2"} for row in samples["0004"]["notes"]],
     }
     return samples[revision]
 

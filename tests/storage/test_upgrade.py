@@ -191,9 +191,14 @@ def test_a_ledger_of_an_older_revision_says_what_it_said(
     now = with_questions(rows)
     with database.read() as connection:
         for table in Base.metadata.sorted_tables:
-            found = [dict(row) for row in connection.execute(table.select()).mappings()]
-            assert len(found) == len(now[table.name])
-            assert all(row in found for row in now[table.name])
+            held = now.get(table.name, [])
+            columns = set(held[0]) if held else set()  # without those of later revisions
+            found = [
+                {name: value for name, value in row.items() if name in columns}
+                for row in connection.execute(table.select()).mappings()
+            ]
+            assert len(found) == len(held)
+            assert all(row in found for row in held)
         # Its findings mark names with NULs, which a database may refuse to read.
         effects = connection.execute(text("SELECT effect FROM v_findings ORDER BY flag")).scalars()
         assert list(effects) == [2.0] * 3

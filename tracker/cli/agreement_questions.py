@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracker.ledger import Selecting
 
 
-_TERMS = ("annotator", "exclude-annotator", "since", "until", "where")
+_TERMS = ("annotator", "exclude-annotator", "since", "until", "where", "guideline")
 
 
 def print_explanation(asked: Asked, measure: str) -> None:
@@ -104,6 +104,7 @@ def _terms(text: str) -> Selecting:
         since=given["since"][-1] if given["since"] else None,
         until=given["until"][-1] if given["until"] else None,
         where=given["where"],
+        guideline=given["guideline"][-1] if given["guideline"] else None,
     ).selecting
 
 

@@ -93,6 +93,16 @@ class AnswerOptions(MomentOptions):
         ),
     ] = None
 
+    guideline: Annotated[
+        str | None,
+        typer.Option(
+            "--guideline",
+            metavar="NAME",
+            help="Only answers labeled under this guideline: from its note, made with project "
+            "note --guideline, to the next one's.",
+        ),
+    ] = None
+
     @property
     def selecting(self) -> Selecting:
         """The options as keyword arguments of the ledger; raises InvalidOption."""
@@ -105,6 +115,7 @@ class AnswerOptions(MomentOptions):
             "where": _values(self.where or []),
             "as_of": self.as_of,
             "known_at": self.known_at,
+            "guideline": self.guideline,
         }
 
 

@@ -33,21 +33,31 @@ def note(
             "2026-03-01 (the end of that day), 7d, '3 weeks ago'.",
         ),
     ] = None,
+    guideline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The version of the guideline that holds from then on; --guideline of other "
+            "commands chooses its answers.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Note an event, such as a new guideline; curves show it.
 
     Examples:
     - `tracker project note reviews "guideline v2"`
+    - `tracker project note reviews "v3" --guideline v3 --at 2026-03-01`
     - `tracker project note reviews "two annotators joined" --at 2026-03-01`
 
     Next: `tracker history reviews`
     """
-    made = ledger_of_command(context).notes.add(project, text, at)
+    made = ledger_of_command(context).notes.add(project, text, at, guideline)
     if as_json:
         print_json({"project": project} | made.to_dict())
     else:
-        say(f"note {made.id} of {project}, {clock.iso(made.at)[:19]}Z: {made.text}")
+        named = "" if made.guideline is None else f" (guideline {made.guideline})"
+        say(f"note {made.id} of {project}, {clock.iso(made.at)[:19]}Z: {made.text}{named}")
     hint(f"next: tracker history {shlex.quote(project)}")
 
 
@@ -63,12 +73,20 @@ def notes(context: typer.Context, project: ProjectArgument, output: Output = Out
     from tracker.render.tables import table
 
     rows = [one.to_dict() for one in ledger_of_command(context).notes.list(project)]
-    cells = [(str(row["note"]), minute_cell(row["at"]), row["text"]) for row in rows]
+    flat = rows
+    if any("guideline" in row for row in rows):
+        flat = [row | {"guideline": row.get("guideline")} for row in rows]
+    cells = [
+        (str(row["note"]), minute_cell(row["at"]), row["text"])
+        + ((row["guideline"] or "",) if "guideline" in row else ())
+        for row in flat
+    ]
+    columns = ("note", "at ", "text ", "guideline ")[: len(cells[0]) if cells else 3]
     print_result(
         {"project": project, "notes": rows},
         output=output,
-        rows=rows,
-        view=[table(("note", "at ", "text "), cells)],
+        rows=flat,
+        view=[table(columns, cells)],
     )
     if not rows:
         hint(f'none yet: tracker project note {shlex.quote(project)} "what happened"')

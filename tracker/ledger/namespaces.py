@@ -79,7 +79,13 @@ class Items(Namespace):
 class Notes(Namespace):
     """The notes on the time lines of projects."""
 
-    def add(self, project: str, text: str, at: date | str | None = None) -> NoteInfo:
+    def add(
+        self,
+        project: str,
+        text: str,
+        at: date | str | None = None,
+        guideline: str | None = None,
+    ) -> NoteInfo:
         """Note an event; a date means the end of that day, None now.
 
         Raises InvalidOption for a text that cannot be stored, and for a time in the future.
@@ -88,7 +94,7 @@ class Notes(Namespace):
 
         moment = None if at is None else _past_moment(at)
         with self._ledger.writing(project) as (connection, found):
-            return add_note(connection, found, text, moment)
+            return add_note(connection, found, text, moment, guideline)
 
     def list(self, project: str) -> Sequence[NoteInfo]:
         """Return a project's notes in the order of their events."""

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, func, insert, or_, select, update
 
 from tracker.core import clock
-from tracker.core.errors import NotFound
+from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import check_entered_text, near_names
+from tracker.projects.lookup import check_entered_name, check_entered_text, near_names
 from tracker.projects.project import ProjectInfo
+from tracker.storage.as_of import last_change_as_of
 from tracker.storage.schema import ERASED, Note
 
 
@@ -23,26 +24,49 @@ class NoteInfo:
     id: int
     at: int
     text: str
+    guideline: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the note as JSON."""
-        return {"at": clock.iso(self.at), "note": self.id, "text": self.text}
+        told = {} if self.guideline is None else {"guideline": self.guideline}
+        return {"at": clock.iso(self.at), "note": self.id, "text": self.text} | told
 
 
 def add_note(
-    connection: Connection, project: ProjectInfo, text: str, at: int | None = None
+    connection: Connection,
+    project: ProjectInfo,
+    text: str,
+    at: int | None = None,
+    guideline: str | None = None,
 ) -> NoteInfo:
-    """Note what happened at a moment, now if left out; raises InvalidOption for an unfit text."""
+    """Note what happened at a moment, now if left out.
+
+    With ``guideline`` the guideline of that version holds from then on. Raises InvalidOption for
+    an unfit text, and for a version that another note has.
+    """
     text = check_entered_text(text, "note")
     lock_project(connection, project.id)
+    if guideline is not None:
+        guideline = check_entered_name(guideline, "guideline")
+        known = next((n for n in list_notes(connection, project) if n.guideline == guideline), None)
+        if known is not None:
+            raise InvalidOption(
+                f"the guideline {guideline!r} holds from {clock.iso(known.at)}",
+                f"remove that note first: tracker project unnote {quote(project.name)} {known.id}",
+            )
     highest = select(func.max(Note.id)).where(Note.project_id == project.id)
     number = (connection.scalar(highest) or 0) + 1
     # Without the text, which may have to go: the log is never changed.
     change, now = record_change(connection, project.id, "note", {"note": number})
-    made = NoteInfo(number, now if at is None else at, text)
+    made = NoteInfo(number, now if at is None else at, text, guideline)
     connection.execute(
         insert(Note).values(
-            project_id=project.id, id=number, at=made.at, text=text, change_id=change
+            project_id=project.id,
+            id=number,
+            at=made.at,
+            text=text,
+            change_id=change,
+            guideline=guideline,
         )
     )
     return made
@@ -51,11 +75,11 @@ def add_note(
 def list_notes(connection: Connection, project: ProjectInfo) -> list[NoteInfo]:
     """Return the notes of a project in the order of their moments, without those removed."""
     rows = connection.execute(
-        select(Note.id, Note.at, Note.text)
+        select(Note.id, Note.at, Note.text, Note.guideline)
         .where(Note.project_id == project.id, Note.removed_by.is_(None))
         .order_by(Note.at, Note.id)
     )
-    return [NoteInfo(row.id, row.at, row.text) for row in rows]
+    return [NoteInfo(*row) for row in rows]
 
 
 def remove_note(
@@ -74,9 +98,40 @@ def remove_note(
     change = row.removed_by
     if change is None:
         change, _ = record_change(connection, project.id, "remove note", {"note": number})
-    values = {"removed_by": change} | ({"text": ERASED} if erase else {})
+    values = {"removed_by": change} | ({"text": ERASED, "guideline": None} if erase else {})
     connection.execute(update(Note).where(*ours).values(values))
     return NoteInfo(number, row.at, row.text)
+
+
+def find_guideline_period(
+    connection: Connection, project: ProjectInfo, name: str, known_at: int | None = None
+) -> tuple[int, int | None]:
+    """Return the first and the last moment of a guideline; None if no other one followed.
+
+    With ``known_at`` as the notes were known then. Raises NotFound for an unknown one.
+    """
+    which = [Note.project_id == project.id, Note.guideline.is_not(None)]
+    if known_at is None:
+        which.append(Note.removed_by.is_(None))
+    else:
+        through = last_change_as_of(connection, project.id, known_at)
+        removed_later = or_(Note.removed_by.is_(None), Note.removed_by > through)
+        which += [Note.change_id <= through, removed_later]
+    begun = {
+        row.guideline: row.at
+        for row in connection.execute(
+            select(Note.guideline, Note.at).where(*which).order_by(Note.at, Note.id)
+        )
+    }
+    if name not in begun:
+        project_note = f"tracker project note {quote(project.name)} TEXT --guideline {quote(name)}"
+        raise NotFound(
+            f"{project.name!r} has no guideline {name!r}",
+            near_names(name, begun)
+            or (f"it has: {', '.join(begun)}" if begun else f"note one: {project_note}"),
+        )
+    later = [at for at in begun.values() if at > begun[name]]
+    return begun[name], min(later) - 1 if later else None
 
 
 def find_note(connection: Connection, project: ProjectInfo, text: str) -> NoteInfo:

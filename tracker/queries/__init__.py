@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tracker.queries.annotator_groups import GroupPatterns, count_patterns_by_annotator_group
 from tracker.queries.annotator_patterns import count_annotator_marginals, count_joint_patterns
-from tracker.queries.bind_filter import select_answers, select_labels
+from tracker.queries.bind_filter import select_answers, select_labels, within_guideline
 from tracker.queries.durations import select_answer_durations, select_fastest_items
 from tracker.queries.examples import count_pair_order, select_changed_examples, select_example_items
 from tracker.queries.filter import EVERYTHING, AnswerFilter, Selecting, make_answer_filter
@@ -66,6 +66,7 @@ __all__ = [
     "select_changed_examples",
     "make_answer_filter",
     "where_chosen",
+    "within_guideline",
     "count_gold_confusions",
     "count_active_days",
     "select_fastest_items",

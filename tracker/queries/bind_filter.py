@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, select
 
+from tracker.core import clock
+from tracker.core.errors import InvalidOption
 from tracker.projects.annotators import (
     AnnotatorInfo,
     find_annotators,
@@ -14,6 +16,8 @@ from tracker.projects.annotators import (
     list_annotators,
 )
 from tracker.projects.items import check_item_values
+from tracker.projects.notes import find_guideline_period
+from tracker.projects.project import ProjectInfo
 from tracker.projects.question import QuestionInfo
 from tracker.queries.filter import EVERYTHING, AnswerFilter
 from tracker.queries.selection import Selection
@@ -53,6 +57,7 @@ def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) ->
     if choice == EVERYTHING:
         return every
     project = every.question.project
+    choice = within_guideline(connection, project, choice)
     check_item_values(connection, project, dict(choice.where))
     named = find_annotators(connection, project, [*choice.annotators, *choice.excluded])
     included, excluded = named[: len(choice.annotators)], named[len(choice.annotators) :]
@@ -73,6 +78,29 @@ def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) ->
         where=choice.where,
         told=said.to_dict(),
     )
+
+
+def within_guideline(
+    connection: Connection, project: ProjectInfo, choice: AnswerFilter
+) -> AnswerFilter:
+    """Return a filter limited to the time in which its guideline held, if it names one.
+
+    Raises NotFound for a guideline that the project does not have, InvalidOption if it held at
+    no time that is asked for.
+    """
+    if choice.guideline is None:
+        return choice
+    first, last = find_guideline_period(connection, project, choice.guideline, choice.known_at)
+    since = first if choice.since is None else max(first, choice.since)
+    ends = [end for end in (last, choice.until) if end is not None]
+    until = min(ends, default=None)
+    if until is not None and since > until:
+        raise InvalidOption(
+            f"the guideline {choice.guideline!r} held from {clock.iso(first)}"
+            + ("" if last is None else f" to {clock.iso(last)}"),
+            "no answer lies between that and the times chosen",
+        )
+    return replace(choice, since=since, until=until)
 
 
 def _names(annotators: Iterable[AnnotatorInfo]) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ class Selecting(TypedDict, total=False):
         as_of: the labels as they stood then, by the time of labeling; a date is the end of its
             day.
         known_at: the ledger as it was then, by the time of recording; a date likewise.
+        guideline: only answers labeled from when this guideline was noted until the next one.
 
     An answer without a time of its own counts as labeled when it was recorded. Truths that
     answers are compared with are never limited by time.
@@ -45,6 +46,7 @@ class Selecting(TypedDict, total=False):
     where: Mapping[str, str | Iterable[str]]
     as_of: date | str | None
     known_at: date | str | None
+    guideline: str | None
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class AnswerFilter:
     where: tuple[tuple[str, tuple[str, ...]], ...] = ()
     as_of: int | None = None
     known_at: int | None = None
+    guideline: str | None = None
 
     def to_dict(self) -> dict[str, Any] | None:
         """Return the filter as JSON; None if it leaves nothing out."""
@@ -80,6 +83,7 @@ class AnswerFilter:
                 )
             },
             "where": {name: list(values) for name, values in self.where},
+            **({} if self.guideline is None else {"guideline": self.guideline}),
         }
 
 
@@ -96,6 +100,7 @@ def make_answer_filter(
     where: Mapping[str, str | Iterable[str]] | None = None,
     as_of: date | str | None = None,
     known_at: date | str | None = None,
+    guideline: str | None = None,
 ) -> AnswerFilter:
     """Return the filter that the arguments of `Selecting` describe; raises InvalidOption."""
     now = clock.now()
@@ -119,6 +124,7 @@ def make_answer_filter(
         tuple(sorted(wanted.items())),
         filter_past_moment("--as-of", as_of, now),
         filter_past_moment("--known-at", known_at, now),
+        None if guideline is None else guideline.strip(),
     )
 
 

@@ -22,6 +22,8 @@ def selection_in_words(selection: Mapping[str, Any]) -> str:
     parts = [f"of {_listed(named)}"] if named else []
     if excluded:
         parts.append(f"{'not of' if named else 'of all but'} {_listed(excluded)}")
+    if selection.get("guideline"):
+        parts.append(f"under guideline {selection['guideline']}")
     parts += [
         f"{word} {minute_cell(selection[word])}" for word in ("since", "until") if selection[word]
     ]

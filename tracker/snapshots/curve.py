@@ -144,7 +144,10 @@ def rebuilt_curve(
     names = category_names(connection, question)
     measures = measures_of_patterns(question, names, query)
     spanned = parse_curve_window(window)
-    choice = replace(query.filter, since=None, until=None)
+    query = replace(
+        query, filter=queries.within_guideline(connection, question.project, query.filter)
+    )
+    choice = replace(query.filter, since=None, until=None, guideline=None)
     selection = queries.select_answers(connection, question, choice)
     found = queries.count_timeline(connection, selection, spanned)
     ends = _ends(found.first, found.last, every, query)

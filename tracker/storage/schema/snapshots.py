@@ -290,3 +290,6 @@ class Note(Base):
     text: Mapped[str] = column(Text)
     change_id: Mapped[int] = column(Integer)
     removed_by: Mapped[int | None] = optional(Integer)
+    guideline: Mapped[str | None] = optional(
+        Text, comment="the version of the guideline that holds from then on"
+    )

@@ -63,9 +63,9 @@ def digest_for_seal(value: Any) -> str:
 # -- small parts: all of it -----------------------------------------------------------------
 
 
-def _columns(model: Any, key: str = "project_id") -> tuple[Any, Any]:
+def _columns(model: Any, key: str = "project_id", without: str = "") -> tuple[Any, Any]:
     table = cast("Table", model.__table__)
-    columns = [one for one in table.columns if one.name not in {key, QUESTION}]
+    columns = [one for one in table.columns if one.name not in {key, QUESTION, without}]
     if QUESTION in table.c:
         columns.append(table.c[QUESTION])
     return select(*columns).order_by(*table.primary_key.columns), table.c[key]
@@ -125,7 +125,11 @@ STATE: dict[str, tuple[Any, Any]] = {
     ),
     "attributes of annotators": _columns(AnnotatorAttribute),
     "aliases of annotators": _columns(Alias),
-    "notes": _columns(Note),
+    "notes": _columns(Note, without="guideline"),  # as they were sealed before they had one
+    "guidelines": (
+        select(Note.id, Note.guideline).where(Note.guideline.is_not(None)).order_by(Note.id),
+        Note.project_id,
+    ),
     "imports taken back": (_undone.where(Import.undone_by.is_not(None)), Import.project_id),
     "findings": _columns(FlagRow),
     "what was done about findings": _columns(FlagChange),
