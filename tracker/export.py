@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Table, literal, select
 
 from tracker.core import clock
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, select_labels, where_chosen
-from tracker.storage.answer_keys import of_question
-from tracker.storage.schema import NO_SPAN, Annotator, Category, Item, Label
+from tracker.storage.answer_keys import detail_of, of_question
+from tracker.storage.schema import NO_SPAN, Annotator, AnswerDetail, Category, Item, Label
 
 LABEL_COLUMNS = (
     "item",
@@ -25,17 +25,29 @@ LABEL_COLUMNS = (
     "kind",
 )
 
+DETAIL_COLUMNS = ("confidence", "comment")
+"""Further columns, if any answer to the question ever had one of them."""
+
+_details = cast("Table", AnswerDetail.__table__)
+
+
+def exported_columns(connection: Connection, question: QuestionInfo) -> tuple[str, ...]:
+    """Return the columns that the labels of a question are exported with."""
+    detail = select(literal(1)).where(of_question(_details, question.key)).exists()
+    return LABEL_COLUMNS + (DETAIL_COLUMNS if connection.scalar(select(detail)) else ())
+
 
 def exported_labels(
     connection: Connection, question: QuestionInfo, *, choice: AnswerFilter = EVERYTHING
 ) -> Generator[tuple[Any, ...], None, None]:
-    """Every label that stands, as a row of `LABEL_COLUMNS`; what is not known is None.
+    """Every label that stands, as a row of `exported_columns`; what is not known is None.
 
     A skipped answer, and one to which nothing applied, is a row without category. The rows
     can be imported again. A choice is met by each row for itself, whatever its pass and
     whether its annotator is human, model or reference.
     """
-    same = Label.project_id
+    same, labels = Label.project_id, cast("Table", Label.__table__)
+    detailed = exported_columns(connection, question) != LABEL_COLUMNS
     statement = (
         select(
             Item.name,
@@ -68,9 +80,14 @@ def exported_labels(
             Label.span_end,
         )
     )
+    if detailed:
+        statement = statement.add_columns(_details.c.confidence, _details.c.comment).outerjoin(
+            _details, detail_of(_details, labels)
+        )
     # Who leaves the rows before their end leaves no statement open.
     with connection.execute(statement.execution_options(yield_per=20_000)) as result:
-        for item, annotator, category, number, start, end, moment, timed, spent, kind in result:
+        for row in result:
+            item, annotator, category, number, start, end, moment, timed, spent, kind = row[:10]
             yield (
                 item,
                 annotator,
@@ -81,4 +98,5 @@ def exported_labels(
                 clock.iso(moment) if timed else None,
                 None if spent is None else spent / 1000,
                 kind,
+                *row[10:],
             )

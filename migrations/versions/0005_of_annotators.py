@@ -1,4 +1,4 @@
-"""What annotators are, beyond their kind; and which notes are guidelines."""
+"""What annotators are, beyond their kind; which notes are guidelines; more of an answer."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,6 +8,25 @@ down_revision = "0004"
 
 # Everything here is as it was when this revision was made: a revision reads neither the models
 # nor the package, which go on changing.
+
+
+RECORD = {
+    "project_id": sa.Integer,
+    "question_id": sa.SmallInteger,
+    "item_id": sa.Integer,
+    "given_as": sa.Integer,
+    "pass": sa.SmallInteger,
+    "labeled_at": sa.BigInteger,
+    "change_id": sa.Integer,
+    "source": sa.SmallInteger,
+}
+"""The columns that tell a record of an answer from others."""
+REFERRED = {
+    "question_id": "questions",
+    "item_id": "items",
+    "given_as": "annotators",
+    "change_id": "changes",
+}
 
 
 def upgrade():
@@ -31,9 +50,33 @@ def upgrade():
         ),
         sqlite_with_rowid=False,
     )
+    op.create_table(
+        "answer_details",
+        *(
+            sa.Column(name, kind(), nullable=False, autoincrement=False)
+            for name, kind in RECORD.items()
+        ),
+        sa.Column("confidence", sa.Double(), nullable=True),
+        sa.Column("comment", sa.Text(), nullable=True),
+        sa.CheckConstraint("confidence BETWEEN 0 AND 1", name=op.f("ck_answer_details_confidence")),
+        sa.CheckConstraint(
+            "confidence IS NOT NULL OR comment IS NOT NULL", name=op.f("ck_answer_details_any")
+        ),
+        *(
+            sa.ForeignKeyConstraint(
+                ["project_id", name],
+                [f"{referred}.project_id", f"{referred}.id"],
+                name=op.f(f"fk_answer_details_project_id_{name}_{referred}"),
+            )
+            for name, referred in REFERRED.items()
+        ),
+        sa.PrimaryKeyConstraint(*RECORD, name=op.f("pk_answer_details")),
+        sqlite_with_rowid=False,
+    )
     op.add_column("notes", sa.Column("guideline", sa.Text(), nullable=True))
 
 
 def downgrade():
     op.drop_column("notes", "guideline")
+    op.drop_table("answer_details")
     op.drop_table("annotator_attributes")

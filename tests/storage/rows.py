@@ -183,6 +183,11 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
         "annotator_attributes": [
             p | {"annotator_id": 1, "name": "team", "change_id": 2, "value": "north"}
         ],
+        "answer_details": [
+            p
+            | {"question_id": 1, "item_id": 1, "given_as": 2, "pass": 1, "labeled_at": 5}
+            | {"change_id": 2, "source": 1, "confidence": 0.5, "comment": "unsure"}
+        ],
         "notes": [row | {"guideline": "v2"} for row in samples["0004"]["notes"]],
     }
     return samples[revision]

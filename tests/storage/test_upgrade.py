@@ -23,6 +23,8 @@ from tracker.storage.as_of import Moment, as_it_was
 from tracker.storage.database import Database
 from tracker.storage.schema import Base
 
+LATER = {"questions", "annotator_attributes", "answer_details"}
+"""Tables of later revisions than the kept ledger."""
 TRUTHS = {"closed", "timed", "beside"}
 """Columns that hold a truth, which SQLite stores as a number."""
 KEPT = Path(__file__).parents[1] / "data" / "ledgers" / "0002.sql.gz"
@@ -158,7 +160,7 @@ def kept_rows(folder: Path) -> dict[str, list[dict[str, Any]]]:
     plain.executescript(gzip.decompress(KEPT.read_bytes()).decode())
     rows = {}
     for table in Base.metadata.sorted_tables:
-        if table.name not in {"questions", "annotator_attributes"}:  # of later revisions
+        if table.name not in LATER:
             rows[table.name] = [
                 {name: bool(row[name]) if name in TRUTHS else row[name] for name in row.keys()}  # noqa: SIM118
                 for row in plain.execute(f"SELECT * FROM {table.name}")

@@ -24,6 +24,8 @@ ROLES = (
     "end",
     "n_tokens",
     "kind",
+    "confidence",
+    "comment",
 )
 """What a column can mean."""
 

@@ -58,6 +58,29 @@ def cell_milliseconds(text: str) -> int:
     return value
 
 
+def read_confidences(column: Cells, bad: dict[int, str]) -> list[float | None]:
+    """Return each record's confidence from 0 to 1, None if its cell is empty.
+
+    Reasons for bad cells are added to ``bad``.
+    """
+    values: list[float | None] = []
+    reasons = {}
+    for n, raw in enumerate(column.texts):
+        text, value = raw.strip(), None
+        if text:
+            try:
+                value = float(text)
+            except ValueError:
+                value = -1.0
+            if not 0 <= value <= 1:
+                reasons[n] = f"the confidence {text!r} is not a number from 0 to 1"
+        values.append(value)
+    if reasons:
+        for n in np.flatnonzero(np.isin(column.codes, list(reasons))).tolist():
+            bad.setdefault(n, reasons[int(column.codes[n])])
+    return [values[code] for code in column.codes.tolist()]
+
+
 def _is_short_number(text: str) -> bool:
     return len(text) < 20 and text.isdecimal()
 

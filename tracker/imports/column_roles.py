@@ -32,6 +32,8 @@ _NAMES = {
     "end": "end span_end",
     "n_tokens": "n_tokens",
     "kind": "kind annotator_kind",
+    "confidence": "confidence",
+    "comment": "comment comments rationale explanation",
 }
 """The names each role is known by; the first of them wins over the others."""
 
@@ -44,9 +46,11 @@ _MEANINGS = {
     "pass": " (1, 2, … of answers to the same item)",
     "gold": " (the true category)",
     "n_tokens": " (the document's length)",
+    "confidence": " (from 0 to 1)",
+    "comment": " (why)",
 }
 
-_OF_ONE = {"annotator", "category", "kind"}
+_OF_ONE = {"annotator", "category", "kind", "confidence", "comment"}
 """What a row of a file in wide form does not have one of."""
 
 _OF_ITEMS = {"item", "text", "n_tokens"}

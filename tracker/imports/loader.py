@@ -141,11 +141,18 @@ def load_import(
         rows += rejections.ragged
         intake.close()
         validate_staged_references(connection, staged.extremes, question.key)
-        settlement = Settlement(connection, staged.table, question.project_id, change)
+        settlement = Settlement(
+            connection, staged.table, question.project_id, change, intake.details
+        )
         digests = {number: source.digest for number, source in enumerate(sources, 1)}
         at_once, repeats = None, False
         merges = merges_as_of_now(connection, question.key)
-        if empty_before and question.answers != "spans" and not merges:
+        if (
+            empty_before
+            and question.answers != "spans"
+            and not merges
+            and intake.details.table is None
+        ):
             at_once = staged.all_at_once(single=question.answers == "one")
         if at_once is None:
             staged.store()

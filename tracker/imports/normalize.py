@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from tracker.core.errors import Refused
 from tracker.imports import cell_values
 from tracker.imports.batch import KEEP, Batch, Cells, Numbers, Rejections
+from tracker.imports.details import StagedDetails
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD, AnnotatorIds, CategoryIds
 from tracker.imports.staging import NOT_TIMED, Staging
@@ -52,6 +53,8 @@ class Intake:
         self.gold: int | None = None  # the reference annotator, once a gold value was met
         self.truth_files: set[int] = set()  # sources that hold truths and no answers
         self._gold_seen: set[tuple[int, str]] = set()
+        self.details = StagedDetails(connection)
+        self._confidences: list[float | None] | None = None
 
     def close(self) -> None:
         """Record the facts, and drop the temporary data."""
@@ -84,6 +87,8 @@ class Intake:
             counts = columns["gold"].holds(str.strip)
             counts[list(bad)] = True
             return int(counts.sum())
+        if {"confidence", "comment"} & columns.keys():
+            self._stage_details(rows, batch, source, bad)
         self._stage(rows, source, bad)
         return len(batch.lines)
 
@@ -143,6 +148,31 @@ class Intake:
             )
         if "start" in columns and self.question.answers == "spans":
             self._spans(rows, columns, bad)
+        if "confidence" in columns:
+            self._confidences = cell_values.read_confidences(columns["confidence"], bad)
+
+    def _stage_details(self, rows: Rows, batch: Batch, source: int, bad: Collection[int]) -> None:
+        """Stage what the good records hold beside their labels."""
+        number = len(batch.lines)
+        confidences, self._confidences = self._confidences or [None] * number, None
+        comments: list[str | None] = [None] * number
+        if "comment" in batch.columns:
+            column = batch.columns["comment"]
+            comments = [text.strip() or None for text in column.at(np.arange(number))]
+        told = [
+            (line, annotator, source, confidence, comment)
+            for n, (line, annotator, confidence, comment) in enumerate(
+                zip(
+                    rows["line"].tolist(),
+                    rows["annotator_id"].tolist(),
+                    confidences,
+                    comments,
+                    strict=True,
+                )
+            )
+            if (confidence is not None or comment is not None) and n not in bad
+        ]
+        self.details.add(told)
 
     def _spans(self, rows: Rows, columns: Mapping[str, Cells], bad: dict[int, str]) -> None:
         starts, ends = (
@@ -210,7 +240,7 @@ class Intake:
 def refuse_nul_in_batch(batch: Batch, name: str) -> None:
     """Refuse texts that Postgres would refuse; names are checked one by one."""
     for role, column in batch.columns.items():
-        if role == "text" or role.startswith(KEEP):
+        if role in {"text", "comment"} or role.startswith(KEEP):
             with_nul = column.holds(lambda text: "\0" in text)
             if with_nul.any():
                 line = batch.lines[with_nul.argmax()]

@@ -30,6 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.selectable import FromClause
 
+from tracker.imports.details import StagedDetails
 from tracker.imports.staging import (
     CHANGED,
     FATES,
@@ -59,8 +60,14 @@ class Settlement:
     """Moves staged rows into the ledger and counts their outcomes."""
 
     def __init__(
-        self, connection: Connection, incoming: Table, project_id: int, change_id: int
+        self,
+        connection: Connection,
+        incoming: Table,
+        project_id: int,
+        change_id: int,
+        details: StagedDetails,
     ) -> None:
+        self.details = details
         self.connection = connection
         self.incoming = incoming
         self.project_id = project_id
@@ -122,6 +129,7 @@ class Settlement:
                 self._judge(wave)
                 self._retire(wave)
             self._store(wave, keep_past=wave > 1 or not empty_before)
+        self.details.store(self.incoming, self.project_id, self.change_id)
 
     def fates(
         self, gold: int | None, truth_files: Collection[int]
@@ -269,6 +277,8 @@ class Settlement:
     def _takes_over(self, row: FromClause, standing: FromClause) -> ColumnElement[bool]:
         """Return whether a row that is not older replaces the standing one; repetitions do not."""
         differs = row.c.spent_ms.is_distinct_from(standing.c.spent_ms)
+        if self.details.table is not None:
+            differs |= self.details.new(row, standing)
         later = row.c.labeled_at > standing.c.labeled_at
         return (row.c.fate == CHANGED) | ((row.c.fate == UNCHANGED) & (later | differs))
 

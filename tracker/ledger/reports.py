@@ -112,7 +112,7 @@ class Reports(Transactions):
 
         The rows are read from the database one after another, until the block ends.
         """
-        from tracker.export import LABEL_COLUMNS, exported_labels
+        from tracker.export import exported_columns, exported_labels
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
@@ -120,7 +120,7 @@ class Reports(Transactions):
             self.asking(project, choice) as (connection, found),
             closing(exported_labels(connection, found, choice=choice)) as rows,
         ):
-            yield Labels(LABEL_COLUMNS, rows)
+            yield Labels(exported_columns(connection, found), rows)
 
     def export_frame(self, project: str, **selecting: Unpack[Selecting]) -> pd.DataFrame:
         """Return the labels that stand as a frame, one row each; what is not known is missing."""

@@ -40,6 +40,7 @@ from tracker.storage.schema import (
     Alias,
     Annotator,
     AnnotatorAttribute,
+    AnswerDetail,
     FlagChange,
     Label,
     MergedLabel,
@@ -133,6 +134,9 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
         connection.execute(delete(_past).where(ours[1]))
     given = (MergedLabel.project_id == project.id) & MergedLabel.given_as.in_(names)
     connection.execute(delete(MergedLabel).where(given))
+    told = (AnswerDetail.project_id == project.id) & AnswerDetail.given_as.in_(names)
+    seals.seal_erased_details(connection, project.id, names)
+    connection.execute(delete(AnswerDetail).where(told))
     connection.execute(
         delete(AnnotatorAttribute).where(
             AnnotatorAttribute.project_id == project.id,

@@ -16,13 +16,23 @@ from tracker.projects.categories import every_category_name
 from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
 from tracker.projects.question import list_questions
-from tracker.storage.answer_keys import question_numbers
+from tracker.storage.answer_keys import detail_of, question_numbers
 from tracker.storage.facts import standing_item_facts
-from tracker.storage.schema import NO_SPAN, SKIPPED, Import, Item, ItemAttribute, Label, PastLabel
+from tracker.storage.schema import (
+    NO_SPAN,
+    SKIPPED,
+    AnswerDetail,
+    Import,
+    Item,
+    ItemAttribute,
+    Label,
+    PastLabel,
+)
 
 _items = cast("Table", Item.__table__)
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
+_details = cast("Table", AnswerDetail.__table__)
 
 
 class ItemAnnotators(NamedTuple):
@@ -151,7 +161,13 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
     rows: list[Any] = []
     for table, stands in ((_labels, True), (_past, False)):
         taken_back = null() if stands else table.c.taken_back_by
-        statement = select(table, taken_back.label("taken_back"), literal(stands).label("stands"))
+        statement = select(
+            table,
+            taken_back.label("taken_back"),
+            literal(stands).label("stands"),
+            _details.c.confidence,
+            _details.c.comment,
+        ).outerjoin(_details, detail_of(_details, table))
         rows += connection.execute(
             statement.where(
                 table.c.project_id == project.id,
@@ -159,6 +175,7 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
                 table.c.item_id == item_id,
             )
         ).all()
+    detailed = any(row.confidence is not None or row.comment is not None for row in rows)
     standing = {_said(row) for row in rows if row.stands}
     rows.sort(key=lambda row: (annotators[row.annotator_id], row._mapping["pass"], row.labeled_at))
     return [
@@ -174,6 +191,7 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
             "seconds": None if row.spent_ms is None else row.spent_ms / 1000,
             "import": imports.get(row.change_id),
             "state": _state(row, standing),
+            **({"confidence": row.confidence, "comment": row.comment} if detailed else {}),
         }
         for row in rows
     ]

@@ -189,6 +189,7 @@ def item_view(record: ItemRecord) -> Iterator[RenderableType]:
     for name, value in record.attributes.items():
         yield Text(f"{name}: {value}", style="dim")
     rows = []
+    detailed = any("confidence" in label for label in record.labels)
     for label in record.labels:
         style = "" if label["state"] == "stands" else "dim"
         span = "" if label["start"] is None else f" [{label['start']}, {label['end']})"
@@ -200,9 +201,11 @@ def item_view(record: ItemRecord) -> Iterator[RenderableType]:
             minute_cell(label["labeled_at"]),
             str(label["import"] or "-"),
             label["state"],
+            *((figure_cell(label["confidence"]), label["comment"] or "") if detailed else ()),
         )
         rows.append([Text(cell, style=style) for cell in cells])
-    yield table(("annotator", "pass", "answer ", "labeled at ", "import", "state "), rows)
+    columns = ("annotator", "pass", "answer ", "labeled at ", "import", "state ")
+    yield table((*columns, *(("confidence", "comment ") if detailed else ())), rows)
 
 
 def item_csv_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

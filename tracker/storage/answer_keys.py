@@ -27,6 +27,8 @@ ORDER = ("labeled_at", "change_id", "source", "given_as")
 """Which of several records of an answer stands: the greatest in this order."""
 LABEL = ("category_id", "span_start", "span_end")
 """The columns that say what was answered."""
+DETAIL = ("question_id", "item_id", "given_as", "pass", "labeled_at", "change_id", "source")
+"""The columns of a record, whosever it counts as, by which more is known of the answer."""
 OWN_NAME = 0
 """Stands in a staged answer for the annotator's own name; ids begin at 1."""
 
@@ -35,6 +37,11 @@ def of_question(rows: Any, key: QuestionKey) -> ColumnElement[bool]:
     """Return the condition that rows of a table, or of an alias of one, are a question's."""
     columns = getattr(rows, "c", rows)
     return and_(columns.project_id == key.project_id, columns.question_id == key.question_id)
+
+
+def detail_of(details: FromClause, rows: FromClause) -> ColumnElement[bool]:
+    """Return the condition that details are those of a label's record."""
+    return and_(details.c.project_id == rows.c.project_id, same_answer_key(DETAIL, details, rows))
 
 
 def question_numbers(project_id: int) -> Select[Any]:

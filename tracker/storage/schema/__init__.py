@@ -27,6 +27,7 @@ from tracker.storage.schema.flags import FLAG_STATES, STANDING, FlagChange, Flag
 from tracker.storage.schema.labels import (
     AnnotatorAttribute,
     AnnotatorFact,
+    AnswerDetail,
     CategoryFact,
     CategoryMerge,
     ItemFact,
@@ -77,6 +78,7 @@ __all__ = [
     "Annotator",
     "AnnotatorAttribute",
     "AnnotatorFact",
+    "AnswerDetail",
     "Base",
     "Category",
     "CategoryFact",

@@ -8,6 +8,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
+    Double,
     ForeignKeyConstraint,
     Integer,
     SmallInteger,
@@ -21,6 +22,7 @@ from tracker.storage.schema.base import (
     column,
     one_of,
     optional,
+    question_reference,
 )
 
 if TYPE_CHECKING:
@@ -114,6 +116,38 @@ class PastLabel(Base):
     has_own_time: Mapped[bool] = column(Boolean)
     spent_ms: Mapped[int | None] = optional(Integer, comment="milliseconds")
     taken_back_by: Mapped[int | None] = optional(Integer)
+
+
+class AnswerDetail(Base):
+    """More of an answer than its labels: how sure the annotator was, and a comment.
+
+    The key is that of the record, in ``labels`` or ``past_labels``, without whose it counts as.
+    """
+
+    __tablename__ = "answer_details"
+    __table_args__ = (
+        question_reference(),
+        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
+        ForeignKeyConstraint(
+            ["project_id", "given_as"], ["annotators.project_id", "annotators.id"]
+        ),
+        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        CheckConstraint("confidence BETWEEN 0 AND 1", "confidence"),
+        CheckConstraint("confidence IS NOT NULL OR comment IS NOT NULL", "any"),
+        {"info": {"clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    item_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
+    labeled_at: Mapped[int] = column(
+        BigInteger, primary_key=True, autoincrement=False, comment=MOMENT
+    )
+    change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    confidence: Mapped[float | None] = optional(Double, comment="from 0 to 1")
+    comment: Mapped[str | None] = optional(Text)
 
 
 ITEM_ROLES = ("item", "text", "length", "attribute")

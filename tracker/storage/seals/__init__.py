@@ -18,7 +18,9 @@ from tracker.storage.seals.seal import (
     forget_seal,
     reset_seals,
     seal_changed_attributes,
+    seal_erased_details,
     seal_moved_labels,
+    seal_new_details,
     seal_new_items,
     seal_new_labels,
     seal_transaction,
@@ -27,6 +29,8 @@ from tracker.storage.seals.seal import (
 __all__ = [
     "begin_seal",
     "seal_changed_attributes",
+    "seal_erased_details",
+    "seal_new_details",
     "seal_transaction",
     "forget_seal",
     "seal_sums_of_arrays",

@@ -24,6 +24,7 @@ from tracker.storage.schema import (
     Annotator,
     AnnotatorAttribute,
     AnnotatorFact,
+    AnswerDetail,
     Category,
     CategoryFact,
     CategoryMerge,
@@ -254,6 +255,22 @@ def sealed_attribute_digest(connection: Connection, project_id: int) -> str:
         text = f"{number}\0{name}\0{value}".encode()
         total += int.from_bytes(hashlib.blake2b(text, digest_size=16).digest())
     return f"{total % 2**128:032x}"
+
+
+def seal_sums_of_details(connection: Connection, project_id: int, *which: Any) -> Sums:
+    """Return for each change how many details of answers it recorded, and the sum of their digests.
+
+    Only those that meet further conditions, if there are some.
+    """
+    table = cast("Table", AnswerDetail.__table__)
+    columns = [one for one in table.columns if one.name != "project_id"]
+    statement = select(*columns).where(table.c.project_id == project_id, *which)
+    sums: Sums = {}
+    for row in connection.execute(statement, execution_options={"yield_per": _AT_ONCE}):
+        digest = hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).digest()
+        count, total = sums.get(row.change_id, (0, 0))
+        sums[row.change_id] = (count + 1, total + int.from_bytes(digest))
+    return sums
 
 
 # -- labels -----------------------------------------------------------------------------------

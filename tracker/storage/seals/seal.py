@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, func, insert, select
 
 from tracker.core import clock
-from tracker.storage.schema import Item, Seal
+from tracker.storage.schema import AnswerDetail, Item, Seal
 from tracker.storage.seals.digests import (
     LETTERS,
     Sums,
     digest_for_seal,
+    seal_sums_of_details,
     seal_sums_of_labels,
     sealed_attribute_digest,
     sealed_change_rows,
@@ -82,6 +83,9 @@ def _added(
         added["names"] = names or sealed_item_names(connection, project_id, [last.items, items])[0]
     if labels:
         added["labels"] = {str(change): list(sums) for change, sums in sorted(labels.items())}
+    details = seal_sums_of_details(connection, project_id) if first else noted.details
+    if details:
+        added["details"] = {str(change): list(sums) for change, sums in sorted(details.items())}
     if first or noted.attributes:
         added["attributes"] = sealed_attribute_digest(connection, project_id)
     return added
@@ -120,6 +124,7 @@ class Pending:
         found: the digests of the parts that were not as that seal left them.
         made: whether the project was made by this transaction.
         labels: what was added to the records of changes, and taken from them.
+        details: the same of what is known of answers beside their labels.
         attributes: whether attributes of items may have changed.
         named: how many items after the last seal's are in ``names``, the digest of their names.
     """
@@ -128,6 +133,7 @@ class Pending:
     found: dict[str, str]
     made: bool
     labels: Sums = field(default_factory=dict)
+    details: Sums = field(default_factory=dict)
     attributes: bool = False
     named: int = 0
     names: Any = field(default_factory=hashlib.sha256)
@@ -139,9 +145,13 @@ class Pending:
 
     def add(self, sums: Sums, sign: int = 1) -> None:
         """Add to the sums of changes' records; a ``sign`` of -1 subtracts."""
-        for change, (count, total) in sums.items():
-            before = self.labels.get(change, (0, 0))
-            self.labels[change] = (before[0] + sign * count, before[1] + sign * total)
+        _add(self.labels, sums, sign)
+
+
+def _add(to: Sums, sums: Sums, sign: int) -> None:
+    for change, (count, total) in sums.items():
+        before = to.get(change, (0, 0))
+        to[change] = (before[0] + sign * count, before[1] + sign * total)
 
 
 def last_seal(connection: Connection, project_id: int) -> LastSeal:
@@ -187,6 +197,19 @@ def seal_new_labels(
 ) -> None:
     """Note the labels of an import, which all belong to the record of its change."""
     pending_seals(connection)[project_id].add({change: sums})
+
+
+def seal_new_details(connection: Connection, project_id: int, change: int) -> None:
+    """Note the details of answers that an import has stored."""
+    sums = seal_sums_of_details(connection, project_id, AnswerDetail.change_id == change)
+    _add(pending_seals(connection)[project_id].details, sums, 1)
+
+
+def seal_erased_details(connection: Connection, project_id: int, names: Iterable[int]) -> None:
+    """Note the details of answers under some names, which are about to be deleted."""
+    of_names = AnswerDetail.given_as.in_(list(names))
+    sums = seal_sums_of_details(connection, project_id, of_names)
+    _add(pending_seals(connection)[project_id].details, sums, -1)
 
 
 def seal_new_items(

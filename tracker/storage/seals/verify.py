@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Table, select
 from tracker.storage.schema import Seal
 from tracker.storage.seals.digests import (
     digest_for_seal,
+    seal_sums_of_details,
     seal_sums_of_labels,
     sealed_attribute_digest,
     sealed_change_rows,
@@ -69,6 +70,8 @@ def verify_seals(
         faults += _attributes(connection, project_id, seals)
         if not chain_only:
             faults += _labels(connection, project_id, seals)
+            now = seal_sums_of_details(connection, project_id)
+            faults += _sums("details of answers", "details", seals, now)
     except (KeyError, TypeError, ValueError):
         faults.append("a seal cannot be read")
     return SealsVerified(tuple(seal["digest"] for seal in seals), tuple(faults))
@@ -154,15 +157,20 @@ def _labels(
     connection: Connection, project_id: int, seals: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
     """Yield the changes whose labels, standing and past, differ from those recorded."""
+    yield from _sums("labels", "labels", seals, seal_sums_of_labels(connection, project_id))
+
+
+def _sums(
+    what: str, part: str, seals: Sequence[Mapping[str, Any]], now: Mapping[int, tuple[int, int]]
+) -> Iterator[str]:
     sealed: dict[int, tuple[int, int]] = {}
     for seal in seals:
-        for change, (count, total) in seal["added"].get("labels", {}).items():
+        for change, (count, total) in seal["added"].get(part, {}).items():
             before = sealed.get(int(change), (0, 0))
             sealed[int(change)] = (before[0] + count, before[1] + total)
-    now = seal_sums_of_labels(connection, project_id)
     for change in sorted(sealed.keys() | now.keys()):
         was, present = sealed.get(change, (0, 0)), now.get(change, (0, 0))
         if was[0] != present[0]:
-            yield f"labels of change {change}: {present[0]:,} where {was[0]:,} were recorded"
+            yield f"{what} of change {change}: {present[0]:,} where {was[0]:,} were recorded"
         elif was != present:
-            yield f"labels of change {change}: not what was recorded"
+            yield f"{what} of change {change}: not what was recorded"
