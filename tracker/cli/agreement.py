@@ -51,7 +51,7 @@ def agreement(
     figures: FigureOptions = FigureOptions(),
     answers: AnswerOptions = AnswerOptions(),
     errors: UncertaintyOptions = UncertaintyOptions(),
-    question: QuestionOptions = QuestionOptions(),
+    further: QuestionOptions = QuestionOptions(),
     limit: Limit = None,
     output: Output = Output(),
 ) -> None:
@@ -74,7 +74,7 @@ def agreement(
 
     Next: `tracker audit reviews`
     """
-    way = question.asked(by)
+    way = further.asked(by)
     if limit is not None and by != "item":
         raise InvalidOption("--limit applies to items", "add --by item, or leave it out")
     asking: Asking = {
@@ -86,17 +86,17 @@ def agreement(
     asked = Asked(ledger_of_command(context), project, asking, output, limit)
     if way == "--by" and by is not None:
         _by(asked, by)
-    elif way == "--explain" and question.explain is not None:
-        agreement_questions.print_explanation(asked, question.explain)
-    elif way == "--influence" and question.influence is not None:
-        agreement_questions.print_influence(asked, question.influence)
-    elif way == "--against" and question.against is not None:
-        agreement_questions.print_against(asked, question.against, question.test)
+    elif way == "--explain" and further.explain is not None:
+        agreement_questions.print_explanation(asked, further.explain)
+    elif way == "--influence" and further.influence is not None:
+        agreement_questions.print_influence(asked, further.influence)
+    elif way == "--against" and further.against is not None:
+        agreement_questions.print_against(asked, further.against, further.test)
     elif way == "--methods":
-        agreement_questions.print_methods(asked, bibtex=question.bibtex)
+        agreement_questions.print_methods(asked, bibtex=further.bibtex)
     else:
         simple = {
-            "--merge": lambda: agreement_questions.print_merged(asked, question.merge or []),
+            "--merge": lambda: agreement_questions.print_merged(asked, further.merge or []),
             "--best-merges": lambda: agreement_questions.print_best_merges(asked),
             "--self": lambda: agreement_questions.print_self_agreement(asked),
             "--gold": lambda: agreement_questions.print_against_gold(asked),

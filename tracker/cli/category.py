@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tracker.cli.context import Yes, confirm_command, ledger_of_command
+from tracker.cli.filter_options import QuestionName
 from tracker.cli.output import Output, print_result
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import say
@@ -23,19 +24,21 @@ def register(app: typer.Typer) -> None:
 def list_categories_command(
     context: typer.Context,
     project: ProjectArgument,
+    question: QuestionName = None,
     output: Output = Output(),
 ) -> None:
     """List a project's categories in order, with the number of labels that stand.
 
     Example:
     - `tracker category list reviews`
+    - `tracker category list rubric --question tone`
 
     Next: `tracker agreement reviews --best-merges`
     """
     from tracker.render.cells import count_cell
     from tracker.render.tables import table
 
-    listed = ledger_of_command(context).categories.list(project)
+    listed = ledger_of_command(context).categories.list(project, question=question)
     told = listed.to_dict()
     cells = [(name, count_cell(number)) for name, number in listed.labels.items()]
     print_result(
@@ -51,6 +54,7 @@ def order_categories_command(
     context: typer.Context,
     project: ProjectArgument,
     names: Annotated[str, typer.Argument(metavar="A,B,C", help="Every category, in order.")],
+    question: QuestionName = None,
     output: Output = Output(),
 ) -> None:
     """Set the order of the categories, by which ordinal scales rank them.
@@ -60,7 +64,9 @@ def order_categories_command(
 
     Next: `tracker agreement reviews --scale ordinal`
     """
-    listed = ledger_of_command(context).categories.order(project, names.split(","))
+    listed = ledger_of_command(context).categories.order(
+        project, names.split(","), question=question
+    )
     print_result(
         {"project": project, "categories": listed},
         output,
@@ -80,6 +86,7 @@ def merge_category_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say how many labels; store nothing.")
     ] = False,
+    question: QuestionName = None,
     output: Output = Output(),
 ) -> None:
     """Merge a category into another: its answers, past and to come, count as the other's.
@@ -95,7 +102,9 @@ def merge_category_command(
 
     if not dry_run:
         confirm_command(f"Merge {category!r} into {into!r}?", yes=yes)
-    labels = ledger_of_command(context).categories.merge(project, category, into, dry_run=dry_run)
+    labels = ledger_of_command(context).categories.merge(
+        project, category, into, question=question, dry_run=dry_run
+    )
     verb = "would count" if dry_run else "now counts" if labels == 1 else "now count"
     print_result(
         {"project": project, "category": category.strip(), "into": into.strip()}
@@ -113,6 +122,7 @@ def split_category_command(
     context: typer.Context,
     project: ProjectArgument,
     category: Annotated[str, typer.Argument(metavar="CATEGORY", help="One that was merged.")],
+    question: QuestionName = None,
     output: Output = Output(),
 ) -> None:
     """Take a merge back: the category has its own answers again.
@@ -122,7 +132,7 @@ def split_category_command(
 
     Next: `tracker category list reviews`
     """
-    whose = ledger_of_command(context).categories.split(project, category)
+    whose = ledger_of_command(context).categories.split(project, category, question=question)
     print_result(
         {"project": project, "category": category.strip(), "from": whose},
         output,
@@ -136,6 +146,7 @@ def rename_category_command(
     project: ProjectArgument,
     old: Annotated[str, typer.Argument(metavar="CATEGORY")],
     new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
+    question: QuestionName = None,
 ) -> None:
     """Rename a category; its labels follow.
 
@@ -144,5 +155,5 @@ def rename_category_command(
 
     Next: `tracker category list reviews`
     """
-    ledger_of_command(context).categories.rename(project, old, new)
+    ledger_of_command(context).categories.rename(project, old, new, question=question)
     say(f"{old} is now {new.strip()} in {project}")

@@ -41,8 +41,8 @@ class MomentOptions:
 
 
 @dataclass(frozen=True)
-class AnswerOptions(MomentOptions):
-    """Which answers are counted."""
+class ChosenAnswers(MomentOptions):
+    """Which answers to a question are counted."""
 
     annotator: Annotated[
         list[str] | None,
@@ -119,6 +119,38 @@ class AnswerOptions(MomentOptions):
         }
 
 
+QuestionNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--question",
+        "-q",
+        metavar="NAME",
+        help="Of a project that asks several questions: this one.",
+    ),
+]
+QuestionName = Annotated[
+    str | None,
+    typer.Option(
+        "--question",
+        "-q",
+        metavar="NAME",
+        help="Of a project that asks several questions: this one.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class AnswerOptions(ChosenAnswers):
+    """Likewise, and which question they answer."""
+
+    question: QuestionNames = None
+
+    @property
+    def selecting(self) -> Selecting:
+        """Likewise; raises InvalidOption for two questions."""
+        return {**super().selecting, "question": single_question(self.question)}
+
+
 @dataclass(frozen=True)
 class CurveAnswerOptions(AnswerOptions):
     """Likewise, for a curve, of which the times say where it begins and ends."""
@@ -129,6 +161,19 @@ class CurveAnswerOptions(AnswerOptions):
     until: Annotated[
         str | None, typer.Option(metavar="WHEN", help="With --every: end of the curve.")
     ] = None
+
+
+def single_question(names: list[str] | None) -> str | None:
+    """Return the only question named, or None for none; raises InvalidOption for two."""
+    if not names:
+        return None
+    first, *others = dict.fromkeys(name.strip() for name in names)
+    if others:
+        raise InvalidOption(
+            f"this is about one question, not {first!r} and {others[0]!r}",
+            "give --question once, and the command for each",
+        )
+    return first
 
 
 def _values(pairs: list[str]) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ import typer
 
 from tracker.cli.agreement_options import FigureOptions
 from tracker.cli.context import ledger_of_command
-from tracker.cli.filter_options import AnswerOptions
+from tracker.cli.filter_options import ChosenAnswers
 from tracker.cli.output import AsJson, print_json
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, is_quiet, say, warn
@@ -34,7 +34,7 @@ def snapshot(
     note: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Why the snapshot is taken.")
     ] = None,
-    answers: AnswerOptions = AnswerOptions(),
+    answers: ChosenAnswers = ChosenAnswers(),
     figures: FigureOptions = FigureOptions(),
     if_changed: Annotated[
         bool,

@@ -234,6 +234,8 @@ class Intake:
             rows = {name: column[good] for name, column in rows.items()}
         if source > 1:
             rows["source"] = np.full(len(rows["line"]), source)
+        if self.question.id > 1:
+            rows["question_id"] = np.full(len(rows["line"]), self.question.id)
         self.staging.add(rows)
 
 

@@ -31,7 +31,7 @@ class Ledger(Importing, AgreementQuestions, Audits, Snapshots, Reports, Records)
     Every call is one transaction. Methods raise the errors of `errors`. Those that
     count answers take the keyword arguments of `tracker.queries.Selecting`, too:
     ``annotators``, ``exclude_annotators``, ``exclude_flagged``, ``since``, ``until``, ``where``,
-    ``as_of``, ``known_at`` and ``guideline``.
+    ``as_of``, ``known_at``, ``guideline`` and ``question``.
     """
 
     def __repr__(self) -> str:

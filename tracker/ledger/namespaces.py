@@ -138,51 +138,61 @@ class CategoryLabels(NamedTuple):
 
 
 class Categories(Namespace):
-    """The categories of projects, each known by its name.
+    """The categories of questions, each known by its name; ``question`` may be left out for one.
 
     All methods raise NotFound for a category that the project does not have.
     """
 
-    def list(self, project: str) -> CategoryLabels:
+    def list(self, project: str, *, question: str | None = None) -> CategoryLabels:
         """Return a project's categories in order, with the number of their labels."""
         from tracker.projects.categories import project_labels_by_category
 
-        with self._ledger.asking(project) as (connection, found):
+        with self._ledger.asking(project, question=question) as (connection, found):
             labels = project_labels_by_category(connection, found)
             return CategoryLabels(found.project.name, found.categories_fixed, labels)
 
-    def order(self, project: str, names: Sequence[str]) -> Sequence[str]:
+    def order(
+        self, project: str, names: Sequence[str], *, question: str | None = None
+    ) -> Sequence[str]:
         """Set the order of all categories, by which ordinal scales rank them, and return it.
 
         Raises InvalidOption if one is left out.
         """
         from tracker.projects.settings import order_categories
 
-        with self._ledger.changing(project) as (connection, found):
+        with self._ledger.changing(project, question) as (connection, found):
             return order_categories(connection, found, names)
 
-    def merge(self, project: str, name: str, into: str, *, dry_run: bool = False) -> int:
+    def merge(
+        self,
+        project: str,
+        name: str,
+        into: str,
+        *,
+        question: str | None = None,
+        dry_run: bool = False,
+    ) -> int:
         """Merge a category into another, and return how many labels that concerns.
 
         Its answers, past and to come, count as the other's.
         """
         from tracker.projects.category_merge import merge_categories
 
-        with self._ledger.changing(project, keep=not dry_run) as (connection, found):
+        with self._ledger.changing(project, question, keep=not dry_run) as (connection, found):
             return merge_categories(connection, found, name, into)
 
-    def split(self, project: str, name: str) -> str:
+    def split(self, project: str, name: str, *, question: str | None = None) -> str:
         """Take a merge back: the category has its own answers again; return whose they were."""
         from tracker.projects.category_merge import split_category
 
-        with self._ledger.changing(project) as (connection, found):
+        with self._ledger.changing(project, question) as (connection, found):
             return split_category(connection, found, name)
 
-    def rename(self, project: str, name: str, new: str) -> None:
+    def rename(self, project: str, name: str, new: str, *, question: str | None = None) -> None:
         """Rename a category; raises InvalidOption for a name that is taken."""
         from tracker.projects.categories import rename_category
 
-        with self._ledger.changing(project) as (connection, found):
+        with self._ledger.changing(project, question) as (connection, found):
             rename_category(connection, found, name, new)
 
 

@@ -51,23 +51,30 @@ class Transactions:
 
     @contextmanager
     def asking(
-        self, project: str | None, choice: AnswerFilter | None = None
+        self,
+        project: str | None,
+        choice: AnswerFilter | None = None,
+        *,
+        question: str | None = None,
     ) -> Iterator[tuple[Connection, QuestionInfo]]:
         """A connection that sees one state, and the question that a choice of answers is about.
 
-        The state is that of a choice with a moment; `notice` gets the reservations about it.
+        The question is the choice's, or the one named, or the only one. The state is that of a
+        choice with a moment; `notice` gets the reservations about it.
         """
         with self.reading(project) as (connection, found):
-            question = find_question(connection, found)
+            about = find_question(
+                connection, found, question if choice is None else choice.question
+            )
             if choice is None:
-                yield connection, question
+                yield connection, about
                 return
             from tracker.projects.settings import question_settings_then
             from tracker.storage.as_of import as_it_was
 
             moment = self._moment(connection, found, choice)
             with as_it_was(connection, found.id, moment):
-                yield connection, question_settings_then(connection, question, moment.through)
+                yield connection, question_settings_then(connection, about, moment.through)
 
     def _moment(self, connection: Connection, project: ProjectInfo, choice: AnswerFilter) -> Moment:
         """The state that a choice means; `notice` gets the reservations about it."""
@@ -86,8 +93,11 @@ class Transactions:
 
     @contextmanager
     def changing(
-        self, project: str | None, *, keep: bool = True
+        self, project: str | None, question: str | None = None, *, keep: bool = True
     ) -> Iterator[tuple[Connection, QuestionInfo]]:
-        """A connection in one transaction, undone unless ``keep``, and the project's question."""
+        """A connection in one transaction, undone unless ``keep``, and a question.
+
+        It is the one named, or the only one.
+        """
         with self.database.write(keep=keep) as connection:
-            yield connection, find_question(connection, find_project(connection, project))
+            yield connection, find_question(connection, find_project(connection, project), question)

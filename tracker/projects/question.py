@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.projects.change_log import record_change
+from tracker.projects.change_log import lock_project, record_change
 from tracker.projects.lookup import (
     category_unfit_for_scale,
     check_entered_name,
@@ -158,6 +158,28 @@ def create_project(
         connection, ProjectInfo(id=number, **row), FIRST, ONLY_QUESTION, options
     )
     change, _ = record_change(connection, number, "create", made.to_dict())
+    order = range(1, len(options.categories or ()) + 1)
+    record_category_facts(connection, made.key, change, order=order)
+    return made
+
+
+def add_question(
+    connection: Connection, project: ProjectInfo, name: str, options: QuestionOptions
+) -> QuestionInfo:
+    """Add a question to a project, and return it.
+
+    Raises InvalidOption for a name that is taken, and if an option is not valid.
+    """
+    options = _checked(options)
+    name = check_entered_name(name, "question")
+    lock_project(connection, project.id)
+    found = list_questions(connection, project)
+    if name in {one.name for one in found}:
+        raise InvalidOption(f"{project.name!r} asks {name!r}", "choose another name")
+    number = max(one.id for one in found) + 1
+    made = _insert_question(connection, project, number, name, options)
+    detail = {"question": number, "name": name, **made.settings()}
+    change, _ = record_change(connection, project.id, "add question", detail)
     order = range(1, len(options.categories or ()) + 1)
     record_category_facts(connection, made.key, change, order=order)
     return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any, TypedDict
 
@@ -33,6 +33,7 @@ class Selecting(TypedDict, total=False):
             day.
         known_at: the ledger as it was then, by the time of recording; a date likewise.
         guideline: only answers labeled from when this guideline was noted until the next one.
+        question: the question that is answered, by name; None for the only one.
 
     An answer without a time of its own counts as labeled when it was recorded. Truths that
     answers are compared with are never limited by time.
@@ -47,13 +48,15 @@ class Selecting(TypedDict, total=False):
     as_of: date | str | None
     known_at: date | str | None
     guideline: str | None
+    question: str | None
 
 
 @dataclass(frozen=True)
 class AnswerFilter:
     """Which answers to count, in the caller's words; moments in microseconds.
 
-    ``where`` holds pairs of an attribute's name and its accepted values.
+    ``where`` holds pairs of an attribute's name and its accepted values. The question is where
+    answers are chosen from; it leaves none of its own out.
     """
 
     annotators: tuple[str, ...] = ()
@@ -65,6 +68,7 @@ class AnswerFilter:
     as_of: int | None = None
     known_at: int | None = None
     guideline: str | None = None
+    question: str | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any] | None:
         """Return the filter as JSON; None if it leaves nothing out."""
@@ -101,6 +105,7 @@ def make_answer_filter(
     as_of: date | str | None = None,
     known_at: date | str | None = None,
     guideline: str | None = None,
+    question: str | None = None,
 ) -> AnswerFilter:
     """Return the filter that the arguments of `Selecting` describe; raises InvalidOption."""
     now = clock.now()
@@ -125,6 +130,7 @@ def make_answer_filter(
         filter_past_moment("--as-of", as_of, now),
         filter_past_moment("--known-at", known_at, now),
         None if guideline is None else guideline.strip(),
+        question,
     )
 
 
