@@ -31,6 +31,7 @@ ORDER = (
     "snapshots",
     "compare",
     "gate",
+    "by_question",
     "status",
     "export",
     "ledger",
@@ -67,12 +68,14 @@ PURE = {
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
     "sqlalchemy": {"storage", "projects", "imports", "queries", "agreement", "audit",
-                   "flags", "snapshots", "compare", "gate", "status", "export", "ledger"},
+                   "flags", "snapshots", "compare", "gate", "by_question", "status", "export",
+                   "ledger"},
     "alembic": {"storage"},
     "numpy": {"core", "measures", "monitoring", "storage", "imports", "queries", "agreement",
               "audit", "compare"},
     "scipy": {"measures", "monitoring", "audit"},
-    "pandas": {"imports", "agreement", "audit", "snapshots", "compare", "gate", "ledger"},
+    "pandas": {"imports", "agreement", "audit", "snapshots", "compare", "gate", "by_question",
+               "ledger"},
     "rich": {"render", "cli"},
     "typer": {"cli"},
     "psycopg": set(),  # the driver is SQLAlchemy's to import

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from tracker.imports.column_roles import parse_column_roles
@@ -26,7 +27,7 @@ def answer_question(
     path: Path,
     question: str = ONLY,
     project: str = "p",
-    options: QuestionOptions = QuestionOptions(),
+    options: QuestionOptions | None = None,
 ) -> QuestionInfo:
     """Import a long file as answers to one question, made if it is not there."""
     with ledger.database.write() as connection:
@@ -35,11 +36,45 @@ def answer_question(
         found = find_project(connection, project)
         asked = {one.name: one for one in list_questions(connection, found)}
         if question not in asked:
-            asked[question] = add_question(connection, found, question, options)
+            asked[question] = add_question(
+                connection, found, question, options or QuestionOptions()
+            )
         with opened_source_files([path]) as sources:
             roles = parse_column_roles((), wide=False, keep=())
             load_import(connection, asked[question], sources, roles)
         return asked[question]
+
+
+_LABEL = """item,annotator,category
+    1,ada,x
+    1,bo,x
+    2,ada,y
+    2,bo,y
+    3,ada,x
+    3,bo,x"""
+_TONE = """item,annotator,category
+    1,ada,1
+    1,bo,2
+    2,ada,3
+    2,cy,1
+    4,cy,2
+    4,bo,2"""
+_SPANS = """item,annotator,category,start,end
+    1,ada,who,0,3
+    1,bo,who,0,3
+    2,ada,when,4,9
+    2,bo,when,4,8"""
+OPTIONS = {
+    "tone": QuestionOptions(scale="interval"),
+    "where": QuestionOptions(answers="spans"),
+}
+FILES = {ONLY: _LABEL, "tone": _TONE, "where": _SPANS}
+
+
+def fill_rubric(ledger: Ledger, write: Callable[..., Path], project: str = "p") -> None:
+    """Make a project that asks three questions: `label`, `tone` and, of spans, `where`."""
+    for name, content in FILES.items():
+        answer_question(ledger, write(content), name, project, OPTIONS.get(name))
 
 
 def _projects(ledger: Ledger) -> set[str]:

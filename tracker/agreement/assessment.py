@@ -69,6 +69,12 @@ class Assessment(Shown):
         """The lowest, mean and median category rate."""
         return category_rate_summary(self.rates)
 
+    @property
+    def main(self) -> Coefficient:
+        """The figure that stands for all: alpha or, if it is not there, the first."""
+        known = (one for one in self.measures if one.measure == "krippendorff_alpha")
+        return next(known, self.measures[0])
+
     def measure(self, name: str) -> Coefficient:
         """The coefficient of that name; raises KeyError where it was not asked for."""
         for coefficient in self.measures:
@@ -208,9 +214,7 @@ def methods_of_assessment(found: Assessment, measure: str | None = None) -> Meth
     Raises:
         InvalidOption: the measure has no value, so that there is nothing to report.
     """
-    names = [one.measure for one in found.measures]
-    usual = "krippendorff_alpha" if "krippendorff_alpha" in names else names[0]
-    figure = found.measure(measure or usual)
+    figure = found.measure(measure) if measure else found.main
     if figure.value is None:
         raise InvalidOption(
             f"{figure.measure} is undefined here ({figure.undefined}): there is nothing to report"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -57,9 +58,12 @@ def agreement(
 ) -> None:
     """Show how well annotators agree: the weakest category first, then every coefficient.
 
+    Of a project that asks several questions, a row for each; --question shows all about one.
+
     Examples:
     - `tracker agreement reviews`
     - `tracker agreement reviews --by pair`
+    - `tracker agreement rubric --question tone`
     - `tracker agreement reviews --measure krippendorff_alpha --json`
     - `tracker agreement essays --weights quadratic --bootstrap 1000`
     - `tracker agreement reviews --since 2026-03-01 --exclude-flagged`
@@ -77,14 +81,21 @@ def agreement(
     way = further.asked(by)
     if limit is not None and by != "item":
         raise InvalidOption("--limit applies to items", "add --by item, or leave it out")
+    ledger = ledger_of_command(context)
+    names = answers.questions
+    if way is None and len(names) != 1:
+        names = names or ledger.question_names(project)
+        answers = replace(answers, question=None)
     asking: Asking = {
         **figures.keywords,
         **errors.keywords,
         **answers.selecting,
         "measures": measures or (),
     }
-    asked = Asked(ledger_of_command(context), project, asking, output, limit)
-    if way == "--by" and by is not None:
+    asked = Asked(ledger, project, asking, output, limit)
+    if way is None and len(names) > 1:
+        agreement_questions.print_agreement_by_question(asked, names)
+    elif way == "--by" and by is not None:
         _by(asked, by)
     elif way == "--explain" and further.explain is not None:
         agreement_questions.print_explanation(asked, further.explain)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tracker.cli.agreement_options import Asked
@@ -174,6 +174,21 @@ def print_whole_agreement(asked: Asked, *, by_category: bool = False) -> None:
         warn(f"with so many answers, only on request: {words}")
     if found.counts.answers:
         hint(f"next: tracker audit {shlex.quote(found.project)}")
+
+
+def print_agreement_by_question(asked: Asked, names: Sequence[str]) -> None:
+    """Print a row per question, the weakest first."""
+    from tracker.render.by_question import agreement_by_question_view
+
+    found = asked.ledger.agreement_by_question(asked.project, questions=names, **asked.asking)
+    print_result(
+        found.to_dict(),
+        asked.output,
+        rows=[one.row() for one in found.questions],
+        view=agreement_by_question_view(found),
+    )
+    words = shlex.join([asked.project, "--question", found.questions[0].question.name])
+    hint(f"next: tracker agreement {words}")
 
 
 def print_by_pair(asked: Asked) -> None:

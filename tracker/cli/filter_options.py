@@ -148,7 +148,12 @@ class AnswerOptions(ChosenAnswers):
     @property
     def selecting(self) -> Selecting:
         """Likewise; raises InvalidOption for two questions."""
-        return {**super().selecting, "question": single_question(self.question)}
+        return {**super().selecting, "question": single_question(self.questions)}
+
+    @property
+    def questions(self) -> list[str]:
+        """The questions named, each once."""
+        return distinct_questions(self.question)
 
 
 @dataclass(frozen=True)
@@ -163,11 +168,16 @@ class CurveAnswerOptions(AnswerOptions):
     ] = None
 
 
-def single_question(names: list[str] | None) -> str | None:
+def distinct_questions(names: list[str] | None) -> list[str]:
+    """Return the names of questions as they are known, each once."""
+    return list(dict.fromkeys(name.strip() for name in names or ()))
+
+
+def single_question(names: list[str]) -> str | None:
     """Return the only question named, or None for none; raises InvalidOption for two."""
     if not names:
         return None
-    first, *others = dict.fromkeys(name.strip() for name in names)
+    first, *others = names
     if others:
         raise InvalidOption(
             f"this is about one question, not {first!r} and {others[0]!r}",

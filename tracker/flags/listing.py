@@ -17,6 +17,8 @@ from tracker.flags.recording import read_flag_evidence
 from tracker.projects.annotators import find_annotator, settling_changes
 from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
+from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
 
 ALL = "all"
@@ -104,10 +106,16 @@ def show_flag(connection: Connection, project: ProjectInfo, number: int) -> Flag
     )
 
 
-def count_flags(connection: Connection, project: ProjectInfo) -> int:
-    """How many flags of a project are open or acknowledged."""
+def count_flags(
+    connection: Connection, project: ProjectInfo, question: QuestionInfo | None = None
+) -> int:
+    """Return how many flags of a project, or of one question, are open or acknowledged."""
     settled = settling_changes(project.id)
     statement = select(func.count()).where(settled.c.state.in_(STANDING))
+    if question is not None:
+        statement = statement.select_from(settled).join(
+            FlagRow, of_question(FlagRow, question.key) & (FlagRow.id == settled.c.flag_id)
+        )
     return connection.scalar(statement) or 0
 
 

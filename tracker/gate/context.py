@@ -26,7 +26,7 @@ from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter
-from tracker.snapshots import SnapshotRecord, find_snapshot, snapshot_history
+from tracker.snapshots import SnapshotRecord, find_snapshot, last_snapshot_of_choice
 
 
 @dataclass(frozen=True)
@@ -149,21 +149,7 @@ class Present:
 
     def last_snapshot(self) -> SnapshotRecord | None:
         """The last snapshot of the same choice of answers: others would not be comparable."""
-        alike = (
-            snapshot
-            for snapshot in reversed(snapshot_history(self.connection, self.question).snapshots)
-            if _of_whom(snapshot.assessment.selection) == _of_whom(self.selection)
-        )
-        return next(alike, None)
-
-
-def _of_whom(selection: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What was chosen but for the moment, which does not make figures incomparable."""
-    return {
-        key: value
-        for key, value in (selection or {}).items()
-        if value and key not in {"as_of", "known_at"}
-    }
+        return last_snapshot_of_choice(self.connection, self.question, self.selection)
 
 
 _MOST_NAMES = 12

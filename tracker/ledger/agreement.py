@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tracker.agreement.explain import Explanation
     from tracker.agreement.intra_annotator import Themselves
     from tracker.agreement.sensitivity import Influences, Merges
+    from tracker.by_question import AgreementByQuestion
     from tracker.compare.result import AgainstOther
     from tracker.projects.question import QuestionInfo
     from tracker.queries import Selecting
@@ -53,11 +54,28 @@ class AgreementQuestions(Transactions):
     """
 
     def agreement(self, project: str, **asking: Unpack[Asking]) -> Assessment:
-        """Return the project's figures now, or those of the answers chosen."""
+        """Return the figures of a project's only question, or of the one named, as they are now."""
         from tracker.agreement import assess
 
         with self._asked(project, asking) as (connection, found, query):
             return assess(connection, found, query)
+
+    def agreement_by_question(
+        self, project: str, *, questions: Sequence[str] = (), **asking: Unpack[Asking]
+    ) -> AgreementByQuestion:
+        """Return the figures of each question, the weakest first.
+
+        Args:
+            project: the project's name.
+            questions: only these, by name; all for none.
+            asking: what is asked of each.
+        """
+        from tracker.agreement import agreement_query
+        from tracker.by_question import agreement_by_question
+
+        query = agreement_query(**asking)
+        with self.asking_each(project, query.filter, questions) as (connection, found):
+            return agreement_by_question(connection, found, query)
 
     def by_pair(self, project: str, **asking: Unpack[Asking]) -> Pairs:
         """Return the figures of each pair of annotators, by name."""

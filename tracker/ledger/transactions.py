@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
 from tracker.projects.project import ProjectInfo, find_project
-from tracker.projects.question import QuestionInfo, find_question
+from tracker.projects.question import QuestionInfo, find_question, find_questions
 from tracker.storage.database import Database
 
 if TYPE_CHECKING:
@@ -75,6 +75,31 @@ class Transactions:
             moment = self._moment(connection, found, choice)
             with as_it_was(connection, found.id, moment):
                 yield connection, question_settings_then(connection, about, moment.through)
+
+    @contextmanager
+    def asking_each(
+        self, project: str | None, choice: AnswerFilter | None = None, names: Sequence[str] = ()
+    ) -> Iterator[tuple[Connection, list[QuestionInfo]]]:
+        """A connection as `asking` gives it, and the questions of these names, all for none."""
+        with self.reading(project) as (connection, found):
+            questions = find_questions(connection, found, names)
+            if choice is None:
+                yield connection, questions
+                return
+            from tracker.projects.settings import question_settings_then
+            from tracker.storage.as_of import as_it_was
+
+            moment = self._moment(connection, found, choice)
+            with as_it_was(connection, found.id, moment):
+                yield (
+                    connection,
+                    [question_settings_then(connection, one, moment.through) for one in questions],
+                )
+
+    def question_names(self, project: str) -> list[str]:
+        """Return the names of a project's questions in the order in which they were made."""
+        with self.asking_each(project) as (_, found):
+            return [one.name for one in found]
 
     def _moment(self, connection: Connection, project: ProjectInfo, choice: AnswerFilter) -> Moment:
         """The state that a choice means; `notice` gets the reservations about it."""

@@ -114,6 +114,19 @@ def find_question(
     )
 
 
+def find_questions(
+    connection: Connection, project: ProjectInfo, names: Sequence[str] = ()
+) -> list[QuestionInfo]:
+    """Return the questions of these names, all for none, in the order in which they were made.
+
+    Raises NotFound, with the near names.
+    """
+    if not names:
+        return list_questions(connection, project)
+    named = {find_question(connection, project, name).id for name in names}
+    return [one for one in list_questions(connection, project) if one.id in named]
+
+
 def list_questions(connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
     """Return the questions of a project in the order in which they were made."""
     return questions_of(connection, [project])[project.id]

@@ -257,6 +257,7 @@ JSON: Final[dict[str, str]] = {
 
 VIEWS: Final[dict[str, str]] = {
     "AgainstOther": "tracker.render.compare:compare_against_view",
+    "AgreementByQuestion": "tracker.render.by_question:agreement_by_question_view",
     "Assessment": "tracker.render.agreement:agreement_view",
     "Audit": "tracker.render.audit:audit_view",
     "GateResult": "tracker.render.gate:gate_view",

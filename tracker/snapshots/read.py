@@ -109,6 +109,30 @@ def snapshot_history(
     )
 
 
+def last_snapshot_of_choice(
+    connection: Connection,
+    question: QuestionInfo,
+    selection: Mapping[str, Any] | None,
+    measures: Sequence[str] = (),
+) -> SnapshotRecord | None:
+    """Return the last snapshot of the same choice of answers: others would not be comparable.
+
+    With all its measures, or those named.
+    """
+    found = reversed(snapshot_records(connection, question, measures=measures))
+    wanted = _of_whom(selection)
+    return next((one for one in found if _of_whom(one.assessment.selection) == wanted), None)
+
+
+def _of_whom(selection: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what was chosen but for the moment, which does not make figures incomparable."""
+    return {
+        key: value
+        for key, value in (selection or {}).items()
+        if value and key not in {"as_of", "known_at"}
+    }
+
+
 def check_snapshot_measures(question: QuestionInfo, measures: Sequence[str]) -> None:
     """Raise InvalidOption for a measure that no snapshot of the project can hold."""
     # With weights every name is one: some snapshot may have been taken so.

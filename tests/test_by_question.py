@@ -1,0 +1,70 @@
+"""A rubric: several questions about the same items, beside each other and one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import count_statements
+from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
+from tracker.core.errors import NotFound
+from tracker.ledger import Ledger
+
+
+@pytest.fixture
+def rubric(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
+    """Project p asks three questions; each is also a project of its own."""
+    fill_rubric(ledger, write)
+    for name, content in FILES.items():
+        answer_question(ledger, write(content), project=name, options=OPTIONS.get(name))
+    return ledger
+
+
+def test_each_question_is_as_if_it_had_a_project_of_its_own(rubric: Ledger) -> None:
+    told = rubric.agreement_by_question("p").to_dict()
+    assert told["project"] == "p"
+    for one in told["questions"]:
+        name = one["question"]
+        page = rubric.agreement(name).to_dict() | {"project": "p"}
+        assert {key: one[key] for key in page} == page
+        assert rubric.agreement("p", question=name).to_dict() == page
+
+
+def test_the_weakest_comes_first_and_without_a_figure_last(
+    rubric: Ledger, write: Callable[..., Path]
+) -> None:
+    answer_question(rubric, write("item,annotator,category\n 1,ada,z"), "new")
+    found = rubric.agreement_by_question("p").questions
+    values = [one.main.value for one in found]
+    assert [one.question.name for one in found] == ["tone", "where", ONLY, "new"]
+    assert values[-1] is None
+    assert values[:-1] == sorted(value for value in values if value is not None)
+
+
+def test_only_the_questions_named(rubric: Ledger) -> None:
+    found = rubric.agreement_by_question("p", questions=["where", " tone"]).questions
+    assert {one.question.name for one in found} == {"tone", "where"}
+    with pytest.raises(NotFound, match="no question 'tome'"):
+        rubric.agreement_by_question("p", questions=["tome"])
+
+
+def test_a_measure_asked_for_is_the_main_one(rubric: Ledger) -> None:
+    asked = rubric.agreement_by_question(
+        "p", questions=[ONLY, "tone"], measures=["percent_agreement", "alpha"]
+    )
+    assert {one.main.measure for one in asked.questions} == {"percent_agreement"}
+
+
+def test_statements_do_not_depend_on_the_answers(
+    rubric: Ledger, write: Callable[..., Path]
+) -> None:
+    def statements(items: int) -> int:
+        rows = [f"{item},{who},{item % 3}" for item in range(items) for who in ("ada", "bo", "cy")]
+        answer_question(rubric, write("\n".join(["item,annotator,category", *rows])), "tone")
+        with count_statements(rubric.database.engine) as counted:
+            rubric.agreement_by_question("p")
+        return counted.number
+
+    assert statements(60) == statements(6)

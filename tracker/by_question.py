@@ -1,0 +1,122 @@
+"""Agreement question by question: the main figure of each, its change, its open findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection
+
+from tracker.agreement import Assessment, Query, assess
+from tracker.core.shown import Shown
+from tracker.flags import count_flags
+from tracker.measures.coefficient import Coefficient
+from tracker.projects.question import QuestionInfo
+from tracker.snapshots import SnapshotRecord, last_snapshot_of_choice
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class QuestionAgreement:
+    """The figures of one question beside those of others.
+
+    Attributes:
+        question: the question.
+        assessment: its figures.
+        main: the one that stands for them: the first asked for by name, else alpha if there is one.
+        last: the last snapshot of the same choice of answers.
+        findings: the number of open or acknowledged flags.
+    """
+
+    question: QuestionInfo
+    assessment: Assessment
+    main: Coefficient
+    last: SnapshotRecord | None
+    findings: int
+
+    @property
+    def change(self) -> float | None:
+        """By how much the main figure differs from that of the last snapshot; None if unknown."""
+        then = () if self.last is None else self.last.assessment.measures
+        before = next((one.value for one in then if _is_alike(one, self.main)), None)
+        return None if before is None or self.main.value is None else self.main.value - before
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the page of the question as JSON, and what the table has beside it."""
+        return {
+            "question": self.question.name,
+            **self.assessment.to_dict(),
+            "main": self.main.measure,
+            "since_snapshot": None
+            if self.last is None
+            else {"snapshot": self.last.id, "difference": self.change},
+            "open_findings": self.findings,
+        }
+
+    def row(self) -> dict[str, Any]:
+        """Return the question as one row of plain values."""
+        lowest = self.assessment.summary.lowest
+        return {
+            "question": self.question.name,
+            "answers": self.question.answers,
+            "scale": self.assessment.scale,
+            "items": self.assessment.counts.items_compared,
+            "measure": self.main.measure,
+            "value": self.main.value,
+            "ci_low": self.main.ci_low,
+            "ci_high": self.main.ci_high,
+            "undefined": self.main.undefined,
+            "weakest_category": None
+            if lowest is None
+            else self.assessment.categories[lowest.category],
+            "rate": None if lowest is None else lowest.rate,
+            "change": self.change,
+            "open_findings": self.findings,
+        }
+
+
+def _is_alike(one: Coefficient, other: Coefficient) -> bool:
+    """Return whether two figures are of one measure, computed in one way."""
+    return one.measure == other.measure and all(
+        one.details.get(key) == other.details.get(key) for key in ("weights", "scale", "distance")
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class AgreementByQuestion(Shown):
+    """The questions of a project, the one with the lowest main figure first."""
+
+    project: str
+    questions: tuple[QuestionAgreement, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the questions as JSON."""
+        return {"project": self.project, "questions": [one.to_dict() for one in self.questions]}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per question."""
+        import pandas as pd
+
+        return pd.DataFrame([one.row() for one in self.questions])
+
+
+def agreement_by_question(
+    connection: Connection, questions: Sequence[QuestionInfo], query: Query
+) -> AgreementByQuestion:
+    """Return the figures of each question of a project, the weakest first.
+
+    The number of statements is that of `assess` and a few more for each question; it does not
+    depend on the answers. Questions without a main figure come last.
+    """
+    found = []
+    for question in questions:
+        assessment = assess(connection, question, query)
+        main = assessment.measures[0] if query.measures else assessment.main
+        last = last_snapshot_of_choice(connection, question, assessment.selection, [main.measure])
+        findings = count_flags(connection, question.project, question)
+        found.append(QuestionAgreement(question, assessment, main, last, findings))
+    found.sort(key=lambda one: (one.main.value is None, one.main.value))
+    return AgreementByQuestion(questions[0].project.name, tuple(found))
