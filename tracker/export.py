@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from typing import Any, cast
 
 from sqlalchemy import Connection, Table, literal, select
@@ -24,7 +25,6 @@ LABEL_COLUMNS = (
     "seconds",
     "kind",
 )
-
 DETAIL_COLUMNS = ("confidence", "comment")
 """Further columns, if any answer to the question ever had one of them."""
 
@@ -35,6 +35,24 @@ def exported_columns(connection: Connection, question: QuestionInfo) -> tuple[st
     """Return the columns that the labels of a question are exported with."""
     detail = select(literal(1)).where(of_question(_details, question.key)).exists()
     return LABEL_COLUMNS + (DETAIL_COLUMNS if connection.scalar(select(detail)) else ())
+
+
+def exported_columns_of_several(
+    connection: Connection, questions: Sequence[QuestionInfo]
+) -> tuple[str, ...]:
+    """Return the columns for a project that asks several questions, theirs first."""
+    return ("question", *max((exported_columns(connection, one) for one in questions), key=len))
+
+
+def exported_labels_of_several(
+    connection: Connection, questions: Sequence[QuestionInfo], *, choice: AnswerFilter = EVERYTHING
+) -> Generator[tuple[Any, ...], None, None]:
+    """Yield every label, question by question, as a row of `exported_columns_of_several`."""
+    width = len(exported_columns_of_several(connection, questions))
+    for question in questions:
+        with closing(exported_labels(connection, question, choice=choice)) as rows:
+            for row in rows:
+                yield (question.name, *row, *[None] * (width - 1 - len(row)))
 
 
 def exported_labels(

@@ -22,7 +22,7 @@ _DAY = 86_400_000_000  # microseconds
 
 @dataclass(frozen=True, repr=False)
 class Status(Shown):
-    """The state of one project.
+    """The state of one question of a project.
 
     ``answers_per_item`` is ``{answers: items}``; ``per_day`` the labels a day over the four
     weeks before the newest, from the ``oldest`` of them; ``done_at`` the moment at which, at that
@@ -116,7 +116,7 @@ class Status(Shown):
 def project_status(
     connection: Connection, question: QuestionInfo, as_of: int | None = None
 ) -> Status:
-    """Count how far a project is; ``as_of`` is the moment that it was asked for, None for now."""
+    """Count how far a question is; ``as_of`` is the moment that it was asked for, None for now."""
     selection = queries.select_answers(connection, question)
     imports = [i for i in list_imports(connection, question.project_id) if i.undone_at is None]
     pace = queries.count_recent_labels(connection, selection, _PACE_DAYS)
@@ -133,7 +133,7 @@ def project_status(
         annotators=len(queries.select_answering_annotators(connection, selection)),
         answers_per_item=({0: unanswered} if unanswered > 0 else {}) | answered,
         last_import=imports[-1].to_dict() if imports else None,
-        flags=count_flags(connection, question.project),
+        flags=count_flags(connection, question.project, question),
         per_day=per_day,
         newest=newest,
         oldest=oldest,

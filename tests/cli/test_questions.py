@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,3 +35,46 @@ def test_the_command_prints_a_table_or_a_page(run: Run, rubric: Ledger) -> None:
     assert [line.partition(",")[0] for line in two] == ["question", "tone", "where"]
     refused = run("agreement", "p", "--by", "pair", code=2)
     assert "name one: --question label" in refused.err
+
+
+def test_status_has_a_row_for_each_question(run: Run, rubric: Ledger) -> None:
+    told = run("status", "p", "--json").json()
+    assert [one["question"] for one in told["questions"]] == ["label", "tone", "where"]
+    assert told["questions"][1] == {
+        "question": "tone",
+        **rubric.status("p", question="tone").to_dict(),
+    }
+    assert [one["items_unanswered"] for one in told["questions"]] == [1, 1, 2]
+    only = run("status", "p", "-q", "tone", "--json").json()
+    assert only == rubric.status("p", question="tone").to_dict()
+    rows = list(csv.DictReader(io.StringIO(run("status", "--csv").out)))
+    assert [(row["project"], row["question"]) for row in rows] == [
+        ("p", "label"),
+        ("p", "tone"),
+        ("p", "where"),
+    ]
+    assert "tone" in run("status").out
+    assert "name it" in run("status", "-q", "tone", code=2).err
+
+
+def test_exported_labels_name_their_question_if_there_are_several(run: Run, rubric: Ledger) -> None:
+    rows = list(csv.DictReader(io.StringIO(run("export", "labels", "p", "-o", "-").out)))
+    assert len(rows) == 16
+    assert rows[0]["question"] == "label"
+    tone = run("export", "labels", "p", "-o", "-", "-q", "tone", "-q", "where").out
+    named = [row["question"] for row in csv.DictReader(io.StringIO(tone))]
+    assert named == ["tone"] * 6 + ["where"] * 4
+    frame = rubric.export_frame("p", question="tone")
+    assert list(frame["category"]) == ["1", "2", "3", "1", "2", "2"]
+
+
+def test_an_item_shows_the_question_of_each_label(run: Run, rubric: Ledger) -> None:
+    told = run("item", "show", "p", "1", "--json").json()
+    said = [(one["question"], one["annotator"], one["category"]) for one in told["labels"]]
+    assert said[:4] == [
+        ("label", "ada", "x"),
+        ("label", "bo", "x"),
+        ("tone", "ada", "1"),
+        ("tone", "bo", "2"),
+    ]
+    assert "where" in run("item", "show", "p", "1").out

@@ -26,6 +26,7 @@ def results(
     monkeypatch.chdir(tmp_path)
     Path("gate.toml").write_text('[[check]]\nflags = ["any"]\n', encoding="utf-8")
     return {
+        "AgreementByQuestion": sqlite_ledger.agreement_by_question("p<b>"),
         "Assessment": sqlite_ledger.agreement("p<b>"),
         "Audit": sqlite_ledger.audit("p<b>"),
         "GateResult": sqlite_ledger.gate("p<b>", "gate.toml"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 import typer
 
@@ -35,22 +36,25 @@ def export_labels_command(
     """Write every label that stands (or stood): one row each, for all passes and annotators.
 
     Models and references are included. An unknown value is an empty cell, or null. The rows can be
-    imported again. An existing file is kept unless --force is given.
+    imported again; those of a project that asks several questions name theirs. An existing file is
+    kept unless --force is given.
 
     Examples:
     - `tracker export labels reviews -o labels.csv`
     - `tracker export labels reviews -o march.parquet --as-of 2026-03-31`
     - `tracker export labels reviews -o - --annotator ada`
+    - `tracker export labels rubric -o tone.csv --question tone`
 
     Next: `tracker import labels.csv -p copy`
     """
     from tracker.render.cells import count_noun
 
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
+    names, selecting = answers.questions, replace(answers, question=None).selecting
     if to.for_frames:
-        number = to.write_frame(ledger.export_frame(project, **answers.selecting))
+        number = to.write_frame(ledger.export_frame(project, questions=names, **selecting))
     else:
-        with ledger.labels(project, **answers.selecting) as (columns, rows):
+        with ledger.labels(project, questions=names, **selecting) as (columns, rows):
             number = to.write_rows(columns, rows)
     hint(f"{count_noun(number, 'label')}: {output}")
     if to.form == ".csv" and to.path is not None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tracker.cli.context import ProjectOption, SomeProject, ledger_of_command
 from tracker.cli.context import project_argument_or_option as chosen
-from tracker.cli.filter_options import MomentOptions
+from tracker.cli.filter_options import MomentOptions, QuestionNames, distinct_questions
 from tracker.cli.output import Output, flatten_option_groups, print_result
 from tracker.cli.terminal import hint
+from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.status import Status
@@ -27,6 +29,7 @@ def status(
     context: typer.Context,
     argument: SomeProject = None,
     project: ProjectOption = None,
+    question: QuestionNames = None,
     moment: MomentOptions = MomentOptions(),
     output: Output = Output(),
 ) -> None:
@@ -35,6 +38,7 @@ def status(
     Examples:
     - `tracker status`
     - `tracker status reviews --as-of 2026-03-31`
+    - `tracker status rubric --question tone`
 
     Next: `tracker agreement reviews`
     """
@@ -43,19 +47,39 @@ def status(
     name = chosen(argument, project)
     ledger = ledger_of_command(context)
     when = {"as_of": moment.as_of, "known_at": moment.known_at}
-    found = ledger.statuses(**when) if name is None else [ledger.status(name, **when)]
-    told = [one.to_dict() for one in found]
-    flat = ("answers_per_item", "last_import")
+    names = distinct_questions(question)
+    if name is None and names:
+        raise InvalidOption("--question is of one project", "name it: tracker status PROJECT")
+    found = (
+        ledger.statuses(**when)
+        if name is None
+        else ledger.status_by_question(name, questions=names, **when)
+    )
+    projects = groupby(found, lambda one: one.question.project.id)
+    told = [_project_as_json(list(questions)) for _, questions in projects]
     print_result(
         {"projects": told} if name is None else told[0],
         output=output,
-        rows=[{key: value for key, value in one.items() if key not in flat} for one in told],
+        rows=[_row(one) for project in told for one in project.get("questions", [project])],
         view=[status_view(found), *status_pace_view(found)],
     )
     if not found:
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")
     else:
         hint(f"next: tracker {_next(found)}")
+
+
+def _project_as_json(found: Sequence[Status]) -> dict[str, Any]:
+    """Return the status of a project: of its one question, or of each of several."""
+    if len(found) == 1:
+        return found[0].to_dict()
+    questions = [{"question": one.question.name, **one.to_dict()} for one in found]
+    return {"project": found[0].question.project.name, "questions": questions}
+
+
+def _row(told: dict[str, Any]) -> dict[str, Any]:
+    """One status as a flat row."""
+    return {key: told[key] for key in told if key not in {"answers_per_item", "last_import"}}
 
 
 def _next(found: Sequence[Status]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import date
 from pathlib import Path
@@ -24,7 +24,7 @@ class Labels(NamedTuple):
     """Labels as rows that are read as they are asked for."""
 
     columns: Sequence[str]
-    rows: Iterator[tuple[Any, ...]]
+    rows: Generator[tuple[Any, ...], None, None]
 
 
 class Reports(Transactions):
@@ -84,48 +84,99 @@ class Reports(Transactions):
             return compare_states(connection, first, then, test)
 
     def status(
-        self, project: str, *, as_of: date | str | None = None, known_at: date | str | None = None
+        self,
+        project: str,
+        *,
+        question: str | None = None,
+        as_of: date | str | None = None,
+        known_at: date | str | None = None,
     ) -> Status:
-        """Return how far the project is, or was."""
+        """Return how far a project's only question is, or was, or the one named."""
+        from tracker.queries import make_answer_filter
+        from tracker.status import project_status
+
+        choice = make_answer_filter(as_of=as_of, known_at=known_at, question=question)
+        with self.asking(project, choice) as (connection, found):
+            return project_status(connection, found, choice.as_of or choice.known_at)
+
+    def status_by_question(
+        self,
+        project: str,
+        *,
+        questions: Sequence[str] = (),
+        as_of: date | str | None = None,
+        known_at: date | str | None = None,
+    ) -> list[Status]:
+        """Return how far each question of a project is, or was, or those named."""
         from tracker.queries import make_answer_filter
         from tracker.status import project_status
 
         choice = make_answer_filter(as_of=as_of, known_at=known_at)
-        with self.asking(project, choice) as (connection, found):
-            return project_status(connection, found, choice.as_of or choice.known_at)
+        at = choice.as_of or choice.known_at
+        with self.asking_each(project, choice, questions) as (connection, found):
+            return [project_status(connection, one, at) for one in found]
 
     def statuses(
         self, *, as_of: date | str | None = None, known_at: date | str | None = None
     ) -> list[Status]:
-        """Return how far each project is, or was, that is not archived."""
+        """Return how far each question is, or was, of each project that is not archived."""
         from tracker.projects.project import list_projects
 
         if self.is_missing:
             return []
         with self.database.read() as connection:
             names = [one.name for one in list_projects(connection)]
-        return [self.status(name, as_of=as_of, known_at=known_at) for name in names]
+        return [
+            status
+            for name in names
+            for status in self.status_by_question(name, as_of=as_of, known_at=known_at)
+        ]
 
     @contextmanager
-    def labels(self, project: str, **selecting: Unpack[Selecting]) -> Iterator[Labels]:
+    def labels(
+        self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
+    ) -> Iterator[Labels]:
         """Open the labels that stand, one row each; what is not known is None.
 
-        The rows are read from the database one after another, until the block ends.
+        The rows are read from the database one after another, until the block ends. A project
+        that asks several questions has their names in the first column.
+
+        Args:
+            project: the project's name.
+            questions: only the answers to these, by name; to all for none.
+            selecting: see `tracker.queries.Selecting`.
         """
-        from tracker.export import exported_columns, exported_labels
+        from tracker.export import (
+            exported_columns,
+            exported_columns_of_several,
+            exported_labels,
+            exported_labels_of_several,
+        )
+        from tracker.projects.question import list_questions
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
-        with (
-            self.asking(project, choice) as (connection, found),
-            closing(exported_labels(connection, found, choice=choice)) as rows,
-        ):
-            yield Labels(exported_columns(connection, found), rows)
+        names = [choice.question] if choice.question is not None else questions
+        with self.asking_each(project, choice, names) as (connection, found):
+            if len(found) > 1 or len(list_questions(connection, found[0].project)) > 1:
+                labels = Labels(
+                    exported_columns_of_several(connection, found),
+                    exported_labels_of_several(connection, found, choice=choice),
+                )
+            else:
+                labels = Labels(
+                    exported_columns(connection, found[0]),
+                    exported_labels(connection, found[0], choice=choice),
+                )
+            with closing(labels.rows):
+                yield labels
 
-    def export_frame(self, project: str, **selecting: Unpack[Selecting]) -> pd.DataFrame:
-        """Return the labels that stand as a frame, one row each; what is not known is missing."""
+    def export_frame(
+        self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
+    ) -> pd.DataFrame:
+        """Return the rows of `labels` as a frame; what is not known is missing."""
         import pandas as pd
 
-        with self.labels(project, **selecting) as (columns, rows):
+        with self.labels(project, questions=questions, **selecting) as (columns, rows):
             frame = pd.DataFrame(list(rows), columns=list(columns))
         return frame.astype({"pass": "Int64", "start": "Int64", "end": "Int64"})

@@ -147,9 +147,10 @@ def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRe
 
 def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[dict[str, Any]]:
     annotators = annotator_names(connection, project)
+    questions = list_questions(connection, project)
     categories = {
         (question.id, number): name
-        for question in list_questions(connection, project)
+        for question in questions
         for number, name in every_category_name(connection, question).items()
     }
     imports = {
@@ -177,9 +178,18 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
         ).all()
     detailed = any(row.confidence is not None or row.comment is not None for row in rows)
     standing = {_said(row) for row in rows if row.stands}
-    rows.sort(key=lambda row: (annotators[row.annotator_id], row._mapping["pass"], row.labeled_at))
+    rows.sort(
+        key=lambda row: (
+            row.question_id,
+            annotators[row.annotator_id],
+            row._mapping["pass"],
+            row.labeled_at,
+        )
+    )
+    names = {one.id: one.name for one in questions}
     return [
         {
+            **({"question": names[row.question_id]} if len(names) > 1 else {}),
             "annotator": annotators[row.annotator_id],
             "given_as": annotators[row.given_as],
             "pass": row._mapping["pass"],

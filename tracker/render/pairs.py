@@ -195,6 +195,7 @@ def item_view(record: ItemRecord) -> Iterator[RenderableType]:
         span = "" if label["start"] is None else f" [{label['start']}, {label['end']})"
         answer = f"{label['category'] or '(' + label['answer'] + ')'}{span}"
         cells = (
+            *([label["question"]] if "question" in label else ()),
             label["annotator"],
             str(label["pass"]),
             answer,
@@ -204,8 +205,13 @@ def item_view(record: ItemRecord) -> Iterator[RenderableType]:
             *((figure_cell(label["confidence"]), label["comment"] or "") if detailed else ()),
         )
         rows.append([Text(cell, style=style) for cell in cells])
-    columns = ("annotator", "pass", "answer ", "labeled at ", "import", "state ")
-    yield table((*columns, *(("confidence", "comment ") if detailed else ())), rows)
+    several = any("question" in label for label in record.labels)
+    columns = (
+        *(["question"] if several else ()),
+        *("annotator", "pass", "answer ", "labeled at ", "import", "state "),
+        *(("confidence", "comment ") if detailed else ()),
+    )
+    yield table(columns, rows)
 
 
 def item_csv_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -164,25 +164,38 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 
 def status_pace_view(found: Sequence[Status]) -> Iterator[Text]:
-    """Yield for each project over which days its pace was taken, and why it has no forecast."""
+    """Yield for each question over which days its pace was taken, and why it has no forecast."""
     for status in found:
         told = status.to_dict()
         if told["pace_from"] is None:
             continue
-        line = f"{status.project}: pace of {told['pace_from'][:10]} to {told['pace_to'][:10]}"
+        line = (
+            f"{_whose(status, found)}: pace of {told['pace_from'][:10]} to {told['pace_to'][:10]}"
+        )
         if status.missing and status.done_at is None:
             line += "; nobody has answered since, so there is no forecast"
         yield Text(f"{line}.", style="dim")
 
 
+def _ask_several(found: Sequence[Status]) -> bool:
+    """Return whether one of the projects has several of the questions."""
+    return len({one.project for one in found}) < len(found)
+
+
+def _whose(status: Status, found: Sequence[Status]) -> str:
+    several = _ask_several(found)
+    return f"{status.project}, {status.question.name}" if several else status.project
+
+
 def project_status_view(found: Status) -> Iterator[RenderableType]:
-    """Yield one project's progress and pace."""
+    """Yield a question's progress and pace."""
     yield status_view([found])
     yield from status_pace_view([found])
 
 
 def status_view(found: Sequence[Status]) -> RenderableType:
-    """Return one row per project."""
+    """Return one row per question."""
+    several = _ask_several(found)
     rows = []
     for status in found:
         told = status.to_dict()
@@ -190,6 +203,7 @@ def status_view(found: Sequence[Status]) -> RenderableType:
         rows.append(
             (
                 status.project,
+                *([status.question.name] if several else ()),
                 count_cell(status.items),
                 count_cell(status.unanswered),
                 count_cell(status.answers),
@@ -206,6 +220,7 @@ def status_view(found: Sequence[Status]) -> RenderableType:
         )
     columns = (
         "project",
+        *(["question"] if several else ()),
         "items",
         "unanswered",
         "answers",
