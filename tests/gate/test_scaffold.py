@@ -31,8 +31,8 @@ def furnished(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -
 def started(ledger: Ledger, project: str = "p") -> str:
     """The file to start from, which the project passes."""
     with ledger.asking(project) as (connection, question):
-        text = starting_gate_config(connection, question)
-        told = judge_gate(connection, question, parse_gate_config(text, "gate.toml"))
+        text = starting_gate_config(connection, [question])
+        told = judge_gate(connection, [question], parse_gate_config(text, "gate.toml"))
     assert told.passed, [check.why for check in (*told.failed, *told.unknown)]
     assert all(line.startswith(("#", "[[check]]")) or not line or " = " in line
                for line in text.split("\n"))  # fmt: skip
@@ -86,7 +86,7 @@ def started_without(ledger: Ledger, annotator: str) -> str:
     """The file to start from where somebody's answers are not counted."""
     with ledger.asking("p") as (connection, question):
         return starting_gate_config(
-            connection, question, make_answer_filter(exclude_annotators=annotator)
+            connection, [question], make_answer_filter(exclude_annotators=annotator)
         )
 
 
@@ -95,7 +95,7 @@ def test_a_choice_of_answers_passes_with_the_same_choice(ledger: Ledger, gate: G
     load(ledger, [*rows, *((n, "cy", "x") for n in range(20))])
     with ledger.asking("p") as (connection, question):
         text = starting_gate_config(
-            connection, question, make_answer_filter(annotators=["ada", "bo"])
+            connection, [question], make_answer_filter(annotators=["ada", "bo"])
         )
     assert "give the gate the same options" in text
     assert gate(text, annotators=["ada", "bo"]).passed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +20,7 @@ from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.gate import GateResult
-    from tracker.ledger import Ledger, Selecting
+    from tracker.ledger import Ledger
 
 
 _FORMATS = ("text", "json", "junit", "sarif", "markdown", "github")
@@ -71,6 +72,7 @@ def gate(
     - `tracker gate reviews`
     - `tracker gate reviews --config strict.toml --since 7d --json`
     - `tracker gate reviews --format junit -o gate.xml`
+    - `tracker gate rubric --question tone`
 
     Next: `tracker audit reviews`
     """
@@ -80,14 +82,16 @@ def gate(
                 "--init writes the file of checks, and takes neither --format nor --output",
                 "name the file to write: --config FILE",
             )
-        _start(ledger_of_command(context), project, config, answers.selecting)
+        _start(ledger_of_command(context), project, config, answers)
         return
     form = _form(form, as_json)
     if output is not None:
         if os.path.lexists(output) and config.exists() and output.resolve() == config.resolve():
             raise InvalidOption(f"{output} holds the gate's checks", "name another file")
         check_output_file(output, force=force)
-    found = ledger_of_command(context).gate(project, config, **answers.selecting)
+    selecting = replace(answers, question=None).selecting
+    ledger = ledger_of_command(context)
+    found = ledger.gate(project, config, questions=answers.questions, **selecting)
     _tell(found, form, output, force=force)
     if not found.passed:
         raise typer.Exit(_FAILED if found.failed else _UNKNOWN)
@@ -132,11 +136,13 @@ def _tell_people(found: GateResult, text: str) -> None:
     (hint if found.passed else warn)(text)
 
 
-def _start(ledger: Ledger, project: str, config: Path, selecting: Selecting) -> None:
+def _start(ledger: Ledger, project: str, config: Path, answers: AnswerOptions) -> None:
     """Write a file of checks; raises InvalidOption where there is one, or it cannot be written."""
     if os.path.lexists(config):
         raise InvalidOption(f"{config} already exists", "name another: --config FILE")
-    write_output_file(config, ledger.gate_config(project, **selecting))
+    selecting = replace(answers, question=None).selecting
+    text = ledger.gate_config(project, questions=answers.questions, **selecting)
+    write_output_file(config, text)
     say(str(config))
     words = [project] if config == DEFAULT else [project, "--config", str(config)]
     hint(f"next: look at the thresholds, then: tracker gate {shlex.join(words)}")

@@ -32,6 +32,7 @@ class AtLeast:
     figure: Figure
     at_least: float
     on: Bound
+    question: str | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class MaxDrop:
     figure: Figure
     max_drop: float
     since: str | None
+    question: str | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class NoFlags:
     place: Place
     name: str | None
     kinds: tuple[str, ...]
+    question: str | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class ItemsAtLeast:
     place: Place
     name: str | None
     items: int
+    question: str | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ class OverlapAtLeast:
     place: Place
     name: str | None
     share: float
+    question: str | None = None
 
 
 Check: TypeAlias = AtLeast | MaxDrop | NoFlags | ItemsAtLeast | OverlapAtLeast
@@ -79,7 +84,8 @@ Check: TypeAlias = AtLeast | MaxDrop | NoFlags | ItemsAtLeast | OverlapAtLeast
 class GateConfig:
     """All checks of a file, at least one, and how figures are read.
 
-    ``source`` is the file's name as it was given, ``place`` where its keys stand.
+    A check without a question is of every question. ``source`` is the file's name as it was
+    given, ``place`` where its keys stand.
     """
 
     source: str

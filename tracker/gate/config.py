@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ _ABOUT = {
     "items_at_least": set[str](),
     "overlap_at_least": set[str](),
 }
-_KEYS = ("name", *_ABOUT, "at_least", "on", "max_drop", "since")
+_KEYS = ("name", "question", *_ABOUT, "at_least", "on", "max_drop", "since")
 _SEPARATE = "give each a [[check]] of its own"
 _UNBOUNDED = {"unitizing_alpha"}
 _UNBOUNDED_WITH_WEIGHTS = {"brennan_prediger", "gwet_ac1", "gwet_ac2"}
@@ -121,9 +122,13 @@ def _check(table: Table, metric: Metric) -> Check:
     if len(about) > 1:
         raise table.refused(f"{about[0]} and {about[1]} are two checks", _SEPARATE, key=about[1])
     (key,) = about
-    stray = next((k for k in table.told if k not in {"name", key} | _ABOUT[key]), None)
+    stray = next((k for k in table.told if k not in {"name", "question", key} | _ABOUT[key]), None)
     if stray is not None:
         raise table.refused(f"{stray!r} does not go with {key}", "leave it out", key=stray)
+    return replace(_about(table, key, metric), question=table.text("question"))
+
+
+def _about(table: Table, key: str, metric: Metric) -> Check:
     name = table.text("name")
     if key == "flags":
         return NoFlags(table.place, name, _kinds(table))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
@@ -25,29 +26,58 @@ from tracker.gate.figure_checks import (
     gate_kinds_not_applicable,
 )
 from tracker.gate.result import CheckResult, GateResult
-from tracker.projects.question import QuestionInfo
+from tracker.gate.toml_table import refused_toml_table
+from tracker.projects.categories import category_names
+from tracker.projects.lookup import near_names
+from tracker.projects.question import QuestionInfo, list_questions
 from tracker.queries import EVERYTHING, AnswerFilter
 
 
 def judge_gate(
     connection: Connection,
-    question: QuestionInfo,
+    questions: Sequence[QuestionInfo],
     config: GateConfig,
     choice: AnswerFilter = EVERYTHING,
 ) -> GateResult:
-    """What becomes of every check.
+    """Return what becomes of every check, of the question that it names or of each of these.
 
     Raises Refused where the file does not fit the project, NotFound for a snapshot or an
     annotator that is not there, InvalidOption for a choice of answers that does not fit.
     """
-    return judge_gate_now(Present(connection, question, config, choice))
+    every = list_questions(connection, questions[0].project)
+    names = {one.name: {*category_names(connection, one).values()} for one in every}
+    for check in config.checks:
+        if check.question is not None and check.question not in names:
+            mend = near_names(check.question, names) or f"it has: {', '.join(names)}"
+            message = f"{questions[0].project.name!r} has no question {check.question!r}"
+            raise refused_toml_table(config.source, check.place, message, mend, key="question")
+    seen = []
+    for question in questions:
+        places = [n for n, check in enumerate(config.checks) if _is_of(check, question.name, names)]
+        asked = replace(config, checks=tuple(config.checks[n] for n in places))
+        now = Present(connection, question, asked, choice)
+        _ = now.snapshots  # one that is not there is told before anything is counted
+        seen.append((places, now))
+    found: dict[int, list[CheckResult]] = {n: [] for n in range(len(config.checks))}
+    for places, now in seen:
+        told = now.question.name if len(every) > 1 else None
+        for place, check in zip(places, now.config.checks, strict=True):
+            found[place] += (replace(one, question=told) for one in _results(check, now))
+    results = tuple(result for of_check in found.values() for result in of_check)
+    return GateResult(questions[0].project.name, config.source, results, seen[0][1].selection)
 
 
-def judge_gate_now(now: Present) -> GateResult:
-    """The same of a project as it is seen."""
-    _ = now.snapshots  # one that is not there is told before anything is counted
-    results = tuple(result for check in now.config.checks for result in _results(check, now))
-    return GateResult(now.question.project.name, now.config.source, results, now.selection)
+def _is_of(check: Check, question: str, names: Mapping[str, Collection[str]]) -> bool:
+    """Return whether a check is of a question, by the names of the categories of each.
+
+    One that names no question but a category is of the questions that have it; if none does, it
+    is of all, and refused.
+    """
+    if check.question is not None:
+        return check.question == question
+    category = check.figure.category if isinstance(check, AtLeast | MaxDrop) else None
+    having = {name for name, known in names.items() if category in known}
+    return not having or question in having
 
 
 def _results(check: Check, now: Present) -> Iterator[CheckResult]:

@@ -34,6 +34,7 @@ class CheckResult:
         bound: which of figure and lower bound that is.
         undefined: why it could not be computed, in a word; None where it could.
         details: what else is known, ready for JSON.
+        question: the question it is about, if the project asks several.
     """
 
     name: Message | str
@@ -48,11 +49,17 @@ class CheckResult:
     bound: Bound = "value"
     undefined: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    question: str | None = None
 
     @property
     def check(self) -> str:
         """The name, or what is asked for, in words."""
         return str(self.name)
+
+    @property
+    def full_name(self) -> str:
+        """The name with the question, if the project asks several."""
+        return self.check if self.question is None else f"{self.question}: {self.check}"
 
     @property
     def why(self) -> str:
@@ -67,6 +74,7 @@ class CheckResult:
         """The result as an element of the contract's ``checks``."""
         return {
             "check": self.check,
+            **({} if self.question is None else {"question": self.question}),
             "measure": self.measure,
             "category": self.category,
             "threshold": self.threshold,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from shlex import quote
 
 from sqlalchemy import Connection
 
+from tracker import queries
 from tracker.agreement import Assessment, Query, assess
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
@@ -19,7 +20,7 @@ from tracker.gate.config import DEFAULT_CONFIG, parse_gate_config
 from tracker.gate.context import Standing, gate_standings
 from tracker.gate.evaluate import judge_gate
 from tracker.gate.result import CheckResult
-from tracker.projects.question import QuestionInfo
+from tracker.projects.question import QuestionInfo, list_questions
 from tracker.queries import EVERYTHING, AnswerFilter
 
 # The first that has a value.
@@ -42,12 +43,33 @@ class _Block:
 
 
 def starting_gate_config(
-    connection: Connection, question: QuestionInfo, choice: AnswerFilter = EVERYTHING
+    connection: Connection, questions: Sequence[QuestionInfo], choice: AnswerFilter = EVERYTHING
 ) -> str:
     """A gate's file that the project passes as it is, with a line about each check.
 
-    Raises InvalidOption where no item has two answers.
+    Of several questions, the checks name theirs. Raises InvalidOption where no item has two
+    answers.
     """
+    project = questions[0].project
+    several = len(list_questions(connection, project)) > 1
+    text = Message(
+        "gate_file.starting_text",
+        project=project.name,
+        day=clock.iso(clock.now())[:10],
+        blocks=[
+            block
+            for question in questions
+            for block in _checks_passed(connection, question, choice, named=several)
+        ],
+        chosen=queries.select_answers(connection, questions[0], choice).told is not None,
+    )
+    return str(text)
+
+
+def _checks_passed(
+    connection: Connection, question: QuestionInfo, choice: AnswerFilter, *, named: bool
+) -> list[tuple[str, str, str | None]]:
+    """Return each check of a question: a line about it, its text, why it does not pass if so."""
     measures = _MEASURES.get(question.answers, _ANY_MEASURES)
     found = assess(connection, question, Query(measures, filter=choice))
     name = question.project.name
@@ -56,22 +78,15 @@ def starting_gate_config(
             f"no item of {name!r} has two answers: there is no figure to start from",
             f"import answers first: tracker import FILE --project {quote(name)}",
         )
-    blocks = list(_blocks(found, measures))
+    key = (f"question = {_quoted(question.name)}",) if named else ()
+    blocks = [replace(one, lines=(*key, *one.lines)) for one in _blocks(found, measures)]
     tried = parse_gate_config("\n".join(block.text for block in blocks), DEFAULT_CONFIG)
-    told = judge_gate(connection, question, tried, choice)
+    told = judge_gate(connection, [question], tried, choice)
     why_not = {result.line: _why_not(result) for result in told.checks if not result.passed}
-    blocks_with_reasons = [
+    return [
         (str(block.about), block.text, why_not.get(check.place.line))
         for block, check in zip(blocks, tried.checks, strict=True)
     ]
-    text = Message(
-        "gate_file.starting_text",
-        project=name,
-        day=clock.iso(clock.now())[:10],
-        blocks=blocks_with_reasons,
-        chosen=told.selection is not None,
-    )
-    return str(text)
 
 
 def _why_not(result: CheckResult) -> str:

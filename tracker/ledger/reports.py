@@ -30,22 +30,38 @@ class Labels(NamedTuple):
 class Reports(Transactions):
     """The methods that compare states, judge them, and write labels."""
 
-    def gate(self, project: str, config: str | Path, **selecting: Unpack[Selecting]) -> GateResult:
-        """Return what becomes of each check of the file ``config``."""
+    def gate(
+        self,
+        project: str,
+        config: str | Path,
+        *,
+        questions: Sequence[str] = (),
+        **selecting: Unpack[Selecting],
+    ) -> GateResult:
+        """Return what becomes of each check of the file ``config``.
+
+        Args:
+            project: the project's name.
+            config: the file.
+            questions: only the checks of these, by name; of all for none.
+            selecting: see `tracker.queries.Selecting`.
+        """
         from tracker.gate import judge_gate, read_gate_config
         from tracker.queries import make_answer_filter
 
         checks, choice = read_gate_config(Path(config), project), make_answer_filter(**selecting)
-        with self.asking(project, choice) as (connection, found):
+        with self.asking_each(project, choice, questions) as (connection, found):
             return judge_gate(connection, found, checks, choice)
 
-    def gate_config(self, project: str, **selecting: Unpack[Selecting]) -> str:
+    def gate_config(
+        self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
+    ) -> str:
         """Return the text of a file of checks that the project passes as it is."""
         from tracker.gate import starting_gate_config
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
-        with self.asking(project, choice) as (connection, found):
+        with self.asking_each(project, choice, questions) as (connection, found):
             return starting_gate_config(connection, found, choice)
 
     def compare(
@@ -156,8 +172,7 @@ class Reports(Transactions):
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
-        names = [choice.question] if choice.question is not None else questions
-        with self.asking_each(project, choice, names) as (connection, found):
+        with self.asking_each(project, choice, questions) as (connection, found):
             if len(found) > 1 or len(list_questions(connection, found[0].project)) > 1:
                 labels = Labels(
                     exported_columns_of_several(connection, found),

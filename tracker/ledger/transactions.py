@@ -80,7 +80,12 @@ class Transactions:
     def asking_each(
         self, project: str | None, choice: AnswerFilter | None = None, names: Sequence[str] = ()
     ) -> Iterator[tuple[Connection, list[QuestionInfo]]]:
-        """A connection as `asking` gives it, and the questions of these names, all for none."""
+        """A connection as `asking` gives it, and the questions of these names.
+
+        Without names, the question of the choice, or all.
+        """
+        if not names and choice is not None and choice.question is not None:
+            names = [choice.question]
         with self.reading(project) as (connection, found):
             questions = find_questions(connection, found, names)
             if choice is None:

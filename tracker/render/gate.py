@@ -35,9 +35,10 @@ def gate_outcome_text(check: CheckResult) -> str:
 
 def gate_check_text(check: CheckResult) -> str:
     """Return a check's name, or what it asks for, as a person reads it."""
+    text = check.check
     if isinstance(check.name, Message):
-        return message_text(check.name.name, {**check.name.values, "titled": True})
-    return check.name
+        text = message_text(check.name.name, {**check.name.values, "titled": True})
+    return text if check.question is None else f"{check.question}: {text}"
 
 
 def gate_summary_text(found: GateResult) -> str:
@@ -115,7 +116,7 @@ def gate_junit_xml(found: GateResult) -> str:
     suites = ET.Element("testsuites", numbers)
     suite = ET.SubElement(suites, "testsuite", numbers | {"skipped": "0"})
     for check in found.checks:
-        named = {"classname": _xml(found.project), "name": _xml(check.check)}
+        named = {"classname": _xml(found.project), "name": _xml(check.full_name)}
         place = {"file": _xml(found.config), "line": str(check.line)}
         test = ET.SubElement(suite, "testcase", named | place)
         if not check.passed:
@@ -152,7 +153,9 @@ def gate_sarif(found: GateResult) -> str:
 
 def _sarif_result(found: GateResult, check: CheckResult, rule: int) -> Mapping[str, Any]:
     place = {"uri": _uri(found.config)}
-    text = escaped_text(f"{found.project}: {check.check}: {gate_outcome_text(check)}. {check.why}")
+    text = escaped_text(
+        f"{found.project}: {check.full_name}: {gate_outcome_text(check)}. {check.why}"
+    )
     return {
         "ruleId": check.kind,
         "ruleIndex": rule,
@@ -162,7 +165,7 @@ def _sarif_result(found: GateResult, check: CheckResult, rule: int) -> Mapping[s
             {"physicalLocation": {"artifactLocation": place, "region": {"startLine": check.line}}}
         ],
         # Two categories of one check stand on one line, and are two results.
-        "partialFingerprints": {"check/v1": escaped_text(f"{found.project}: {check.check}")},
+        "partialFingerprints": {"check/v1": escaped_text(f"{found.project}: {check.full_name}")},
     }
 
 
