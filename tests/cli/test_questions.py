@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,39 @@ def test_an_item_shows_the_question_of_each_label(run: Run, rubric: Ledger) -> N
         ("tone", "bo", "2"),
     ]
     assert "where" in run("item", "show", "p", "1").out
+
+
+def test_history_has_a_column_for_each_question(run: Run, rubric: Ledger) -> None:
+    empty = run("history", "p", "--json").json()
+    assert [(one["question"], one["snapshots"]) for one in empty["questions"]] == [
+        ("label", []),
+        ("tone", []),
+        ("where", []),
+    ]
+    asked = ("history", "p", "--every", "day", "-q", "label", "-q", "tone")
+    told = run(*asked, "--json").json()
+    for one in told["questions"]:
+        alone = run("history", "p", "--every", "day", "-q", one["question"], "--json").json()
+        (point,), (same,) = one["snapshots"], alone["snapshots"]
+        assert (point["measures"], point["counts"]) == (same["measures"], same["counts"])
+        assert one.keys() - {"question"} == alone.keys()
+    table = run(*asked).out
+    assert "tone: Krippendorff's alpha" in table
+    assert len([line for line in table.splitlines() if line.strip(" │").startswith("20")]) == 1
+    rows = run(*asked, "--csv").out
+    assert [row["question"] for row in csv.DictReader(io.StringIO(rows))] == ["label", "tone"]
+    assert "name one" in run("history", "p", "--trend", code=2).err
+
+
+def test_compare_is_of_one_question(run: Run, rubric: Ledger) -> None:
+    today = datetime.now(UTC).date().isoformat()
+    told = run("compare", "p", "2000-01-01", today, "-q", "tone", "--json").json()
+    alone = rubric.agreement("p", question="tone").measure("krippendorff_alpha")
+    values = {one["measure"]: one["b"] for one in told["measures"]}
+    assert values["krippendorff_alpha"] == alone.value
+    assert "name one" in run("compare", "p", "2000-01-01", today, code=2).err
+
+
+def test_answers_are_compared_with_the_question_of_the_same_name(rubric: Ledger) -> None:
+    found = rubric.against("p", "p", question="tone")
+    assert {one.comparison.difference for one in found.measures} <= {0.0, None}

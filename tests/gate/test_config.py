@@ -109,7 +109,12 @@ BAD = [
     ("\n[[checks]]\na = 1", 2, "there is no key 'checks' at the top", "'check'"),
     ("zzz = 1", 1, "there is no key 'zzz' at the top", "here may stand: check, confidence"),
     ("[[check]]\nmesure = 1", 2, "there is no key 'mesure' of a check", "'measure'"),
-    ("[[check]]\n\nzzz = 1", 3, "there is no key 'zzz' of a check", "a check may have: name, question, m"),
+    (
+        "[[check]]\n\nzzz = 1",
+        3,
+        "there is no key 'zzz' of a check",
+        "a check may have: name, question, m",
+    ),
     ("[[check]]\nitems_at_least = 1\nconfidence = 0.9", 3, "'confidence' is not of one", "above"),
     ('interval = "wald"\n[[check]]', 1, "there is no interval 'wald'", "one of: asymmetric, t"),
     ("confidence = 95\n[[check]]", 1, "confidence is 95", "between 0 and 1"),

@@ -9,6 +9,7 @@ import typer
 
 from tracker.cli.agreement_options import ItemTest, MetricOptions
 from tracker.cli.context import ledger_of_command
+from tracker.cli.filter_options import QuestionName
 from tracker.cli.output import Output, print_result
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
@@ -38,6 +39,7 @@ def compare(
         typer.Option("--anyway", help="Compare even if settings or selections differ."),
     ] = False,
     test: ItemTest = None,
+    question: QuestionName = None,
     metric: MetricOptions = MetricOptions(),
     output: Output = Output(),
 ) -> None:
@@ -53,6 +55,7 @@ def compare(
     - `tracker compare reviews baseline 2026-05-31`
     - `tracker compare reviews "..guideline v2" "guideline v2.."`
     - `tracker compare pilot last last --with reviews`
+    - `tracker compare rubric last~1 last --question tone`
 
     Next: `tracker annotator show ada -p reviews`
     """
@@ -63,6 +66,7 @@ def compare(
         before,
         after,
         other=other,
+        question=question,
         anyway=anyway,
         test=test,
         **metric.keywords,

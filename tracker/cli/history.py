@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -89,6 +89,7 @@ def history(
     - `tracker history reviews --every day --window 7d --json`
     - `tracker history reviews --measure gwet_ac1 --measure percent_agreement`
     - `tracker history reviews --trend --watch-for drop`
+    - `tracker history rubric --question tone`
 
     Next: `tracker compare reviews last~1 last`
     """
@@ -106,6 +107,10 @@ def history(
         interval,
         output,
     )
+    names = _several(asked) if not trend and watch_for is None else []
+    if names:
+        _by_question(asked, names)
+        return
     watched = _watched(asked, trend, watch_for) if trend or watch_for is not None else None
     if asked.every is None:
         _recorded(asked, watched)
@@ -113,6 +118,42 @@ def history(
         _rebuilt(asked, asked.every, watched)
     if watched is not None:
         _around(asked, watched)
+
+
+def _several(asked: _Asked) -> list[str]:
+    """Return the questions that a table of several is of; none for a page about one."""
+    named = asked.answers.questions
+    names = named or asked.ledger.question_names(asked.project)
+    return names if len(names) > 1 else []
+
+
+def _by_question(asked: _Asked, names: list[str]) -> None:
+    """Print the main figure of each question, a row for each snapshot or period."""
+    from tracker.render.by_question import history_by_question_view
+    from tracker.render.history import snapshot_csv_rows
+
+    found = asked.ledger.history_by_question(
+        asked.project,
+        asked.every,
+        asked.window,
+        questions=names,
+        measures=asked.measures,
+        interval=asked.interval,
+        **replace(asked.answers, question=None).selecting,
+    )
+    told = found.to_dict()
+    print_result(
+        told,
+        asked.output,
+        rows=[
+            {"question": one["question"], **row}
+            for one in told["questions"]
+            for row in snapshot_csv_rows(one)
+        ],
+        view=history_by_question_view(found, asked.measures, asked.last),
+    )
+    words = shlex.join([asked.project, "--question", names[0]])
+    hint(f"next: tracker history {words}")
 
 
 def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:

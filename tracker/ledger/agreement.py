@@ -183,8 +183,7 @@ class AgreementQuestions(Transactions):
         from tracker.compare import compare_states
         from tracker.compare.result import AgainstOther
         from tracker.compare.states import compared_chosen_answers
-        from tracker.projects.project import find_project
-        from tracker.projects.question import find_question
+        from tracker.projects.question import find_counterpart
         from tracker.queries import make_answer_filter
 
         if asking.get("as_of") is not None or asking.get("known_at") is not None:
@@ -193,7 +192,7 @@ class AgreementQuestions(Transactions):
             )
         with self._asked(project, asking, "--against") as (connection, found, query):
             if isinstance(other, str):
-                theirs, asked = find_question(connection, find_project(connection, other)), query
+                theirs, asked = find_counterpart(connection, found, other), query
             else:
                 theirs, asked = found, replace(query, filter=make_answer_filter(**other))
             called = name or (other if isinstance(other, str) else "other answers")

@@ -71,6 +71,7 @@ class Reports(Transactions):
         b: str,
         *,
         other: str | None = None,
+        question: str | None = None,
         anyway: bool = False,
         measures: Sequence[str] = (),
         test: str | None = None,
@@ -79,21 +80,17 @@ class Reports(Transactions):
         """Return what changed from one state to another, by how much, and because of what.
 
         For the ways to name a state see `compare.find_state`; the second may be of ``other``, a
-        project. ``anyway`` compares states of other settings, too; for ``test`` see `against`. The
-        other arguments are for states that are no snapshots, whose settings are recorded.
+        project, and is then of its question of the same name, or of its only one. ``anyway``
+        compares states of other settings, too; for ``test`` see `against`. The other arguments are
+        for states that are no snapshots, whose settings are recorded.
         """
         from tracker.agreement import agreement_query
         from tracker.compare import compare_states, find_compared_states, refuse_incomparable_states
-        from tracker.projects.project import find_project
-        from tracker.projects.question import find_question
+        from tracker.projects.question import find_counterpart
 
         query = agreement_query(measures=measures, **computing)
-        with self.asking(project) as (connection, found):
-            second = (
-                found
-                if other is None
-                else find_question(connection, find_project(connection, other))
-            )
+        with self.asking(project, question=question) as (connection, found):
+            second = found if other is None else find_counterpart(connection, found, other)
             first, then = find_compared_states(connection, (found, a), (second, b), query)
             if not anyway:
                 refuse_incomparable_states(first, then)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from tracker.imports.loader import Progress
-    from tracker.queries import Selecting
+    from tracker.projects.question import QuestionInfo
+    from tracker.queries import AnswerFilter, Selecting
     from tracker.snapshots import History, SnapshotRecord, Taken
     from tracker.snapshots.count import Recording, Settings
     from tracker.snapshots.curve import Asked, Curve
@@ -17,6 +20,18 @@ if TYPE_CHECKING:
     from tracker.snapshots.monitor import Watched
     from tracker.snapshots.prune import Fate
     from tracker.snapshots.verify import Verified
+
+
+class HistoryByQuestion(NamedTuple):
+    """The snapshots of a project, or its curve, for each of its questions by name."""
+
+    project: str
+    questions: Mapping[str, History | Curve]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the questions as JSON, each as in the history of a project that asks one."""
+        told = [{"question": name, **one.to_dict()} for name, one in self.questions.items()]
+        return {"project": self.project, "questions": told}
 
 
 class Snapshots(Transactions):
@@ -90,19 +105,26 @@ class Snapshots(Transactions):
 
         ``every`` day, week or month makes a curve; ``since`` and ``until`` say from when to when.
         """
-        from tracker.agreement import agreement_query
-        from tracker.queries import make_answer_filter
-        from tracker.snapshots import snapshot_history
-        from tracker.snapshots.curve import check_recorded_curve, rebuilt_curve
-
-        choice = make_answer_filter(**selecting)
-        if every is None:
-            check_recorded_curve(window, choice, interval)
-            with self.asking(project) as (connection, found):
-                return snapshot_history(connection, found, measures)
-        query = agreement_query(measures=measures, interval=interval or "asymmetric", **selecting)
+        read, choice = _history(every, window, measures, interval, selecting)
         with self.asking(project, choice) as (connection, found):
-            return rebuilt_curve(connection, found, every, window, query)
+            return read(connection, found)
+
+    def history_by_question(
+        self,
+        project: str,
+        every: str | None = None,
+        window: str = "all",
+        *,
+        questions: Sequence[str] = (),
+        measures: Sequence[str] = (),
+        interval: str | None = None,
+        **selecting: Unpack[Selecting],
+    ) -> HistoryByQuestion:
+        """Return the history of each question, or of those named, in one state of the ledger."""
+        read, choice = _history(every, window, measures, interval, selecting)
+        with self.asking_each(project, choice, questions) as (connection, found):
+            histories = {one.name: read(connection, one) for one in found}
+        return HistoryByQuestion(found[0].project.name, histories)
 
     def overview(
         self,
@@ -122,8 +144,9 @@ class Snapshots(Transactions):
         from tracker.snapshots.curve import check_recorded_curve
         from tracker.snapshots.listing import snapshots_overview
 
-        check_recorded_curve(window, make_answer_filter(**selecting), interval)
-        with self.asking(project) as (connection, found):
+        choice = make_answer_filter(**selecting)
+        check_recorded_curve(window, choice, interval)
+        with self.asking(project, question=choice.question) as (connection, found):
             return snapshots_overview(connection, found, measures, last)
 
     def monitor(
@@ -185,3 +208,24 @@ class Snapshots(Transactions):
                 return plan_prune(connection, found, rules)
         with self.changing(project) as (connection, found):
             return prune_snapshots(connection, found, rules)
+
+
+def _history(
+    every: str | None,
+    window: str,
+    measures: Sequence[str],
+    interval: str | None,
+    selecting: Selecting,
+) -> tuple[Callable[[Connection, QuestionInfo], History | Curve], AnswerFilter]:
+    """Return how the history of a question is read, and which answers it is of."""
+    from tracker.agreement import agreement_query
+    from tracker.queries import make_answer_filter
+    from tracker.snapshots import snapshot_history
+    from tracker.snapshots.curve import check_recorded_curve, rebuilt_curve
+
+    choice = make_answer_filter(**selecting)
+    if every is None:
+        check_recorded_curve(window, choice, interval)
+        return lambda connection, one: snapshot_history(connection, one, measures), choice
+    query = agreement_query(measures=measures, interval=interval or "asymmetric", **selecting)
+    return lambda connection, one: rebuilt_curve(connection, one, every, window, query), choice

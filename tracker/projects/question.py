@@ -127,6 +127,13 @@ def find_questions(
     return [one for one in list_questions(connection, project) if one.id in named]
 
 
+def find_counterpart(connection: Connection, question: QuestionInfo, project: str) -> QuestionInfo:
+    """Return the question of the same name of another project, or the only one that it asks."""
+    other = find_project(connection, project)
+    several = len(list_questions(connection, other)) > 1
+    return find_question(connection, other, question.name if several else None)
+
+
 def list_questions(connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
     """Return the questions of a project in the order in which they were made."""
     return questions_of(connection, [project])[project.id]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 
 from tracker.by_question import AgreementByQuestion, QuestionAgreement
+from tracker.ledger.snapshots import HistoryByQuestion
+from tracker.measures import MEASURES
+from tracker.measures.coefficient import Coefficient
 from tracker.projects.question import QuestionInfo
 from tracker.render.cells import (
     Text,
@@ -15,10 +18,14 @@ from tracker.render.cells import (
     figure_cell,
     interval_cell,
     level_cell,
+    minute_cell,
 )
 from tracker.render.filter import selection_view
+from tracker.render.history import day_cell
 from tracker.render.tables import table
 from tracker.render.words import figure_title_words
+from tracker.snapshots import SnapshotRecord
+from tracker.snapshots.curve import Point
 
 
 def agreement_by_question_view(found: AgreementByQuestion) -> Iterator[RenderableType]:
@@ -42,6 +49,50 @@ def agreement_by_question_view(found: AgreementByQuestion) -> Iterator[Renderabl
     )
     yield table(columns, [_row(one) for one in found.questions])
     yield Text("Change: since the last snapshot of the same choice of answers.", style="dim")
+
+
+def history_by_question_view(
+    found: HistoryByQuestion, measures: Sequence[str], last: int | None
+) -> Iterator[RenderableType]:
+    """Yield a row per moment with the main figure of each question, the ``last`` rows or all."""
+    yield Text.assemble(
+        (found.project, "bold"), f"  {count_noun(len(found.questions), 'question')}"
+    )
+    figures: dict[tuple[str, int], dict[str, Coefficient]] = {}
+    for name, history in found.questions.items():
+        for point in history:
+            main = point.assessment.main
+            if measures:
+                main = point.assessment.measure(measures[0])
+            figures.setdefault(_when(point), {})[name] = main
+    shown = sorted(figures)[-last:] if last else sorted(figures)
+    titles = [_title(name, figures.values()) for name in found.questions]
+    rows = [
+        (
+            when[0],
+            str(when[1] or "-"),
+            *(
+                figure_cell(figures[when][name].value) if name in figures[when] else ""
+                for name in found.questions
+            ),
+        )
+        for when in shown
+    ]
+    yield table(("as of ", "snapshot", *titles), rows)
+
+
+def _when(point: SnapshotRecord | Point) -> tuple[str, int]:
+    """Return what questions have in common: a snapshot's minute and number, or a period's day."""
+    if isinstance(point, SnapshotRecord):
+        return minute_cell(point.moment), point.id
+    return day_cell(point.moment), 0
+
+
+def _title(name: str, figures: Iterable[Mapping[str, Coefficient]]) -> str:
+    """Return a question's name with the measure that its column shows."""
+    known = (MEASURES[row[name].measure].title for row in figures if name in row)
+    measure = next(known, None)
+    return name if measure is None else f"{name}: {measure}"
 
 
 def question_kind_text(question: QuestionInfo) -> str:
