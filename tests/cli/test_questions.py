@@ -101,6 +101,11 @@ def test_history_has_a_column_for_each_question(run: Run, rubric: Ledger) -> Non
     rows = run(*asked, "--csv").out
     assert [row["question"] for row in csv.DictReader(io.StringIO(rows))] == ["label", "tone"]
     assert "name one" in run("history", "p", "--trend", code=2).err
+    exported = run("export", "history", "p", "-o", "-", *asked[2:]).out
+    rows = [row["question"] for row in csv.DictReader(io.StringIO(exported))]
+    assert rows == sorted(rows)
+    assert {*rows} == {"label", "tone"}
+    assert run("export", "history", "p", "-o", "-").out.startswith("question,snapshot")
 
 
 def test_compare_is_of_one_question(run: Run, rubric: Ledger) -> None:

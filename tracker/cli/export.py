@@ -85,8 +85,15 @@ def export_history_command(
     from tracker.render.cells import count_noun
 
     to = output_option_target(output, force=force)
-    found = ledger_of_command(context).history(
-        project, every, window=window, measures=measure or [], **answers.selecting
+    ledger, measures = ledger_of_command(context), measure or []
+    names, chosen = answers.questions, replace(answers, question=None).selecting
+    several = len(names or ledger.question_names(project)) > 1
+    found = (
+        ledger.history_by_question(
+            project, every, window, questions=names, measures=measures, **chosen
+        )
+        if several
+        else ledger.history(project, every, window=window, measures=measures, **answers.selecting)
     )
     rows = found.rows()
     if to.for_frames:

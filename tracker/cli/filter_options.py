@@ -125,7 +125,7 @@ QuestionNames = Annotated[
         "--question",
         "-q",
         metavar="NAME",
-        help="Of a project that asks several questions: this one.",
+        help="Of a project that asks several questions: this one; repeatable for a table of some.",
     ),
 ]
 QuestionName = Annotated[

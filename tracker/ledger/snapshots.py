@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
+    import pandas as pd
     from sqlalchemy import Connection
 
     from tracker.imports.loader import Progress
@@ -32,6 +33,23 @@ class HistoryByQuestion(NamedTuple):
         """Return the questions as JSON, each as in the history of a project that asks one."""
         told = [{"question": name, **one.to_dict()} for name, one in self.questions.items()]
         return {"project": self.project, "questions": told}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return flat rows: one per question, snapshot and measure."""
+        histories = self.questions.items()
+        return [{"question": name, **row} for name, one in histories for row in one.rows()]
+
+    def columns(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Return the names of all columns of such rows, also of none."""
+        first = next(iter(self.questions.values()))
+        return list(dict.fromkeys(["question", *first.columns(rows)]))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `rows` as a frame."""
+        import pandas as pd
+
+        rows = self.rows()
+        return pd.DataFrame(rows, columns=self.columns(rows))
 
 
 class Snapshots(Transactions):
