@@ -190,18 +190,18 @@ def test_the_next_command_that_is_proposed_can_be_pasted(run: Run, answers: Path
     run("agreement", "two words")
 
 
-ODD = "Doc,Worker,Label,Datum,Comment\nd1,ann,x,2025-01-01,hm\nd1,bob,x,2025-01-01,\n"
+ODD = "Doc,Worker,Label,Datum,Batch\nd1,ann,x,2025-01-01,hm\nd1,bob,x,2025-01-01,\n"
 
 
 def test_what_each_column_was_read_as_and_what_was_left_out(run: Run, folder: Path) -> None:
     (folder / "odd.csv").write_text(ODD)
     done = run("import", "odd.csv", "-p", "p")
     assert done.err.splitlines()[0] == (
-        "columns: item=Doc, annotator=Worker, category=Label; left out: Datum, Comment "
+        "columns: item=Doc, annotator=Worker, category=Label; left out: Datum, Batch "
         "(to use one: --map labeled_at=Datum or --keep Datum)"
     )
     assert "columns" not in done.out
-    run("import", "odd.csv", "-p", "q", "--map", "labeled_at=Datum", "--keep", "Comment")
+    run("import", "odd.csv", "-p", "q", "--map", "labeled_at=Datum", "--keep", "Batch")
     told = run("import", "odd.csv", "-p", "p", "--map", "labeled_at=Datum", "--json").json()
     assert told["columns"] == [
         {
@@ -210,7 +210,7 @@ def test_what_each_column_was_read_as_and_what_was_left_out(run: Run, folder: Pa
             | {"category": "Label"},
             "annotators": [],
             "kept": [],
-            "left_out": ["Comment"],
+            "left_out": ["Batch"],
         }
     ]
 
@@ -229,7 +229,7 @@ def test_a_list_of_items_says_what_it_left_out(run: Run, folder: Path) -> None:
     (folder / "odd.csv").write_text(ODD)
     first, second = run("item", "import", "odd.csv", "-p", "p", "--keep", "Label").err.splitlines()
     assert first == (
-        "columns: item=Doc; kept: Label; left out: Worker, Datum, Comment (to keep one: "
+        "columns: item=Doc; kept: Label; left out: Worker, Datum, Batch (to keep one: "
         "--keep Worker)"
     )
     assert second == "next: tracker status p"

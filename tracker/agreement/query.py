@@ -150,6 +150,7 @@ def agreement_query(
 _METRIC: Final = ("--weights", "--scale", "--distance")
 _NOT_USED: Final = {
     "--gold": ("--measure", *_METRIC, "--interval"),
+    "--calibration": ("--measure", *_METRIC, "--interval"),
     "--by annotator": ("--measure", *_METRIC, "--interval"),
     "--by item": ("--measure", *_METRIC, "--interval"),
     "--influence": ("--interval",),

@@ -73,6 +73,7 @@ def agreement(
     - `tracker agreement reviews --explain fleiss_kappa`
     - `tracker agreement reviews --influence annotator`
     - `tracker agreement reviews --best-merges`
+    - `tracker agreement reviews --calibration --annotator gpt`
     - `tracker agreement reviews --against pilot`
     - `tracker agreement reviews --methods --bibtex`
 
@@ -111,6 +112,7 @@ def agreement(
             "--best-merges": lambda: agreement_questions.print_best_merges(asked),
             "--self": lambda: agreement_questions.print_self_agreement(asked),
             "--gold": lambda: agreement_questions.print_against_gold(asked),
+            "--calibration": lambda: agreement_questions.print_calibration(asked),
         }
         simple.get(way or "", lambda: agreement_questions.print_whole_agreement(asked))()
 

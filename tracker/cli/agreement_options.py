@@ -210,6 +210,14 @@ class QuestionOptions:
             "--gold", help="Compare each annotator with the reference: accuracy, confusion."
         ),
     ] = False
+    calibration: Annotated[
+        bool,
+        typer.Option(
+            "--calibration",
+            help="Compare annotators' confidence with how often they are right, by the reference "
+            "or, without one, the majority of the others.",
+        ),
+    ] = False
     methods: Annotated[
         bool,
         typer.Option(
@@ -231,6 +239,7 @@ class QuestionOptions:
             "--against": self.against,
             "--self": self.self_,
             "--gold": self.gold,
+            "--calibration": self.calibration,
             "--methods": self.methods or self.bibtex,
         }
         # An empty text was given, too, and is answered like any other that means nothing.

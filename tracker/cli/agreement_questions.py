@@ -134,6 +134,19 @@ def print_against_gold(asked: Asked) -> None:
     )
 
 
+def print_calibration(asked: Asked) -> None:
+    """Annotators' confidence against how often they are right."""
+    from tracker.render.calibration import calibration_csv_rows, calibration_view
+
+    found = asked.ledger.calibration(asked.project, **asked.asking)
+    print_result(
+        found.to_dict(),
+        asked.output,
+        rows=calibration_csv_rows(found),
+        view=calibration_view(found),
+    )
+
+
 def print_methods(asked: Asked, *, bibtex: bool) -> None:
     """Print the sentences that a paper needs."""
     told = asked.ledger.methods(asked.project, **asked.asking)

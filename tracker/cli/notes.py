@@ -115,4 +115,6 @@ def unnote(
     at = clock.iso(removed.at)
     say(f"note {removed.id} of {project} is removed: {removed.text}")
     words = [project, removed.text, "--at", at]
+    if removed.guideline is not None:
+        words += ["--guideline", removed.guideline]
     hint(f"to put it back: tracker project note {shlex.join(words)}")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from tracker.agreement.against_gold import AgainstTruth
     from tracker.agreement.assessment import Methods
+    from tracker.agreement.calibration import Calibrations
     from tracker.agreement.explain import Explanation
     from tracker.agreement.intra_annotator import Themselves
     from tracker.agreement.sensitivity import Influences, Merges
@@ -213,6 +214,16 @@ class AgreementQuestions(Transactions):
 
         with self._asked(project, asking, "--gold") as (connection, found, query):
             return agreement_against_gold(connection, found, query)
+
+    def calibration(self, project: str, **asking: Unpack[Asking]) -> Calibrations:
+        """Return how far confidences fit the share of right answers, by annotator.
+
+        An answer is right by the reference or, without one, by the majority of the others.
+        """
+        from tracker.agreement.calibration import confidence_calibration
+
+        with self._asked(project, asking, "--calibration") as (connection, found, query):
+            return confidence_calibration(connection, found, query)
 
     def methods(self, project: str, **asking: Unpack[Asking]) -> Methods:
         """Return the sentences that a paper needs about the first measure, with BibTeX entries."""

@@ -101,7 +101,10 @@ class Importing(Transactions):
             self.database.write(keep=not dry_run) as connection,
         ):
             found = find_project(connection, project)
-            return load_annotators(connection, found, sources, mapped, skip_invalid=skip_invalid)
+            made = load_annotators(connection, found, sources, mapped, skip_invalid=skip_invalid)
+        layouts = ((source.name, source.layout) for source in sources)
+        read = ({"source": name, **one.to_dict()} for name, one in layouts if one is not None)
+        return replace(made, columns=tuple(read))
 
     def import_frame(
         self, frame: pd.DataFrame, project: str, **how: Unpack[Reading]

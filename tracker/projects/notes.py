@@ -91,7 +91,9 @@ def remove_note(
     """
     lock_project(connection, project.id)
     ours = (Note.project_id == project.id, Note.id == number)
-    row = connection.execute(select(Note.at, Note.text, Note.removed_by).where(*ours)).one_or_none()
+    row = connection.execute(
+        select(Note.at, Note.text, Note.guideline, Note.removed_by).where(*ours)
+    ).one_or_none()
     if row is None or (row.removed_by is not None and not erase):
         known = list_notes(connection, project)
         raise NotFound(f"{project.name!r} has no note {number}", _listing(project, known))
@@ -100,7 +102,7 @@ def remove_note(
         change, _ = record_change(connection, project.id, "remove note", {"note": number})
     values = {"removed_by": change} | ({"text": ERASED, "guideline": None} if erase else {})
     connection.execute(update(Note).where(*ours).values(values))
-    return NoteInfo(number, row.at, row.text)
+    return NoteInfo(number, row.at, row.text, row.guideline)
 
 
 def find_guideline_period(

@@ -10,6 +10,11 @@ from __future__ import annotations
 from tracker.queries.annotator_groups import GroupPatterns, count_patterns_by_annotator_group
 from tracker.queries.annotator_patterns import count_annotator_marginals, count_joint_patterns
 from tracker.queries.bind_filter import select_answers, select_labels, within_guideline
+from tracker.queries.confidences import (
+    any_confidence,
+    confidences_against_gold,
+    confidences_against_majority,
+)
 from tracker.queries.durations import select_answer_durations, select_fastest_items
 from tracker.queries.examples import count_pair_order, select_changed_examples, select_example_items
 from tracker.queries.filter import EVERYTHING, AnswerFilter, Selecting, make_answer_filter
@@ -57,6 +62,9 @@ __all__ = [
     "Selection",
     "Timeline",
     "Window",
+    "any_confidence",
+    "confidences_against_gold",
+    "confidences_against_majority",
     "count_annotator_tallies",
     "select_annotators_by_group",
     "select_answering_annotators",

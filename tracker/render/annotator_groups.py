@@ -12,7 +12,7 @@ from tracker.measures.coefficient import Coefficient
 from tracker.render.cells import Text, count_cell, figure_cell, interval_cell
 from tracker.render.filter import selection_view
 from tracker.render.tables import table
-from tracker.render.words import figure_reading_words
+from tracker.render.words import figure_reading_words, undefined_in_words
 
 
 def annotator_group_csv_rows(found: AnnotatorGroups) -> list[dict[str, Any]]:
@@ -42,19 +42,23 @@ def annotator_groups_view(found: AnnotatorGroups) -> Iterator[RenderableType]:
                 count_cell(one.annotators),
                 count_cell(one.items),
                 *_figure(one.alpha),
+                figure_reading_words(one.alpha),
             )
             for one in found.groups
         ],
     )
     if found.pairs:
         yield table(
-            (found.attribute, "and", "items", "agreement between", "interval", "reading "),
+            (found.attribute, "and", "items", "agreement between", "interval", " "),
             [
                 (
                     _name(one.first),
                     _name(one.second),
                     count_cell(one.reliability.items),
                     *_figure(one.reliability),
+                    undefined_in_words(one.reliability.undefined)
+                    if one.reliability.undefined
+                    else "",
                 )
                 for one in found.pairs
             ],
@@ -70,6 +74,5 @@ def _name(value: str | None) -> str | Text:
     return Text("without", style="dim") if value is None else value
 
 
-def _figure(one: Coefficient) -> tuple[str, str, str]:
-    bounds = interval_cell(one.ci_low, one.ci_high)
-    return figure_cell(one.value), bounds, figure_reading_words(one)
+def _figure(one: Coefficient) -> tuple[str, str]:
+    return figure_cell(one.value), interval_cell(one.ci_low, one.ci_high)
