@@ -29,6 +29,7 @@ def results(
         "AgreementByQuestion": sqlite_ledger.agreement_by_question("p<b>"),
         "Assessment": sqlite_ledger.agreement("p<b>"),
         "Audit": sqlite_ledger.audit("p<b>"),
+        "AuditByQuestion": sqlite_ledger.audit_by_question("p<b>"),
         "GateResult": sqlite_ledger.gate("p<b>", "gate.toml"),
         "History": sqlite_ledger.history("p<b>"),
         "AgainstOther": sqlite_ledger.against("p<b>", "p<b>"),

@@ -1,15 +1,18 @@
 """A project's audit: evidence counted, findings named, figures of each annotator."""
 
+from tracker.audit.by_question import AuditByQuestion
 from tracker.audit.gather import AuditQuery, Looking, audit_query
 from tracker.audit.result import Audit, AuditedAnnotator
-from tracker.audit.run import audit_project, audited_annotator_rows
+from tracker.audit.run import audit_project, audit_questions, audited_annotator_rows
 
 __all__ = [
     "Audit",
+    "AuditByQuestion",
     "AuditQuery",
     "AuditedAnnotator",
     "Looking",
     "audited_annotator_rows",
     "audit_project",
     "audit_query",
+    "audit_questions",
 ]

@@ -14,8 +14,13 @@ from tracker.agreement import Query, study
 from tracker.agreement.sensitivity import agreement_influences
 from tracker.audit.gather import audit_query
 from tracker.audit.kind import Flag
-from tracker.audit.result import Audit, AuditedAnnotator, suppressed_audit_figures
-from tracker.audit.run import audit_project
+from tracker.audit.result import (
+    Audit,
+    AuditedAnnotator,
+    check_audit_suppress_below,
+    suppressed_audit_figures,
+)
+from tracker.audit.run import audit_questions
 from tracker.audit.statistics.dawid_skene import dawid_skene_competences
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
@@ -37,20 +42,32 @@ _OF_OTHERS = {"others", "others_seconds"}
 
 
 def audited_annotator_page(
-    connection: Connection, question: QuestionInfo, annotator: AnnotatorInfo
+    connection: Connection,
+    questions: Sequence[QuestionInfo],
+    annotator: AnnotatorInfo,
+    *,
+    competence: bool = False,
 ) -> dict[str, Any]:
-    """Who it is, the figures, the findings with their items, as JSON.
+    """Who it is, the figures, the findings with their items, as JSON; of several, by question.
 
-    ``influence`` is what the project's Krippendorff's alpha becomes without the annotator. Of an
-    annotator with no answer that counts there is only who it is.
+    ``influence`` is what Krippendorff's alpha becomes without the annotator; ``competence`` the
+    probability of a right answer, on request. Of an annotator with no answer that counts there is
+    only who it is. Raises InvalidOption as `annotator_competences`; of several questions, those of
+    spans have no competence.
     """
-    found = audit_project(connection, question, audit_query(evidence=_ITEMS))
-    told = annotator.to_dict() | {"project": question.project.name}
-    rows = {row["annotator"]: row for row in found.to_dict()["annotators"]}
-    if annotator.name not in rows:
-        return told
-    told |= rows[annotator.name]
-    return told | {"influence": _influence(connection, question, annotator)}
+    pages = []
+    several = len(questions) > 1
+    audits = audit_questions(connection, questions, audit_query(evidence=_ITEMS))
+    for question, found in zip(questions, audits, strict=True):
+        rows = {row["annotator"]: row for row in found.to_dict()["annotators"]}
+        page = rows.get(annotator.name, {})
+        if page:
+            page["influence"] = _influence(connection, question, annotator)
+        if competence and not (several and question.answers == "spans"):
+            page["competence"] = annotator_competences(connection, question).get(annotator.id)
+        pages.append({"question": question.name, **page} if several else page)
+    told = annotator.to_dict() | {"project": questions[0].project.name}
+    return told | ({"questions": pages} if several else pages[0])
 
 
 def _influence(
@@ -109,6 +126,50 @@ def annotator_own_report(found: Audit, annotator: AuditedAnnotator, least: int) 
         | {name: _quartiles([row.get(name) for row in others], least) for name in _COMPARED},
         [flag for flag in annotator.flags if flag.state != "clear" and flag.n >= least],
     )
+
+
+@dataclass(frozen=True)
+class OwnReportByQuestion:
+    """What an annotator may see of each question with an answer that counts."""
+
+    project: str
+    annotator: str
+    reports: Sequence[OwnReport]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON of ``tracker annotator report``: of one question its own, or all."""
+        if len(self.reports) == 1:
+            return self.reports[0].to_dict()
+        return {
+            "project": self.project,
+            "annotator": self.annotator,
+            "questions": [
+                {"question": one.audit.question, **one.to_dict()} for one in self.reports
+            ],
+        }
+
+
+def annotator_own_reports(
+    connection: Connection,
+    questions: Sequence[QuestionInfo],
+    annotator: AnnotatorInfo,
+    least: int,
+) -> OwnReportByQuestion:
+    """Return an annotator's own report of each question, as `annotator_own_report`.
+
+    Raises InvalidOption for an annotator with no answer that enters the figures.
+    """
+    check_audit_suppress_below(least)
+    project = questions[0].project.name
+    reports = [
+        annotator_own_report(found, one, least)
+        for found in audit_questions(connection, questions, audit_query(evidence=_ITEMS))
+        for one in found.annotators
+        if one.id == annotator.id
+    ]
+    if not reports:
+        raise InvalidOption(f"no answer of {annotator.name!r} is counted in {project!r}")
+    return OwnReportByQuestion(project, annotator.name, reports)
 
 
 def _quartiles(values: Sequence[float | None], least: int) -> Mapping[str, float] | None:

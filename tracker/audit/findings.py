@@ -23,6 +23,7 @@ def audit(
     evidence: Evidence,
     kinds: Sequence[Kind] | None = None,
     consult: Consult | None = None,
+    judged: Mapping[Key, Judged] | None = None,
 ) -> list[Flag]:
     """Return what can be said of each annotator's answers against those of the same items' others.
 
@@ -31,12 +32,13 @@ def audit(
         kinds: what to look for, all if None; one correction is made for all tests of these.
         consult: the answers that a second opinion on some findings rests on, and figures without
             those of flagged annotators. Without it a finding that stands out is flagged.
+        judged: the findings, if they were judged with those of other questions.
 
     Returns:
         Flags of every state, by annotator; flagged, then insufficient, then clear; then by kind
         and by p-value. Duplicates (`overlap`) are not among them.
     """
-    verdict = settle_verdict(kinds or tuple(KINDS.values()), evidence, consult)
+    verdict = settle_verdict(kinds or tuple(KINDS.values()), evidence, consult, judged)
     states = verdict.states()
     findings = {key: judged.finding for key, judged in verdict.judged.items()}
     dropped, also = overlapping_findings(findings, states, evidence)

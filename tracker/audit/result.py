@@ -45,6 +45,7 @@ class Audit(Shown):
         not_applicable: kinds that could not be looked for, and what is missing: a field of
             `Evidence`.
         shown: of findings that stand up, the items that show them best, as JSON.
+        question: the name of the question that was answered.
     """
 
     project: str
@@ -53,6 +54,7 @@ class Audit(Shown):
     selection: Mapping[str, Any] | None = None
     not_applicable: Mapping[str, str] = field(default_factory=dict)
     shown: Mapping[Key, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    question: str = ""
 
     def flagged(self) -> list[tuple[AuditedAnnotator, Flag]]:
         """Every finding that stands up, with its annotator; of a pair, with both."""
@@ -80,7 +82,7 @@ class Audit(Shown):
         """Return each finding once, with one annotator: flagged, by severity, the surest first."""
         once = {flag.key: (one, flag) for one in reversed(self.annotators) for flag in one.flags}
         told = [row for row in once.values() if clear or row[1].state != "clear"]
-        return sorted(told, key=lambda row: (*_strength(row[1]), row[0].name))
+        return sorted(told, key=lambda row: (*finding_strength(row[1]), row[0].name))
 
     def to_dict(self, *, clear: bool = False) -> dict[str, Any]:
         """Return the JSON of ``tracker audit``; ``clear`` findings only on request."""
@@ -129,7 +131,8 @@ class Audit(Shown):
         return {annotator.id: annotator.name for annotator in self.annotators}
 
 
-def _strength(flag: Flag) -> tuple[int, int, float]:
+def finding_strength(flag: Flag) -> tuple[int, int, float]:
+    """Return the rank of a finding: flagged first, by severity, the surest first."""
     severity = _SEVERITIES.index(flag.severity) if flag.severity else len(_SEVERITIES)
     return _STATES.index(flag.state), severity, 1.0 if flag.p_value is None else flag.p_value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -16,13 +16,14 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.examples import finding_examples
 from tracker.audit.findings import audit, audited_annotator_figures, not_applicable_kinds
 from tracker.audit.gather import AuditQuery, gather_evidence, gather_second_opinion
-from tracker.audit.kind import Flag
+from tracker.audit.kind import Flag, Key
 from tracker.audit.result import Audit, AuditedAnnotator
+from tracker.audit.verdict import Judged, judge_tests, make_tests
 from tracker.core import clock
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter, Selection
+from tracker.queries import EVERYTHING, AnswerFilter, Present, Selection
 
 _FIGURES = ("gold", "repeats", "times")
 
@@ -30,19 +31,51 @@ _FIGURES = ("gold", "repeats", "times")
 def audit_project(
     connection: Connection, question: QuestionInfo, query: AuditQuery | None = None
 ) -> Audit:
-    """Audit every annotator of a project, or those chosen, against the co-annotators.
+    """Audit every annotator of a question, or those chosen; see `audit_questions`."""
+    (found,) = audit_questions(connection, [question], query)
+    return found
 
-    They are the others who answered the same items, chosen likewise. Raises InvalidOption for
-    an alpha outside (0, 1).
+
+def audit_questions(
+    connection: Connection, questions: Sequence[QuestionInfo], query: AuditQuery | None = None
+) -> list[Audit]:
+    """Audit every annotator, or those chosen, against the co-annotators, question by question.
+
+    They are the others who answered the same items, chosen likewise. The false discovery rate is
+    held over the tests of all these questions. Raises InvalidOption for an alpha outside (0, 1).
     """
     query = query or AuditQuery()
+    counted = [_counted(connection, question, query) for question in questions]
+    tests = [make_tests(query.kinds, one.evidence) for one in counted]
+    judged = judge_tests(tests, query.alpha)
+    return [_audit(connection, query, *one) for one in zip(counted, judged, strict=True)]
+
+
+class _Counted(NamedTuple):
+    """What an audit of one question rests on."""
+
+    selection: Selection
+    there: Present
+    evidence: Evidence
+
+
+def _counted(connection: Connection, question: QuestionInfo, query: AuditQuery) -> _Counted:
     selection = queries.select_answers(connection, question, query.filter)
     there = queries.select_label_contents(connection, selection)
-    evidence = gather_evidence(connection, selection, query, there)
+    return _Counted(selection, there, gather_evidence(connection, selection, query, there))
+
+
+def _audit(
+    connection: Connection, query: AuditQuery, counted: _Counted, judged: Mapping[Key, Judged]
+) -> Audit:
+    """Return the audit of one question, by its findings as they were judged."""
+    selection, there, evidence = counted
+    question = selection.question
     found = audit(
         evidence,
         query.kinds,
         lambda findings: gather_second_opinion(connection, selection, evidence, findings),
+        judged,
     )
     found = order_audit_flags(connection, selection, found)
     categories = category_names(connection, question)
@@ -71,6 +104,7 @@ def audit_project(
         selection.told,
         not_applicable_kinds(evidence, query.kinds),
         shown,
+        question.name,
     )
 
 

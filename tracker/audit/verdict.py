@@ -1,8 +1,8 @@
 """What is flagged: what a test finds, and a consensus of all answers confirms.
 
-1. Every kind looks at all answers, and one correction is made for all tests. What is significant
-   there, with an effect that is large enough, is a candidate. Nothing later makes it less
-   significant: more data never finds less.
+1. Every kind looks at all answers, and one correction is made for all tests, of all questions
+   that are audited together. What is significant there, with an effect that is large enough, is
+   a candidate. Nothing later makes it less significant: more data never finds less.
 2. Among co-annotators nobody knows which of them is off. So each candidate needs a second
    opinion (`gather_second_opinion`); kinds that compare annotators with themselves, with the
    truth or with everybody's habits need none.
@@ -24,6 +24,8 @@ from tracker.core.audit_tallies import JointAnswers, audit_tallies_without
 
 Consult: TypeAlias = Callable[[Collection[Finding]], JointAnswers]
 """Return the answers to some items of the annotators whom these findings are about."""
+Tests: TypeAlias = Sequence[Finding | float]
+"""Findings, tested or not; of tests that nobody would ask for, the p-value alone."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +66,22 @@ class Verdict:
         return "insufficient" if opinion.holds or opinion.p_value is None else "clear"
 
 
-def settle_verdict(kinds: Sequence[Kind], evidence: Evidence, consult: Consult | None) -> Verdict:
+def settle_verdict(
+    kinds: Sequence[Kind],
+    evidence: Evidence,
+    consult: Consult | None,
+    judged: Mapping[Key, Judged] | None = None,
+) -> Verdict:
     """Judge all findings, and ask for a second opinion on those that stand out.
 
     Args:
         kinds: what to look for.
         evidence: all answers.
         consult: the answers that a second opinion rests on; None to do without.
+        judged: the findings, if they were judged with those of other questions.
     """
-    judged = _judged(kinds, evidence)
+    if judged is None:
+        (judged,) = judge_tests([make_tests(kinds, evidence)], evidence.alpha)
     named = {kind.name: kind for kind in kinds if kind.confirm is not None}
     asked = [one.finding for one in judged.values() if one.stands_out and one.finding.kind in named]
     if consult is None or not asked:
@@ -90,24 +99,37 @@ def settle_verdict(kinds: Sequence[Kind], evidence: Evidence, consult: Consult |
         floors=evidence.floors,
         points=evidence.points,
     )
-    refit = _judged([kind for kind in kinds if kind.spoils], left)
+    spoiling = make_tests([kind for kind in kinds if kind.spoils], left)
+    (refit,) = judge_tests([spoiling], left.alpha)
     return Verdict(judged, verdict.opinions, refit)
 
 
-def _judged(kinds: Sequence[Kind], evidence: Evidence) -> dict[Key, Judged]:
-    """One Benjamini-Hochberg correction over all tests of all kinds, annotators, categories."""
+def make_tests(kinds: Sequence[Kind], evidence: Evidence) -> Tests:
+    """Make the tests of all kinds that the evidence suffices for."""
     asked = [kind for kind in kinds if not evidence.lacks(kind.needs)]
-    tests = [one for kind in asked for one in kind.find(evidence)]
-    findings = [one for one in tests if isinstance(one, Finding)]
-    p_values = [finding.p_value for finding in findings if finding.p_value is not None]
-    # The first q-values are those of findings; of p-values alone nobody asks for one.
-    q_values = iter(benjamini_hochberg([*p_values, *(p for p in tests if isinstance(p, float))]))
-    judged: dict[Key, Judged] = {}
-    for finding in findings:
-        q_value = None if finding.p_value is None else next(q_values)
-        stands_out = q_value is not None and q_value <= evidence.alpha and finding.notable
-        judged[finding.key] = Judged(finding, q_value, stands_out)
+    return [one for kind in asked for one in kind.find(evidence)]
+
+
+def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Judged]]:
+    """Return the findings of each question after one correction of Benjamini and Hochberg.
+
+    It is over all tests of all kinds, annotators, categories and questions.
+    """
+    p_values = (_p_value(one) for tests in questions for one in tests)
+    q_values = iter(benjamini_hochberg([p_value for p_value in p_values if p_value is not None]))
+    judged: list[dict[Key, Judged]] = []
+    for tests in questions:
+        judged.append({})
+        for one in tests:
+            q_value = None if _p_value(one) is None else next(q_values)
+            if isinstance(one, Finding):
+                stands_out = q_value is not None and q_value <= alpha and one.notable
+                judged[-1][one.key] = Judged(one, q_value, stands_out)
     return judged
+
+
+def _p_value(test: Finding | float) -> float | None:
+    return test.p_value if isinstance(test, Finding) else test
 
 
 def _opinions(

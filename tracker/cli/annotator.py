@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tracker.cli.context import Yes, confirm_command, ledger_of_command
+from tracker.cli.filter_options import QuestionNames
 from tracker.cli.import_options import (
     Files,
     import_rejections_printed,
@@ -139,18 +140,22 @@ def show_annotator_command(
             "--competence", help="Add the competence estimated by Dawid and Skene's model."
         ),
     ] = False,
+    question: QuestionNames = None,
     output: Output = Output(),
 ) -> None:
     """Show one annotator: figures beside the co-annotators', findings, and their items.
 
-    Example:
+    Examples:
     - `tracker annotator show bob -p reviews`
+    - `tracker annotator show bob -p rubric --question tone`
 
     Next: `tracker annotator report ada -p reviews`
     """
     from tracker.render.annotator import annotator_view
 
-    told = ledger_of_command(context).annotator(project, name, competence=competence)
+    told = ledger_of_command(context).annotator(
+        project, name, competence=competence, questions=question or ()
+    )
     print_result(told, output, view=annotator_view(told, told["recorded"]))
     hint(
         "for the annotator's own eyes: "
@@ -177,6 +182,7 @@ def report_annotator_command(
             help="Leave out figures based on fewer than N answers.",
         ),
     ] = 5,
+    question: QuestionNames = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a report for an annotator: their own figures beside the others', without names.
@@ -184,8 +190,9 @@ def report_annotator_command(
     It holds only that person's figures and findings, and the range of the middle half of the
     others.
 
-    Example:
+    Examples:
     - `tracker annotator report bob -p reviews -o bob.md`
+    - `tracker annotator report bob -p rubric --question tone`
 
     Next: `tracker flags list reviews --annotator ada`
     """
@@ -199,8 +206,8 @@ def report_annotator_command(
                 f"{str(output)!r} does not say which format to write",
                 f"end it in one of: {', '.join(forms)}",
             )
-    found = ledger_of_command(context).annotator_report(
-        project, name, suppress_below=suppress_below
+    found = ledger_of_command(context).annotator_report_by_question(
+        project, name, suppress_below=suppress_below, questions=question or ()
     )
     told = found.to_dict()
     if output is None:

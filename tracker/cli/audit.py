@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracker.cli.context import ledger_of_command
-from tracker.cli.filter_options import AnswerOptions
+from tracker.cli.filter_options import ChosenAnswers, QuestionNames
 from tracker.cli.output import Output, print_result
 from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, warn
@@ -70,24 +71,27 @@ def audit(
     ] = None,
     pseudonyms: Pseudonyms = False,
     suppress_below: SuppressBelow = None,
-    answers: AnswerOptions = AnswerOptions(),
+    question: QuestionNames = None,
+    answers: ChosenAnswers = ChosenAnswers(),
     output: Output = Output(),
 ) -> None:
     """Test each annotator against the co-annotators of the same items.
 
     A finding is flagged if it is significant among all tests of the audit, large enough, and
     confirmed by a consensus of all answers. The strongest are shown first. What a finding means,
-    and what it does not mean, is in docs/audit.md.
+    and what it does not mean, is in docs/audit.md. If the project asks several questions, the
+    false discovery rate holds over the tests of all of them.
 
     Examples:
     - `tracker audit reviews`
     - `tracker audit reviews --evidence 5`
     - `tracker audit reviews --record --fail-on flagged`
     - `tracker audit reviews --kind copying --since 7d`
+    - `tracker audit rubric --question tone --question clarity`
 
     Next: `tracker flags list reviews`
     """
-    from tracker.render.audit import audit_view
+    from tracker.render.audit import audit_by_question_view
     from tracker.render.flags import recorded_flags_in_words
 
     ledger = ledger_of_command(context)
@@ -100,19 +104,25 @@ def audit(
         "floors": None,
         **answers.selecting,
     }
-    recorded = None
+    questions, recorded = question or (), None
     if record:
-        found, recorded = ledger.record_audit(project, **looking)
+        found, recorded = ledger.record_audit_by_question(project, questions=questions, **looking)
     else:
-        found = ledger.audit(project, **looking)
+        found = ledger.audit_by_question(project, questions=questions, **looking)
     fails = found.failing(fail_on) if fail_on is not None else []
-    found = ledger.anonymized(found, pseudonyms=pseudonyms, suppress_below=suppress_below)
+    found = replace(
+        found,
+        audits=tuple(
+            ledger.anonymized(one, pseudonyms=pseudonyms, suppress_below=suppress_below)
+            for one in found.audits
+        ),
+    )
     told = found.to_dict(clear=everything)
     print_result(
         told,
         output=output,
         rows=_rows(told),
-        view=audit_view(found, clear=everything, limit=limit or None),
+        view=audit_by_question_view(found, clear=everything, limit=limit or None),
     )
     if recorded is not None:
         hint(
@@ -135,13 +145,15 @@ def audit(
 
 
 def _rows(told: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return one row per annotator and finding, without what has no place in a table."""
+    """Return one row per finding about an annotator, without what has no place in a table."""
     nested = {"refit", "consensus", "details", "evidence"}
     return [
-        {"annotator": one["annotator"]}
+        ({"question": page["question"]} if "question" in page else {})
+        | {"annotator": one["annotator"]}
         | {key: value for key, value in flag.items() if key not in nested}
         | {"also": " ".join(flag["also"])}
-        for one in told["annotators"]
+        for page in told.get("questions", [told])
+        for one in page["annotators"]
         for flag in one["flags"]
     ]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.context import ledger_of_command
+from tracker.cli.filter_options import QuestionNames
 from tracker.cli.output import AsJson, Output, print_json, print_result
 from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, say, warn
@@ -57,6 +58,7 @@ def list_flags_command(
         str | None, typer.Option(help="Only flags of this annotator, alone or in a pair.")
     ] = None,
     kind: Annotated[str | None, typer.Option(help="Only flags of this kind.")] = None,
+    question: QuestionNames = None,
     output: Output = Output(),
 ) -> None:
     """List a project's recorded findings: those that need attention, or all.
@@ -65,13 +67,16 @@ def list_flags_command(
     - `tracker flags list reviews`
     - `tracker flags list reviews --state all --csv`
     - `tracker flags list reviews --annotator ada --kind category_bias`
+    - `tracker flags list rubric --question tone`
 
     Next: `tracker flags show 3 -p reviews`
     """
     from tracker.render.flags import flags_view
 
     known = ledger_of_command(context).flags
-    listed = known.list(project, states=state, annotator=annotator, kind=kind)
+    listed = known.list(
+        project, states=state, annotator=annotator, kind=kind, questions=question or ()
+    )
     rows = [one.to_dict() for one in listed]
     print_result(
         {"project": project, "flags": rows},

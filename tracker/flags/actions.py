@@ -119,16 +119,17 @@ class Names:
 
     def __init__(self, connection: Connection, project: ProjectInfo) -> None:
         self.annotators = annotator_names(connection, project)
-        self.categories = {
-            question.id: every_category_name(connection, question)
-            for question in list_questions(connection, project)
-        }
+        questions = list_questions(connection, project)
+        self.questions = {one.id: one.name for one in questions}
+        self.categories = {one.id: every_category_name(connection, one) for one in questions}
 
     def told(self, row: Row[Any]) -> dict[str, Any]:
-        """The flag's number, and what it is about."""
+        """The flag's number, and what it is about; its question if there are several."""
         pair = row.other_id != row.annotator_id
+        several = len(self.questions) > 1
         return {
             "flag": row.id,
+            **({"question": self.questions[row.question_id]} if several else {}),
             "annotator": self.annotators[row.annotator_id],
             "with": self.annotators[row.other_id] if pair else None,
             "kind": row.kind,

@@ -17,7 +17,7 @@ from tracker.flags.recording import read_flag_evidence
 from tracker.projects.annotators import find_annotator, settling_changes
 from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
-from tracker.projects.question import QuestionInfo
+from tracker.projects.question import QuestionInfo, find_questions
 from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
 
@@ -62,12 +62,14 @@ def list_flags(
     states: Sequence[str] | None = None,
     annotator: str | None = None,
     kind: str | None = None,
+    questions: Sequence[str] = (),
 ) -> list[RecordedFlag]:
     """Return the flags in these states, of an annotator (alone or in a pair), of a kind.
 
-    None, or ``all`` among the states, leaves none out.
+    None, or ``all`` among the states, leaves none out; no name of a question none of these.
 
-    Raises InvalidOption for a state or kind that is none, NotFound for an unknown annotator.
+    Raises InvalidOption for a state or kind that is none, NotFound for an unknown annotator or
+    question.
     """
     states = (ALL,) if states is None else states
     _check("state", states, (*FLAG_STATES, ALL))
@@ -84,6 +86,9 @@ def list_flags(
         statement = statement.where(mine)
     if kind is not None:
         statement = statement.where(FlagRow.kind == kind)
+    if questions:
+        named = [one.id for one in find_questions(connection, project, questions)]
+        statement = statement.where(FlagRow.question_id.in_(named))
     names = Names(connection, project)
     return [_recorded(row, names) for row in connection.execute(statement)]
 

@@ -38,6 +38,14 @@ class Recorded:
     reopened: int
     closed: int
 
+    def __add__(self, other: Recorded) -> Recorded:
+        return Recorded(
+            self.new + other.new,
+            self.again + other.again,
+            self.reopened + other.reopened,
+            self.closed + other.closed,
+        )
+
 
 @dataclass
 class _Rows:

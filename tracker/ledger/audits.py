@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Unpack
+
+from sqlalchemy import Connection
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
-    from tracker.audit import Audit, Looking
-    from tracker.audit.annotator_report import OwnReport
+    from tracker.audit import Audit, AuditByQuestion, AuditQuery, Looking
+    from tracker.audit.annotator_report import OwnReport, OwnReportByQuestion
     from tracker.flags import Recorded
-
-
-_ITEMS = 5  # shown for each finding about one annotator
+    from tracker.projects.question import QuestionInfo
 
 
 class Audits(Transactions):
     """The methods that audit annotators."""
 
     def audit(self, project: str, *, record: bool = False, **looking: Unpack[Looking]) -> Audit:
-        """Return the findings on the project's annotators.
+        """Return the findings on the annotators of a project's only question, or of the one named.
 
         Args:
             project: the project's name.
@@ -37,18 +38,43 @@ class Audits(Transactions):
 
     def record_audit(self, project: str, **looking: Unpack[Looking]) -> tuple[Audit, Recorded]:
         """Store an audit; return it, and what became of the findings that were recorded before."""
-        from tracker.audit import audit_project, audit_query
-        from tracker.flags import record_flags
-        from tracker.projects.change_log import lock_project
+        from tracker.audit import audit_query
 
         query = audit_query(**looking)
-        if query.filter.as_of is not None or query.filter.known_at is not None:
-            raise InvalidOption("findings of the past are not recorded", "leave out: --record")
-        with self.changing(project) as (connection, found):
-            # Before anything is counted: an audit of older answers must not close newer flags.
-            lock_project(connection, found.project_id)
-            audited = audit_project(connection, found, query)
-            return audited, record_flags(connection, found, audited, closes=query.whole)
+        with self.changing(project, query.filter.question) as (connection, found):
+            (audited,), recorded = _recorded(connection, [found], query)
+            return audited, recorded
+
+    def audit_by_question(
+        self, project: str, *, questions: Sequence[str] = (), **looking: Unpack[Looking]
+    ) -> AuditByQuestion:
+        """Return the findings of each question; the false discovery rate holds over all of them.
+
+        Args:
+            project: the project's name.
+            questions: only these, by name; all for none.
+            looking: see `tracker.audit.Looking`.
+        """
+        from tracker.audit import AuditByQuestion, audit_query, audit_questions
+
+        query = audit_query(**looking)
+        named = _named(questions, query)
+        with self.asking_each(project, query.filter, named) as (connection, found):
+            audits = tuple(audit_questions(connection, found, query))
+        return AuditByQuestion(found[0].project.name, audits)
+
+    def record_audit_by_question(
+        self, project: str, *, questions: Sequence[str] = (), **looking: Unpack[Looking]
+    ) -> tuple[AuditByQuestion, Recorded]:
+        """Store the audits of questions; return them as `record_audit` does."""
+        from tracker.audit import AuditByQuestion, audit_query
+        from tracker.projects.question import find_questions
+
+        query = audit_query(**looking)
+        with self.writing(project) as (connection, found):
+            asked = find_questions(connection, found, _named(questions, query))
+            audited, recorded = _recorded(connection, asked, query)
+        return AuditByQuestion(found.name, tuple(audited)), recorded
 
     def anonymized(
         self, audit: Audit, *, pseudonyms: bool = True, suppress_below: int | None = None
@@ -67,56 +93,95 @@ class Audits(Transactions):
             audit = suppressed_audit(audit, suppress_below)
         if not pseudonyms:
             return audit
-        with self.asking(audit.project) as (connection, found):
-            ids = {one.name: one.id for one in list_annotators(connection, found.project)}
+        with self.reading(audit.project) as (connection, found):
+            ids = {one.name: one.id for one in list_annotators(connection, found)}
         return renamed_audit(audit, self.pseudonyms(audit.project), ids)
 
     def pseudonyms(self, project: str) -> dict[int, str]:
         """Return a pseudonym for every annotator, by number; see `projects.pseudonyms`."""
         from tracker.projects.annotators import annotator_pseudonyms
 
-        with self.asking(project) as (connection, found):
-            return annotator_pseudonyms(connection, found.project)
+        with self.reading(project) as (connection, found):
+            return annotator_pseudonyms(connection, found)
 
-    def annotator(self, project: str, name: str, *, competence: bool = False) -> dict[str, Any]:
+    def annotator(
+        self,
+        project: str,
+        name: str,
+        *,
+        competence: bool = False,
+        questions: Sequence[str] = (),
+    ) -> dict[str, Any]:
         """Return one annotator's figures beside the others', findings and recorded flags.
 
-        With ``competence`` also the probability of a right answer by Dawid and Skene's model.
+        With ``competence`` also the probability of a right answer by Dawid and Skene's model. If
+        the project asks several questions, or several of them are named, by question.
         """
-        from tracker.audit.annotator_report import annotator_competences, audited_annotator_page
+        from tracker.audit.annotator_report import audited_annotator_page
         from tracker.flags import ALL, list_flags
         from tracker.projects.annotator_attributes import annotator_attributes
         from tracker.projects.annotators import find_annotator
 
-        with self.asking(project) as (connection, found):
-            annotator = find_annotator(connection, found.project, name)
-            told = audited_annotator_page(connection, found, annotator)
-            known = annotator_attributes(connection, found.project).get(annotator.id)
+        with self.asking_each(project, names=questions) as (connection, found):
+            of = found[0].project
+            annotator = find_annotator(connection, of, name)
+            told = audited_annotator_page(connection, found, annotator, competence=competence)
+            known = annotator_attributes(connection, of).get(annotator.id)
             if known:
                 told["attributes"] = known
-            recorded = list_flags(connection, found.project, states=[ALL], annotator=annotator.name)
-            if competence:
-                told["competence"] = annotator_competences(connection, found).get(annotator.id)
+            recorded = list_flags(
+                connection, of, states=[ALL], annotator=annotator.name, questions=questions
+            )
         return told | {"recorded": [one.to_dict() for one in recorded]}
 
-    def annotator_report(self, project: str, name: str, *, suppress_below: int = 5) -> OwnReport:
+    def annotator_report(
+        self, project: str, name: str, *, suppress_below: int = 5, question: str | None = None
+    ) -> OwnReport:
         """Return what an annotator may see: the own figures, and the others' without names.
 
-        Figures that rest on fewer than ``suppress_below`` answers are left out. Raises
-        InvalidOption for an annotator with no answer that enters the figures.
+        Of the project's only question, or the one named. Figures that rest on fewer than
+        ``suppress_below`` answers are left out. Raises InvalidOption for an annotator with no
+        answer that enters the figures.
         """
-        from tracker.audit import audit_project, audit_query
-        from tracker.audit.annotator_report import annotator_own_report
-        from tracker.audit.result import check_audit_suppress_below
+        from tracker.audit.annotator_report import annotator_own_reports
         from tracker.projects.annotators import find_annotator
 
-        check_audit_suppress_below(suppress_below)
-        with self.asking(project) as (connection, found):
+        with self.asking(project, question=question) as (connection, found):
             annotator = find_annotator(connection, found.project, name)
-            audited = audit_project(connection, found, audit_query(evidence=_ITEMS))
-        mine = next((one for one in audited.annotators if one.id == annotator.id), None)
-        if mine is None:
-            raise InvalidOption(
-                f"no answer of {annotator.name!r} is counted in {found.project.name!r}"
-            )
-        return annotator_own_report(audited, mine, suppress_below)
+            return annotator_own_reports(connection, [found], annotator, suppress_below).reports[0]
+
+    def annotator_report_by_question(
+        self, project: str, name: str, *, suppress_below: int = 5, questions: Sequence[str] = ()
+    ) -> OwnReportByQuestion:
+        """Return what an annotator may see of each question, or of those named."""
+        from tracker.audit.annotator_report import annotator_own_reports
+        from tracker.projects.annotators import find_annotator
+
+        with self.asking_each(project, names=questions) as (connection, found):
+            annotator = find_annotator(connection, found[0].project, name)
+            return annotator_own_reports(connection, found, annotator, suppress_below)
+
+
+def _named(questions: Sequence[str], query: AuditQuery) -> Sequence[str]:
+    """Return the names of the questions to audit, however they were given."""
+    one = query.filter.question
+    return questions if one is None else [*questions, one]
+
+
+def _recorded(
+    connection: Connection, questions: Sequence[QuestionInfo], query: AuditQuery
+) -> tuple[list[Audit], Recorded]:
+    """Audit questions of one project, and record what is found; raises InvalidOption."""
+    from tracker.audit import audit_questions
+    from tracker.flags import Recorded, record_flags
+    from tracker.projects.change_log import lock_project
+
+    if query.filter.as_of is not None or query.filter.known_at is not None:
+        raise InvalidOption("findings of the past are not recorded", "leave out: --record")
+    # Before anything is counted: an audit of older answers must not close newer flags.
+    lock_project(connection, questions[0].project_id)
+    audited = audit_questions(connection, questions, query)
+    recorded = Recorded(0, 0, 0, 0)
+    for question, found in zip(questions, audited, strict=True):
+        recorded += record_flags(connection, question, found, closes=query.whole)
+    return audited, recorded

@@ -25,6 +25,7 @@ class Flags(Namespace):
         states: Sequence[str] | None = None,
         annotator: str | None = None,
         kind: str | None = None,
+        questions: Sequence[str] = (),
     ) -> Sequence[RecordedFlag]:
         """Return a project's flags by number.
 
@@ -33,13 +34,19 @@ class Flags(Namespace):
             states: open, acknowledged, dismissed, resolved or all; None for the first two.
             annotator: only flags of this annotator, alone or in a pair.
             kind: only flags of this kind.
+            questions: only flags about answers to these; all for none.
         """
         from tracker.flags import list_flags
         from tracker.storage.schema import STANDING
 
         with self._ledger.reading(project) as (connection, found):
             return list_flags(
-                connection, found, states=states or STANDING, annotator=annotator, kind=kind
+                connection,
+                found,
+                states=states or STANDING,
+                annotator=annotator,
+                kind=kind,
+                questions=questions,
             )
 
     def show(self, project: str, number: int) -> FlagPage:

@@ -43,6 +43,21 @@ def annotator_view(
         yield Text(f"also known as {', '.join(told['aliases'])}")
     for name, value in told.get("attributes", {}).items():
         yield Text(f"{name}: {value}", style="dim")
+    pages = told.get("questions", [told])
+    for page in pages:
+        if "question" in page:
+            yield Text(page["question"], style="bold")
+        yield from _page(page, told["annotator"])
+    for life in lives if any("answers" in page for page in pages) else ():
+        note = f": {life['note']}" if life["note"] else ""
+        about = f" in {life['question']}" if "question" in life else ""
+        yield Text(
+            f"flag {life['flag']}, {life['kind']}{about}, is {life['state']}{note}", style="dim"
+        )
+
+
+def _page(told: Mapping[str, Any], annotator: str) -> Iterator[RenderableType]:
+    """Yield the figures and findings of one question."""
     if "answers" not in told:
         yield Text("None of this annotator's answers are counted.")
         return
@@ -50,12 +65,9 @@ def annotator_view(
     if told["category_shares"]:
         yield _shares(told)
     for flag in told["flags"]:
-        yield from finding_lines(told["annotator"], flag)
+        yield from finding_lines(annotator, flag)
     if not told["flags"]:
         yield Text("No finding.", style="green")
-    for life in lives:
-        note = f": {life['note']}" if life["note"] else ""
-        yield Text(f"flag {life['flag']}, {life['kind']}, is {life['state']}{note}", style="dim")
 
 
 def _figures(told: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -141,14 +153,17 @@ def own_report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text.assemble(
         ("Report for ", "bold"), (told["annotator"], "bold"), f"  {told['project']}"
     )
-    yield table((" ", "you", "middle half of the others"), _compared(told))
-    yield Text("The range holds the middle half of the others.", style="dim")
-    for finding in told["findings"]:
-        yield Text(str(finding["why"]))
-        for row in finding["items"]:
-            yield Text(f"  {finding_item_line(row)}", style="dim")
-    if not told["findings"]:
-        yield Text("Nothing about these answers stands out.", style="green")
+    for page in told.get("questions", [told]):
+        if "question" in page:
+            yield Text(page["question"], style="bold")
+        yield table((" ", "you", "middle half of the others"), _compared(page))
+        yield Text("The range holds the middle half of the others.", style="dim")
+        for finding in page["findings"]:
+            yield Text(str(finding["why"]))
+            for row in finding["items"]:
+                yield Text(f"  {finding_item_line(row)}", style="dim")
+        if not page["findings"]:
+            yield Text("Nothing about these answers stands out.", style="green")
 
 
 def _compared(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -169,9 +184,17 @@ def _compared(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 def own_report_markdown(told: Mapping[str, Any]) -> str:
     """Return the same as Markdown, to be sent."""
+    lines = [f"# Report for {told['annotator']}", ""]
+    for page in told.get("questions", [told]):
+        lines += [f"## {page['question']}", ""] if "question" in page else []
+        lines += [*_markdown_page(page, "###" if "question" in page else "##"), ""]
+    lines.append(_WHAT_IT_MEANS)
+    return escaped_text("\n".join(lines)) + "\n"
+
+
+def _markdown_page(told: Mapping[str, Any], heading: str) -> list[str]:
+    """Return the lines about one question."""
     lines = [
-        f"# Report for {told['annotator']}",
-        "",
         f"Project {told['project']}, beside {told['others']['annotators']} others without names.",
         "",
         "| | you | middle half of the others |",
@@ -180,7 +203,7 @@ def own_report_markdown(told: Mapping[str, Any]) -> str:
         "",
         "The range holds the middle half of the others.",
         "",
-        "## What stands out",
+        f"{heading} What stands out",
         "",
     ]
     for finding in told["findings"]:
@@ -188,11 +211,7 @@ def own_report_markdown(told: Mapping[str, Any]) -> str:
         lines += [f"  - {finding_item_line(row)}" for row in finding["items"]]
     if not told["findings"]:
         lines.append("Nothing about these answers stands out.")
-    lines += [
-        "",
-        _WHAT_IT_MEANS,
-    ]
-    return escaped_text("\n".join(lines)) + "\n"
+    return lines
 
 
 def own_report_html(told: Mapping[str, Any]) -> str:

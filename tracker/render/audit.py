@@ -14,7 +14,7 @@ from tracker.render.tables import table
 
 if TYPE_CHECKING:
     # A list of recorded findings takes its sentences from here, and loads no audit for it.
-    from tracker.audit import Audit, AuditedAnnotator
+    from tracker.audit import Audit, AuditByQuestion, AuditedAnnotator
     from tracker.audit.kind import Flag
 
 
@@ -115,14 +115,72 @@ def audit_view(
     yield annotators_view(rows[:_MOST_ROWS], kinds)
 
 
-def finding_lines(annotator: str, flag: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Yield one finding: its state and sentence, and the items that show it, if given."""
+def audit_by_question_view(
+    found: AuditByQuestion, *, clear: bool = False, limit: int | None = None
+) -> Iterator[RenderableType]:
+    """Yield the parts of the page as `audit_view`; of several questions together."""
+    if len(found.audits) == 1:
+        yield from audit_view(found.audits[0], clear=clear, limit=limit)
+        return
+    names = {one.name for audit in found.audits for one in audit.annotators}
+    flagged = len({annotator.name for _, annotator, _ in found.flagged()})
+    yield Text.assemble(
+        (found.project, "bold"),
+        f"  {count_cell(flagged)} of {count_noun(len(names), 'annotator')} "
+        f"{'has' if flagged == 1 else 'have'} at least one flagged finding "
+        f"in {count_noun(len(found.audits), 'question')}",
+    )
+    yield from selection_view(found.audits[0].selection)
+    findings = found.by_strength(clear=clear)
+    for audit, annotator, flag in findings[:limit]:
+        told = finding_as_json(audit, annotator, flag)
+        yield from finding_lines(annotator.name, told, audit.question)
+    if limit is not None and len(findings) > limit:
+        yield Text(f"{count_noun(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
+    for audit in found.audits:
+        if audit.to_dict()["yardstick"]["lost"]:
+            lost = _LOST.format(share=share_cell(audit.lost))
+            yield Text(f"{audit.question}: {lost}", style="yellow")
+        if audit.not_applicable:
+            lacking = _lacking(audit.not_applicable)
+            yield Text(f"{audit.question}: not looked for: {lacking}", style="dim")
+    if sum(len(audit.annotators) for audit in found.audits) > _MOST_ROWS:
+        yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
+    yield _annotators_by_question(found)
+
+
+def _annotators_by_question(found: AuditByQuestion) -> RenderableType:
+    """Return one row per annotator and question, those with a flagged finding first."""
+    rows = [
+        (
+            one.name,
+            audit.question,
+            count_cell(one.figures["answers"]),
+            figure_cell(one.figures["agreement_with_peers"]),
+            ", ".join(dict.fromkeys(f.kind for f in one.flags if f.state == "flagged")),
+        )
+        for audit in found.audits
+        for one in audit.annotators
+    ]
+    rows.sort(key=lambda row: (not row[-1], row[0]))
+    columns = ("annotator", "question ", "answers", "agrees with others", "flags ")
+    return table(columns, rows[:_MOST_ROWS])
+
+
+def finding_lines(
+    annotator: str, flag: Mapping[str, Any], question: str | None = None
+) -> Iterator[RenderableType]:
+    """Yield one finding: its state and sentence, and the items that show it, if given.
+
+    If the project asks several questions, ``question`` is the finding's.
+    """
     about = (annotator, flag["category"], flag["with"])
     sentence = flag["why"] or ", ".join(one for one in about if one is not None)
     severity = f", {flag['severity']}" if flag["severity"] else ""
     yield Text.assemble(
         (f"{flag['state']:<13}", _STYLES[flag["state"]]),
         (f"{flag['kind']}{severity}  ", "bold"),
+        "" if question is None else f"{question}: ",
         Text(str(sentence)),
     )
     for row in flag.get("evidence", ()):

@@ -51,11 +51,12 @@ def _evidence(flag: RecordedFlag) -> Mapping[str, Any]:
 
 
 def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """Yield one row per flag."""
+    """Yield one row per flag, with the question if the project asks several."""
     yield table(
         (
             "flag",
             "state ",
+            *_question_title(rows),
             "annotator ",
             "kind ",
             "category ",
@@ -68,6 +69,7 @@ def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
             (
                 str(row["flag"]),
                 Text(_state(row), style=_STYLES[row["state"]]),
+                *_question_cell(row),
                 flagged_annotators_text(row),
                 row["kind"],
                 row["category"] or "",
@@ -79,6 +81,14 @@ def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
             for row in rows
         ],
     )
+
+
+def _question_title(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    return ("question ",) if rows and "question" in rows[0] else ()
+
+
+def _question_cell(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return (row["question"],) if "question" in row else ()
 
 
 def _course(first: float | None, last: float | None) -> str:
@@ -99,11 +109,12 @@ def flag_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
         if told["category"] is None
         else f'{flagged_annotators_text(told)}, "{told["category"]}"'
     )
+    where = (told["project"], *_question_cell(told))
     yield Text.assemble(
         (f"flag {told['flag']}", "bold"),
         "  ",
         (_state(told), _STYLES[told["state"]]),
-        f"  {told['severity']} {told['kind']} in {told['project']}: {about}",
+        f"  {told['severity']} {told['kind']} in {', '.join(where)}: {about}",
     )
     yield Text(told["why"] or "")
     yield from selection_view(told["evidence"]["selection"])
@@ -134,13 +145,13 @@ def flag_changes_view(
     rows: Sequence[Mapping[str, Any]], *, alone: bool = False
 ) -> Iterator[RenderableType]:
     """Yield one row per change, the first made first; of one flag ``alone``, or of many."""
-    about = () if alone else ("flag", "annotator ", "kind ")
+    about = () if alone else ("flag", *_question_title(rows), "annotator ", "kind ")
     yield table(
         ("at", *about, "what was done ", "by ", "informative", "note "),
         [
             (
                 minute_cell(row["at"]),
-                *(() if alone else (str(row["flag"]), flagged_annotators_text(row), row["kind"])),
+                *(() if alone else _about(row)),
                 row["action"],
                 row["by"] or "",
                 count_cell(row["informative"]),
@@ -149,6 +160,10 @@ def flag_changes_view(
             for row in rows
         ],
     )
+
+
+def _about(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return (str(row["flag"]), *_question_cell(row), flagged_annotators_text(row), row["kind"])
 
 
 def _state(row: Mapping[str, Any]) -> str:

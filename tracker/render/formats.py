@@ -260,6 +260,7 @@ VIEWS: Final[dict[str, str]] = {
     "AgreementByQuestion": "tracker.render.by_question:agreement_by_question_view",
     "Assessment": "tracker.render.agreement:agreement_view",
     "Audit": "tracker.render.audit:audit_view",
+    "AuditByQuestion": "tracker.render.audit:audit_by_question_view",
     "GateResult": "tracker.render.gate:gate_view",
     "History": "tracker.render.history:recorded_history_view",
     "StateComparison": "tracker.render.compare:compare_view",
