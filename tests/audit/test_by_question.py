@@ -146,10 +146,3 @@ def test_an_annotators_own_report_goes_across_questions(asked: Ledger) -> None:
     assert asked.annotator_report("p", "constant 1", question=ONLY).to_dict()["findings"]
     with pytest.raises(InvalidOption, match="no answer of 'constant 1' is counted"):
         asked.annotator_report("p", "constant 1", question="tone")
-
-
-def test_names_and_small_cells_are_hidden_in_every_question(asked: Ledger) -> None:
-    for audit in asked.audit_by_question("p").audits:
-        hidden = asked.anonymized(audit, suppress_below=5)
-        assert hidden.question == audit.question
-        assert not {one.name for one in hidden.annotators} & {one.name for one in audit.annotators}

@@ -47,6 +47,13 @@ def test_an_audit_is_told_question_by_question(run: Run, rubric: str) -> None:
     assert "did you mean 'tone'" in run("audit", rubric, "-q", "tome", code=4).err
 
 
+def test_names_are_hidden_in_every_question(run: Run, rubric: str) -> None:
+    told = run("audit", rubric, "--pseudonyms", "--suppress-below", 5, "--json").json()
+    for page in told["questions"]:
+        assert len(page["annotators"]) == 7
+        assert "constant 1" not in {one["annotator"] for one in page["annotators"]}
+
+
 def test_recorded_findings_say_their_question(run: Run, rubric: str) -> None:
     recorded = run("audit", rubric, "--record", "--kind", "constant_category")
     assert "2 new" in recorded.err

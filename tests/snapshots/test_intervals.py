@@ -84,7 +84,7 @@ def test_they_are_one_curve_and_are_thinned_out_together(
     with ledger.asking("p") as (connection, question):
         found = snapshots_overview(connection, question, ["krippendorff_alpha"])
         assert len(found.moments) == 3
-        fates = plan_prune(connection, question, parse_prune_keep("last:1"))
+        fates = plan_prune(connection, [question], parse_prune_keep("last:1"))
     assert [fate.kept_by for fate in fates] == ["its name", None, "the last"]
 
 

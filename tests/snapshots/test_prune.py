@@ -134,10 +134,10 @@ def test_of_each_of_the_last_periods_the_newest_is_kept(
     with ledger.asking("p") as (connection, question):
         for rules in plans:
             keep = parse_prune_keep(rules)
-            fates = plan_prune(connection, question, keep)
+            fates = plan_prune(connection, [question], keep)
             assert [fate.id for fate in fates] == list(range(1, len(MOMENTS) + 1))
             assert set(left(fates)) == plainly_kept(keep), rules
-        fates = plan_prune(connection, question, parse_prune_keep("monthly:2"))
+        fates = plan_prune(connection, [question], parse_prune_keep("monthly:2"))
     told = {fate.id: fate.to_dict() for fate in fates}
     assert told[6] == {
         "snapshot": 6,
@@ -161,7 +161,7 @@ def test_points_of_the_past_that_were_taken_later_are_of_their_own_days(
     for number in (5, 6, 7):
         ledger.snapshot("p", as_of=clock.iso(at(number * day)))
     with ledger.asking("p") as (connection, question):
-        fates = plan_prune(connection, question, parse_prune_keep("daily:3"))
+        fates = plan_prune(connection, [question], parse_prune_keep("daily:3"))
     days = {fate.id: (fate.moment - at(0)) // (day * 1_000_000) for fate in fates}
     assert days == {1: 8, 2: 9, 3: 5, 4: 6, 5: 7}
     assert {days[number] for number in left(fates)} == {9, 8, 7}
@@ -204,7 +204,7 @@ def answer(connection: Connection, *rows: str) -> None:
 
 def thin(taken: Taken, rules: str | None = None) -> list[int]:
     """Prune; returns the numbers of what is left."""
-    return left(prune_snapshots(*taken, parse_prune_keep(rules) if rules else ()))
+    return left(prune_snapshots(taken[0], [taken[1]], parse_prune_keep(rules) if rules else ()))
 
 
 def rows(connection: Connection) -> dict[str, int]:
@@ -217,10 +217,10 @@ def rows(connection: Connection) -> dict[str, int]:
 def test_a_plan_changes_nothing_and_is_what_is_done(taken: Taken) -> None:
     before = rows(taken[0])
     keep = parse_prune_keep("last:2")
-    fates = plan_prune(*taken, keep)
+    fates = plan_prune(taken[0], [taken[1]], keep)
     assert rows(taken[0]) == before
     assert left(fates) == [2, 4, 7, 8]
-    assert prune_snapshots(*taken, keep) == fates
+    assert prune_snapshots(taken[0], [taken[1]], keep) == fates
 
 
 def test_the_row_stays_and_what_hangs_on_it_goes(taken: Taken) -> None:

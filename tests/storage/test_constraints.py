@@ -35,7 +35,7 @@ def recorded(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
         ledger.record_snapshot("p", full=True)
     with ledger.changing("p") as (connection, question):
         connection.execute(text(PAIR))
-        prune_snapshots(connection, question, [])
+        prune_snapshots(connection, [question], [])
     return ledger
 
 
@@ -82,7 +82,7 @@ def test_other_programs_cannot_replace_append_only_rows(
         ledger.record_snapshot("p", full=True)
     with ledger.changing("p") as (connection, question):
         connection.execute(text(PAIR))
-        prune_snapshots(connection, question, [])
+        prune_snapshots(connection, [question], [])
     plain = sqlite3.connect(sqlite_file)  # with none of our pragmas
     try:
         for table in APPEND_ONLY:

@@ -23,7 +23,7 @@ from tracker.audit.result import (
 from tracker.audit.run import audit_questions
 from tracker.audit.statistics.dawid_skene import dawid_skene_competences
 from tracker.core.errors import InvalidOption
-from tracker.core.shown import as_json
+from tracker.core.shown import as_json, json_by_question
 from tracker.projects.annotators import AnnotatorInfo
 from tracker.projects.question import QuestionInfo
 
@@ -55,7 +55,7 @@ def audited_annotator_page(
     only who it is. Raises InvalidOption as `annotator_competences`; of several questions, those of
     spans have no competence.
     """
-    pages = []
+    pages = {}
     several = len(questions) > 1
     audits = audit_questions(connection, questions, audit_query(evidence=_ITEMS))
     for question, found in zip(questions, audits, strict=True):
@@ -65,9 +65,9 @@ def audited_annotator_page(
             page["influence"] = _influence(connection, question, annotator)
         if competence and not (several and question.answers == "spans"):
             page["competence"] = annotator_competences(connection, question).get(annotator.id)
-        pages.append({"question": question.name, **page} if several else page)
+        pages[question.name] = page
     told = annotator.to_dict() | {"project": questions[0].project.name}
-    return told | ({"questions": pages} if several else pages[0])
+    return told | json_by_question({}, pages)
 
 
 def _influence(
@@ -138,15 +138,8 @@ class OwnReportByQuestion:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON of ``tracker annotator report``: of one question its own, or all."""
-        if len(self.reports) == 1:
-            return self.reports[0].to_dict()
-        return {
-            "project": self.project,
-            "annotator": self.annotator,
-            "questions": [
-                {"question": one.audit.question, **one.to_dict()} for one in self.reports
-            ],
-        }
+        pages = {one.audit.question: one.to_dict() for one in self.reports}
+        return json_by_question({"project": self.project, "annotator": self.annotator}, pages)
 
 
 def annotator_own_reports(

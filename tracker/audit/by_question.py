@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracker.audit.kind import Flag
 from tracker.audit.result import Audit, AuditedAnnotator, finding_strength
-from tracker.core.shown import Shown
+from tracker.core.shown import Shown, json_by_question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,14 +27,8 @@ class AuditByQuestion(Shown):
 
     def to_dict(self, *, clear: bool = False) -> dict[str, Any]:
         """Return the JSON of ``tracker audit``: of one question its own, of several all."""
-        if len(self.audits) == 1:
-            return self.audits[0].to_dict(clear=clear)
-        return {
-            "project": self.project,
-            "questions": [
-                {"question": one.question, **one.to_dict(clear=clear)} for one in self.audits
-            ],
-        }
+        pages = {one.question: one.to_dict(clear=clear) for one in self.audits}
+        return json_by_question({"project": self.project}, pages)
 
     def flagged(self) -> list[tuple[Audit, AuditedAnnotator, Flag]]:
         """Return every finding that stands up, with its audit and annotator; of a pair, both."""

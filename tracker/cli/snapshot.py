@@ -16,6 +16,7 @@ from tracker.cli.terminal import hint, is_quiet, say, warn
 
 if TYPE_CHECKING:
     from tracker.snapshots import SnapshotRecord
+    from tracker.snapshots.by_question import TakenByQuestion
 
 
 _FIRST: Final = "krippendorff_alpha"
@@ -54,7 +55,8 @@ def snapshot(
 ) -> None:
     """Record the project's current figures and tallies; a record never changes.
 
-    The options and the selection of answers are recorded with them. Only items that changed since
+    Of a project that asks several questions it records all of them. The options and the
+    selection of answers are recorded with them. Only items that changed since
     the last snapshot with the same options are read, if that is faster.
 
     Prints `snapshot NUMBER: …`; with `--quiet` before the command the number alone.
@@ -67,7 +69,7 @@ def snapshot(
 
     Next: `tracker history reviews`
     """
-    taken = ledger_of_command(context).record_snapshot(
+    taken = ledger_of_command(context).snapshot_by_question(
         project,
         name=name,
         note=note,
@@ -77,21 +79,27 @@ def snapshot(
         **figures.keywords,
         **answers.selecting,
     )
-    found = taken.snapshot
     if as_json:
-        print_json(found.to_dict())
+        print_json(taken.to_dict())
     elif is_quiet():
-        say(str(found.id))
+        say(str(taken.id))
     else:
-        told = _figure(found) if taken.fresh else "nothing has changed since"
-        say(f"snapshot {found.id}: {told}")
+        told = _figures(taken) if taken.fresh else "nothing has changed since"
+        say(f"snapshot {taken.id}: {told}")
     if not taken.fresh:
         if name is not None:
-            warn(f"none was named {name!r}: nothing has changed since snapshot {found.id}")
+            warn(f"none was named {name!r}: nothing has changed since snapshot {taken.id}")
     elif taken.before is None:
         hint(f"next: tracker history {quote(project)}")
     else:
-        hint(f"next: tracker compare {quote(project)} {taken.before} {found.id}")
+        hint(f"next: tracker compare {quote(project)} {taken.before} {taken.id}")
+
+
+def _figures(taken: TakenByQuestion) -> str:
+    """Return the first figure of each question, with its name if there are several."""
+    if len(taken.questions) == 1:
+        return _figure(taken.first.snapshot)
+    return ", ".join(f"{name} {_figure(one.snapshot)}" for name, one in taken.questions.items())
 
 
 def _figure(found: SnapshotRecord) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.context import Yes, confirm_command, ledger_of_command
+from tracker.cli.filter_options import QuestionNames
 from tracker.cli.history import Last
 from tracker.cli.output import Output, print_result
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
@@ -17,6 +18,7 @@ from tracker.cli.terminal import hint, progress_bars_wanted, warn
 
 if TYPE_CHECKING:
     from tracker.imports.loader import Progress
+    from tracker.ledger import Ledger
     from tracker.snapshots.prune import Fate
 
 
@@ -47,6 +49,9 @@ def list_snapshots_command(
     from tracker.render.snapshots import snapshots_view
 
     ledger = ledger_of_command(context)
+    if len(ledger.question_names(project)) > 1:
+        _list_by_question(ledger, project, last or None, output)
+        return
     if not output.for_people:
         told = ledger.history(project).to_dict()
         print_result(told, output, rows=snapshot_csv_rows(told))
@@ -61,6 +66,22 @@ def list_snapshots_command(
     hint(f"next: tracker snapshots show {shlex.quote(project)} last")
 
 
+def _list_by_question(ledger: Ledger, project: str, last: int | None, output: Output) -> None:
+    """Print the main figure of each question, a row for each snapshot."""
+    from tracker.render.history import snapshot_csv_rows
+    from tracker.render.snapshots import snapshots_by_question_view
+
+    found = ledger.history_by_question(project)
+    told = found.to_dict()
+    rows = [
+        {"question": one["question"], **row}
+        for one in told["questions"]
+        for row in snapshot_csv_rows(one)
+    ]
+    print_result(told, output, rows=rows, view=snapshots_by_question_view(found, last))
+    hint(f"next: tracker snapshots show {shlex.quote(project)} last")
+
+
 @with_project_argument(snapshots, "show")
 def show_snapshot_command(
     context: typer.Context,
@@ -71,6 +92,7 @@ def show_snapshot_command(
             metavar="SNAPSHOT", help="Number or name; last; last~2 is two before the last."
         ),
     ],
+    question: QuestionNames = None,
     output: Output = Output(),
 ) -> None:
     """Show everything about one snapshot: figures, settings, what was known, open flags.
@@ -78,17 +100,19 @@ def show_snapshot_command(
     Examples:
     - `tracker snapshots show reviews last`
     - `tracker snapshots show reviews "guideline v2" --json`
+    - `tracker snapshots show rubric last --question tone`
 
     Next: `tracker compare reviews last~1 last`
     """
-    from tracker.render.snapshots import snapshot_page_view
+    from tracker.render.snapshots import snapshot_pages_view
 
-    found = ledger_of_command(context).snapshot_page(project, which)
+    found = ledger_of_command(context).snapshot_pages(project, which, questions=question or ())
     print_result(
-        None if output.for_people else found.to_dict(), output, view=snapshot_page_view(found)
+        None if output.for_people else found.to_dict(), output, view=snapshot_pages_view(found)
     )
-    if output.for_people and found.record.id != found.last:
-        hint(f"what changed since: tracker compare {shlex.quote(project)} {found.record.id} last")
+    number = found.first.record.id
+    if output.for_people and number != found.first.last:
+        hint(f"what changed since: tracker compare {shlex.quote(project)} {number} last")
 
 
 @with_project_argument(snapshots, "verify")

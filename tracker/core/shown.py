@@ -6,6 +6,7 @@ finds it by its name, when somebody looks.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +18,14 @@ def as_json(result: object, **options: Any) -> dict[str, Any]:
     """Return the JSON of a result, with its sentences."""
     made: dict[str, Any] = import_module(_REGISTRY).result_as_json(result, **options)
     return made
+
+
+def json_by_question(about: Mapping[str, Any], pages: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON of pages by the question's name: of one its page, of several all."""
+    if len(pages) == 1:
+        (only,) = pages.values()
+        return dict(only)
+    return {**about, "questions": [{"question": name, **page} for name, page in pages.items()]}
 
 
 class Message:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
+from tracker.core.errors import InvalidOption
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tracker.projects.question import QuestionInfo
     from tracker.queries import AnswerFilter, Selecting
     from tracker.snapshots import History, SnapshotRecord, Taken
+    from tracker.snapshots.by_question import SnapshotPages, TakenByQuestion
     from tracker.snapshots.count import Recording, Settings
     from tracker.snapshots.curve import Asked, Curve
     from tracker.snapshots.listing import Overview, SnapshotPage
@@ -62,7 +64,20 @@ class Snapshots(Transactions):
         """
         return self.record_snapshot(project, **recording).snapshot
 
-    def record_snapshot(
+    def record_snapshot(self, project: str, **recording: Unpack[Recording]) -> Taken:
+        """Record the figures of a project's only question; see `snapshot_by_question`.
+
+        Raises InvalidOption for a project that asks several.
+        """
+        names = self.question_names(project)
+        if len(names) > 1:
+            raise InvalidOption(
+                f"{project!r} asks {len(names)} questions, and a snapshot is of all of them",
+                "call snapshot_by_question",
+            )
+        return self.snapshot_by_question(project, **recording).first
+
+    def snapshot_by_question(
         self,
         project: str,
         *,
@@ -72,8 +87,8 @@ class Snapshots(Transactions):
         check: bool = False,
         if_changed: bool = False,
         **settings: Unpack[Settings],
-    ) -> Taken:
-        """Record the project's figures; return the record, and whether it is a new one.
+    ) -> TakenByQuestion:
+        """Record the figures of all questions under one number; return each one's record.
 
         Args:
             project: the project's name.
@@ -85,14 +100,19 @@ class Snapshots(Transactions):
             settings: how the figures are computed, and of which answers; they are recorded, too.
         """
         from tracker.agreement import agreement_query
-        from tracker.snapshots import take_snapshot
+        from tracker.projects.question import list_questions
+        from tracker.snapshots import take_snapshots
+        from tracker.snapshots.by_question import TakenByQuestion
 
         query = agreement_query(**settings)
-        with self.changing(project) as (connection, found):
-            self._moment(connection, found.project, query.filter)
-            return take_snapshot(
+        if query.filter.question is not None:
+            raise InvalidOption("a snapshot is of all questions", "leave out the question")
+        with self.writing(project) as (connection, found):
+            self._moment(connection, found, query.filter)
+            questions = list_questions(connection, found)
+            taken = take_snapshots(
                 connection,
-                found,
+                questions,
                 query,
                 name=name,
                 note=note,
@@ -100,6 +120,9 @@ class Snapshots(Transactions):
                 check=check,
                 if_changed=if_changed,
             )
+        return TakenByQuestion(
+            {question.name: one for question, one in zip(questions, taken, strict=True)}
+        )
 
     @overload
     def history(self, project: str, *, measures: Sequence[str] = ()) -> History: ...
@@ -191,12 +214,23 @@ class Snapshots(Transactions):
                 connection, found, measure, every, query, trends=trends, watch_for=watch_for
             )
 
-    def snapshot_page(self, project: str, which: int | str) -> SnapshotPage:
+    def snapshot_page(
+        self, project: str, which: int | str, *, question: str | None = None
+    ) -> SnapshotPage:
         """Return everything about one snapshot: by number, name, "last" or "last~2"."""
         from tracker.snapshots.listing import snapshot_page
 
-        with self.asking(project) as (connection, found):
+        with self.asking(project, question=question) as (connection, found):
             return snapshot_page(connection, found, which)
+
+    def snapshot_pages(
+        self, project: str, which: int | str, *, questions: Sequence[str] = ()
+    ) -> SnapshotPages:
+        """Return everything about one snapshot of each question, or of those named."""
+        from tracker.snapshots.by_question import snapshot_pages
+
+        with self.asking_each(project, names=questions) as (connection, found):
+            return snapshot_pages(connection, found, which)
 
     def verify(
         self,
@@ -206,26 +240,34 @@ class Snapshots(Transactions):
         expect: str | None = None,
         progress: Progress | None = None,
     ) -> Verified:
-        """Return what is wrong with the project's ledger and snapshots; see `verify_in_turn`."""
+        """Return what is wrong with the project's ledger and snapshots of all questions.
+
+        See `verify_snapshots_in_turn`.
+        """
         from tracker.snapshots.verify import verify_snapshots_in_turn
 
         return verify_snapshots_in_turn(
-            lambda: self.asking(project), chain_only=chain_only, expect=expect, progress=progress
+            lambda: self.asking_each(project),
+            chain_only=chain_only,
+            expect=expect,
+            progress=progress,
         )
 
     def prune(self, project: str, keep: str, *, dry_run: bool = False) -> list[Fate]:
         """Thin out the snapshots that no rule of ``keep``, such as daily:30, keeps.
 
-        Return what becomes of each; with ``dry_run`` what would.
+        Return what becomes of each; with ``dry_run`` what would. One that is kept for a question
+        is kept for all.
         """
+        from tracker.projects.question import list_questions
         from tracker.snapshots.prune import parse_prune_keep, plan_prune, prune_snapshots
 
         rules = parse_prune_keep(keep)
         if dry_run:
-            with self.asking(project) as (connection, found):
-                return plan_prune(connection, found, rules)
-        with self.changing(project) as (connection, found):
-            return prune_snapshots(connection, found, rules)
+            with self.asking_each(project) as (connection, asked):
+                return plan_prune(connection, asked, rules)
+        with self.writing(project) as (connection, found):
+            return prune_snapshots(connection, list_questions(connection, found), rules)
 
 
 def _history(

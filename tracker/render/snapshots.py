@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from tracker.core import clock
+from tracker.ledger.snapshots import HistoryByQuestion
 from tracker.measures.confidence_bounds import ASYMMETRIC
 from tracker.render.agreement import agreement_view
 from tracker.render.cells import (
@@ -17,6 +18,7 @@ from tracker.render.cells import (
     bar_cell,
     count_cell,
     count_noun,
+    figure_cell,
     level_cell,
     minute_cell,
     share_cell,
@@ -28,10 +30,11 @@ from tracker.render.history import (
     snapshots_title,
 )
 from tracker.render.tables import table
+from tracker.snapshots.by_question import SnapshotPages
 from tracker.snapshots.listing import Overview, SnapshotPage
 from tracker.snapshots.prune import Fate
 from tracker.snapshots.snapshot import SnapshotRecord
-from tracker.snapshots.verify import Verified
+from tracker.snapshots.verify import Fault, Verified
 from tracker.status import Status
 
 _MOST_FAULTS = 20
@@ -66,6 +69,41 @@ def snapshots_view(found: Overview) -> Iterator[RenderableType]:
     )
 
 
+def snapshots_by_question_view(
+    found: HistoryByQuestion, last: int | None
+) -> Iterator[RenderableType]:
+    """Yield the last snapshots of several questions, or all: the main figure of each."""
+    by_number: dict[int, dict[str, SnapshotRecord]] = {}
+    for name, history in found.questions.items():
+        for one in history:
+            if isinstance(one, SnapshotRecord):
+                by_number.setdefault(one.id, {})[name] = one
+    numbers = sorted(by_number)
+    questions = count_noun(len(found.questions), "question")
+    yield Text.assemble(
+        (found.project, "bold"), f"  {count_noun(len(numbers), 'snapshot')} of {questions}"
+    )
+    rows = []
+    for number in numbers[-last:] if last else numbers:
+        records = by_number[number]
+        any_of = next(iter(records.values()))
+        mains = {name: one.assessment.main for name, one in records.items()}
+        rows.append(
+            (
+                str(number),
+                any_of.name or "",
+                minute_cell(any_of.taken_at),
+                *(
+                    figure_cell(mains[name].value) if name in mains else ""
+                    for name in found.questions
+                ),
+                any_of.note or "",
+            )
+        )
+    if rows:
+        yield table(("snapshot", "name ", "taken ", *found.questions, "note "), rows)
+
+
 def _as_of(one: SnapshotRecord) -> str:
     return "" if one.as_of is None else minute_cell(one.as_of)
 
@@ -89,6 +127,14 @@ def snapshot_page_view(found: SnapshotPage) -> Iterator[RenderableType]:
             f"flag {flag['flag']} was {flag['state']}: {flag['kind']} of "
             f"{flag['annotator']}{pair}{category}"
         )
+
+
+def snapshot_pages_view(found: SnapshotPages) -> Iterator[RenderableType]:
+    """Yield one snapshot, question by question if there are several."""
+    for name, page in found.questions.items():
+        if len(found.questions) > 1:
+            yield Text(name, style="bold")
+        yield from snapshot_page_view(page)
 
 
 def _about(found: SnapshotPage) -> Iterator[tuple[str, str]]:
@@ -135,8 +181,13 @@ def verified_snapshots_view(found: Verified, *, chain_only: bool) -> Iterator[Re
     else:
         yield Text(f"ledger sealed {found.seals:,} times; its digest: {found.digest}")
     yield from _listed([f"ledger: {why}" for why in found.ledger], "red")
-    yield from _listed([f"snapshot {one.snapshot}: {one.why}" for one in found.faults], "red")
-    yield from _listed([f"snapshot {one.snapshot}: {one.why}" for one in found.notes], "dim")
+    yield from _listed([_fault_line(one) for one in found.faults], "red")
+    yield from _listed([_fault_line(one) for one in found.notes], "dim")
+
+
+def _fault_line(fault: Fault) -> str:
+    about = "" if fault.question is None else f" of {fault.question}"
+    return f"snapshot {fault.snapshot}{about}: {fault.why}"
 
 
 def _listed(lines: Sequence[str], style: str) -> Iterator[Text]:

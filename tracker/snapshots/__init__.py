@@ -8,7 +8,7 @@ from tracker.snapshots.read import (
     snapshot_number,
 )
 from tracker.snapshots.snapshot import History, SnapshotRecord
-from tracker.snapshots.take import Taken, take_snapshot
+from tracker.snapshots.take import Taken, take_snapshot, take_snapshots
 
 __all__ = [
     "History",
@@ -20,4 +20,5 @@ __all__ = [
     "snapshot_history",
     "snapshot_number",
     "take_snapshot",
+    "take_snapshots",
 ]

@@ -80,12 +80,24 @@ def parse_prune_keep(text: str) -> tuple[Keep, ...]:
     return tuple(rules)
 
 
-def plan_prune(connection: Connection, question: QuestionInfo, keep: Sequence[Keep]) -> list[Fate]:
-    """Return the outcome for each snapshot, oldest first.
+def plan_prune(
+    connection: Connection, questions: Sequence[QuestionInfo], keep: Sequence[Keep]
+) -> list[Fate]:
+    """Return the outcome for each snapshot, oldest first; what a question keeps, all keep.
 
     Rules hold for each kind of settings by itself. A snapshot with a name is kept, being meant
     to be found, and so is the last of its settings.
     """
+    fates: dict[int, Fate] = {}
+    for question in questions:
+        for fate in _plan(connection, question, keep):
+            if fate.id not in fates or fates[fate.id].kept_by is None:
+                fates[fate.id] = fate
+    return [fates[number] for number in sorted(fates)]
+
+
+def _plan(connection: Connection, question: QuestionInfo, keep: Sequence[Keep]) -> list[Fate]:
+    """Return the outcome for each snapshot of a question."""
     gone = select(Tombstone.snapshot_id).where(of_question(Tombstone, question.key))
     rows = connection.execute(
         select(_snapshots).where(
@@ -98,10 +110,7 @@ def plan_prune(connection: Connection, question: QuestionInfo, keep: Sequence[Ke
     for kind in set(kinds.values()):
         for number, why in _kept([row for row in rows if kinds[row.id] == kind], keep):
             kept.setdefault(number, why)
-    return [
-        Fate(row.id, row.name, _moment(row), kept.get(row.id))
-        for row in sorted(rows, key=lambda row: row.id)
-    ]
+    return [Fate(row.id, row.name, _moment(row), kept.get(row.id)) for row in rows]
 
 
 def _kept(rows: Sequence[Any], keep: Sequence[Keep]) -> Iterator[tuple[int, str]]:
@@ -128,19 +137,32 @@ def _period(name: str, moment: int) -> str:
 
 
 def prune_snapshots(
-    connection: Connection, question: QuestionInfo, keep: Sequence[Keep]
+    connection: Connection, questions: Sequence[QuestionInfo], keep: Sequence[Keep]
 ) -> list[Fate]:
     """Thin out the snapshots that no rule keeps; returns the outcome for each."""
-    lock_project(connection, question.project_id)
-    fates = plan_prune(connection, question, keep)
+    project_id = questions[0].project_id
+    lock_project(connection, project_id)
+    fates = plan_prune(connection, questions, keep)
     thinned = [fate.id for fate in fates if fate.kept_by is None]
-    if not thinned:
-        return fates
-    rules = [str(rule) for rule in keep]
-    _, moment = record_change(
-        connection, question.project_id, "prune", {"keep": rules, "thinned": thinned}
-    )
+    if thinned:
+        detail = {"keep": [str(rule) for rule in keep], "thinned": thinned}
+        _, moment = record_change(connection, project_id, "prune", detail)
+        for question in questions:
+            _thin_out(connection, question, thinned, moment)
+    return fates
+
+
+def _thin_out(
+    connection: Connection, question: QuestionInfo, thinned: Sequence[int], moment: int
+) -> None:
+    """Leave a tombstone of each of a question's snapshots that are thinned out."""
     key = question.key._asdict() | {"thinned_at": moment}
+    there = select(_snapshots.c.id).where(
+        of_question(_snapshots, question.key), _snapshots.c.id.in_(thinned)
+    )
+    thinned = sorted(connection.scalars(there))
+    if not thinned:
+        return
     rows = [
         key | {"snapshot_id": number, "parts": snapshot_parts_digest(parts)}
         for number, parts in snapshots_with_parts(connection, question.key, thinned)
@@ -154,7 +176,6 @@ def prune_snapshots(
             # What later snapshots add up from stays, as long as there is such a one.
             unwanted = unwanted.where(table.c.snapshot_id.not_in(_added_up(question, thinned)))
         connection.execute(unwanted)
-    return fates
 
 
 def _added_up(question: QuestionInfo, thinned: Sequence[int]) -> Any:

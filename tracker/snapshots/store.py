@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import Connection, Table, func, insert, select
 
 from tracker.core import clock
+from tracker.projects.project import ProjectInfo
 from tracker.projects.question import QuestionInfo
 from tracker.snapshots.digests import snapshot_digest, snapshot_parts_digest, snapshot_seal
 from tracker.snapshots.incremental import Base, whole_snapshot_tallies
@@ -24,8 +25,6 @@ _LINKS = 30  # snapshots from one frame to the next
 class Link(NamedTuple):
     """The parts of a snapshot that the next one needs."""
 
-    id: int
-    taken_at: int
     digest: str
     seal: str
 
@@ -62,20 +61,25 @@ def snapshot_pattern_numbers(
 
 
 def last_snapshot_link(connection: Connection, question: QuestionInfo) -> Link:
-    """Return the end of the question's chain; before the first snapshot, number 0."""
-    columns = (_snapshots.c.id, _snapshots.c.taken_at, _snapshots.c.digest, _snapshots.c.seal)
+    """Return the end of the question's chain; before the first snapshot, nothing."""
+    columns = (_snapshots.c.digest, _snapshots.c.seal)
     ours = select(*columns).where(of_question(_snapshots, question.key))
     last = connection.execute(ours.order_by(_snapshots.c.id.desc()).limit(1)).one_or_none()
-    return Link(0, 0, "", "") if last is None else Link(*last)
+    return Link("", "") if last is None else Link(*last)
 
 
-def snapshot_moment(connection: Connection, question: QuestionInfo, last: Link) -> int:
-    """Return the moment of the snapshot, after the last change and the snapshot before.
+def next_snapshot(connection: Connection, project: ProjectInfo) -> tuple[int, int]:
+    """Return the number of the next snapshot and its moment, after the last change and snapshot.
 
     Whatever the machine's clock says, which may have run backwards.
     """
-    changed = select(func.max(Change.recorded_at)).where(Change.project_id == question.project_id)
-    return max(clock.now(), connection.scalar(changed) or 0, last.taken_at + 1)
+    ours = select(func.max(_snapshots.c.id), func.max(_snapshots.c.taken_at)).where(
+        _snapshots.c.project_id == project.id
+    )
+    last, taken_at = connection.execute(ours).one()
+    changed = select(func.max(Change.recorded_at)).where(Change.project_id == project.id)
+    moment = max(clock.now(), connection.scalar(changed) or 0, (taken_at or 0) + 1)
+    return (last or 0) + 1, moment
 
 
 def store_snapshot(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Any, Unpack
 
 from sqlalchemy import Connection, select
 
@@ -15,9 +15,10 @@ from tracker.core.version import VERSION
 from tracker.projects.annotators import annotator_names, settling_changes, with_annotator_names
 from tracker.projects.change_log import lock_project
 from tracker.projects.lookup import check_entered_name, check_entered_text
+from tracker.projects.project import ProjectInfo
 from tracker.projects.question import QuestionInfo
 from tracker.projects.settings import question_settings_then
-from tracker.snapshots.count import Taking, count_snapshot
+from tracker.snapshots.count import Counted, Taking, count_snapshot
 from tracker.snapshots.read import find_snapshot, snapshot_record_of
 from tracker.snapshots.rows import (
     snapshot_figure_rows,
@@ -29,7 +30,7 @@ from tracker.snapshots.snapshot import SnapshotRecord
 from tracker.snapshots.store import (
     frame_snapshot,
     last_snapshot_link,
-    snapshot_moment,
+    next_snapshot,
     snapshot_pattern_numbers,
     store_snapshot,
 )
@@ -61,77 +62,130 @@ def take_snapshot(
     query: Query | None = None,
     **how: Unpack[Taking],
 ) -> Taken:
-    """Compute the question's figures and record them with the tallies they follow from.
+    """Record the figures of a project's only question; see `take_snapshots`."""
+    (taken,) = take_snapshots(connection, [question], query, **how)
+    return taken
 
-    Only the items touched since the last snapshot of the same settings are read, where that
-    takes less than to read all: the figures are exactly the same.
 
-    Raises InvalidOption if a snapshot of that name exists or the query does not fit the
+def take_snapshots(
+    connection: Connection,
+    questions: Sequence[QuestionInfo],
+    query: Query | None = None,
+    **how: Unpack[Taking],
+) -> list[Taken]:
+    """Record the figures of a project's questions, with the tallies they follow from.
+
+    All have one number and one time. Only the items touched since the last snapshot of the same
+    settings are read, where that takes less than to read all: the figures are exactly the same.
+
+    Raises InvalidOption if a snapshot of that name exists or the query does not fit a
     question, and CheckFailed as `Taking` says.
     """
     query = query or Query()
-    lock_project(connection, question.project_id)
+    project = questions[0].project
+    lock_project(connection, project.id)
     name, note = how.get("name"), how.get("note")
     note = check_entered_text(note, "note") if note is not None and note.strip() else None
     if name is not None:
-        name = _free_name(connection, question, name)
-    moment = moment_as_of(
-        connection, question.project_id, query.filter.as_of, query.filter.known_at
-    )
+        name = _free_name(connection, project, name)
+    moment = moment_as_of(connection, project.id, query.filter.as_of, query.filter.known_at)
     if moment.through == 0:
-        raise InvalidOption(
-            f"{question.project.name!r} did not exist then", "name a later --known-at"
-        )
-    question = question_settings_then(connection, question, moment.through)
-    texts = snapshot_pattern_texts(connection, question.key)
-    with as_it_was(connection, question.project_id, moment):
-        counted = count_snapshot(connection, question, query, how, texts)
-        standing = _standing(connection, question)
-    base = counted.base
-    asked = how.get("if_changed", False)
-    if asked and base is not None and counted.says_the_same and base.standing == standing:
-        found = find_snapshot(connection, question, base.header.id)
-        return Taken(found, False, counted.read, found.id)
-    through = (
-        last_stored_change(connection, question.project_id)
-        if moment.through is None
-        else moment.through
-    )
-    parts = snapshot_figure_rows(counted.assessment) | snapshot_flag_rows(standing)
-    last = last_snapshot_link(connection, question)
-    number = last.id + 1
-    frame = None
-    if counted.tallied is not None:
-        frame, kept, changed = frame_snapshot(connection, question, number, counted.tallied, base)
-        parts |= snapshot_tally_rows(
-            kept, snapshot_pattern_numbers(connection, question, kept, texts), changed
-        )
+        raise InvalidOption(f"{project.name!r} did not exist then", "name a later --known-at")
+    then = [question_settings_then(connection, one, moment.through) for one in questions]
+    texts = [snapshot_pattern_texts(connection, one.key) for one in then]
+    with as_it_was(connection, project.id, moment):
+        counted = [
+            count_snapshot(connection, one, query, how, known)
+            for one, known in zip(then, texts, strict=True)
+        ]
+    standing = [_standing(connection, one) for one in then]
+    counts = [_ToRecord(*one) for one in zip(then, counted, texts, standing, strict=True)]
+    if how.get("if_changed", False) and _is_recorded(counts):
+        return [one.unchanged(connection) for one in counts]
+    through = moment.through
+    if through is None:
+        through = last_stored_change(connection, project.id)
+    number, taken_at = next_snapshot(connection, project)
     header = {
-        **question.key._asdict(),
         "id": number,
         "name": name,
         "note": note,
-        "taken_at": snapshot_moment(connection, question, last),
+        "taken_at": taken_at,
         "as_of": query.filter.as_of,
         "last_change_id": through,
         "version": VERSION,
-        "scale": counted.assessment.scale,
-        "settings": counted.settings,
-        "selection": _told(counted.assessment, annotator_names(connection, question.project)),
-        "base_snapshot_id": frame,
-        **counted.assessment.counts.to_dict(),
     }
-    stored = store_snapshot(connection, header, parts, texts, last)
-    before = None if base is None else base.header.id
-    return Taken(snapshot_record_of(stored, counted.assessment), True, counted.read, before)
+    return [one.store(connection, header) for one in counts]
 
 
-def _free_name(connection: Connection, question: QuestionInfo, name: str) -> str:
+@dataclass(frozen=True)
+class _ToRecord:
+    """The contents of a snapshot of one question.
+
+    Attributes:
+        question: with the settings it had.
+        counted: the figures and tallies.
+        texts: the question's patterns as JSON, by number.
+        standing: the flags that stand, by number.
+    """
+
+    question: QuestionInfo
+    counted: Counted
+    texts: dict[int, str]
+    standing: list[tuple[int, str]]
+
+    @property
+    def recorded(self) -> int | None:
+        """The number of the snapshot that says the same; None without one."""
+        base = self.counted.base
+        if base is None or not self.counted.says_the_same or base.standing != self.standing:
+            return None
+        return int(base.header.id)
+
+    def unchanged(self, connection: Connection) -> Taken:
+        """Return the snapshot that says the same."""
+        assert self.recorded is not None
+        found = find_snapshot(connection, self.question, self.recorded)
+        return Taken(found, False, self.counted.read, found.id)
+
+    def store(self, connection: Connection, header: Mapping[str, Any]) -> Taken:
+        """Store it with what is common to the questions of a snapshot."""
+        question, counted, base = self.question, self.counted, self.counted.base
+        parts = snapshot_figure_rows(counted.assessment) | snapshot_flag_rows(self.standing)
+        frame = None
+        if counted.tallied is not None:
+            frame, kept, changed = frame_snapshot(
+                connection, question, header["id"], counted.tallied, base
+            )
+            numbers = snapshot_pattern_numbers(connection, question, kept, self.texts)
+            parts |= snapshot_tally_rows(kept, numbers, changed)
+        row = {
+            **question.key._asdict(),
+            **header,
+            "scale": counted.assessment.scale,
+            "settings": counted.settings,
+            "selection": _told(counted.assessment, annotator_names(connection, question.project)),
+            "base_snapshot_id": frame,
+            **counted.assessment.counts.to_dict(),
+        }
+        last = last_snapshot_link(connection, question)
+        stored = store_snapshot(connection, row, parts, self.texts, last)
+        before = None if base is None else base.header.id
+        return Taken(snapshot_record_of(stored, counted.assessment), True, counted.read, before)
+
+
+def _is_recorded(counts: Sequence[_ToRecord]) -> bool:
+    """Return whether one snapshot says the same of every question."""
+    numbers = {one.recorded for one in counts}
+    return len(numbers) == 1 and None not in numbers
+
+
+def _free_name(connection: Connection, project: ProjectInfo, name: str) -> str:
     name = check_entered_name(name, "snapshot")
-    taken = select(Snapshot.id).where(of_question(Snapshot, question.key), Snapshot.name == name)
-    if connection.scalar(taken) is not None:
+    taken = select(Snapshot.id).where(Snapshot.project_id == project.id, Snapshot.name == name)
+    if connection.scalar(taken.limit(1)) is not None:
         raise InvalidOption(
-            f"{question.project.name!r} has a snapshot named {name!r}", "a record is never replaced"
+            f"{project.name!r} has a snapshot named {name!r}", "a record is never replaced"
         )
     return name
 

@@ -48,10 +48,11 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of a snapshot, with its sentence."""
+    """A fault of a snapshot, with its sentence; with the question if there are several."""
 
     snapshot: int
     reason: Message
+    question: str | None = None
 
     @property
     def why(self) -> str:
@@ -60,7 +61,8 @@ class Fault:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fault as JSON."""
-        return {"snapshot": self.snapshot, "why": self.why}
+        about = {} if self.question is None else {"question": self.question}
+        return {"snapshot": self.snapshot, **about, "why": self.why}
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,9 @@ class Verified:
 
     Attributes:
         project: its name.
-        snapshots: rows in the chain.
+        snapshots: the number of snapshots, whatever the number of questions.
         thinned: those of which only the row is left.
-        recomputed: those recounted from the ledger.
+        recomputed: those recounted from the ledger, for every question.
         faults: what is wrong with snapshots; the first is the first bad link.
         seals: how often the ledger was sealed; see `storage.seals`.
         digest: of the last seal, which stands for everything; None before there is one.
@@ -110,13 +112,13 @@ class Verified:
         }
 
 
-Opened = Callable[[], AbstractContextManager[tuple[Connection, QuestionInfo]]]
-"""A way to a connection in a transaction, and the project."""
+Opened = Callable[[], AbstractContextManager[tuple[Connection, Sequence[QuestionInfo]]]]
+"""A way to a connection in a transaction, and the questions of the project."""
 
 
 def verify_snapshots(connection: Connection, question: QuestionInfo, **how: Any) -> Verified:
-    """Verify as `verify_snapshots_in_turn`, all in one transaction."""
-    return verify_snapshots_in_turn(lambda: nullcontext((connection, question)), **how)
+    """Verify a project of one question as `verify_snapshots_in_turn`, all in one transaction."""
+    return verify_snapshots_in_turn(lambda: nullcontext((connection, [question])), **how)
 
 
 def verify_snapshots_in_turn(
@@ -126,7 +128,7 @@ def verify_snapshots_in_turn(
     expect: str | None = None,
     progress: Progress | None = None,
 ) -> Verified:
-    """Verify the ledger of a project by its seals, and all its snapshots.
+    """Verify the ledger of a project by its seals, and all snapshots of its questions.
 
     The digest and the seal of each snapshot are made again from what is stored and those before.
     Then, unless ``chain_only``, the tallies are recounted from the ledger as it was known, and
@@ -138,49 +140,83 @@ def verify_snapshots_in_turn(
     """
     if expect is not None and not _DIGEST.fullmatch(expect):
         raise InvalidOption(f"{expect!r} is not a digest", "it has 64 letters and digits: 0-9, a-f")
-    with opened() as (connection, question):
-        ours = of_question(_snapshots, question.key)
-        statement = select(_snapshots).where(ours).order_by(_snapshots.c.id)
-        headers = [row._asdict() for row in connection.execute(statement)]
-        sealed = verify_seals(connection, question.project_id, chain_only=chain_only)
-        verifying = _Verifying(
-            snapshot_pattern_texts(connection, question.key), chain_only=chain_only
-        )
+    with opened() as (connection, questions):
+        project = questions[0].project
+        sealed = verify_seals(connection, project.id, chain_only=chain_only)
+        chains = [
+            _Verifying(connection, one, chain_only=chain_only, several=len(questions) > 1)
+            for one in questions
+        ]
     ledger = list(sealed.faults)
-    digests = {row[name] for row in headers for name in ("digest", "seal")} | {*sealed.digests}
+    rows = [row for chain in chains for row in chain.headers]
+    digests = {row[name] for row in rows for name in ("digest", "seal")} | {*sealed.digests}
     if expect is not None and expect not in digests:
         ledger.insert(0, str(Message("snapshots.lost_digest_sentence", digest=expect)))
-    at_once = _AT_ONCE if chain_only else 1
-    for start in range(0, len(headers), at_once):
-        some = headers[start : start + at_once]
-        with opened() as (connection, question):
-            verifying.check(connection, question, some)
-        if progress is not None:
-            progress(start + len(some), len(headers))
+    done = 0
+    for chain in chains:
+        for some in chain.steps():
+            with opened() as (connection, questions):
+                (question,) = (one for one in questions if one.id == chain.question)
+                chain.check(connection, question, some)
+            done += len(some)
+            if progress is not None:
+                progress(done, len(rows))
+    numbers = {row["id"] for row in rows}
+    thinned = {number for chain in chains for number in chain.thinned}
+    unread = {number for chain in chains for number in chain.unread}
+    faults = sorted((one for chain in chains for one in chain.faults), key=_by_snapshot)
+    notes = sorted((one for chain in chains for one in chain.notes), key=_by_snapshot)
     return Verified(
-        question.project.name,
-        len(headers),
-        verifying.thinned,
-        verifying.recomputed,
-        tuple(verifying.faults),
+        project.name,
+        len(numbers),
+        len(thinned),
+        len(numbers - unread),
+        tuple(faults),
         len(sealed.digests),
         sealed.digest,
         tuple(ledger),
-        tuple(verifying.notes),
+        tuple(notes),
     )
 
 
-class _Verifying:
-    """Snapshots verified in their order, several at a time."""
+def _by_snapshot(fault: Fault) -> int:
+    return fault.snapshot
 
-    def __init__(self, texts: Mapping[int, str], *, chain_only: bool) -> None:
-        self.texts = texts
-        self.chain_only = chain_only
+
+class _Verifying:
+    """The snapshots of a question verified in their order, several at a time.
+
+    Attributes:
+        question: its number.
+        headers: their rows.
+        faults: what is wrong with them.
+        notes: why some could not be counted again.
+        thinned: those of which only the row is left.
+        unread: those that were not counted again.
+    """
+
+    def __init__(
+        self, connection: Connection, question: QuestionInfo, *, chain_only: bool, several: bool
+    ) -> None:
+        ours = of_question(_snapshots, question.key)
+        statement = select(_snapshots).where(ours).order_by(_snapshots.c.id)
+        self.headers = [row._asdict() for row in connection.execute(statement)]
+        self.question = question.id
         self.faults: list[Fault] = []
         self.notes: list[Fault] = []
-        self.thinned = self.recomputed = 0
+        self.thinned: set[int] = set()
+        self.unread = {row["id"] for row in self.headers}
+        self._name = question.name if several else None
+        self._texts = snapshot_pattern_texts(connection, question.key)
+        self._chain_only = chain_only
         self._sums = _Sums()
         self._before = ("", "")
+
+    def steps(self) -> Iterator[list[dict[str, Any]]]:
+        """Yield the rows that are verified in one transaction."""
+        at_once = _AT_ONCE if self._chain_only else 1
+        for start in range(0, len(self.headers), at_once):
+            yield self.headers[start : start + at_once]
 
     def check(
         self, connection: Connection, question: QuestionInfo, headers: Sequence[Mapping[str, Any]]
@@ -191,21 +227,23 @@ class _Verifying:
             of_question(Tombstone, question.key), Tombstone.snapshot_id.in_(numbers)
         )
         thinned = {row.snapshot_id: row.parts for row in connection.execute(statement)}
-        self.thinned += len(thinned)
+        self.thinned |= thinned.keys()
         every = snapshots_with_parts(connection, question.key, numbers)
         for header, (number, parts) in zip(headers, every, strict=True):
-            wrong = list(_chain(header, parts, self.texts, self._before, thinned))
+            wrong = list(_chain(header, parts, self._texts, self._before, thinned))
             self._before = (header["digest"], header["seal"])
             try:
-                whole = self._sums.add(header, annotator_tallies_in_snapshot(parts, self.texts))
-                if number not in thinned and not self.chain_only:
-                    found, note = _recount(connection, question, header, parts, self.texts, whole)
+                whole = self._sums.add(header, annotator_tallies_in_snapshot(parts, self._texts))
+                if number not in thinned and not self._chain_only:
+                    found, note = _recount(connection, question, header, parts, self._texts, whole)
                     wrong += found
-                    self.recomputed += note is None
-                    self.notes += [] if note is None else [Fault(number, note)]
+                    if note is None:
+                        self.unread.discard(number)
+                    else:
+                        self.notes.append(Fault(number, note, self._name))
             except (KeyError, ValueError):
                 wrong.append(_fault("unreadable"))
-            self.faults += [Fault(number, why) for why in wrong]
+            self.faults += [Fault(number, why, self._name) for why in wrong]
 
 
 class _Sums:

@@ -36,4 +36,4 @@ def furnished(ledger: Ledger, write: Callable[..., Path]) -> None:
         add_note(connection, project, "guideline v2")
     ledger.snapshot("p")
     with ledger.changing("p") as (connection, question):
-        prune_snapshots(connection, question, parse_prune_keep("last:1"))
+        prune_snapshots(connection, [question], parse_prune_keep("last:1"))
