@@ -9,8 +9,11 @@ import pytest
 
 from tests.helpers import count_statements
 from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
+from tracker.audit import audit_project
 from tracker.core.errors import NotFound
+from tracker.flags import record_flags
 from tracker.ledger import Ledger
+from tracker.snapshots import take_snapshot
 
 
 @pytest.fixture
@@ -68,3 +71,36 @@ def test_statements_do_not_depend_on_the_answers(
         return counted.number
 
     assert statements(60) == statements(6)
+
+
+def test_the_change_is_that_since_the_last_snapshot_of_the_question(rubric: Ledger) -> None:
+    with rubric.changing("p", "tone") as (connection, tone):
+        take_snapshot(connection, tone)
+    before = rubric.agreement("p", question="tone").main.value
+    rubric.categories.merge("p", "3", "2", question="tone")
+    found = {one.question.name: one for one in rubric.agreement_by_question("p").questions}
+    assert before is not None
+    assert found["tone"].main.value is not None
+    assert found["tone"].change == pytest.approx(found["tone"].main.value - before)
+    assert (found[ONLY].last, found[ONLY].change) == (None, None)
+    # Computed in another way the figures are not comparable.
+    weighted = rubric.agreement_by_question("p", questions=["tone"], scale="nominal").questions
+    assert weighted[0].change is None
+
+
+def test_findings_are_counted_by_question(rubric: Ledger, write: Callable[..., Path]) -> None:
+    rows = [
+        f"{item},{who},{'x' if who == 'bo' else 'xy'[item % 2]}"
+        for item in range(60)
+        for who in ("ada", "bo", "cy")
+    ]
+    answer_question(rubric, write("\n".join(["item,annotator,category", *rows])))
+    with rubric.changing("p", ONLY) as (connection, question):
+        found = audit_project(connection, question)
+        recorded = record_flags(connection, question, found, closes=True)
+    counts = {
+        one.question.name: one.findings for one in rubric.agreement_by_question("p").questions
+    }
+    assert recorded.new > 0
+    assert counts == {ONLY: recorded.new, "tone": 0, "where": 0}
+    assert [one.flags for one in rubric.status_by_question("p")] == [recorded.new, 0, 0]
