@@ -80,3 +80,18 @@ def test_guidelines(run: Run, answered: None) -> None:
     assert "under guideline v2" in run("agreement", "p", "--guideline", "v2").out
     assert "has no guideline" in run("agreement", "p", "--guideline", "v9", code=4).err
     assert run("history", "p", "--every", "day", "--guideline", "v2", "--json").json()
+
+
+def test_evidence_holds_what_the_annotator_said_of_the_answer(run: Run, folder: Path) -> None:
+    lines = ["item,annotator,label,confidence,rationale"]
+    for n in range(60):
+        lines += [f"i{n:02},{who},{'xyz'[n % 3]},," for who in ("ann", "bob", "cat")]
+        lines.append(f"i{n:02},con,x,0.75,always {n}")
+    (folder / "b.csv").write_text("\n".join(lines))
+    run("import", "b.csv", "-p", "p")
+    told = run("audit", "p", "--evidence", "2", "--json").json()
+    (con,) = [one for one in told["annotators"] if one["annotator"] == "con"]
+    rows = [row for flag in con["flags"] for row in flag.get("evidence", ())]
+    assert rows
+    assert all(row["confidence"] == 0.75 and row["comment"].startswith("always") for row in rows)
+    assert 'comment: "always' in run("audit", "p", "--evidence", "2").out

@@ -32,7 +32,8 @@ def finding_examples(
     """Return up to ``most`` items for each finding, the most telling first.
 
     A row has ``item``, ``answer`` and ``others`` (how many gave each answer); of answers given
-    again ``answer`` and ``again``; of fast answers ``seconds`` and ``others_seconds``.
+    again ``answer`` and ``again``; of fast answers ``seconds`` and ``others_seconds``. If the own
+    answer has a confidence or a comment, so has its row.
     """
     rows_of = {flag.key: KINDS[flag.kind].rows for flag in flags}
     who = {
@@ -56,12 +57,29 @@ def finding_examples(
         category_names(connection, selection.question),
     )
     rows = {key: [words.answer(*one) for one in shown] for key, shown in found.items()}
+    _add_details(connection, selection, found, rows)
     for flag in flags:
         if rows_of[flag.key] == "fastest":
             rows[flag.key] = [words.timed(*one) for one in fast.get(flag.annotator, ())]
         elif rows_of[flag.key] == "changed":
             rows[flag.key] = [words.again(*one) for one in changed.get(flag.annotator, ())]
     return rows
+
+
+def _add_details(
+    connection: Connection,
+    selection: Selection,
+    found: Mapping[Key, Sequence[tuple[int, Answer, Pattern]]],
+    rows: Mapping[Key, list[Row]],
+) -> None:
+    """Add the confidence and the comment to the rows of answers that have one of them."""
+    items = {item for shown in found.values() for item, *_ in shown}
+    annotators = {key[0] for key in found}
+    told = queries.select_answer_details(connection, selection, annotators, items)
+    for key, shown in found.items():
+        for row, (item, *_) in zip(rows[key], shown, strict=True):
+            if (key[0], item) in told:
+                row["confidence"], row["comment"] = told[key[0], item]
 
 
 def _items(

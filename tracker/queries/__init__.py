@@ -14,6 +14,7 @@ from tracker.queries.confidences import (
     any_confidence,
     confidences_against_gold,
     confidences_against_majority,
+    select_answer_details,
 )
 from tracker.queries.durations import select_answer_durations, select_fastest_items
 from tracker.queries.examples import count_pair_order, select_changed_examples, select_example_items
@@ -63,6 +64,7 @@ __all__ = [
     "Timeline",
     "Window",
     "any_confidence",
+    "select_answer_details",
     "confidences_against_gold",
     "confidences_against_majority",
     "count_annotator_tallies",

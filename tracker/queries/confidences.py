@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -46,6 +46,28 @@ def any_confidence(connection: Connection, selection: Selection) -> bool:
         of_question(_details, selection.question.key), _details.c.confidence.is_not(None)
     )
     return bool(connection.scalar(select(known.exists())))
+
+
+def select_answer_details(
+    connection: Connection, selection: Selection, annotators: Set[int], items: Set[int]
+) -> dict[tuple[int, int], tuple[float | None, str | None]]:
+    """Return the confidence and the comment of some answers that have one.
+
+    The shape is ``{(annotator id, item id): (confidence, comment)}``.
+    """
+    if not annotators or not items:
+        return {}
+    statement = (
+        select(labels.c.annotator_id, labels.c.item_id, _details.c.confidence, _details.c.comment)
+        .join(_details, detail_of(_details, labels))
+        .where(
+            where_counted(selection),
+            labels.c.annotator_id.in_(sorted(annotators)),
+            labels.c.item_id.in_(sorted(items)),
+        )
+    )
+    rows = connection.execute(statement)
+    return {(row.annotator_id, row.item_id): (row.confidence, row.comment) for row in rows}
 
 
 def confidences_against_gold(connection: Connection, selection: Selection) -> Tallies:

@@ -195,8 +195,11 @@ def finding_item_line(row: Mapping[str, Any]) -> str:
     line = f"{row['item']}: {row['answer'] or 'none'}"
     if "again" in row:
         return f"{line}, then {row['again'] or 'none'}"
+    if row.get("confidence") is not None:
+        line += f" (confidence {row['confidence']:.2g})"
     counts = ", ".join(f"{n} {answer or 'none'}" for answer, n in row.get("others", {}).items())
-    return f"{line}, the others {counts}" if counts else line
+    line += f", the others {counts}" if counts else ""
+    return f'{line}; comment: "{row["comment"]}"' if row.get("comment") else line
 
 
 def _lacking(not_applicable: Mapping[str, str]) -> str:
