@@ -348,7 +348,7 @@ def test_the_agreement_is_computed_once_and_no_audit_that_is_not_asked_for(
         pytest.fail("not asked for")
 
     with monkeypatch.context() as patch:
-        patch.setattr("tracker.gate.context.audit_project", refuse)
+        patch.setattr("tracker.gate.context.audit_questions", refuse)
         with count_statements(pair.database.engine) as few:
             gate(check('measure = "fleiss_kappa"', "at_least = 0"))
         text = check('measure = "fleiss_kappa"', "at_least = 0", 'on = "ci_low"') * 2

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.questions import fill_rubric
+from tests.questions import answer_question, fill_rubric
 from tracker.core.errors import Refused
 from tracker.gate import GateResult
 from tracker.ledger import Ledger
@@ -75,3 +75,19 @@ def test_the_starting_file_has_checks_of_each_question(judge: Judge, sqlite_ledg
     assert {one.question for one in found.checks} == {"label", "tone", "where"}
     only = judge(sqlite_ledger.gate_config("p", question="tone"))
     assert {one.question for one in only.checks} == {"tone"}
+
+
+def test_findings_are_those_of_one_audit_of_all_questions(
+    judge: Judge, sqlite_ledger: Ledger, write: Callable[..., Path]
+) -> None:
+    rows = [
+        f"{item},{who},{'x' if who == 'bo' else 'xy'[item % 2]}"
+        for item in range(60)
+        for who in ("ada", "bo", "cy")
+    ]
+    answer_question(sqlite_ledger, write("\n".join(["item,annotator,category", *rows])))
+    found = judge('[[check]]\nflags = ["any"]')
+    audits = sqlite_ledger.audit_by_question("p").audits
+    told = [one.details["annotators"] for one in found.checks]
+    assert told == [sorted({who.annotator for who, _ in one.flagged()}) for one in audits]
+    assert told == [["bo"], [], []]

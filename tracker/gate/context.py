@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from shlex import quote
@@ -14,7 +14,7 @@ from tracker import queries
 from tracker.agreement import Assessment, Query, assess
 from tracker.agreement.coefficients import check_agreement_measures
 from tracker.agreement.metric import check_metric
-from tracker.audit import Audit, AuditQuery, audit_project
+from tracker.audit import Audit, AuditQuery, audit_questions
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.flags.actions import FlagState, flag_states
 from tracker.gate.checks import EVERY, AtLeast, Check, Figure, GateConfig, MaxDrop
@@ -75,6 +75,21 @@ def _rated(name: str, rate: CategoryRate) -> Standing:
 
 
 @dataclass(frozen=True, eq=False)
+class AuditsNow:
+    """The audits of some questions, as `tracker audit` makes them of all together."""
+
+    connection: Connection
+    questions: Sequence[QuestionInfo]
+    choice: AnswerFilter = EVERYTHING
+
+    @cached_property
+    def by_question(self) -> Mapping[int, Audit]:
+        """The audit of each question by its number, for all kinds of findings."""
+        found = audit_questions(self.connection, self.questions, AuditQuery(filter=self.choice))
+        return {one.id: audit for one, audit in zip(self.questions, found, strict=True)}
+
+
+@dataclass(frozen=True, eq=False)
 class Present:
     """A project as its gate sees it, on a connection that sees one state.
 
@@ -86,6 +101,7 @@ class Present:
     question: QuestionInfo
     asked: GateConfig
     choice: AnswerFilter = EVERYTHING
+    audits: AuditsNow | None = None
 
     @cached_property
     def config(self) -> GateConfig:
@@ -120,8 +136,9 @@ class Present:
 
     @cached_property
     def audit(self) -> Audit:
-        """The audit for all kinds of findings, as `tracker audit` makes it."""
-        return audit_project(self.connection, self.question, AuditQuery(filter=self.choice))
+        """The audit for all kinds of findings: one of those given, or of this question alone."""
+        alone = AuditsNow(self.connection, [self.question], self.choice)
+        return (self.audits or alone).by_question[self.question.id]
 
     @cached_property
     def recorded(self) -> list[FlagState]:

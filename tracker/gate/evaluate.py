@@ -17,7 +17,7 @@ from tracker.gate.checks import (
     NoFlags,
     OverlapAtLeast,
 )
-from tracker.gate.context import Present
+from tracker.gate.context import AuditsNow, Present
 from tracker.gate.figure_checks import (
     ROUNDING,
     figure_check_results,
@@ -51,11 +51,12 @@ def judge_gate(
             mend = near_names(check.question, names) or f"it has: {', '.join(names)}"
             message = f"{questions[0].project.name!r} has no question {check.question!r}"
             raise refused_toml_table(config.source, check.place, message, mend, key="question")
+    audits = AuditsNow(connection, questions, choice)
     seen = []
     for question in questions:
         places = [n for n, check in enumerate(config.checks) if _is_of(check, question.name, names)]
         asked = replace(config, checks=tuple(config.checks[n] for n in places))
-        now = Present(connection, question, asked, choice)
+        now = Present(connection, question, asked, choice, audits)
         _ = now.snapshots  # one that is not there is told before anything is counted
         seen.append((places, now))
     found: dict[int, list[CheckResult]] = {n: [] for n in range(len(config.checks))}

@@ -10,7 +10,6 @@ from shlex import quote
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement import Assessment, Query, assess
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
@@ -52,24 +51,31 @@ def starting_gate_config(
     """
     project = questions[0].project
     several = len(list_questions(connection, project)) > 1
+    blocks = [
+        block
+        for question in questions
+        for block in _blocks_of(connection, question, choice, named=several)
+    ]
+    tried = parse_gate_config("\n".join(block.text for block in blocks), DEFAULT_CONFIG)
+    told = judge_gate(connection, questions, tried, choice)
+    why_not = {result.line: _why_not(result) for result in told.checks if not result.passed}
     text = Message(
         "gate_file.starting_text",
         project=project.name,
         day=clock.iso(clock.now())[:10],
         blocks=[
-            block
-            for question in questions
-            for block in _checks_passed(connection, question, choice, named=several)
+            (str(block.about), block.text, why_not.get(check.place.line))
+            for block, check in zip(blocks, tried.checks, strict=True)
         ],
-        chosen=queries.select_answers(connection, questions[0], choice).told is not None,
+        chosen=told.selection is not None,
     )
     return str(text)
 
 
-def _checks_passed(
+def _blocks_of(
     connection: Connection, question: QuestionInfo, choice: AnswerFilter, *, named: bool
-) -> list[tuple[str, str, str | None]]:
-    """Return each check of a question: a line about it, its text, why it does not pass if so."""
+) -> list[_Block]:
+    """Return the checks of a question; ``named``: they name it."""
     measures = _MEASURES.get(question.answers, _ANY_MEASURES)
     found = assess(connection, question, Query(measures, filter=choice))
     name = question.project.name
@@ -79,14 +85,7 @@ def _checks_passed(
             f"import answers first: tracker import FILE --project {quote(name)}",
         )
     key = (f"question = {_quoted(question.name)}",) if named else ()
-    blocks = [replace(one, lines=(*key, *one.lines)) for one in _blocks(found, measures)]
-    tried = parse_gate_config("\n".join(block.text for block in blocks), DEFAULT_CONFIG)
-    told = judge_gate(connection, [question], tried, choice)
-    why_not = {result.line: _why_not(result) for result in told.checks if not result.passed}
-    return [
-        (str(block.about), block.text, why_not.get(check.place.line))
-        for block, check in zip(blocks, tried.checks, strict=True)
-    ]
+    return [replace(one, lines=(*key, *one.lines)) for one in _blocks(found, measures)]
 
 
 def _why_not(result: CheckResult) -> str:
