@@ -32,7 +32,7 @@ def test_projects(ledger: Ledger) -> None:
     assert dry.categories == ("a", "b")
     assert ledger.projects.show("q").to_dict() == made.to_dict() | {"categories": ["a", "b"]}
     assert ledger.projects.rename("q", " r ").name == "r"
-    assert ledger.projects.find(None).project.name == "r"
+    assert ledger.projects.find(None).name == "r"
     assert ledger.projects.archive("r").archived_at is not None
     assert ledger.projects.list() == []
     restored = ledger.projects.archive("r", restore=True)

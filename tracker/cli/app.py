@@ -36,6 +36,7 @@ _MODULES = {
     "export": "export",
     "simulate": "simulate",
     "project": "project",
+    "question": "question",
     "annotator": "annotator",
     "category": "category",
     "item": "item",

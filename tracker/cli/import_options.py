@@ -74,6 +74,49 @@ class ImportOptions:
         }
 
 
+@dataclass(frozen=True)
+class AnswerColumns:
+    """The options that say what the cells of a file answer."""
+
+    question: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--question",
+            "-q",
+            metavar="NAME=COLUMN[:WORD]",
+            help="Column that answers a question, such as tone=Tone:ordinal (repeatable). WORD: "
+            "one, several, spans, a scale, or an order such as low<mid<high. Without =COLUMN: a "
+            "question that rows answer.",
+        ),
+    ] = None
+    value: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OLD=NEW",
+            help="What a cell stands for: '5 stars=5', or tone:+=good for one question "
+            "(repeatable).",
+        ),
+    ] = None
+    values: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV file of values: old,new and perhaps question."),
+    ] = None
+    separator: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="What is between several categories in a cell."),
+    ] = None
+
+    @property
+    def reading(self) -> Reading:
+        """The keywords of an import."""
+        return {
+            "questions": self.question or (),
+            "values": self.value or (),
+            "values_file": self.values,
+            "separator": self.separator,
+        }
+
+
 def print_import_result(
     result: ImportResult,
     *,
@@ -83,6 +126,8 @@ def print_import_result(
     people: bool = False,
 ) -> None:
     """Say what an import did; ``items``, ``people``: it listed items, or annotators."""
+    from tracker.render.messages.imports import columns_sentence, question_sentence
+
     for sentence in result.warnings:
         warn(sentence)
     if as_json:
@@ -95,13 +140,13 @@ def print_import_result(
     )
     verb = "would import" if dry_run else f"import {result.id}:"
     say(f"{verb} {result.rows:,} rows into {result.project}: {counts or 'nothing'}")
+    for one in result.questions:
+        say(question_sentence(one))
     if result.gold is not None:
         told = ", ".join(f"{number:,} {fate}" for fate, number in result.gold.items() if number)
         say(f"truths: {told or 'nothing'}")
     if result.rejected:
         _show_rejections(result, as_json=False)
-    from tracker.render.messages.imports import columns_sentence
-
     sentences = (columns_sentence(one, items=items) for one in result.columns)
     for words in filter(None, dict.fromkeys(sentences)):
         hint(words)

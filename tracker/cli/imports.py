@@ -17,6 +17,7 @@ from tracker.cli.context import (
     project_argument_or_option,
 )
 from tracker.cli.import_options import (
+    AnswerColumns,
     Files,
     ImportOptions,
     IntoProject,
@@ -60,6 +61,7 @@ def import_files_command(
     wide: Annotated[
         bool, typer.Option("--wide", help="The file has one column per annotator.")
     ] = False,
+    asked: AnswerColumns = AnswerColumns(),
     given: ImportOptions = ImportOptions(),
     settings: NewProject = NewProject(),
     as_json: AsJson = False,
@@ -71,6 +73,8 @@ def import_files_command(
     Examples:
     - `tracker import answers.csv -p reviews`
     - `tracker import wide.csv -p reviews --wide --map item=document`
+    - `tracker import rubric.csv -p rubric -q tone=Tone:ordinal -q fair=Fair`
+    - `tracker import tags.csv -p tags --answers several --separator '|'`
 
     Next: `tracker agreement reviews`
     """
@@ -78,6 +82,7 @@ def import_files_command(
         "options": settings.options,
         "columns": columns or (),
         "wide": wide,
+        **asked.reading,
         **given.reading,
     }
     with import_rejections_printed(as_json=as_json), _progress_bar() as how["progress"]:

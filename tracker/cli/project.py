@@ -10,24 +10,22 @@ import typer
 
 from tracker.cli import notes
 from tracker.cli.context import Yes, confirm_command, ledger_of_command
+from tracker.cli.filter_options import QuestionName
 from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
 from tracker.cli.project_argument import (
     NewProject,
+    OpenCategories,
     ProjectArgument,
     Settings,
     with_project_argument,
 )
-from tracker.cli.terminal import hint, say, warn
+from tracker.cli.terminal import hint, say, warn_if
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from tracker.projects.question import QuestionInfo
 
-_ANSWERS = {
-    "one": "one category per answer",
-    "several": "several categories per answer",
-    "spans": "spans of a text",
-}
 
 projects = typer.Typer(
     help="Create, set, list, show, rename, archive and delete projects; note events.",
@@ -55,11 +53,15 @@ def create_project_command(
 
     Next: `tracker import answers.csv -p reviews`
     """
+    from tracker.render.messages.questions import ANSWERS, order_sentence
+
     made = ledger_of_command(context).projects.create(project, settings.options)
     if as_json:
         print_json(made.to_dict())
         return
-    say(f"created {made.project.name}: {_ANSWERS[made.answers]}, {made.scale} scale")
+    say(f"created {made.project.name}: {ANSWERS[made.answers]}, {made.scale} scale")
+    if settings.names is None:
+        warn_if(order_sentence(made, (), several=False))
     hint(f"next: tracker import FILE --project {quote(made.project.name)}")
 
 
@@ -77,18 +79,33 @@ def list_projects_command(
 
     Next: `tracker status`
     """
-    rows = [one.to_dict() for one in ledger_of_command(context).projects.list(archived=everything)]
-    print_result({"projects": rows}, output=output, rows=rows, view=_projects_table(rows))
+    found = ledger_of_command(context).projects.list(archived=everything)
+    by_project: dict[int, list[QuestionInfo]] = {}
+    for one in found:
+        by_project.setdefault(one.project_id, []).append(one)
+    told = [_project_of(questions) for questions in by_project.values()]
+    several = len(found) > len(told)
+    rows = [({"question": one.name} if several else {}) | one.to_dict() for one in found]
+    print_result({"projects": told}, output=output, rows=rows, view=_projects_table(rows))
     if not rows:
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")
+
+
+def _project_of(questions: list[QuestionInfo]) -> dict[str, Any]:
+    if len(questions) == 1:
+        return questions[0].to_dict()
+    told = [{"question": one.name, **one.settings()} for one in questions]
+    return questions[0].project.to_dict() | {"questions": told}
 
 
 def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
     from tracker.render.tables import table
 
+    several = ["question "] if any("question" in row for row in rows) else []
     cells = [
         (
             row["project"],
+            *(row["question"] for _ in several),
             row["answers"],
             row["scale"],
             str(row["wanted"] or "-"),
@@ -97,7 +114,7 @@ def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:
         )
         for row in rows
     ]
-    yield table(("project", "answers ", "scale ", "wanted", "made ", "archived "), cells)
+    yield table(("project", *several, "answers ", "scale ", "wanted", "made ", "archived "), cells)
 
 
 @with_project_argument(projects, "show")
@@ -111,24 +128,17 @@ def show_project_command(
 
     Next: `tracker project set reviews --wanted 3`
     """
+    from tracker.render.messages.questions import question_settings_cells
     from tracker.render.tables import table
 
-    settings = ledger_of_command(context).projects.show(project)
-    found, told = settings.question, settings.to_dict()
-    rows = [
-        ("project", found.project.name),
-        ("answers", _ANSWERS[found.answers]),
-        *([("offsets", found.offsets)] if found.answers == "spans" else []),
-        ("scale", found.scale),
-        ("categories", ", ".join(settings.categories) or "none yet"),
-        ("other categories", "refused" if found.categories_fixed else "accepted"),
-        (
-            "wanted",
-            "-" if found.target_answers is None else f"{found.target_answers} answers per item",
-        ),
-        ("made", told["created_at"][:10]),
-        ("archived", (told["archived_at"] or "no")[:10]),
-    ]
+    settings = ledger_of_command(context).projects.settings(project)
+    told = settings.to_dict()
+    only = len(settings.questions) == 1
+    rows = [("project", told["project"])]
+    for one in settings.questions:
+        rows += [] if only else [("question", one.question.name)]
+        rows += question_settings_cells(one)
+    rows += [("made", told["created_at"][:10]), ("archived", (told["archived_at"] or "no")[:10])]
     print_result(told, output, view=[table((" ", " "), rows)])
 
 
@@ -137,9 +147,8 @@ def set_project_command(
     context: typer.Context,
     project: ProjectArgument,
     settings: Settings = Settings(),
-    open_: Annotated[
-        bool, typer.Option("--open", help="Accept categories that are not on the list.")
-    ] = False,
+    open_: OpenCategories = False,
+    question: QuestionName = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check the settings; store nothing.")
     ] = False,
@@ -155,8 +164,11 @@ def set_project_command(
 
     Next: `tracker status reviews`
     """
-    made, categories = changed = ledger_of_command(context).projects.set(
+    from tracker.render.messages.questions import order_sentence, settings_sentence
+
+    changed = ledger_of_command(context).projects.set(
         project,
+        question=question,
         wanted=settings.wanted,
         scale=settings.scale,
         categories=settings.names,
@@ -166,18 +178,11 @@ def set_project_command(
     if as_json:
         print_json(changed.to_dict())
         return
-    name = made.project.name
-    target = f"a target of {made.target_answers}" if made.target_answers else "no target number of"
-    say(
-        f"{name} {'would have' if dry_run else 'has'} {target} answers per item, {made.scale} "
-        f"scale; categories: {', '.join(categories) or 'none yet'}; "
-        f"others are {'refused' if made.categories_fixed else 'accepted'}"
-    )
-    if made.scale == "ordinal" and settings.scale and settings.names is None and categories:
-        warn(
-            f"on an ordinal scale the order counts; if it is not {' < '.join(categories)}: "
-            f"tracker category order {quote(made.project.name)} A,B,C"
-        )
+    name = changed.question.project.name
+    say(f"{name} {settings_sentence(changed, dry_run=dry_run)}")
+    if settings.scale and settings.names is None:
+        several = question is not None
+        warn_if(order_sentence(changed.question, changed.categories, several=several))
     if not dry_run:
         hint(f"next: tracker status {quote(name)}")
 
@@ -231,7 +236,7 @@ def delete_project_command(
     Next: `tracker project list`
     """
     known = ledger_of_command(context).projects
-    name = known.find(project).project.name
+    name = known.find(project).name
     confirm_command(f"Permanently delete {name} with everything in it?", yes=yes)
     known.delete(name)
     say(f"{name} is deleted")

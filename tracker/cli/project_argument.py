@@ -88,7 +88,7 @@ def _only_project(context: typer.Context, rest: Mapping[str, Any]) -> str:
 
     Raises NotFound or InvalidOption if there is none, or more than one, or a word is missing.
     """
-    only = ledger_of_command(context).projects.find(None).project.name
+    only = ledger_of_command(context).projects.find(None).name
     if only in rest.values():
         raise InvalidOption(f"{only!r} is the project; a word is missing after it", "see: --help")
     warn(f"project: {only} (the only one)")
@@ -126,6 +126,11 @@ class _BeforeNumbers(_First):
 
 LARGEST = 2**31 - 1
 """The largest number an option takes: what a column of numbers holds on every database."""
+
+
+OpenCategories = Annotated[
+    bool, typer.Option("--open", help="Accept categories that are not on the list.")
+]
 
 
 @dataclass(frozen=True)

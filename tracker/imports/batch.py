@@ -15,6 +15,7 @@ ROLES = (
     "item",
     "annotator",
     "category",
+    "question",
     "labeled_at",
     "seconds",
     "pass",
@@ -92,6 +93,30 @@ class Cells:
         places = np.zeros(len(first), np.int64)
         places[used] = np.arange(len(used))
         return Cells(places[codes], self.distinct.take(used))
+
+    def split(self, separator: str) -> tuple[Cells, Numbers]:
+        """Return the column of the parts of each cell, and the record of each part.
+
+        An empty cell has one part, and equal parts of a cell are one.
+        """
+        parts = [
+            list(dict.fromkeys(filter(None, map(str.strip, text.split(separator))))) or [""]
+            for text in self.texts
+        ]
+        lengths = np.array([len(some) for some in parts], np.int64)
+        flat = [part for some in parts for part in some]
+        codes = {text: code for code, text in enumerate(dict.fromkeys(flat))}
+        coded = np.array([codes[part] for part in flat], np.int64)
+        of_records = lengths[self.codes]
+        within = np.arange(of_records.sum()) - np.repeat(
+            np.cumsum(of_records) - of_records, of_records
+        )
+        starts = np.repeat((np.cumsum(lengths) - lengths)[self.codes], of_records)
+        split = Cells.of_texts(list(codes))
+        return (
+            Cells(coded[starts + within], split.distinct),
+            np.repeat(np.arange(len(self.codes)), of_records),
+        )
 
     def holds(self, test: Callable[[str], Any]) -> Flags:
         """Return whether each record's cell passes the test, which runs once for each text."""

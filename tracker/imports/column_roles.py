@@ -9,6 +9,11 @@ from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import KEEP, ROLES
+from tracker.imports.question_columns import (
+    OF_QUESTION,
+    AskedQuestion,
+    recognized_answer_columns,
+)
 from tracker.projects.lookup import near_names
 
 MOST_COLUMNS = 10_000
@@ -22,6 +27,7 @@ _NAMES = {
     "coder coder_id user user_id username labeler labeller judge judge_id reviewer",
     "category": "category label answer rating class choice response judgment judgement code tag "
     "sentiment",
+    "question": "",
     "labeled_at": "labeled_at labelled_at annotated_at answered_at created_at submitted_at "
     "timestamp",
     "seconds": "seconds seconds_spent time_spent duration lead_time",
@@ -37,6 +43,9 @@ _NAMES = {
 }
 """The names each role is known by; the first of them wins over the others."""
 
+_QUESTION = "question"
+"""The name of a column that may hold the question, or the item."""
+
 _LIKE = {"labeled_at": ("date", "datetime", "time", "day", "when", "datum", "answered")}
 """Words that a role is called by, but that columns of other contents have for names, too."""
 
@@ -44,6 +53,7 @@ _MEANINGS = {
     "labeled_at": " (when it was answered)",
     "seconds": " (how long it took)",
     "pass": " (1, 2, … of answers to the same item)",
+    "question": " (of several that a project asks)",
     "gold": " (the true category)",
     "n_tokens": " (the document's length)",
     "confidence": " (from 0 to 1)",
@@ -75,6 +85,13 @@ class Mapped:
     keep: tuple[str, ...] = ()
     items: bool = False  # the files list items, and hold no answers
     people: bool = False  # the files list annotators; every other column is kept
+    questions: tuple[AskedQuestion, ...] = ()
+    several: bool = False  # the project asks several questions, none of which the user names
+
+    @property
+    def by_question(self) -> bool:
+        """Whether the user names a column for each question."""
+        return any(one.column for one in self.questions)
 
 
 @dataclass(frozen=True)
@@ -98,16 +115,31 @@ class Layout:
         used = {*self.roles.values(), *self.annotators.values()}
         return {
             "read": {
-                role: self.names[n] for role, n in self.roles.items() if not role.startswith(KEEP)
+                role: self.names[n]
+                for role, n in self.roles.items()
+                if not role.startswith((KEEP, OF_QUESTION))
             },
+            **({"questions": asked} if (asked := self._asked()) else {}),
             "annotators": list(self.annotators),
             "kept": [role.removeprefix(KEEP) for role in self.roles if role.startswith(KEEP)],
             "left_out": [name for n, name in enumerate(self.names) if name and n not in used],
         }
 
+    def _asked(self) -> dict[str, str]:
+        return {
+            role.removeprefix(OF_QUESTION): self.names[n]
+            for role, n in self.roles.items()
+            if role.startswith(OF_QUESTION)
+        }
+
 
 def parse_column_roles(
-    pairs: Sequence[str], *, wide: bool = False, keep: Sequence[str] = (), items: bool = False
+    pairs: Sequence[str],
+    *,
+    wide: bool = False,
+    keep: Sequence[str] = (),
+    items: bool = False,
+    questions: tuple[AskedQuestion, ...] = (),
 ) -> Mapped:
     """Return the roles that ``--map ROLE=COLUMN`` gives, ``{role: column}``; raises InvalidOption.
 
@@ -132,7 +164,19 @@ def parse_column_roles(
         raise InvalidOption(
             f"a list of items has no {answered[0]}", "answers are read by: tracker import"
         )
-    return Mapped(roles, annotators, wide or bool(annotators), tuple(keep), items)
+    mapped = Mapped(
+        roles, annotators, wide or bool(annotators), tuple(keep), items, questions=questions
+    )
+    if mapped.by_question and (
+        wrong := next((one for one in ("category", "question") if one in roles), None)
+    ):
+        raise InvalidOption(f"--map {wrong} and --question NAME=COLUMN contradict each other")
+    if mapped.by_question and mapped.wide:
+        raise InvalidOption(
+            "a column per annotator and a column per question contradict each other",
+            "leave out --wide, or the columns: --question NAME",
+        )
+    return mapped
 
 
 def parse_annotator_roles(pairs: Sequence[str]) -> Mapped:
@@ -182,11 +226,20 @@ def layout_of_header(header: Sequence[str], mapped: Mapped, source: str) -> Layo
         for role, column in mapped.roles.items()
         if column
     }
+    for one in mapped.questions:
+        if one.column:
+            flag = f"--question {one.name}={one.column}"
+            roles[OF_QUESTION + one.name] = _position(names, one.column, flag, source)
+    if mapped.several and "question" not in mapped.roles:
+        roles |= _question_column(names, set(roles.values()))
     for role in ROLES:
-        if role not in mapped.roles and role not in _not_looked_for(mapped):
+        if role not in {*mapped.roles, *roles} and role not in _not_looked_for(mapped):
             place = _recognise(names, role, set(roles.values()), source)
             if place is not None:
                 roles[role] = place
+    if "annotator" in roles and "category" not in roles and not mapped.by_question:
+        found = recognized_answer_columns(names, set(roles.values()))
+        roles |= {OF_QUESTION + name: place for name, place in found.items()}
     roles |= {
         KEEP + column: _position(names, column, f"--keep {column}", source)
         for column in mapped.keep
@@ -227,7 +280,17 @@ def _layout_of_annotators(names: Sequence[str], mapped: Mapped, source: str) -> 
 def _not_looked_for(mapped: Mapped) -> set[str]:
     if mapped.items:
         return {*ROLES} - _OF_ITEMS
-    return _OF_ONE if mapped.wide else set()
+    if mapped.wide:
+        return _OF_ONE
+    return {"category"} if mapped.by_question else set()
+
+
+def _question_column(names: Sequence[str], taken: set[int]) -> dict[str, int]:
+    """Return the column named as questions are, if another one can be the item."""
+    folded = [_folded(name) for name in names]
+    places = [n for n, name in enumerate(folded) if name == _QUESTION and n not in taken]
+    items = {*_NAMES["item"].split()} - {_QUESTION}
+    return {"question": places[0]} if len(places) == 1 and items & {*folded} else {}
 
 
 def _position(names: Sequence[str], column: str, flag: str, source: str) -> int:
@@ -276,7 +339,8 @@ def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) 
         and not mapped.items
         and not ("gold" in layout.roles and not _has_answers(layout))
     ):
-        needed += ["annotator", "category"]
+        answered = any(role.startswith(OF_QUESTION) for role in layout.roles)
+        needed += ["annotator"] if answered else ["annotator", "category"]
     missing = [role for role in needed if role not in layout.roles]
     if missing:
         asked = " ".join(f"--map {role}=COLUMN" for role in missing)
@@ -293,7 +357,9 @@ def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) 
 
 
 def _has_answers(layout: Layout) -> bool:
-    return "annotator" in layout.roles or "category" in layout.roles
+    return "annotator" in layout.roles or any(
+        role == "category" or role.startswith(OF_QUESTION) for role in layout.roles
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

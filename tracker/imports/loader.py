@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import gc
-import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -18,17 +17,19 @@ from tracker.imports.column_roles import Mapped
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD
 from tracker.imports.normalize import Intake, refuse_nul_in_batch
+from tracker.imports.outcomes import (
+    examine_staged_rows,
+    look_alike_warnings,
+    outcomes_by_question,
+)
+from tracker.imports.questions import ImportQuestions, question_numbers_of
 from tracker.imports.readers import Reading, read_batches
 from tracker.imports.readers import Source as Reader
 from tracker.imports.resolve import Settlement
-from tracker.imports.staging import FATES, count_staged_inserts, staging
+from tracker.imports.staging import FATES, Fates, count_staged_inserts, staging
 from tracker.imports.validate import (
-    Contradiction,
-    remove_contradicting_rows,
-    remove_overlong_span_rows,
     validate_staged_references,
 )
-from tracker.projects.categories import category_names
 from tracker.projects.category_merge import fold_merged_categories
 from tracker.projects.change_log import (
     lock_project,
@@ -37,10 +38,10 @@ from tracker.projects.change_log import (
     record_change,
 )
 from tracker.projects.items import count_project_items
-from tracker.projects.lookup import look_alike_names
+from tracker.projects.project import ProjectInfo
 from tracker.projects.question import QuestionInfo
 from tracker.storage import backends, seals
-from tracker.storage.answer_keys import of_question, own_name_key
+from tracker.storage.answer_keys import QuestionKey, own_name_key
 from tracker.storage.as_of import merges_as_of_now
 from tracker.storage.schema import (
     Annotator,
@@ -62,7 +63,8 @@ class ImportResult:
     """The result of an import. Every row has one outcome: the five counts add up to ``rows``.
 
     ``rejections`` are the first of them; ``alike`` has one of each kind, with their number;
-    ``columns`` says of each file with a header which column was read as what.
+    ``columns`` says of each file with a header which column was read as what; ``questions``, in a
+    project of several, what became of the answers to each: those of which ``skipped`` say nothing.
     """
 
     id: int | None
@@ -78,6 +80,7 @@ class ImportResult:
     gold: dict[str, int] | None
     warnings: tuple[str, ...] = ()
     columns: tuple[dict[str, Any], ...] = ()
+    questions: tuple[dict[str, Any], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON; with ``gold`` if a gold column held truths."""
@@ -88,6 +91,7 @@ class ImportResult:
             **{fate: getattr(self, fate) for fate in FATES},
             "rejected": self.rejected,
             "rejections": [rejection.to_dict() for rejection in self.rejections],
+            **({"questions": list(self.questions)} if self.questions else {}),
             **({} if self.gold is None else {"gold": self.gold}),
             **({"warnings": list(self.warnings)} if self.warnings else {}),
             **({"columns": list(self.columns)} if self.columns else {}),
@@ -109,7 +113,7 @@ class Rejected(Refused):
 
 def load_import(
     connection: Connection,
-    question: QuestionInfo,
+    into: QuestionInfo | ImportQuestions,
     sources: Sequence[Reader],
     mapped: Mapped,
     *,
@@ -117,101 +121,95 @@ def load_import(
     progress: Progress | None = None,
     form: str | None = None,
 ) -> ImportResult:
-    """Read the sources into the project as one import; ``form`` is the format of its files.
+    """Read the sources into a question, or several, as one import.
 
-    Raises Refused (`Rejected` for single rows) if something cannot be imported; the caller's
-    transaction is then rolled back completely.
+    ``form`` is the format of its files. Raises Refused (`Rejected` for single rows) if something
+    cannot be imported; the caller's transaction is then rolled back completely.
     """
-    lock_project(connection, question.project_id)
+    questions = into if isinstance(into, ImportQuestions) else ImportQuestions(connection, [into])
+    project = questions.project
+    lock_project(connection, project.id)
     empty_before = not connection.scalar(
-        select(select(Label.item_id).where(of_question(Label, question.key)).exists())
+        select(select(Label.item_id).where(Label.project_id == project.id).exists())
     )
     names = [source.name for source in sources]
-    change, recorded_at = record_change(
-        connection, question.project_id, "import", {"sources": names}
-    )
+    change, recorded_at = record_change(connection, project.id, "import", {"sources": names})
     rejections = Rejections()
     with staging(connection, recorded_at) as staged, _no_cycles():
-        intake = Intake(connection, question, staged, rejections, (change, recorded_at))
-        rows = 0
-        reading = Reading(mapped, rejections, question.answers)
+        intake = Intake(connection, questions, staged, rejections, (change, recorded_at))
+        reading = Reading(mapped, rejections, questions.answers)
         for number, name, batch in _batches(sources, reading, progress, form):
-            rows += intake.take(batch, number, name)
+            intake.take(batch, number, name)
             del batch  # before the next is read: they are large
-        rows += rejections.ragged
         intake.close()
-        validate_staged_references(connection, staged.extremes, question.key)
-        settlement = Settlement(
-            connection, staged.table, question.project_id, change, intake.details
-        )
+        answered = [one.question for one in questions.answered.values()]
+        for one in answered:
+            validate_staged_references(connection, staged.extremes.get(one.id, {}), one.key)
+        settlement = Settlement(connection, staged.table, project.id, change, intake.details)
         digests = {number: source.digest for number, source in enumerate(sources, 1)}
         at_once, repeats = None, False
-        merges = merges_as_of_now(connection, question.key)
-        if (
-            empty_before
-            and question.answers != "spans"
-            and not merges
-            and intake.details.table is None
-        ):
-            at_once = staged.all_at_once(single=question.answers == "one")
+        merges = [merge for one in answered for merge in merges_as_of_now(connection, one.key)]
+        spans = question_numbers_of(answered, "spans")
+        if empty_before and not (spans or merges) and intake.details.table is None:
+            at_once = staged.all_at_once(question_numbers_of(answered, "one"))
         if at_once is None:
             staged.store()
             if not empty_before:
                 settlement.date_known_sources(digests)
             fold_merged_categories(connection, staged.table, merges, change)
             repeats = settlement.any_repeats()
-            _examine(connection, question, staged.table, intake.gold, names, rejections, repeats)
+            examine_staged_rows(connection, answered, staged.table, intake, names, repeats)
+        rows = sum(one.answers for one in intake.counted.values()) + rejections.count
         if rejections.count and not skip_invalid:
-            raise Rejected(import_result(None, question, rows, {}, None, rejections))
-        if at_once is None:
-            settlement.run(repeats=repeats, empty_before=empty_before)
-            fates, gold = settlement.fates(intake.gold, intake.truth_files)
-        else:
-            settlement.insert_all(at_once)
-            fates, gold = count_staged_inserts(at_once, intake.gold, intake.truth_files)
-        if "item_id" in staged.extremes:
-            if empty_before:
-                log_touched_range(connection, question.key, change, *staged.extremes["item_id"])
-            else:
-                log_touched_items(
-                    connection, question.project_id, change, settlement.changed_items()
-                )
-        seals.seal_new_labels(
-            connection,
-            question.project_id,
-            change,
-            seals.seal_sums_of_staged(connection, staged.table, own_name_key(staged.table))
-            if at_once is None
-            else seals.seal_sums_of_arrays(at_once),
-        )
+            raise Rejected(import_result(None, project, rows, {}, None, rejections))
+        told = _settle(settlement, intake, at_once, repeats=repeats, empty_before=empty_before)
         if mapped.keep:
-            seals.seal_changed_attributes(connection, question.project_id)
+            seals.seal_changed_attributes(connection, project.id)
         filled = (Item, ItemAttribute, Annotator, Category, Label)
         backends.backend_of(connection).rows_added(
             connection, rows, [cast("Table", one.__table__) for one in filled]
         )
-    # What is not staged any more only repeated another row of its file.
-    fates["unchanged"] += rows - sum(fates.values()) - rejections.count
-    number = record_import(
-        connection, question.project_id, change, rows, fates, rejections.count, sources
+    outcomes = tuple(outcomes_by_question(answered, intake.counted, told))
+    fates = {fate: sum(one[fate] for one in outcomes) for fate in FATES}
+    truths = {fate: sum(one.truths[fate] for one in told.values()) for fate in FATES}
+    number = record_import(connection, project.id, change, rows, fates, rejections.count, sources)
+    result = import_result(
+        number, project, rows, fates, truths if any(truths.values()) else None, rejections
     )
-    truths = gold if any(gold.values()) else None
-    warnings = tuple(_alike(question, category_names(connection, question), intake.categories.met))
     return replace(
-        import_result(number, question, rows, fates, truths, rejections), warnings=warnings
+        result,
+        questions=outcomes if questions.several else (),
+        warnings=(*look_alike_warnings(connection, questions), *questions.unmet_values()),
     )
 
 
-def _alike(question: QuestionInfo, names: Mapping[int, str], met: Collection[int]) -> Iterator[str]:
-    """Yield a sentence for each group of look-alike categories, if the import met one of them."""
-    numbers = {name: number for number, name in names.items()}
-    for group in look_alike_names(names.values()):
-        if any(numbers[name] in met for name in group):
-            words = " ".join(map(shlex.quote, (question.project.name, *group[:2])))
-            yield (
-                f"the categories {' and '.join(map(repr, group))} look alike; to make them one: "
-                f"tracker category merge {words}"
-            )
+def _settle(
+    settlement: Settlement,
+    intake: Intake,
+    at_once: Mapping[str, Any] | None,
+    *,
+    repeats: bool,
+    empty_before: bool,
+) -> dict[int, Fates]:
+    """Store all staged rows, log the items they touch and seal them; returns their outcomes."""
+    connection, staged, change = settlement.connection, intake.staging, intake.change
+    project_id = settlement.project_id
+    if at_once is None:
+        settlement.run(repeats=repeats, empty_before=empty_before)
+        told = settlement.fates(intake.gold, intake.truth_files)
+        sums = seals.seal_sums_of_staged(connection, staged.table, own_name_key(staged.table))
+    else:
+        settlement.insert_all(at_once)
+        told = count_staged_inserts(at_once, intake.gold, intake.truth_files)
+        sums = seals.seal_sums_of_arrays(at_once)
+    if empty_before:
+        for question, extremes in sorted(staged.extremes.items()):
+            key = QuestionKey(project_id, question)
+            log_touched_range(connection, key, change, *extremes["item_id"])
+    elif staged.extremes:
+        log_touched_items(connection, project_id, change, settlement.changed_items())
+    seals.seal_new_labels(connection, project_id, change, sums)
+    return told
 
 
 def _batches(
@@ -232,32 +230,6 @@ def _batches(
             pa.default_memory_pool().release_unused()
         source.drain()
         before += source.bytes_read
-
-
-def _examine(
-    connection: Connection,
-    question: QuestionInfo,
-    incoming: Table,
-    gold: int | None,
-    names: Sequence[str],
-    rejections: Rejections,
-    repeats: bool,
-) -> None:
-    """Reject the staged rows that contradict others, or what is known of their item."""
-    contradictory: list[Contradiction] = []
-    if repeats:
-        single = question.answers == "one"
-        contradictory += remove_contradicting_rows(
-            connection, incoming, question.key, single=single
-        )
-    if question.answers == "spans":
-        contradictory += remove_overlong_span_rows(connection, incoming, question.project_id)
-    for row in contradictory:
-        if row.annotator_id == gold:
-            raise Refused(
-                f"{names[row.source - 1]}, line {row.line}: {row.reason}", "correct the gold column"
-            )
-        rejections.add(names[row.source - 1], row.line, row.reason)
 
 
 def record_import(
@@ -288,7 +260,7 @@ def record_import(
 
 def import_result(
     number: int | None,
-    question: QuestionInfo,
+    project: ProjectInfo,
     rows: int,
     fates: dict[str, int],
     gold: dict[str, int] | None,
@@ -297,7 +269,7 @@ def import_result(
     """Return the result of an import from the outcomes of its rows."""
     return ImportResult(
         id=number,
-        project=question.project.name,
+        project=project.name,
         rows=rows,
         rejected=rejections.count,
         rejections=tuple(rejections.first),
@@ -305,6 +277,7 @@ def import_result(
         gold=gold,
         warnings=(),
         columns=(),
+        questions=(),
         **{fate: fates.get(fate, 0) for fate in FATES},
     )
 
@@ -326,7 +299,7 @@ _facts = cast("Table", ItemFact.__table__)
 
 def load_items(
     connection: Connection,
-    question: QuestionInfo,
+    project: ProjectInfo,
     sources: Sequence[Reader],
     mapped: Mapped,
     *,
@@ -339,15 +312,15 @@ def load_items(
     A row is ``inserted`` if the project did not have the item, ``changed`` if the file says
     something new about it. Raises Refused as `load_import` does.
     """
-    lock_project(connection, question.project_id)
-    before = count_project_items(connection, question.project)
+    lock_project(connection, project.id)
+    before = count_project_items(connection, project)
     names = [source.name for source in sources]
     detail = {"items": True, "sources": names}
-    change, _ = record_change(connection, question.project_id, "import", detail)
+    change, _ = record_change(connection, project.id, "import", detail)
     rejections = Rejections()
-    ids = ItemIds(connection, question.project, change, listed=True)
+    ids = ItemIds(connection, project, change, listed=True)
     first_new, rows = ids.next, 0
-    reading = Reading(mapped, rejections, question.answers)
+    reading = Reading(mapped, rejections, "")
     for _, name, batch in _batches(sources, reading, progress, form):
         refuse_nul_in_batch(batch, name)
         column = batch.columns["item"]
@@ -356,27 +329,25 @@ def load_items(
             rejections.add(name, int(batch.lines[n]), ids.reason(column[n]))
         rows += len(batch.lines)
     ids.close()
-    seals.seal_changed_attributes(connection, question.project_id)
+    seals.seal_changed_attributes(connection, project.id)
     rows += rejections.ragged
     if rejections.count and not skip_invalid:
-        raise Rejected(import_result(None, question, rows, {}, None, rejections))
-    inserted = count_project_items(connection, question.project) - before
-    said = _said_otherwise(connection, question, change, first_new)
+        raise Rejected(import_result(None, project, rows, {}, None, rejections))
+    inserted = count_project_items(connection, project) - before
+    said = _said_otherwise(connection, project, change, first_new)
     good = rows - rejections.count
     fates = {"inserted": inserted, "changed": min(said, good - inserted), "older": 0}
     fates["unchanged"] = good - sum(fates.values())
-    number = record_import(
-        connection, question.project_id, change, rows, fates, rejections.count, sources
-    )
-    return import_result(number, question, rows, fates, None, rejections)
+    number = record_import(connection, project.id, change, rows, fates, rejections.count, sources)
+    return import_result(number, project, rows, fates, None, rejections)
 
 
 def _said_otherwise(
-    connection: Connection, question: QuestionInfo, change: int, first_new: int
+    connection: Connection, project: ProjectInfo, change: int, first_new: int
 ) -> int:
     """Return the number of known items about which a change said something new."""
     new = select(func.count(_facts.c.item_id.distinct())).where(
-        _facts.c.project_id == question.project_id,
+        _facts.c.project_id == project.id,
         _facts.c.change_id == change,
         _facts.c.item_id < first_new,
         _facts.c.role != "item",

@@ -27,7 +27,7 @@ from tracker.storage.facts import (
     annotators_with_facts,
     stored_category_merges,
 )
-from tracker.storage.schema import Annotator, Category
+from tracker.storage.schema import NONE_APPLIES, SKIPPED, Annotator, Category
 
 BAD = -9
 """The number of a name that was refused; the reason is in ``reasons``."""
@@ -69,7 +69,7 @@ class Ids:
 
     def _learn(self, new: Sequence[str]) -> None:
         """Find or create the ids of the raw names that were not met before."""
-        named = {raw: raw.strip() for raw in new}
+        named = {raw: self._name(raw.strip()) for raw in new}
         bad = {raw: reason for raw in new if (reason := self._objection(named[raw]))}
         for raw in bad:
             del named[raw]
@@ -77,6 +77,10 @@ class Ids:
         self.known.update({raw: numbers[name] for raw, name in named.items()})
         self.known.update(dict.fromkeys(bad, BAD))
         self.reasons.update(bad)
+
+    def _name(self, text: str) -> str:
+        """Return the name that a text in a file stands for."""
+        return text
 
     def _objection(self, name: str) -> str | None:
         if not name:
@@ -97,9 +101,22 @@ class CategoryIds(Ids):
 
     what = "category"
 
-    def __init__(self, connection: Connection, question: QuestionInfo, empty: int) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        question: QuestionInfo,
+        values: Mapping[str, str] | None = None,
+        *,
+        several: bool = False,
+    ) -> None:
+        """``values`` are what cells stand for that have other texts than categories.
+
+        ``several`` says that the project asks other questions, too.
+        """
         super().__init__(connection, question.project)
         self.question = question
+        self.values = values or {}
+        self.several = several
         self.names = all_category_names(connection, question.key)
         current = category_names(connection, question)
         self.declared = list(current.values())
@@ -107,9 +124,13 @@ class CategoryIds(Ids):
         self.spelt = self._spelt()
         merged = stored_category_merges(connection, question.key)
         self.merged = {name for name, number in self.names.items() if number in merged}
-        self.empty = empty  # the reserved category that an empty cell stands for
+        # The reserved category that an empty cell stands for.
+        self.empty = SKIPPED if question.answers == "one" else NONE_APPLIES
         highest = select(func.max(Category.id)).where(of_question(Category, question.key))
         self.next = (connection.scalar(highest) or 0) + 1
+
+    def _name(self, text: str) -> str:
+        return self.values.get(text, text)
 
     def _objection(self, name: str) -> str | None:
         objection = super()._objection(name) if name else None
@@ -139,11 +160,15 @@ class CategoryIds(Ids):
         """Refuse categories of an ordinal scale that are not numbers and have no order."""
         unplaced = [name for name in new if not is_numeric_category_name(name)]
         if self.question.scale == "ordinal" and unplaced and not self.ordered:
-            name = self.project.name
+            name, asked = self.project.name, self.question.name
+            which = asked if self.several else name
             raise Refused(
-                f"the categories of the ordinal {name!r} need an order, and {unplaced[0]!r} is "
-                "neither a number nor in one",
-                f"tracker project set {quote(name)} --categories low,middle,high",
+                f"the categories of the ordinal {which!r} need an order, "
+                f"and {unplaced[0]!r} is neither a number nor in one",
+                f"say it: --question {quote(f'{asked}=COLUMN:low<middle<high')}, or before: "
+                f"tracker question set {quote(name)} {quote(asked)} --categories low,middle,high"
+                if self.several
+                else f"tracker project set {quote(name)} --categories low,middle,high",
             )
 
     def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:

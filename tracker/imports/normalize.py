@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,21 +14,41 @@ from sqlalchemy import Connection
 
 from tracker.core.errors import Refused
 from tracker.imports import cell_values
-from tracker.imports.batch import KEEP, Batch, Cells, Numbers, Rejections
+from tracker.imports.batch import KEEP, Batch, Cells, Flags, Numbers, Rejections
 from tracker.imports.details import StagedDetails
 from tracker.imports.item_lookup import ItemIds
-from tracker.imports.lookup import BAD, AnnotatorIds, CategoryIds
+from tracker.imports.lookup import BAD, AnnotatorIds
+from tracker.imports.questions import ImportQuestions, Share
 from tracker.imports.staging import NOT_TIMED, Staging
-from tracker.projects.question import QuestionInfo
 from tracker.storage.facts import apply_kind_facts, record_annotator_facts, record_category_facts
-from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED
+from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES
 
 GOLD = "gold"
 """The reference annotator whose answers a gold column holds."""
 
+_OF_SPANS = ("start", "end", "n_tokens")
 _MOST_GOLD_REMEMBERED = 500_000
 
 Rows = dict[str, npt.NDArray[Any]]
+
+
+@dataclass
+class Counted:
+    """The answers to a question that were staged, and how many of them say nothing."""
+
+    answers: int = 0
+    skipped: int = 0
+
+
+class _Part(NamedTuple):
+    """The labels of a batch for one question: the record of each (None: one each), their columns.
+
+    The columns are those that the records do not have, the category and the span.
+    """
+
+    question: int
+    records: Numbers | None
+    columns: Rows
 
 
 class Intake:
@@ -35,86 +57,96 @@ class Intake:
     def __init__(
         self,
         connection: Connection,
-        question: QuestionInfo,
+        questions: ImportQuestions,
         staging: Staging,
         rejections: Rejections,
         change: tuple[int, int],
     ) -> None:
         """``change`` is the import's number in the change log, and the moment of its recording."""
         self.connection = connection
-        self.question = question
+        self.questions = questions
         self.staging = staging
         self.rejections = rejections
         self.change, self.recorded_at = change
-        self.items = ItemIds(connection, question.project, self.change)
-        self.annotators = AnnotatorIds(connection, question.project)
-        empty = SKIPPED if question.answers == "one" else NONE_APPLIES
-        self.categories = CategoryIds(connection, question, empty)
+        self.items = ItemIds(connection, questions.project, self.change)
+        self.annotators = AnnotatorIds(connection, questions.project)
         self.gold: int | None = None  # the reference annotator, once a gold value was met
         self.truth_files: set[int] = set()  # sources that hold truths and no answers
-        self._gold_seen: set[tuple[int, str]] = set()
+        self.counted: defaultdict[int, Counted] = defaultdict(Counted)  # by question
+        self._gold_seen: set[tuple[int, int, str]] = set()
         self.details = StagedDetails(connection)
         self._confidences: list[float | None] | None = None
 
     def close(self) -> None:
         """Record the facts, and drop the temporary data."""
         self.items.close()
-        project, change, annotators = self.question.project_id, self.change, self.annotators
+        project, change, annotators = self.questions.project.id, self.change, self.annotators
         met = annotators.met | annotators.kinds_given.keys()
         record_annotator_facts(self.connection, project, change, met, annotators.kinds_given)
         apply_kind_facts(self.connection, project, change)
-        record_category_facts(self.connection, self.question.key, change, self.categories.met)
+        for one in self.questions.answered.values():
+            record_category_facts(self.connection, one.question.key, change, one.met)
 
-    def take(self, batch: Batch, source: int, name: str) -> int:
-        """Stage a batch of the source with this number and name; returns how many rows count.
+    def take(self, batch: Batch, source: int, name: str) -> None:
+        """Stage a batch of the source with this number and name.
 
-        The rows are the answers or, in a file of truths alone, the truths. Raises Refused if the
-        file as a whole does not fit the project.
+        Raises Refused if the file as a whole does not fit the project.
         """
-        self._fits(batch, name)
         columns = batch.columns
         refuse_nul_in_batch(batch, name)
         bad: dict[int, str] = {}
+        answers = "annotator" in columns
+        shares = self.questions.split(columns, bad, name) if answers else []
+        self._fits(shares, columns, name)
         rows: Rows = {"line": batch.lines, "item_id": self._named(self.items, "item", batch, bad)}
-        if "gold" in columns:
-            self._take_gold(batch, rows["item_id"], source, bad)
-        if "annotator" in columns:
-            self._answers(rows, batch, name, bad)
+        truths = self.questions.split(columns, bad, name, "gold") if "gold" in columns else []
+        for share in truths:
+            self._take_gold(share, batch, rows["item_id"], source, bad)
+        parts: list[_Part] = []
+        if answers:
+            self._annotators(rows, batch, name, bad)
+            parts = [self._part(share, columns, bad) for share in shares]
+            self._times(rows, columns, bad)
         for n in sorted(bad):
             self.rejections.add(name, int(batch.lines[n]), bad[n])
-        if "annotator" not in columns:
+        if not answers:
             self.truth_files.add(source)
-            counts = columns["gold"].holds(str.strip)
-            counts[list(bad)] = True
-            return int(counts.sum())
-        if {"confidence", "comment"} & columns.keys():
+            for share in truths:
+                filled = share.cells(columns, "gold").holds(str.strip)
+                filled &= _good(share.records, len(filled), bad)
+                self.counted[share.question.id].answers += int(filled.sum())
+        elif {"confidence", "comment"} & columns.keys():
             self._stage_details(rows, batch, source, bad)
-        self._stage(rows, source, bad)
-        return len(batch.lines)
+        for part in parts:
+            self._stage_part(part, rows, source, bad)
 
-    def _fits(self, batch: Batch, name: str) -> None:
-        spans = "start" in batch.columns
-        filled = any(
-            text.strip()
-            for role in ("start", "end")
-            if role in batch.columns
-            for text in batch.columns[role].texts
-        )
-        if filled and self.question.answers != "spans":
-            raise Refused(
-                f"{name} holds spans, and {self.question.project.name!r} is a project of "
-                f"{self.question.answers}",
-                "make the project with --answers spans",
-            )
-        if self.question.answers == "spans" and not spans and "annotator" in batch.columns:
+    def _fits(self, shares: Sequence[Share], columns: Mapping[str, Cells], name: str) -> None:
+        spans = [share for share in shares if share.question.answers == "spans"]
+        if spans and "start" not in columns:
             raise Refused(f"{name} has no start and end of spans", "--map start=… --map end=…")
+        by_column = len(shares) > 1 and shares[0].records is None
+        for share in shares:
+            if share.question.answers == "spans" or (spans and by_column):
+                continue
+            filled = any(
+                text.strip()
+                for role in ("start", "end")
+                if role in columns
+                for text in share.cells(columns, role).texts
+            )
+            if filled:
+                what = (
+                    f"{share.question.name!r} is a question"
+                    if self.questions.several
+                    else f"{self.questions.project.name!r} is a project"
+                )
+                raise Refused(
+                    f"{name} holds spans, and {what} of {share.question.answers}",
+                    "make the project with --answers spans",
+                )
 
     def _named(
-        self,
-        ids: ItemIds | AnnotatorIds | CategoryIds,
-        role: str,
-        batch: Batch,
-        bad: dict[int, str],
+        self, ids: ItemIds | AnnotatorIds, role: str, batch: Batch, bad: dict[int, str]
     ) -> Numbers:
         column = batch.columns[role]
         numbers = ids.of(column, batch)[column.codes]
@@ -122,7 +154,7 @@ class Intake:
             bad.setdefault(n, ids.reason(column[n]))
         return numbers
 
-    def _answers(self, rows: Rows, batch: Batch, name: str, bad: dict[int, str]) -> None:
+    def _annotators(self, rows: Rows, batch: Batch, name: str, bad: dict[int, str]) -> None:
         columns = batch.columns
         given = self._named(self.annotators, "annotator", batch, bad)
         rows["annotator_id"] = given
@@ -131,7 +163,8 @@ class Intake:
             rows["given_as"] = given
         if "kind" in columns:
             normalize_annotator_kinds(self.annotators, given, columns["kind"], batch.lines, name)
-        rows["category_id"] = self._named(self.categories, "category", batch, bad)
+
+    def _times(self, rows: Rows, columns: Mapping[str, Cells], bad: dict[int, str]) -> None:
         if "labeled_at" in columns:
             read = cell_values.cell_moment_reader(self.recorded_at)
             rows["labeled_at"] = cell_values.read_cell_values(
@@ -146,8 +179,6 @@ class Intake:
             rows["pass"] = cell_values.read_cell_values(
                 columns["pass"], cell_values.cell_pass_number, 1, bad
             )
-        if "start" in columns and self.question.answers == "spans":
-            self._spans(rows, columns, bad)
         if "confidence" in columns:
             self._confidences = cell_values.read_confidences(columns["confidence"], bad)
 
@@ -173,6 +204,30 @@ class Intake:
             if (confidence is not None or comment is not None) and n not in bad
         ]
         self.details.add(told)
+
+    def _part(self, share: Share, columns: Mapping[str, Cells], bad: dict[int, str]) -> _Part:
+        """Return the labels of the records that answer one question."""
+        records, cells = share.records, share.cells(columns, share.role)
+        if self.questions.separator and share.question.answers == "several":
+            cells, within = cells.split(self.questions.separator)
+            records = within if records is None else records[within]
+        numbers = share.categories.of_texts(cells.texts)
+        own: Rows = {"category_id": np.array(numbers, np.int64)[cells.codes]}
+        wrong = {
+            n: self._said(share, cells[n])
+            for n in np.flatnonzero(own["category_id"] == BAD).tolist()
+        }
+        if share.question.answers == "spans":
+            given = {role: share.cells(columns, role) for role in _OF_SPANS if role in columns}
+            self._spans(own, given, wrong)
+        for n, reason in wrong.items():
+            bad.setdefault(n if records is None else int(records[n]), reason)
+        return _Part(share.question.id, records, own)
+
+    def _said(self, share: Share, raw: str) -> str:
+        """Return why a category was refused, with the question if there are several."""
+        of = f"{share.question.name}: " if self.questions.several else ""
+        return of + share.categories.reason(raw)
 
     def _spans(self, rows: Rows, columns: Mapping[str, Cells], bad: dict[int, str]) -> None:
         starts, ends = (
@@ -200,13 +255,24 @@ class Intake:
                 bad.setdefault(n, f"the span ends at {end}, past the document's end at {last}")
         rows["span_start"], rows["span_end"] = starts, ends
 
-    def _take_gold(self, batch: Batch, items: Numbers, source: int, bad: dict[int, str]) -> None:
+    def _take_gold(
+        self, share: Share, batch: Batch, items: Numbers, source: int, bad: dict[int, str]
+    ) -> None:
         """Stage the truths of a batch, one per item however many rows repeat it."""
-        golds = batch.columns["gold"]
+        golds, records, number = (
+            share.cells(batch.columns, "gold"),
+            share.records,
+            share.question.id,
+        )
+        items = items if records is None else items[records]
+        lines = batch.lines if records is None else batch.lines[records]
         filled = np.flatnonzero(golds.holds(str.strip) & (items != BAD))
         pairs = items[filled] * len(golds.distinct) + golds.codes[filled]
         first = np.sort(filled[np.unique(pairs, return_index=True)[1]])
-        truths = list(zip(items[first].tolist(), golds.at(first), strict=True))
+        truths = [
+            (number, item, text)
+            for item, text in zip(items[first].tolist(), golds.at(first), strict=True)
+        ]
         fresh = [n for n, truth in enumerate(truths) if truth not in self._gold_seen]
         if len(self._gold_seen) > _MOST_GOLD_REMEMBERED:
             self._gold_seen.clear()
@@ -216,27 +282,41 @@ class Intake:
             return
         if self.gold is None:
             self.gold = self.annotators.reference(GOLD)
-        numbers = np.array(self.categories.of_texts(golds.at(taken)), np.int64)
+        numbers = np.array(share.categories.of_texts(golds.at(taken)), np.int64)
         for n in taken[numbers == BAD].tolist():
-            bad.setdefault(n, f"the gold: {self.categories.reason(golds[n])}")
+            record = n if records is None else int(records[n])
+            bad.setdefault(record, f"the gold: {self._said(share, golds[n])}")
+        good = numbers != BAD
         rows: Rows = {
-            "line": batch.lines[taken],
+            "line": lines[taken],
             "item_id": items[taken],
             "annotator_id": np.full(len(taken), self.gold),
             "category_id": numbers,
         }
-        self._stage(rows, source, np.flatnonzero(numbers == BAD).tolist())
+        rows = {name: column[good] for name, column in rows.items()}
+        self._stage(rows, source, number)
 
-    def _stage(self, rows: Rows, source: int, bad: Collection[int]) -> None:
+    def _stage_part(self, part: _Part, rows: Rows, source: int, bad: Collection[int]) -> None:
+        if part.records is not None:
+            rows = {name: column[part.records] for name, column in rows.items()}
+        rows = {**rows, **part.columns}
         if bad:
-            good = np.ones(len(rows["line"]), bool)
-            good[list(bad)] = False
+            good = _good(part.records, len(rows["line"]), bad)
             rows = {name: column[good] for name, column in rows.items()}
+        counted = self.counted[part.question]
+        counted.answers += len(rows["line"])
+        counted.skipped += int((rows["category_id"] < 1).sum())
+        self._stage(rows, source, part.question)
+
+    def _stage(self, rows: Rows, source: int, question: int) -> None:
         if source > 1:
             rows["source"] = np.full(len(rows["line"]), source)
-        if self.question.id > 1:
-            rows["question_id"] = np.full(len(rows["line"]), self.question.id)
-        self.staging.add(rows)
+        self.staging.add(rows, question)
+
+
+def _good(records: Numbers | None, number: int, bad: Collection[int]) -> Flags:
+    """Return which of so many rows are of no bad record; None: one a record."""
+    return ~np.isin(np.arange(number) if records is None else records, list(bad))
 
 
 def refuse_nul_in_batch(batch: Batch, name: str) -> None:

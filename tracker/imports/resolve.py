@@ -37,6 +37,7 @@ from tracker.imports.staging import (
     INSERTED,
     OLDER,
     UNCHANGED,
+    Fates,
     staged_rows_with_missing,
 )
 from tracker.projects.supersede import supersede_labels
@@ -131,10 +132,8 @@ class Settlement:
             self._store(wave, keep_past=wave > 1 or not empty_before)
         self.details.store(self.incoming, self.project_id, self.change_id)
 
-    def fates(
-        self, gold: int | None, truth_files: Collection[int]
-    ) -> tuple[dict[str, int], dict[str, int]]:
-        """Return the number of rows by outcome, and the number of truths beside answers by outcome.
+    def fates(self, gold: int | None, truth_files: Collection[int]) -> dict[int, Fates]:
+        """Return the number of rows by outcome, and that of truths beside answers, by question.
 
         In a file of truths alone, given by its source's number, the truths are the rows.
         """
@@ -147,18 +146,21 @@ class Settlement:
         # Sums in one pass: grouping by the fate would sort every row.
         counts = self.connection.execute(
             select(
+                rows.question_id,
                 *(
-                    func.count().filter(rows.fate == fate, where).label(f"{kind}_{name}")
-                    for kind, where in (("answers", ~beside), ("truths", beside))
-                    for fate, name in enumerate(FATES)
-                )
-            ).select_from(self.incoming)
-        ).one()
-        answers, truths = (
-            {name: getattr(counts, f"{kind}_{name}") for name in FATES}
-            for kind in ("answers", "truths")
+                    func.count().filter(rows.fate == fate, where)
+                    for where in (~beside, beside)
+                    for fate in range(len(FATES))
+                ),
+            ).group_by(rows.question_id)
         )
-        return answers, truths
+        return {
+            question: Fates(
+                dict(zip(FATES, told, strict=False)),
+                dict(zip(FATES, told[len(FATES) :], strict=True)),
+            )
+            for question, *told in counts
+        }
 
     def changed_items(self) -> Select[int, int]:
         """Return the items whose answers are new or differ from before."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import (
@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 
 from tracker.imports.batch import Flags, Numbers
+from tracker.projects.question import FIRST
 from tracker.storage import backends
 from tracker.storage.answer_keys import ANSWER, OWN_NAME
 from tracker.storage.schema import NO_SPAN
@@ -96,16 +97,17 @@ def _order(keys: list[Numbers]) -> Numbers:
     return packed
 
 
-def has_repeated_staged_rows(rows: Mapping[str, Any], *, single: bool) -> bool:
+def has_repeated_staged_rows(rows: Mapping[str, Any], singles: Collection[int]) -> bool:
     """Return whether sorted rows hold an answer with several records, or with a repeated label.
 
-    With ``single`` an answer is one category; else a reserved category stands alone. Answers of
-    several spans must always be resolved.
+    An answer to a question of ``singles`` is one category; else a reserved category stands alone.
+    Answers of several spans must always be resolved.
     """
     again = np.ones(len(rows["line"]) - 1, bool)
     for name in ANSWER:
         again &= _alike(rows[name])
-    if single or not again.any():
+    again_number = np.broadcast_to(rows["question_id"], len(rows["line"]))[1:][again]
+    if np.isin(again_number, list(singles)).any() or not again.any():
         return bool(again.any())
     several = isinstance(rows["span_start"], np.ndarray) or rows["category_id"][1:] < 1
     several |= rows["category_id"][:-1] < 1
@@ -129,25 +131,41 @@ def staged_rows_with_missing(rows: Mapping[str, Any]) -> dict[str, Any]:
     return {**rows, "spent_ms": missing}
 
 
-def count_staged_inserts(
-    rows: Mapping[str, Any], gold: int | None, truth_files: Collection[int]
-) -> tuple[dict[str, int], dict[str, int]]:
-    """Return how many answers and how many truths beside them were inserted, if all rows were.
-
-    In a file of truths alone, given by its source's number, the truths are the rows.
-    """
-    beside = 0
-    if gold is not None:
-        alone = np.isin(rows["source"], sorted(truth_files))
-        beside = int(((rows["annotator_id"] == gold) & ~alone).sum())
-    none = {"changed": 0, "unchanged": 0, "older": 0}
-    answers = len(rows["line"]) - beside
-    return {"inserted": answers, **none}, {"inserted": beside, **none}
-
-
 INSERTED, CHANGED, UNCHANGED, OLDER = range(4)
 FATES = ("inserted", "changed", "unchanged", "older")
 """What became of a row, by its number in the column ``fate`` of the staged rows."""
+
+
+class Fates(NamedTuple):
+    """The number of answers to a question by outcome, and that of truths beside them."""
+
+    answers: dict[str, int]
+    truths: dict[str, int]
+
+
+def count_staged_inserts(
+    rows: Mapping[str, Any], gold: int | None, truth_files: Collection[int]
+) -> dict[int, Fates]:
+    """Return how many answers and truths were inserted, if all rows were, by question.
+
+    In a file of truths alone, given by its source's number, the truths are the rows.
+    """
+    number = len(rows["line"])
+    of = rows["question_id"]
+    beside = np.zeros(number, bool)
+    if gold is not None:
+        alone = np.isin(rows["source"], sorted(truth_files))
+        beside = (rows["annotator_id"] == gold) & ~alone
+    none = dict.fromkeys(FATES, 0)
+    return {
+        question: Fates(
+            *(
+                none | {"inserted": int((mine & (of == question)).sum())}
+                for mine in (~beside, beside)
+            )
+        )
+        for question in ([of] if isinstance(of, int) else np.unique(of).tolist())
+    }
 
 
 REFERENCES = {"item_id", "annotator_id", "given_as", "category_id"}
@@ -157,7 +175,7 @@ MOST_HELD = 4_000_000
 """Rows that are held as arrays, 20 to 40 bytes each."""
 
 _DEFAULTS = {
-    "question_id": 1,
+    "question_id": FIRST,
     "pass": 1,
     "source": 1,
     "span_start": NO_SPAN,
@@ -174,7 +192,8 @@ class Staging:
 
     They are held as arrays, and moved to ``table`` once they are too many to hold or are
     `stored`. ``wave`` numbers the records of one answer within the import, oldest first.
-    ``extremes`` holds the least and the greatest number of each column of `REFERENCES`.
+    ``extremes`` holds by question the least and the greatest number of each column of
+    `REFERENCES`.
     """
 
     def __init__(self, connection: Connection, recorded_at: int) -> None:
@@ -183,31 +202,35 @@ class Staging:
         self._spilled = False
         self._held = Held({**_DEFAULTS, "labeled_at": recorded_at})
         _table(recorded_at).create(connection)
-        self.extremes: dict[str, tuple[int, int]] = {}
+        self.extremes: dict[int, dict[str, tuple[int, int]]] = {}
 
-    def add(self, columns: Mapping[str, Numbers]) -> None:
-        """Append rows given column by column; a column left out takes its default."""
-        if not len(columns["line"]):
+    def add(self, columns: Mapping[str, Numbers], question: int = FIRST) -> None:
+        """Append rows that answer a question; a column left out takes its default."""
+        number = len(columns["line"])
+        if not number:
             return
+        extremes = self.extremes.setdefault(question, {})
         for name in REFERENCES & columns.keys():
-            known = self.extremes.get(name, ())
+            known = extremes.get(name, ())
             ends = (*known, int(columns[name].min()), int(columns[name].max()))
-            self.extremes[name] = (min(ends), max(ends))
+            extremes[name] = (min(ends), max(ends))
+        if question != FIRST:
+            columns = {**columns, "question_id": np.full(number, question)}
         self._held.add(columns)
         if self._held.rows > MOST_HELD:
             self._spill()
 
-    def all_at_once(self, *, single: bool) -> Mapping[str, Any] | None:
+    def all_at_once(self, singles: Collection[int]) -> Mapping[str, Any] | None:
         """Return all rows in the order of labels' keys, if none must be resolved; else None.
 
         A column that no row has is its default. Rows must be resolved if an answer has several
         records, or rows that repeat or contradict each other; or if the rows were too many to hold.
-        With ``single`` an answer is one category.
+        An answer to a question of ``singles`` is one category.
         """
         if self._spilled or not self._held.rows:
             return None
         rows: dict[str, Any] = {**self._held.defaults, **self._held.sorted()}
-        return None if has_repeated_staged_rows(rows, single=single) else rows
+        return None if has_repeated_staged_rows(rows, singles) else rows
 
     def store(self) -> None:
         """Move all rows into the table."""
@@ -229,7 +252,7 @@ def _table(recorded_at: int) -> Table:
     return Table(
         "incoming",
         MetaData(),
-        Column("question_id", SmallInteger, primary_key=True, server_default=text("1")),
+        Column("question_id", SmallInteger, primary_key=True, server_default=text(str(FIRST))),
         Column("item_id", Integer, primary_key=True, autoincrement=False),
         Column("annotator_id", Integer, primary_key=True),
         Column("pass", SmallInteger, primary_key=True, server_default=text("1")),

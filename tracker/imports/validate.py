@@ -27,6 +27,7 @@ _REFERS_TO: Mapping[str, type[Item | Annotator | Category]] = {
 class Contradiction(NamedTuple):
     """A row that contradicts another of its file."""
 
+    question_id: int
     source: int
     line: int
     annotator_id: int
@@ -34,26 +35,30 @@ class Contradiction(NamedTuple):
 
 
 def remove_contradicting_rows(
-    connection: Connection, incoming: Table, question: QuestionKey, *, single: bool
+    connection: Connection, incoming: Table, project_id: int, questions: set[int], *, single: bool
 ) -> list[Contradiction]:
-    """Remove the rows that contradict others of the same file, and return them.
+    """Remove the answers to questions that contradict others of the same file, and return them.
 
-    In a project of one category per answer, these are different categories at the same time; in
-    other projects, "none applies" beside a label.
+    If an answer is one category (``single``), these are different categories at the same time;
+    else "none applies" beside a label.
     """
+    if not questions:
+        return []
     lowest, highest = (f(incoming.c.category_id) for f in (func.min, func.max))
     mixed = lowest < highest if single else and_(lowest < 1, highest > 0)
     key = [incoming.c[column] for column in ASSERTION]
+    asked = incoming.c.question_id.in_(sorted(questions))
     # The two lines that are named: the first and the last, or one of each kind.
     line, category = incoming.c.line, incoming.c.category_id
     lines = [
         (func.min(line) if single else func.min(case((category < 1, line)))).label("one"),
         (func.max(line) if single else func.min(case((category > 0, line)))).label("other"),
     ]
-    groups = select(*key, *lines).group_by(*key).having(mixed).subquery()
+    groups = select(*key, *lines).where(asked).group_by(*key).having(mixed).subquery()
     is_one = line == groups.c.one if single else category < 1
     rows = connection.execute(
         select(
+            incoming.c.question_id,
             incoming.c.source,
             incoming.c.line,
             incoming.c.annotator_id,
@@ -63,15 +68,16 @@ def remove_contradicting_rows(
             Category.name.label("category"),
         )
         .join(groups, same_answer_key(ASSERTION, incoming, groups))
-        .join(Item, (Item.project_id == question.project_id) & (Item.id == incoming.c.item_id))
+        .join(Item, (Item.project_id == project_id) & (Item.id == incoming.c.item_id))
         .join(
             Annotator,
-            (Annotator.project_id == question.project_id)
-            & (Annotator.id == own_name_key(incoming)),
+            (Annotator.project_id == project_id) & (Annotator.id == own_name_key(incoming)),
         )
         .join(
             Category,
-            of_question(Category, question) & (Category.id == incoming.c.category_id),
+            (Category.project_id == project_id)
+            & (Category.question_id == incoming.c.question_id)
+            & (Category.id == incoming.c.category_id),
         )
         .order_by(incoming.c.source, incoming.c.line)
     ).all()
@@ -85,21 +91,23 @@ def remove_contradicting_rows(
             .group_by(*(again.c[column] for column in ASSERTION))
             .having(low < high if single else and_(low < 1, high > 0))
         )
-        connection.execute(delete(incoming).where(group.correlate(incoming).exists()))
+        connection.execute(delete(incoming).where(asked, group.correlate(incoming).exists()))
     said = {
-        (row.source, row.line, row.annotator_id): "nothing"
+        (row.question_id, row.source, row.line, row.annotator_id): "nothing"
         if row.category is None
         else repr(row.category)
         for row in rows
     }
     return [
         Contradiction(
+            row.question_id,
             row.source,
             row.line,
             row.annotator_id,
             f"{row.annotator!r} has two different answers for item {row.item!r}: "
-            f"{said[row.source, row.line, row.annotator_id]} here, "
-            f"{said[row.source, row.other, row.annotator_id]} on line {row.other}",
+            f"{said[row.question_id, row.source, row.line, row.annotator_id]} here, "
+            f"{said[row.question_id, row.source, row.other, row.annotator_id]} "
+            f"on line {row.other}",
         )
         for row in rows
     ]
@@ -113,6 +121,7 @@ def remove_overlong_span_rows(
     too_far = of_item & (incoming.c.span_end > Item.length)
     rows = connection.execute(
         select(
+            incoming.c.question_id,
             incoming.c.source,
             incoming.c.line,
             incoming.c.annotator_id,
@@ -128,6 +137,7 @@ def remove_overlong_span_rows(
         )
     return [
         Contradiction(
+            row.question_id,
             row.source,
             row.line,
             row.annotator_id,

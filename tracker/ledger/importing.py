@@ -32,6 +32,11 @@ class Reading(TypedDict, total=False):
         dry_run: do everything, then take it all back.
         progress: told the bytes read and the bytes there are.
         format: the format of the files; without it each is recognized.
+        questions: ``NAME=COLUMN[:WORD…]``, the column with the answers to a question, for each;
+            or ``NAME[:WORD…]``, which a long file answers. A word is a kind of answer or a scale.
+        values: ``OLD=NEW`` or ``QUESTION:OLD=NEW``: what cells stand for.
+        values_file: a CSV file of such pairs, with the columns old, new and perhaps question.
+        separator: what is between the categories in a cell that has several.
     """
 
     options: QuestionOptions | None
@@ -43,6 +48,10 @@ class Reading(TypedDict, total=False):
     dry_run: bool
     progress: Progress | None
     format: str | None
+    questions: Sequence[str]
+    values: Sequence[str]
+    values_file: str | Path | None
+    separator: str | None
 
 
 class Importing(Transactions):
@@ -139,30 +148,40 @@ class Importing(Transactions):
         dry_run: bool = False,
         progress: Progress | None = None,
         format: str | None = None,  # noqa: A002 - as the option is named
+        questions: Sequence[str] = (),
+        values: Sequence[str] = (),
+        values_file: str | Path | None = None,
+        separator: str | None = None,
     ) -> ImportResult:
         from tracker.imports.column_roles import parse_column_roles
         from tracker.imports.loader import load_import, load_items
+        from tracker.imports.question_columns import parse_questions
+        from tracker.imports.questions import questions_for_import
         from tracker.imports.readers import check_reader_format
-        from tracker.projects.question import QuestionOptions, question_for_import
+        from tracker.projects.question import QuestionOptions
 
         check_reader_format(format)
-        mapped = parse_column_roles(columns, wide=wide, keep=keep, items=items)
+        options = options or QuestionOptions()
+        asked = parse_questions(questions, options)
+        mapped = parse_column_roles(columns, wide=wide, keep=keep, items=items, questions=asked)
+        how = _How(skip_invalid=skip_invalid, progress=progress, form=format)
         with self.database.write(keep=not dry_run, bulk=True) as connection:
-            project = question_for_import(
-                connection, name, options or QuestionOptions(), create=create
-            )
-            result = (load_items if items else load_import)(
-                connection,
-                project,
-                sources,
-                mapped,
-                skip_invalid=skip_invalid,
-                progress=progress,
-                form=format,
-            )
+            into = questions_for_import(connection, name, options, asked, create=create)
+            if items:
+                result = load_items(connection, into.project, sources, mapped, **how)
+            else:
+                into.read_as(separator, values, values_file)
+                mapped = replace(mapped, several=into.several and not asked)
+                result = load_import(connection, into, sources, mapped, **how)
         layouts = ((source.name, source.layout) for source in sources)
         read = ({"source": name, **one.to_dict()} for name, one in layouts if one is not None)
         return replace(result, columns=tuple(read))
+
+
+class _How(TypedDict):
+    skip_invalid: bool
+    progress: Progress | None
+    form: str | None
 
 
 def _paths(path: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:

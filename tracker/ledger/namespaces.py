@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tracker.imports.undo import ImportInfo
     from tracker.ledger.flags import Flags
     from tracker.ledger.projects import Projects
+    from tracker.ledger.questions import Questions
     from tracker.ledger.transactions import Transactions
     from tracker.projects.annotators import AnnotatorInfo, Mention
     from tracker.projects.items import ItemAnnotators, ItemRecord
@@ -314,6 +315,13 @@ class Records(Transactions):
         from tracker.ledger.projects import Projects
 
         return Projects(self)
+
+    @property
+    def questions(self) -> Questions:
+        """List, show, add, set and rename the questions of projects."""
+        from tracker.ledger.questions import Questions
+
+        return Questions(self)
 
     @property
     def notes(self) -> Notes:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
+
+from sqlalchemy import Connection
 
 from tracker.ledger.namespaces import Namespace
 from tracker.projects.project import ProjectInfo
 from tracker.projects.question import QuestionInfo, QuestionOptions
 
-__all__ = ["Projects", "QuestionOptions", "QuestionSettings"]
+__all__ = ["Changing", "ProjectSettings", "Projects", "QuestionOptions", "QuestionSettings"]
 
 
 class QuestionSettings(NamedTuple):
@@ -18,9 +20,49 @@ class QuestionSettings(NamedTuple):
     question: QuestionInfo
     categories: tuple[str, ...]
 
+    @classmethod
+    def read(cls, connection: Connection, question: QuestionInfo) -> QuestionSettings:
+        """Return a question with its categories."""
+        from tracker.projects.categories import category_names
+
+        return cls(question, tuple(category_names(connection, question).values()))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON."""
         return self.question.to_dict() | {"categories": list(self.categories)}
+
+
+class ProjectSettings(NamedTuple):
+    """A project's questions, each with its categories."""
+
+    questions: tuple[QuestionSettings, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON: those of the only question, or question by question."""
+        if len(self.questions) == 1:
+            return self.questions[0].to_dict()
+        told = [
+            {"question": one.question.name, **one.question.settings()}
+            | {"categories": list(one.categories)}
+            for one in self.questions
+        ]
+        return self.questions[0].question.project.to_dict() | {"questions": told}
+
+
+class Changing(TypedDict, total=False):
+    """The settings of a question to change; one left out, or None, stays as it is.
+
+    Attributes:
+        wanted: answers that each item should get; 0 for no number.
+        scale: how categories compare.
+        categories: the only ones, in this order.
+        opened: whether new categories are accepted again.
+    """
+
+    wanted: int | None
+    scale: str | None
+    categories: Sequence[str] | None
+    opened: bool
 
 
 class Projects(Namespace):
@@ -45,54 +87,50 @@ class Projects(Namespace):
             questions = questions_of(connection, projects)
             return [question for project in projects for question in questions[project.id]]
 
-    def find(self, name: str | None) -> QuestionInfo:
-        """Return the question of a project by name, or of the only one (None); raises NotFound."""
-        with self._ledger.asking(name) as (_, question):
-            return question
+    def find(self, name: str | None) -> ProjectInfo:
+        """Return a project by name, or the only one (None); raises NotFound."""
+        with self._ledger.reading(name) as (_, project):
+            return project
 
     def show(self, project: str) -> QuestionSettings:
-        """Return a project's settings and its categories."""
-        from tracker.projects.categories import category_names
-
+        """Return the settings and categories of a project that asks one question."""
         with self._ledger.asking(project) as (connection, found):
-            return QuestionSettings(found, tuple(category_names(connection, found).values()))
+            return QuestionSettings.read(connection, found)
+
+    def settings(self, project: str) -> ProjectSettings:
+        """Return all questions of a project: their settings and categories."""
+        from tracker.projects.question import list_questions
+
+        with self._ledger.reading(project) as (connection, found):
+            questions = list_questions(connection, found)
+            return ProjectSettings(
+                tuple(QuestionSettings.read(connection, one) for one in questions)
+            )
 
     def set(
         self,
         project: str,
         *,
-        wanted: int | None = None,
-        scale: str | None = None,
-        categories: Sequence[str] | None = None,
-        opened: bool = False,
+        question: str | None = None,
         dry_run: bool = False,
+        **settings: Unpack[Changing],
     ) -> QuestionSettings:
-        """Change a project's settings, and return them; None leaves one as it is.
+        """Change the settings of a project's question, and return them.
 
         Args:
             project: the project's name.
-            wanted: answers that each item should get; 0 for no number.
-            scale: how categories compare.
-            categories: the only ones, in this order.
-            opened: whether new categories are accepted again.
+            question: the question's; None is the only one.
             dry_run: check the settings; store nothing.
+            settings: see `Changing`.
 
         Raises InvalidOption for a setting that is none, Refused for one that contradicts the
         answers.
         """
-        from tracker.projects.categories import category_names
         from tracker.projects.settings import set_question
 
-        with self._ledger.changing(project, keep=not dry_run) as (connection, found):
-            changed = set_question(
-                connection,
-                found,
-                wanted=wanted,
-                scale=scale,
-                categories=categories,
-                opened=opened,
-            )
-            return QuestionSettings(changed, tuple(category_names(connection, changed).values()))
+        with self._ledger.changing(project, question, keep=not dry_run) as (connection, found):
+            changed = set_question(connection, found, **settings)
+            return QuestionSettings.read(connection, changed)
 
     def rename(self, project: str, name: str) -> ProjectInfo:
         """Give a project another name; raises InvalidOption for one that is taken."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from tracker.core import clock
@@ -159,14 +159,18 @@ def questions_of(
 
 
 def create_project(
-    connection: Connection, name: str, options: QuestionOptions | None = None
+    connection: Connection,
+    name: str,
+    options: QuestionOptions | None = None,
+    question: str = ONLY_QUESTION,
 ) -> QuestionInfo:
-    """Make a project, and return its first question.
+    """Make a project, and return its first question, which has a name of its own.
 
     Raises ProjectExists, and InvalidOption if an option is not valid.
     """
     options = _checked(options or QuestionOptions())
     name = check_entered_name(name, "project")
+    question = check_entered_name(question, "question")
     row: dict[str, Any] = {"name": name, "created_at": clock.now(), "archived_at": None}
     try:
         with connection.begin_nested():
@@ -174,10 +178,10 @@ def create_project(
             number = connection.execute(statement).scalar_one()
     except IntegrityError:
         raise ProjectExists(f"the project {name!r} exists", "choose another name") from None
-    made = _insert_question(
-        connection, ProjectInfo(id=number, **row), FIRST, ONLY_QUESTION, options
-    )
-    change, _ = record_change(connection, number, "create", made.to_dict())
+    project = ProjectInfo(id=number, **row)
+    made = _insert_question(connection, project, FIRST, question, options)
+    detail = made.to_dict() | ({} if question == ONLY_QUESTION else {"question": question})
+    change, _ = record_change(connection, number, "create", detail)
     order = range(1, len(options.categories or ()) + 1)
     record_category_facts(connection, made.key, change, order=order)
     return made
@@ -203,6 +207,22 @@ def add_question(
     order = range(1, len(options.categories or ()) + 1)
     record_category_facts(connection, made.key, change, order=order)
     return made
+
+
+def rename_question(connection: Connection, question: QuestionInfo, name: str) -> QuestionInfo:
+    """Give a question another name, and return it; its answers stay its answers.
+
+    Raises InvalidOption for a name that is taken.
+    """
+    name = check_entered_name(name, "question")
+    lock_project(connection, question.project_id)
+    if name in {one.name for one in list_questions(connection, question.project)}:
+        raise InvalidOption(f"{question.project.name!r} asks {name!r}", "choose another name")
+    ours = (Question.project_id == question.project_id) & (Question.id == question.id)
+    connection.execute(update(Question).where(ours).values(name=name))
+    detail = {"question": question.id, "from": question.name, "to": name}
+    record_change(connection, question.project_id, "rename question", detail)
+    return replace(question, name=name)
 
 
 def _insert_question(
@@ -263,40 +283,3 @@ def _checked(options: QuestionOptions) -> QuestionOptions:
         if not categories:
             raise InvalidOption("--categories names no category", "leave it out to learn them")
     return options
-
-
-_SETTINGS = {
-    "answers": "answers",
-    "scale": "scale",
-    "offsets": "offsets",
-    "wanted": "target_answers",
-}
-
-
-def question_for_import(
-    connection: Connection, name: str, options: QuestionOptions, *, create: bool
-) -> QuestionInfo:
-    """Return the question to import into, its project made if it is not there.
-
-    Raises InvalidOption if it is not as ``options`` says.
-    """
-    try:
-        question = find_question(connection, find_project(connection, name))
-    except NotFound:
-        if not create:
-            raise
-        try:
-            return create_project(connection, name, options)
-        except ProjectExists:  # since we looked, by another program
-            question = find_question(connection, find_project(connection, name))
-    for option, setting in _SETTINGS.items():
-        asked, has = getattr(options, option), getattr(question, setting)
-        if asked is not None and asked != has:
-            changeable = option in {"scale", "wanted"}
-            change = f"change it: tracker project set {shlex.quote(name)} --{option} {asked}"
-            raise InvalidOption(
-                f"{name!r} has --{option} {has or 'not set'}, not {asked}",
-                f"leave the option out, or "
-                f"{change if changeable else 'import into another project'}",
-            )
-    return question

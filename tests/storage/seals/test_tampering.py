@@ -28,6 +28,7 @@ TAMPERED = {
     "annotators": ["UPDATE annotators SET name = 'Ada' WHERE name = 'A'"],
     "annotators ": ["UPDATE annotators SET kind = 'model' WHERE name = 'B'"],
     "the project's settings": ["UPDATE questions SET scale = 'ordinal'"],
+    "names of questions": ["UPDATE questions SET name = 'another'"],
     "aliases of annotators": ["UPDATE aliases SET annotator_id = 2"],
     "notes": ["UPDATE notes SET text = 'no guideline'"],
     "notes ": ["UPDATE notes SET at = at - 1"],

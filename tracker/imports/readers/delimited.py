@@ -16,6 +16,7 @@ import numpy as np
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells, Numbers, Rejections
 from tracker.imports.column_roles import Layout, layout_of_header
+from tracker.imports.question_columns import OF_QUESTION
 from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.source import SourceFile
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _DELIMITERS = (",", "\t", ";", "|")
 _ROWS_AT_ONCE = 5000  # more as Python's lists are slower: they leave the processor's cache
 _ENOUGH = 8 * 1024 * 1024  # bytes for a batch: names that come again are looked up once a batch
-_FEW_DIFFER = {"annotator", "category", "pass", "gold", "kind"}
+_FEW_DIFFER = {"annotator", "category", "question", "pass", "gold", "kind"}
 _LARGEST_CELL = 16 * 1024 * 1024
 Table = tuple[Numbers, dict[int, Cells]]
 """The lines on which rows start, and the cells by the column's position in the header."""
@@ -90,7 +91,9 @@ def _wanted(layout: Layout) -> dict[int, bool]:
     The column of the item comes first; in a list of annotators, theirs.
     """
     named = "item" if "item" in layout.roles else "annotator"
-    roles = {n: role in _FEW_DIFFER and role != named for role, n in layout.roles.items()}
+    few = (role for role in layout.roles if role in _FEW_DIFFER or role.startswith(OF_QUESTION))
+    roles = dict.fromkeys(layout.roles.values(), False)
+    roles |= {layout.roles[role]: True for role in few if role != named}
     return {layout.roles[named]: False} | roles | dict.fromkeys(layout.annotators.values(), True)
 
 

@@ -20,13 +20,24 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str 
     """
     read, kept, left = columns["read"], columns["kept"], columns["left_out"]
     annotators = columns["annotators"]
-    if not left and not annotators and all(role == name for role, name in read.items()):
+    asked = columns.get("questions", {})
+    if not (left or annotators or asked) and all(role == name for role, name in read.items()):
         return None
     parts = [f"columns: {', '.join(f'{role}={name}' for role, name in read.items())}"]
+    if asked:
+        parts.append(f"questions: {_listed([f'{name}={one}' for name, one in asked.items()])}")
     parts += [f"one per annotator: {_listed(annotators)}"] if annotators else []
     parts += [f"kept: {_listed(kept)}"] if kept else []
     parts += [f"left out: {_listed(left)} ({_advice(left, items)})"] if left else []
     return "; ".join(parts)
+
+
+def question_sentence(told: Mapping[str, Any]) -> str:
+    """Return what became of the answers to one question of an import."""
+    fates = ("inserted", "changed", "unchanged", "older")
+    counts = [f"{told[fate]:,} {fate}" for fate in fates if told[fate]]
+    skipped = f", of them {told['skipped']:,} say nothing" if told["skipped"] else ""
+    return f"  {told['question']}: {told['answers']:,} answers{skipped}; {', '.join(counts)}"
 
 
 def _advice(left: Sequence[str], items: bool) -> str:

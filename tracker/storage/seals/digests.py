@@ -107,6 +107,10 @@ STATE: dict[str, tuple[Any, Any]] = {
         .order_by(Question.id),
         Project.id,
     ),
+    "names of questions": (
+        select(Question.id, Question.name).order_by(Question.id),
+        Question.project_id,
+    ),
     "categories": _columns(Category),
     "the order of categories": (
         select(

@@ -1,0 +1,59 @@
+"""``tracker question``, and imports that answer several questions, as commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+WIDE = "item,annotator,Tone,Topics\ni,A,good,a|b\ni,B,bad,\nj,A,good,a\n"
+
+
+def test_a_wide_file_goes_in_with_one_command(run: Run, folder: Path) -> None:
+    Path("wide.csv").write_text(WIDE)
+    asked = ("-q", "tone=Tone", "-q", "topics=Topics:several", "--separator", "|")
+    done = run("import", "wide.csv", "-p", "p", *asked)
+    assert done.out == (
+        "import 1: 7 rows into p: 7 inserted\n"
+        "  tone: 3 answers; 3 inserted\n"
+        "  topics: 4 answers, of them 1 say nothing; 4 inserted\n"
+    )
+    assert "questions: tone=Tone, topics=Topics" in done.err
+    told = run("import", "wide.csv", "-p", "p", *asked, "--json").json()
+    assert told["questions"][0] == {
+        "question": "tone",
+        "answers": 3,
+        "skipped": 0,
+        "inserted": 0,
+        "changed": 0,
+        "unchanged": 3,
+        "older": 0,
+    }
+
+
+def test_questions_are_managed(run: Run, folder: Path) -> None:
+    run("project", "create", "p")
+    made = run("question", "add", "p", "tone", "--scale", "ordinal")
+    assert "tracker question set p tone --categories" in made.err
+    run("question", "set", "p", "tone", "--categories", "low,high", "--wanted", "2")
+    run("question", "rename", "p", "label", "fair")
+    listed = run("question", "list", "p", "--json").json()
+    assert [(one["question"], one["wanted"]) for one in listed["questions"]] == [
+        ("fair", None),
+        ("tone", 2),
+    ]
+    shown = run("question", "show", "p", "tone").out
+    assert "low, high" in shown
+    assert "tone" in run("project", "show", "p").out
+    assert "tone" in run("project", "list").out
+    refused = run("project", "set", "p", "--wanted", "2", code=2)
+    assert "--question" in refused.err
+    run("project", "set", "p", "--question", "fair", "--wanted", "1")
+    told = run("project", "list", "--json").json()["projects"]
+    assert [one["wanted"] for one in told[0]["questions"]] == [1, 2]
+
+
+def test_an_ordinal_project_without_an_order_is_told_so(run: Run, folder: Path) -> None:
+    made = run("project", "create", "p", "--scale", "ordinal")
+    assert "tracker project set p --categories low,middle,high" in made.err
+    run("project", "create", "q", "--scale", "ordinal", "--categories", "a,b")

@@ -1,0 +1,350 @@
+"""Imports that answer several questions: a column for each, or rows that name theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from tests.helpers import standing, undo, write_file
+from tests.profiles import examples
+from tracker.core.errors import InvalidOption, Refused
+from tracker.imports.loader import Rejected
+from tracker.ledger import Ledger
+from tracker.ledger.projects import QuestionOptions
+from tracker.storage.answer_keys import of_question
+from tracker.storage.schema import Annotator, Category, Item, Label
+
+Write = Callable[..., Path]
+
+WIDE = """item,annotator,Tone,Topics,Score
+i,A,good,a|b,1
+i,B,bad,a,2
+j,A,good,,3
+j,B,,b,3"""
+ASKED = ("tone=Tone", "topics=Topics:several", "score=Score:ordinal")
+
+
+def labels(ledger: Ledger, question: str, project: str = "p") -> list[tuple[Any, ...]]:
+    """The labels of a question that stand, sorted: item, annotator, category."""
+    with ledger.asking(project, question=question) as (connection, found):
+        statement = (
+            select(Item.name, Annotator.name, Category.name)
+            .select_from(Label)
+            .join(Item, (Item.project_id == Label.project_id) & (Item.id == Label.item_id))
+            .join(
+                Annotator,
+                (Annotator.project_id == Label.project_id) & (Annotator.id == Label.annotator_id),
+            )
+            .join(
+                Category,
+                (Category.project_id == Label.project_id)
+                & (Category.question_id == Label.question_id)
+                & (Category.id == Label.category_id),
+            )
+            .where(of_question(Label, found.key))
+        )
+        return sorted((tuple(row) for row in connection.execute(statement)), key=str)
+
+
+def test_a_column_for_each_question(ledger: Ledger, write: Write) -> None:
+    result = ledger.import_file(write(WIDE), "p", questions=ASKED, separator="|")
+    assert [one.name for one in ledger.questions.list("p")] == ["tone", "topics", "score"]
+    assert (result.rows, result.inserted) == (13, 13)
+    assert [tuple(one.values())[:4] for one in result.questions] == [
+        ("tone", 4, 1, 4),
+        ("topics", 5, 1, 5),
+        ("score", 4, 0, 4),
+    ]
+    assert ("i", "A", "b") in labels(ledger, "topics")
+    assert len(ledger.imports.list("p")) == 1
+    alpha = ledger.agreement("p", question="score", measures=["krippendorff_alpha"])
+    assert alpha.scale == "ordinal"
+    again = ledger.import_file(write(WIDE), "p", questions=ASKED, separator="|")
+    assert (again.rows, again.unchanged) == (13, 13)
+    undo(ledger, again.id)
+    undo(ledger, result.id)
+    assert [labels(ledger, one.name) for one in ledger.questions.list("p")] == [[], [], []]
+
+
+def test_columns_of_mechanical_turk_are_recognized_and_said(ledger: Ledger, write: Write) -> None:
+    file = write("HITId,WorkerId,Answer.tone,Answer.topic\ni,A,good,x\ni,B,bad,x")
+    result = ledger.import_file(file, "p")
+    assert result.columns[0]["questions"] == {"tone": "Answer.tone", "topic": "Answer.topic"}
+    assert [one.name for one in ledger.questions.list("p")] == ["tone", "topic"]
+    assert labels(ledger, "topic") == [("i", "A", "x"), ("i", "B", "x")]
+
+
+def test_one_answer_column_among_others_is_the_answer(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,label,Answer.a,Answer.b\ni,A,x,1,2")
+    assert ledger.import_file(file, "p").questions == ()
+    assert standing(ledger) == [("i", "A", "x")]
+
+
+def test_an_unknown_question_is_made_only_if_it_is_named(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write("item,annotator,label\ni,A,x"), "p", questions=["tone"])
+    file = write("item,annotator,Answer.tone,Answer.topic\nk,A,x,x")
+    with pytest.raises(Refused, match="no question 'topic'") as error:
+        ledger.import_file(file, "p")
+    assert "tracker question add p topic" in str(error.value)
+    ledger.import_file(file, "p", questions=["tone=Answer.tone", "topic=Answer.topic:several"])
+    assert [one.answers for one in ledger.questions.list("p")] == ["one", "several"]
+
+
+def test_rows_that_name_their_question(ledger: Ledger, write: Write) -> None:
+    long = "item,annotator,asked,label\ni,A,tone,x\ni,A,topic,y\ni,B,tone,x\nj,B,topic,"
+    result = ledger.import_file(write(long), "p", columns=["question=asked"])
+    assert [one["answers"] for one in result.questions] == [2, 2]
+    assert [one.name for one in ledger.questions.list("p")] == ["tone", "topic"]
+    assert labels(ledger, "tone") == [("i", "A", "x"), ("i", "B", "x")]
+    typo = write("item,annotator,question,label\ni,C,tone,x\ni,C,tpoic,x\ni,C,,x")
+    with pytest.raises(Rejected, match="did you mean 'topic'") as error:
+        ledger.import_file(typo, "p")
+    assert error.value.result.rejected == 2
+    # The column named question is taken for it: the project has several.
+    result = ledger.import_file(typo, "p", skip_invalid=True)
+    assert result.columns[0]["read"]["question"] == "question"
+    assert (result.rows, result.inserted, result.rejected) == (3, 1, 2)
+
+
+def test_questions_of_a_long_file_are_declared(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,q,label\ni,A,tone,x\ni,A,topic,y\ni,A,topic,z")
+    ledger.import_file(file, "p", columns=["question=q"], questions=["topic:several", "tone"])
+    assert [(one.name, one.answers) for one in ledger.questions.list("p")] == [
+        ("topic", "several"),
+        ("tone", "one"),
+    ]
+
+
+def test_a_file_that_does_not_say_its_question_is_refused(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write(WIDE), "p", questions=ASKED[:2], separator="|")
+    plain = write("item,annotator,label\ni,C,good")
+    with pytest.raises(Refused, match="asks 2 questions"):
+        ledger.import_file(plain, "p")
+    ledger.import_file(plain, "p", questions=["tone"])
+    assert ("i", "C", "good") in labels(ledger, "tone")
+
+
+def test_a_column_named_question_may_be_the_item(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write("question,annotator,label\nwhy?,A,x"), "p")
+    assert standing(ledger) == [("why?", "A", "x")]
+
+
+def test_a_bad_cell_leaves_the_whole_row_out_once(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,a,b\ni,A,x,y\nj,A,z,z\nk,B,x,[1]")
+    made = ["a=a", "b=b"]
+    ledger.import_file(write("item,annotator,a,b\ni,B,x,y"), "p", questions=made)
+    with pytest.raises(Rejected, match="line 4: b: the category"):
+        ledger.import_file(file, "p", questions=made)
+    result = ledger.import_file(file, "p", questions=made, skip_invalid=True)
+    assert (result.rows, result.inserted, result.rejected) == (5, 4, 1)
+    assert [one["inserted"] for one in result.questions] == [2, 2]
+
+
+def test_contradictions_are_of_a_question_and_their_row_is_rejected_once(
+    ledger: Ledger, write: Write
+) -> None:
+    file = write("item,annotator,a,b\ni,A,x,y\ni,A,z,y\nj,A,x,x")
+    made = ["a=a", "b=b:several"]
+    result = ledger.import_file(file, "p", questions=made, skip_invalid=True)
+    assert (result.rows, result.inserted, result.unchanged, result.rejected) == (6, 3, 1, 2)
+    assert labels(ledger, "a") == [("j", "A", "x")]
+    assert labels(ledger, "b") == [("i", "A", "y"), ("j", "A", "x")]
+    both = write("item,annotator,a,b\nk,A,x,y\nk,A,z,z")
+    result = ledger.import_file(both, "p2", questions=["a=a", "b=b"], skip_invalid=True)
+    assert (result.rows, result.rejected) == (2, 2)
+
+
+def test_spans_beside_another_question(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,q,label,start,end\ni,A,who,per,0,3\ni,A,tone,x,,\ni,A,who,per,5,9")
+    asked = ["who:spans", "tone"]
+    result = ledger.import_file(file, "p", columns=["question=q"], questions=asked)
+    assert [one["inserted"] for one in result.questions] == [2, 1]
+    wrong = write("item,annotator,q,label,start,end\ni,A,tone,x,1,2")
+    with pytest.raises(Refused, match="'tone' is a question of one"):
+        ledger.import_file(wrong, "p", columns=["question=q"])
+
+
+def test_truths_of_rows_that_name_their_question(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,q,label,gold\ni,A,a,x,x\ni,A,b,x,y\ni,B,a,y,x")
+    result = ledger.import_file(file, "p", columns=["question=q"])
+    assert result.gold is not None
+    assert (result.rows, result.gold["inserted"]) == (3, 2)
+    assert ("i", "gold", "y") in labels(ledger, "b")
+    alone = write("item,q,gold\nj,a,x\nj,b,y")
+    assert ledger.import_file(alone, "p", columns=["question=q"]).inserted == 2
+    wide = write("item,annotator,a,b,gold\ni,A,x,y,x")
+    with pytest.raises(Refused, match="gold column and several questions"):
+        ledger.import_file(wide, "p", questions=["a=a", "b=b"])
+
+
+def test_options_hold_for_the_questions_that_say_nothing_else(ledger: Ledger, write: Write) -> None:
+    options = QuestionOptions(categories=("1", "2", "3"), scale="ordinal", wanted=2)
+    file = write("item,annotator,a,b\ni,A,1,2")
+    ledger.import_file(file, "p", options=options, questions=["a=a", "b=b:nominal"])
+    found = ledger.questions.list("p")
+    assert [(one.scale, one.target_answers) for one in found] == [("ordinal", 2), ("nominal", 2)]
+    with pytest.raises(InvalidOption, match="the question 'b' has --scale nominal, not ratio"):
+        ledger.import_file(file, "p", questions=["a=a", "b=b:ratio"])
+
+
+def test_words_of_an_ordinal_question_need_an_order(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,a,b\ni,A,high,2\ni,B,low,1")
+    with pytest.raises(Refused, match="ordinal 'a' need an order") as error:
+        ledger.import_file(file, "p", questions=["a=a:ordinal", "b=b:ordinal"])
+    assert "--question 'a=COLUMN:low<middle<high'" in str(error.value)
+    ledger.import_file(file, "p", questions=["a=a:low<mid<high", "b=b:ordinal"])
+    assert ledger.questions.show("p", "a").categories == ("low", "mid", "high")
+    assert [one.scale for one in ledger.questions.list("p")] == ["ordinal", "ordinal"]
+
+
+def test_an_order_set_after_the_import_gives_an_alpha(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,a,b\ni,A,high,2\ni,B,mid,1\nj,A,low,2\nj,B,low,2")
+    ledger.import_file(file, "p", questions=["a=a", "b=b"])
+    ledger.questions.set("p", "a", scale="ordinal", categories=["low", "mid", "high"])
+    (alpha,) = ledger.agreement("p", question="a", measures=["krippendorff_alpha"]).measures
+    assert alpha.value is not None
+    assert ledger.questions.show("p", "b").question.scale == "nominal"
+
+
+@pytest.mark.parametrize(
+    ("questions", "message"),
+    [
+        (["a=a", "a=b"], "names 'a' twice"),
+        (["a=a", "b"], "'b' names no column"),
+        (["a="], "names no column"),
+        (["a:ordnial"], "did you mean 'ordinal'"),
+        (["=a"], "name is empty"),
+        (["a:one<one"], "category twice"),
+    ],
+)
+def test_questions_that_cannot_be_meant(
+    sqlite_ledger: Ledger, write: Write, questions: list[str], message: str
+) -> None:
+    with pytest.raises(InvalidOption, match=message):
+        sqlite_ledger.import_file(write("item,annotator,a,b\ni,A,1,2"), "p", questions=questions)
+
+
+def test_values_stand_for_others(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,a,b\ni,A,5 stars,5 stars\nj,A,n/a,5")
+    pairs = write("old,new,question\nn/a,,\n5 stars,five,\n5 stars,V,b", "values.csv")
+    result = ledger.import_file(
+        file, "p", questions=["a=a", "b=b"], values=["a:5 stars=5", "6=5"], values_file=pairs
+    )
+    assert labels(ledger, "a") == [("i", "A", "5"), ("j", "A", None)]
+    assert labels(ledger, "b") == [("i", "A", "V"), ("j", "A", "5")]
+    assert result.warnings == ("no cell is '6'",)
+    other = write("old,new,question\nx,y,c", "others.csv")
+    with pytest.raises(Refused, match="line 2: there is no question 'c'"):
+        ledger.import_file(file, "p", questions=["a=a", "b=b"], values_file=other)
+    with pytest.raises(Refused, match="is no file of values"):
+        ledger.import_file(file, "p", questions=["a=a", "b=b"], values_file=file)
+    with pytest.raises(InvalidOption, match="is not OLD=NEW"):
+        ledger.import_file(file, "p", questions=["a=a", "b=b"], values=["5"])
+
+
+def test_a_separator_is_for_several_categories(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,label\ni,A,x;y ;x\nj,A,;\nk,A,[1];x")
+    with pytest.raises(InvalidOption, match="of several categories"):
+        ledger.import_file(file, "p", separator=";")
+    options = QuestionOptions(answers="several")
+    result = ledger.import_file(file, "p", options=options, separator=";", skip_invalid=True)
+    assert standing(ledger) == [("i", "A", "x"), ("i", "A", "y"), ("j", "A", None)]
+    assert (result.rows, result.inserted, result.rejected) == (4, 3, 1)
+
+
+def test_look_alikes_are_merged_into_the_one_with_more_labels(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,label\ni,A,positive\ni,B,positive\nj,A,Positive")
+    (sentence,) = ledger.import_file(file, "p").warnings
+    assert sentence.endswith("tracker category merge p Positive positive")
+
+
+# -- as many imports of one question each -----------------------------------------------------
+
+_numbers = count()
+_rows = st.lists(
+    st.tuples(
+        st.sampled_from("ijk"),
+        st.sampled_from("AB"),
+        st.sampled_from(["x", "y", ""]),
+        st.sampled_from(["1", "2", ""]),
+        st.sampled_from(["u", "u|v", ""]),
+    ),
+    min_size=1,
+    max_size=8,
+    unique_by=lambda row: row[:2],
+)
+KINDS = ("a", "b:ordinal", "c:several")
+_COUNTS = ("answers", "skipped", "inserted", "changed", "unchanged", "older")
+
+
+def check_together_as_one_by_one(ledger: Ledger, folder: Path) -> None:
+    @examples(6)
+    @given(st.lists(_rows, min_size=1, max_size=3))
+    def check(files: list[list[tuple[str, ...]]]) -> None:
+        together, apart = (f"{name} {next(_numbers)}" for name in ("together", "apart"))
+        columns = {kind.partition(":")[0]: kind.replace(":", f"={kind[0]}:") for kind in KINDS}
+        asked = [text if "=" in text else f"{text}={text}" for text in columns.values()]
+        states: list[Any] = []
+        for name in (together, apart):
+            ledger.projects.create(name)
+            for kind in KINDS:
+                question, _, word = kind.partition(":")
+                ledger.questions.add(
+                    name,
+                    question,
+                    QuestionOptions(
+                        scale=word if word == "ordinal" else None,
+                        answers=word if word == "several" else None,
+                    ),
+                )
+        made = []
+        for number, rows in enumerate(files):
+            # The date of a file is that of its first import, and files are told by their bytes.
+            header = ("item", "annotator", *columns, f"n{next(_numbers)}")
+            path = write_file(folder / f"{number}.csv", [header, *((*row, "") for row in rows)])
+            states.append(state(ledger, together))
+            whole = ledger.import_file(path, together, questions=asked, separator="|")
+            made.append(whole)
+            each = [
+                ledger.import_file(
+                    path, apart, questions=[one], separator="|" if "several" in one else None
+                ).questions[0]
+                for one in asked
+            ]
+            assert [{name: one[name] for name in _COUNTS} for one in whole.questions] == [
+                {name: one[name] for name in _COUNTS} for one in each
+            ]
+            assert state(ledger, together) == state(ledger, apart)
+        for whole, before in zip(reversed(made), reversed(states), strict=True):
+            undo(ledger, whole.id)
+            assert state(ledger, together) == before
+        assert ledger.database.check() == []
+
+    check()
+
+
+def state(ledger: Ledger, project: str) -> list[Any]:
+    """The labels of each question, and its figures."""
+    found: list[Any] = []
+    for one in "abc":
+        told = ledger.agreement(project, question=one).to_dict()
+        del told["project"]
+        found += [labels(ledger, one, project), told]
+    return found
+
+
+def test_together_as_one_by_one_on_sqlite(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+    check_together_as_one_by_one(sqlite_ledger, tmp_path)
+
+
+def test_together_as_one_by_one_on_postgres(
+    emptied_postgres_ledger: Ledger, tmp_path: Path
+) -> None:
+    check_together_as_one_by_one(emptied_postgres_ledger, tmp_path)

@@ -1,0 +1,97 @@
+"""What became of an import's rows: those that contradict others, and the others by question."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Table
+
+from tracker.core.errors import Refused
+from tracker.imports.normalize import Counted, Intake
+from tracker.imports.questions import ImportQuestions, question_numbers_of
+from tracker.imports.staging import FATES, Fates
+from tracker.imports.validate import (
+    Contradiction,
+    remove_contradicting_rows,
+    remove_overlong_span_rows,
+)
+from tracker.projects.categories import category_names, project_labels_by_category
+from tracker.projects.lookup import look_alike_names
+from tracker.projects.question import QuestionInfo
+
+
+def examine_staged_rows(
+    connection: Connection,
+    answered: Sequence[QuestionInfo],
+    incoming: Table,
+    intake: Intake,
+    names: Sequence[str],
+    repeats: bool,
+) -> None:
+    """Reject the staged rows that contradict others, or what is known of their item."""
+    contradictory: list[Contradiction] = []
+    project = intake.questions.project.id
+    singles = question_numbers_of(answered, "one")
+    if repeats:
+        others = {one.id for one in answered} - singles
+        for which, single in ((singles, True), (others, False)):
+            contradictory += remove_contradicting_rows(
+                connection, incoming, project, which, single=single
+            )
+    if question_numbers_of(answered, "spans"):
+        contradictory += remove_overlong_span_rows(connection, incoming, project)
+    rejected: set[tuple[int, int, int]] = set()  # a row that answers several questions once
+    for row in contradictory:
+        if row.annotator_id == intake.gold:
+            raise Refused(
+                f"{names[row.source - 1]}, line {row.line}: {row.reason}", "correct the gold column"
+            )
+        intake.counted[row.question_id].answers -= 1
+        place = (row.source, row.line, row.annotator_id)
+        if place not in rejected or not intake.questions.several:
+            intake.rejections.add(names[row.source - 1], row.line, row.reason)
+        rejected.add(place)
+
+
+def outcomes_by_question(
+    answered: Sequence[QuestionInfo], counted: Mapping[int, Counted], told: Mapping[int, Fates]
+) -> Iterator[dict[str, Any]]:
+    """Yield what became of the answers to each question."""
+    for question in answered:
+        count = counted[question.id]
+        fates = dict.fromkeys(FATES, 0) | (told[question.id].answers if question.id in told else {})
+        # What is not staged any more only repeated another row of its file.
+        fates["unchanged"] += count.answers - sum(fates.values())
+        yield {
+            "question": question.name,
+            "answers": count.answers,
+            "skipped": count.skipped,
+            **fates,
+        }
+
+
+def look_alike_warnings(connection: Connection, questions: ImportQuestions) -> Iterator[str]:
+    """Yield a sentence for each group of look-alike categories, if the import met one of them.
+
+    It proposes to let those with fewer labels be the one with most.
+    """
+    for ids in questions.answered.values():
+        question = ids.question
+        numbers = {name: n for n, name in category_names(connection, question).items()}
+        groups = [
+            group
+            for group in look_alike_names(numbers)
+            if any(numbers[name] in ids.met for name in group)
+        ]
+        labels = project_labels_by_category(connection, question) if groups else {}
+        for group in groups:
+            most = max(reversed(group), key=lambda name: labels[name])
+            fewer = next(name for name in group if name != most)
+            words = [question.project.name, fewer, most]
+            words += ["--question", question.name] if questions.several else []
+            yield (
+                f"the categories {' and '.join(map(repr, group))} look alike; to make them one: "
+                f"tracker category merge {' '.join(map(shlex.quote, words))}"
+            )

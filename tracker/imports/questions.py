@@ -1,0 +1,276 @@
+"""The questions that an import answers: which rows, or which columns, are of which."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from shlex import quote
+from typing import NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection
+
+from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.imports.batch import Cells, Numbers
+from tracker.imports.lookup import CategoryIds
+from tracker.imports.question_columns import OF_QUESTION, AskedQuestion
+from tracker.imports.values import Values, values_for_import
+from tracker.projects.lookup import near_names
+from tracker.projects.project import ProjectExists, ProjectInfo, find_project
+from tracker.projects.question import (
+    ONLY_QUESTION,
+    QuestionInfo,
+    QuestionOptions,
+    add_question,
+    create_project,
+    list_questions,
+    rename_question,
+)
+
+_MOST_LEARNT = 200
+"""Questions of a project that a file may make."""
+
+_SETTINGS = {
+    "answers": "answers",
+    "scale": "scale",
+    "offsets": "offsets",
+    "wanted": "target_answers",
+}
+
+
+class Share(NamedTuple):
+    """The records of a batch that answer one question (None: all), and the role of their cells."""
+
+    categories: CategoryIds
+    records: Numbers | None
+    role: str
+
+    @property
+    def question(self) -> QuestionInfo:
+        """The question."""
+        return self.categories.question
+
+    def cells(self, columns: Mapping[str, Cells], role: str) -> Cells:
+        """Return the cells of a column that belong to the records."""
+        return columns[role] if self.records is None else columns[role].take(self.records)
+
+
+class ImportQuestions:
+    """The questions of a project by name, and those among them that an import answers.
+
+    Those that the user names hold for a file that does not say itself. In a project that the
+    import makes, and of whose questions the user names none, those of the file are made.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        questions: Sequence[QuestionInfo],
+        asked: Sequence[str] = (),
+        made_with: QuestionOptions | None = None,
+    ) -> None:
+        """``made_with`` are the options for questions that a file may make; None for no such."""
+        self.connection = connection
+        self.project: ProjectInfo = questions[0].project
+        self.known = {one.name: one for one in questions}
+        self.asked = asked
+        self.made_with = made_with
+        self.unnamed = made_with is not None  # the first one, of the project that is made
+        self.values = Values()
+        self.separator: str | None = None
+        self.answered: dict[str, CategoryIds] = {}
+
+    @property
+    def several(self) -> bool:
+        """Whether the project asks more than one question."""
+        return len(self.known) > 1
+
+    @property
+    def answers(self) -> str:
+        """What an answer may be, as a reader needs to know it."""
+        kinds = {one.answers for one in self.known.values()}
+        return "several" if "several" in kinds else min(kinds)
+
+    def read_as(
+        self, separator: str | None, values: Sequence[str], file: str | Path | None
+    ) -> None:
+        """Set what is between several categories of a cell, and what cells stand for.
+
+        Raises InvalidOption, and Refused for a file that cannot be read.
+        """
+        if separator is not None and (not separator or self.answers != "several"):
+            raise InvalidOption(
+                f"--separator {separator!r} is for questions of several categories an answer",
+                "such as: --answers several --separator '|'",
+            )
+        self.separator = separator
+        self.values = values_for_import(values, file, self.known)
+
+    def unmet_values(self) -> Iterator[str]:
+        """Yield a sentence for each value that the user named and no cell had."""
+        return self.values.unmet(
+            {name: {*map(str.strip, ids.known)} for name, ids in self.answered.items()}
+        )
+
+    def split(
+        self, columns: Mapping[str, Cells], bad: dict[int, str], source: str, role: str = "category"
+    ) -> list[Share]:
+        """Return the question or questions that a batch answers, with the records of each.
+
+        The reasons for records of no known question are added to ``bad``. Raises Refused if the
+        source does not say which question it answers.
+        """
+        wide = [one for one in columns if one.startswith(OF_QUESTION)]
+        if wide and role == "category":
+            found = ((one, one.removeprefix(OF_QUESTION)) for one in wide)
+            return [Share(self._of_column(name, source), None, one) for one, name in found]
+        if wide:
+            raise Refused(
+                f"{source} has a {role} column and several questions, and it is of one",
+                f"leave it out: --map {role}=",
+            )
+        if "question" in columns:
+            return list(self._by_cell(columns["question"], bad, role))
+        return [Share(self._ids(self._only(source)), None, role)]
+
+    def _ids(self, question: QuestionInfo) -> CategoryIds:
+        found = self.answered.get(question.name)
+        if found is None:
+            values = self.values.of(question.name)
+            found = CategoryIds(self.connection, question, values, several=self.several)
+            self.answered[question.name] = found
+        return found
+
+    def _only(self, source: str) -> QuestionInfo:
+        names = list(self.asked or self.known)
+        if len(names) == 1:
+            self.unnamed = False
+            return self.known[names[0]]
+        raise Refused(
+            f"{self.project.name!r} asks {len(self.known)} questions, and {source} does not say "
+            "which it answers",
+            "say it: --map question=COLUMN, --question NAME, or --question NAME=COLUMN; they are: "
+            + ", ".join(names),
+        )
+
+    def _of_column(self, name: str, source: str) -> CategoryIds:
+        question = self._find(name)
+        if question is None:
+            raise Refused(
+                f"{source} has a column for {name!r}; {self._unknown(name)}", self._advice(name)
+            )
+        return self._ids(question)
+
+    def _by_cell(self, cells: Cells, bad: dict[int, str], role: str) -> Iterator[Share]:
+        places: dict[str, list[int]] = {}
+        for code, text in enumerate(cells.texts):
+            name = text.strip()
+            question = self._find(name) if name else None
+            if question is not None:
+                places.setdefault(question.name, []).append(code)
+                continue
+            reason = f"{self._unknown(name)}; {self._advice(name)}" if name else ""
+            for n in np.flatnonzero(cells.codes == code).tolist():
+                bad.setdefault(n, reason or "the question is empty")
+        for name, codes in places.items():
+            records = np.flatnonzero(np.isin(cells.codes, codes))
+            yield Share(self._ids(self.known[name]), records, role)
+
+    def _find(self, name: str) -> QuestionInfo | None:
+        """Return the question of that name, made if it may be; None if there is none."""
+        if name not in self.known and self.made_with is not None:
+            if len(self.known) >= _MOST_LEARNT:
+                raise Refused(
+                    f"there are {_MOST_LEARNT} different questions or more",
+                    "is that the right column? --map question=COLUMN",
+                )
+            if self.unnamed:
+                first = self.known.pop(ONLY_QUESTION)
+                made = rename_question(self.connection, first, name)
+            else:
+                made = add_question(self.connection, self.project, name, self.made_with)
+            self.known[name] = made
+        self.unnamed = self.unnamed and name not in self.known
+        return self.known.get(name)
+
+    def _unknown(self, name: str) -> str:
+        return f"{self.project.name!r} has no question {name!r}"
+
+    def _advice(self, name: str) -> str:
+        near = near_names(name, self.known) or f"it has: {', '.join(list(self.known)[:8])}"
+        add = f"tracker question add {quote(self.project.name)} {quote(name)}"
+        return f"{near}; to add it: {add}"
+
+
+def questions_for_import(
+    connection: Connection,
+    name: str,
+    options: QuestionOptions,
+    asked: Sequence[AskedQuestion] = (),
+    *,
+    create: bool = True,
+) -> ImportQuestions:
+    """Return the questions to import into; the project, and those asked, are made if missing.
+
+    Raises InvalidOption if one is not as its options say.
+    """
+    project, made = _project(connection, name, options, asked, create=create)
+    questions = {one.name: one for one in list_questions(connection, project)}
+    for one in asked:
+        if one.name not in questions:
+            questions[one.name] = add_question(connection, project, one.name, one.options)
+        else:
+            _check_as_asked(questions[one.name], one.options, len(questions) > 1)
+    if not asked and not made:
+        for question in questions.values():
+            _check_as_asked(question, options, len(questions) > 1)
+    return ImportQuestions(
+        connection,
+        list(questions.values()),
+        [one.name for one in asked if not one.column],
+        options if made and not asked else None,
+    )
+
+
+def _project(
+    connection: Connection,
+    name: str,
+    options: QuestionOptions,
+    asked: Sequence[AskedQuestion],
+    *,
+    create: bool,
+) -> tuple[ProjectInfo, bool]:
+    """Return the project, and whether it was made just now."""
+    try:
+        return find_project(connection, name), False
+    except NotFound:
+        if not create:
+            raise
+    try:
+        if asked:
+            made = create_project(connection, name, asked[0].options, asked[0].name)
+        else:
+            made = create_project(connection, name, options)
+    except ProjectExists:  # since we looked, by another program
+        return find_project(connection, name), False
+    return made.project, True
+
+
+def _check_as_asked(question: QuestionInfo, options: QuestionOptions, several: bool) -> None:
+    name = quote(question.project.name)
+    what = f"the question {question.name!r}" if several else repr(question.project.name)
+    where = f"question set {name} {quote(question.name)}" if several else f"project set {name}"
+    for option, setting in _SETTINGS.items():
+        wanted, has = getattr(options, option), getattr(question, setting)
+        if wanted is not None and wanted != has:
+            change = f"change it: tracker {where} --{option} {wanted}"
+            raise InvalidOption(
+                f"{what} has --{option} {has or 'not set'}, not {wanted}",
+                f"leave the option out, or "
+                f"{change if option in {'scale', 'wanted'} else 'import into another project'}",
+            )
+
+
+def question_numbers_of(questions: Collection[QuestionInfo], answers: str) -> set[int]:
+    """Return the numbers of those questions whose answers are of one kind."""
+    return {one.id for one in questions if one.answers == answers}

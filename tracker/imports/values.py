@@ -1,0 +1,80 @@
+"""Categories under other names in files: ``OLD=NEW`` by the user, or a file of such pairs."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tracker.core.errors import InvalidOption, Refused
+from tracker.projects.lookup import near_names
+
+_COLUMNS = ("old", "new", "question")
+
+Value = tuple[str | None, str, str]
+"""The question (None: all), what files have, and what it stands for."""
+
+
+class Values:
+    """What cells stand for, question by question."""
+
+    def __init__(self, told: Sequence[Value] = (), asked: Sequence[Value] = ()) -> None:
+        """``told`` are those of a file, and ``asked`` those that go before them."""
+        self._told = (*told, *asked)
+        self._asked = asked
+
+    def of(self, question: str) -> Mapping[str, str]:
+        """Return what cells of a question stand for: what is said of it before what is of all."""
+        general = {old: new for whose, old, new in self._told if whose is None}
+        return general | {old: new for whose, old, new in self._told if whose == question}
+
+    def unmet(self, met: Mapping[str, Collection[str]]) -> Iterator[str]:
+        """Yield a sentence for each value asked for that none of the cells, by question, had."""
+        for whose, old, _ in self._asked:
+            if not any(old in cells for name, cells in met.items() if whose in {None, name}):
+                yield f"no cell{'' if whose is None else f' of {whose}'} is {old!r}"
+
+
+def values_for_import(
+    pairs: Sequence[str], file: str | Path | None, questions: Collection[str]
+) -> Values:
+    """Return what ``OLD=NEW`` or ``QUESTION:OLD=NEW``, and the rows of a file, say.
+
+    ``questions`` are those of the project. Raises InvalidOption, and Refused for a file that
+    cannot be read or names another question.
+    """
+    told = [] if file is None else _of_file(Path(file), questions)
+    return Values(told, [_parsed(pair, questions) for pair in pairs])
+
+
+def _parsed(pair: str, questions: Collection[str]) -> Value:
+    old, equals, new = pair.partition("=")
+    question, colon, rest = old.partition(":")
+    whose = question.strip() if colon and question.strip() in questions else None
+    old = (rest if whose else old).strip()
+    if not equals or not old:
+        raise InvalidOption(f"--value {pair!r} is not OLD=NEW", "such as: '5 stars=5'")
+    return whose, old, new.strip()
+
+
+def _of_file(path: Path, questions: Collection[str]) -> list[Value]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file, restval=""))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise Refused(f"{path} cannot be read: {error}") from None
+    if not rows or not {"old", "new"} <= (found := rows[0].keys()) or found - {*_COLUMNS}:
+        raise Refused(f"{path} is no file of values", f"its columns are: {','.join(_COLUMNS)}")
+    told = [
+        ((row.get("question") or "").strip() or None, row["old"].strip(), row["new"].strip())
+        for row in rows
+    ]
+    for line, (whose, old, _) in enumerate(told, 2):
+        if not old:
+            raise Refused(f"{path}, line {line}: the old value is empty")
+        if whose is not None and whose not in questions:
+            raise Refused(
+                f"{path}, line {line}: there is no question {whose!r}",
+                near_names(whose, questions),
+            )
+    return told
