@@ -39,7 +39,7 @@ def small(template: Path, folder: Path) -> Path:
 
 
 def test_every_option_is_used_well_and_badly() -> None:
-    """Those that choose a project or its answers have tests of their own."""
+    """Those that choose answers, or need more of answers, have tests of their own."""
     chosen = {
         "--annotator",
         "--exclude-annotator",
@@ -47,6 +47,10 @@ def test_every_option_is_used_well_and_badly() -> None:
         "--since",
         "--until",
         "--where",
+        "--guideline",
+        "--question",
+        "-q",
+        "--calibration",
         "--as-of",
         "--known-at",
         "--project",
