@@ -89,5 +89,5 @@ def test_findings_are_those_of_one_audit_of_all_questions(
     found = judge('[[check]]\nflags = ["any"]')
     audits = sqlite_ledger.audit_by_question("p").audits
     told = [one.details["annotators"] for one in found.checks]
-    assert told == [sorted({who.annotator for who, _ in one.flagged()}) for one in audits]
+    assert told == [sorted({who.name for who, _ in one.flagged()}) for one in audits]
     assert told == [["bo"], [], []]
