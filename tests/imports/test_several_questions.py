@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import given
@@ -348,3 +349,29 @@ def test_together_as_one_by_one_on_postgres(
     emptied_postgres_ledger: Ledger, tmp_path: Path
 ) -> None:
     check_together_as_one_by_one(emptied_postgres_ledger, tmp_path)
+
+
+def scores(item: int, name: str) -> list[int]:
+    """What one annotator gives an item for six criteria, as good as random."""
+    return [1 + crc32(f"{item} {name} {place}".encode()) % 3 for place in range(6)]
+
+
+def test_a_rubric_has_the_figures_of_a_project_for_each_criterion(
+    ledger: Ledger, write: Write
+) -> None:
+    criteria = [f"c{number}" for number in range(6)]
+    names = ("ada", "bo", "cy", "m1", "m2")
+    rows = [
+        (f"i{item}", name, "human" if name in names[:3] else "model", *scores(item, name))
+        for item in range(12)
+        for name in names
+    ]
+    wide = write([("item", "annotator", "kind", *criteria), *rows])
+    ledger.import_file(wide, "p", questions=[f"{one}={one}:ordinal" for one in criteria])
+    for place, one in enumerate(criteria):
+        alone = write(
+            [("item", "annotator", "kind", "label"), *((*r[:3], r[3 + place]) for r in rows)]
+        )
+        ledger.import_file(alone, one, options=QuestionOptions(scale="ordinal"))
+        told = ledger.agreement("p", question=one).to_dict()
+        assert told == ledger.agreement(one).to_dict() | {"project": "p"}
