@@ -49,7 +49,12 @@ CALLS = {
     "project set": "project set reviews --wanted 3",
     "project note": "project note reviews what",
     "project notes": "project notes reviews",
+    "question list": "question list reviews",
+    "question show": "question show reviews label",
+    "question add": "question add reviews tone",
+    "question set": "question set reviews label --wanted 3",
     "annotator list": "annotator list reviews",
+    "annotator import": "annotator import people.csv -p reviews",
     "annotator show": "annotator show annotator_01 --project reviews",
     "annotator report": "annotator report annotator_01 --project reviews",
     "category list": "category list reviews",
@@ -86,8 +91,9 @@ TRENDS = ["history reviews --trend", "history reviews --every day --watch-for ch
 
 @pytest.fixture(autouse=True)
 def gate(folder: Path) -> None:
-    """What the project is held to, and holds."""
+    """What the project is held to, and holds; and who is in which team."""
     (folder / "gate.toml").write_text("[[check]]\nitems_at_least = 100\n")
+    (folder / "people.csv").write_text("annotator,team\nannotator 01,north\n")
 
 
 @pytest.fixture(autouse=True)
