@@ -38,7 +38,7 @@ MORE = [
 # What prints a sentence, or takes away what others show.
 SAID = ("imports undo", "import ", "item import", "category", "gate", "snapshot ", "project set")
 SAID += ("project create", "project note ", "flags acknowledge", "flags dismiss", "flags resolve")
-SAID += ("flags appeal", "conformance")
+SAID += ("flags appeal", "conformance", "question add", "question set", "annotator import")
 CUT = re.compile(r"[^\s,;:'\"()]*…[^\s,;:'\"()]*")
 
 

@@ -27,7 +27,7 @@ from tracker.projects.categories import category_names, project_labels_by_catego
 from tracker.projects.category_merge import merge_categories, split_category
 from tracker.projects.project import ProjectInfo, find_project
 from tracker.projects.question import QuestionInfo, find_question, list_questions
-from tracker.snapshots import take_snapshot
+from tracker.snapshots import take_snapshots
 from tracker.snapshots.curve import rebuilt_curve
 from tracker.status import project_status
 from tracker.storage.as_of import Moment, as_it_was
@@ -166,10 +166,9 @@ def test_a_snapshot_of_a_question_is_that_of_it_alone(both: Ledger) -> None:
             for name in ("first", "second", "both"):
                 project = find_project(connection, name)
                 STEPS[step](connection, project)
-                taken[name] = [
-                    take_snapshot(connection, question, check=step != "nothing").snapshot
-                    for question in list_questions(connection, project)
-                ]
+                asked = list_questions(connection, project)
+                found = take_snapshots(connection, asked, check=step != "nothing")
+                taken[name] = [one.snapshot for one in found]
             alone = [*taken["first"], *taken["second"]]
             assert [one.digest for one in taken["both"]] == [one.digest for one in alone]
             assert [one.id for one in taken["both"]] == [one.id for one in alone]
