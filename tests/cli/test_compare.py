@@ -49,7 +49,7 @@ def test_as_json(run: Run) -> None:
     told = run("compare", "reviews", "baseline", "second", "--json").json()
     assert list(told) == [
         "project", "a", "b", "shared_items", "changes", "periods", "measures", "categories",
-        "because", "notes", "items", "annotators",
+        "because", "notes", "families", "items", "annotators",
     ]  # fmt: skip
     for side, number in (("a", 1), ("b", 2)):
         assert told[side].keys() == {"project", "asked", "snapshot", "name", "as_of", "since"}

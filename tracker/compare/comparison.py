@@ -23,6 +23,7 @@ from tracker.compare.decomposition import (
     decomposition_groups,
     decomposition_shares,
 )
+from tracker.compare.families import family_changes, model_versions
 from tracker.compare.item_changes import (
     KINDS,
     Keep,
@@ -95,6 +96,7 @@ def compare_states(
         if one.question.project_id == other.question.project_id:
             shared_out = _shares(first, second, steps.kinds, steps.patterns)
     measures = tuple(_measures(first, second, steps, shared_out))
+    because = _because(first, second, measures)
     return StateComparison(
         one,
         other,
@@ -104,8 +106,9 @@ def compare_states(
         tuple(_categories(first, second, steps)),
         _by_item(first, second, steps, test),
         _by_annotator(first, second),
-        _because(first, second, measures),
+        because,
         tuple(_notes_between(connection, one, other)),
+        family_changes(first.models, second.models, {} if because is None else because.annotators),
     )
 
 
@@ -120,6 +123,13 @@ def _counted(
     Of past states, no two of which can be seen at once, the rows are copied.
     """
     now = all(state.moment == NOW for state in states)
+    models = [model_versions(connection, state.question.project) for state in states]
+    if len({state.selection.only is None for state in states}) > 1:
+        # Models count on the side that names annotators alone.
+        models = [
+            {} if state.selection.only is None else known
+            for state, known in zip(states, models, strict=True)
+        ]
     with ExitStack() as tables:
 
         def keep(name: str, rows: Select[Any]) -> FromClause:
@@ -128,9 +138,10 @@ def _counted(
             return tables.enter_context(temporary_rows(connection, name, rows))
 
         sides, made = [], []
-        for state, name in zip(states, ("answers_before", "answers_after"), strict=True):
+        names = ("answers_before", "answers_after")
+        for state, name, known in zip(states, names, models, strict=True):
             with as_it_was(connection, state.question.project_id, state.moment):
-                sides.append(count_compared_side(connection, state))
+                sides.append(count_compared_side(connection, state, known))
                 made.append(gather(connection, state.selection, partial(keep, name)))
         return sides[0], sides[1], join(connection, made[0], made[1])
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tracker.compare.decomposition import Part
+from tracker.compare.families import FamilyChange
 from tracker.compare.item_steps import ItemCounts
 from tracker.compare.states import State
 from tracker.core.shown import Shown, as_json
@@ -75,6 +76,7 @@ class StateComparison(Shown):
         by_annotator: the annotators' mean agreement with the others, which has no test.
         because: what made the difference of the measure that leads.
         notes: what happened between.
+        families: the models of which other versions answer.
     """
 
     a: State
@@ -87,6 +89,7 @@ class StateComparison(Shown):
     by_annotator: Comparison
     because: Because | None
     notes: tuple[NoteInfo, ...] = ()
+    families: tuple[FamilyChange, ...] = ()
 
     @property
     def project(self) -> str:

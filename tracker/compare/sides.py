@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from tracker.agreement import Study, study
 from tracker.agreement.overall import measures_of_patterns
 from tracker.audit.evidence import Evidence
+from tracker.compare.families import ModelVersion, answering_versions
 from tracker.compare.states import State
 from tracker.core.tallies import AnnotatorTallies, Pattern
 from tracker.measures.category_rates import CategoryRate, category_rate_influences, category_rates
@@ -39,6 +40,7 @@ class Side:
         people: the annotators' names by id.
         tallies: the annotators' answers by item pattern; None if patterns are too many.
         figures: each measure with its error.
+        models: the versions of models that answer, whether or not models count.
     """
 
     state: State
@@ -46,6 +48,7 @@ class Side:
     people: Mapping[int, str]
     tallies: AnnotatorTallies | None
     figures: Sequence[Coefficient]
+    models: frozenset[ModelVersion]
 
     @cached_property
     def kept(self) -> list[Pattern]:
@@ -109,8 +112,10 @@ class Side:
         return {self.people[who]: one.observed for who, one in alignments.items()}
 
 
-def count_compared_side(connection: Connection, state: State) -> Side:
-    """Count a state, inside `as_it_was`."""
+def count_compared_side(
+    connection: Connection, state: State, models: Mapping[int, ModelVersion]
+) -> Side:
+    """Count a state, inside `as_it_was`; ``models`` are those that have a family."""
     tallied = count_snapshot_tallies(connection, state.selection)
     counted = state.selection, tallied.annotators, tallied.patterns
     own = study(connection, state.question, state.query, counted)
@@ -118,4 +123,5 @@ def count_compared_side(connection: Connection, state: State) -> Side:
         measures = measures_of_patterns(state.question, own.names, state.query)
         own = replace(own, query=replace(state.query, measures=tuple(measures)))
     people = annotator_names(connection, state.question.project)
-    return Side(state, own, people, tallied.tallies, own.figures())
+    answering = answering_versions(connection, state.selection, models)
+    return Side(state, own, people, tallied.tallies, own.figures(), answering)

@@ -23,6 +23,7 @@ from tracker.render.cells import (
     interval_cell,
     minute_cell,
 )
+from tracker.render.messages.comparisons import judge_change_sentence
 from tracker.render.tables import table
 from tracker.render.words import figure_title_words, measure_title_words, undefined_in_words
 
@@ -54,6 +55,7 @@ def comparison_as_json(found: StateComparison) -> dict[str, Any]:
         "categories": [_compared_dict("category", one) for one in found.categories],
         "because": None if found.because is None else _because_dict(found.because),
         "notes": [note.to_dict() for note in found.notes],
+        "families": [one.to_dict() for one in found.families],
         "items": comparison_test_as_json(found.by_item),
         "annotators": comparison_test_as_json(found.by_annotator),
     }
@@ -70,6 +72,7 @@ def against_other_as_json(found: AgainstOther) -> dict[str, Any]:
         "annotators": comparison_test_as_json(found.by_annotator),
         "categories": [_compared_dict("category", one, turned=True) for one in found.categories],
         "because": None if found.because is None else _because_dict(found.because, turned=True),
+        "families": [one.to_dict(turned=True) for one in found.families],
     }
 
 
@@ -147,6 +150,7 @@ def compare_view(found: StateComparison) -> Iterator[RenderableType]:
     yield Text(_items(found), style="dim")
     for note in found.notes:
         yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
+    yield from _families(found)
     defined = [one for one in found.measures if one.before is not None or one.after is not None]
     rows = [
         _row(measure_title_words(one.name), one.comparison, one.before, one.after)
@@ -163,6 +167,7 @@ def compare_causes_view(found: StateComparison) -> Iterator[RenderableType]:
     """Yield the last part alone: how much one figure moved, and what made it."""
     for note in found.notes:
         yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
+    yield from _families(found)
     if found.because is not None:
         yield from _because(found)
 
@@ -185,6 +190,7 @@ def compare_against_view(found: AgainstOther) -> Iterator[RenderableType]:
     ]
     rows.append(("agreement of the items", "", "", *_tested(found.by_item)))
     rows.append(("agreement of the annotators", "", "", *_tested(found.by_annotator)))
+    yield from _families(found)
     columns = ("measure ", "this", "other", "difference", "interval", "p", "test ")
     yield table(columns, rows)
     every = (*(one.comparison for one in found.measures), found.by_item, found.by_annotator)
@@ -232,6 +238,20 @@ def _items(found: StateComparison) -> str:
         f"{count_cell(items.only_b)} in B alone, "
         f"{count_cell(items.both)} in both."
     )
+
+
+def _families(found: StateComparison) -> Iterator[Text]:
+    """Yield a sentence for each model of which other versions answer."""
+    for one in found.families:
+        sides = [[(v.annotator, v.version) for v in side] for side in (one.before, one.after)]
+        moved = None
+        if one.contribution is not None and found.because is not None:
+            moved = (measure_title_words(found.because.measure), one.contribution)
+        if isinstance(found, AgainstOther):
+            which: tuple[str, str] | None = ("the other answers", "these")
+        else:
+            which = None if found.is_of_one_project else ("A", "B")
+        yield Text(judge_change_sentence(one.family, sides[0], sides[1], which, moved), "yellow")
 
 
 def _columns(first: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from tracker.measures.two_sample import ENOUGH
@@ -67,3 +68,46 @@ def no_sample_sentence() -> str:
         "No test for the annotators: each is compared with the others on the same items, so they "
         "are no independent sample. The items are."
     )
+
+
+Versions = Sequence[tuple[str, str | None]]
+"""Annotators that are versions of a model, and the version of each if it is known."""
+
+
+def judge_change_sentence(
+    family: str,
+    before: Versions,
+    after: Versions,
+    sides: tuple[str, str] | None,
+    moved: tuple[str, float] | None,
+) -> str:
+    """Return which versions of a model answer on both sides of a comparison.
+
+    Args:
+        family: the model.
+        before: the versions on the first side.
+        after: those on the second.
+        sides: what the sides are called; None if the first became the second.
+        moved: a figure, and by how much the versions' answers move it; None if they do not count.
+    """
+    if sides is None:
+        told = (
+            f"The judge changed: {family} {_versions('was', before, 'had')} before and "
+            f"{_versions('is', after, 'has')} now."
+        )
+    else:
+        told = (
+            f"The judge differs: {family} {_versions('is', before, 'has')} in {sides[0]} and "
+            f"{_versions('is', after, 'has')} in {sides[1]}."
+        )
+    if moved is None:
+        return f"{told} Its answers do not count in these figures."
+    return f"{told} {moved[0]} moves by {moved[1]:+.3f} because of its answers."
+
+
+def _versions(verb: str, versions: Versions, verb_of_none: str) -> str:
+    names = [name if version is None else f"{name} ({version})" for name, version in versions]
+    if not names:
+        return f"{verb_of_none} no answer"
+    *first, last = names
+    return f"{verb} {', '.join(first)} and {last}" if first else f"{verb} {last}"
