@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
@@ -62,32 +62,32 @@ class Transactions:
         The question is the choice's, or the one named, or the only one. The state is that of a
         choice with a moment; `notice` gets the reservations about it.
         """
-        with self.reading(project) as (connection, found):
-            about = find_question(
-                connection, found, question if choice is None else choice.question
-            )
-            if choice is None:
-                yield connection, about
-                return
-            from tracker.projects.settings import question_settings_then
-            from tracker.storage.as_of import as_it_was
+        name = question if choice is None else choice.question
+        one = self._asking(project, choice, lambda held, of: [find_question(held, of, name)])
+        with one as (connection, [about]):
+            yield connection, about
 
-            moment = self._moment(connection, found, choice)
-            with as_it_was(connection, found.id, moment):
-                yield connection, question_settings_then(connection, about, moment.through)
-
-    @contextmanager
     def asking_each(
         self, project: str | None, choice: AnswerFilter | None = None, names: Sequence[str] = ()
-    ) -> Iterator[tuple[Connection, list[QuestionInfo]]]:
-        """A connection as `asking` gives it, and the questions of these names.
+    ) -> AbstractContextManager[tuple[Connection, list[QuestionInfo]]]:
+        """Return a connection as `asking` gives it, and the questions of these names.
 
         Without names, the question of the choice, or all.
         """
         if not names and choice is not None and choice.question is not None:
             names = [choice.question]
+        return self._asking(project, choice, lambda held, of: find_questions(held, of, names))
+
+    @contextmanager
+    def _asking(
+        self,
+        project: str | None,
+        choice: AnswerFilter | None,
+        find: Callable[[Connection, ProjectInfo], list[QuestionInfo]],
+    ) -> Iterator[tuple[Connection, list[QuestionInfo]]]:
+        """A connection that sees the state of a choice, and the questions found, as set then."""
         with self.reading(project) as (connection, found):
-            questions = find_questions(connection, found, names)
+            questions = find(connection, found)
             if choice is None:
                 yield connection, questions
                 return
