@@ -77,6 +77,19 @@ def upgrade():
 
 
 def downgrade():
+    held = {what: op.get_bind().scalar(sa.text(count)) for what, count in HELD.items()}
+    told = ", ".join(f"{number} {what}" for what, number in held.items() if number)
+    if told:
+        raise RuntimeError(f"{told}: an older program cannot hold them; go back to a backup")
     op.drop_column("notes", "guideline")
     op.drop_table("answer_details")
     op.drop_table("annotator_attributes")
+
+
+HELD = {
+    "attributes of annotators": "SELECT count(*) FROM annotator_attributes",
+    "confidences": "SELECT count(confidence) FROM answer_details",
+    "comments": "SELECT count(comment) FROM answer_details",
+    "guidelines": "SELECT count(guideline) FROM notes",
+}
+"""What an older program does not know."""

@@ -141,6 +141,41 @@ def test_upgrade_and_downgrade_keep_the_rows(empty_url: str, revision: str) -> N
             assert database.check() == []
 
 
+HELD = {
+    "questions": [
+        {"project_id": 1, "id": 2, "name": "tone", "answers": "one", "scale": "nominal"}
+        | {"offsets": "characters", "categories_fixed": False, "target_answers": None}
+    ],
+    "annotator_attributes": sample("0005")["annotator_attributes"],
+    "answer_details": [row | {"comment": None} for row in sample("0005")["answer_details"]],
+    "notes": [row | {"id": 2} for row in sample("0005")["notes"]],
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "revision", "told"),
+    [
+        ("questions", "0003", "1 questions are not the first of their project"),
+        ("annotator_attributes", "0004", "1 attributes of annotators"),
+        ("answer_details", "0004", "1 confidences"),
+        ("notes", "0004", "1 guidelines"),
+    ],
+)
+def test_downgrade_refuses_to_lose_what_an_older_program_cannot_hold(
+    empty_url: str, table: str, revision: str, told: str
+) -> None:
+    database = Database(empty_url)
+    database.upgrade()
+    with database.engine.begin() as connection:
+        for name, rows in sample("0004").items():
+            connection.execute(Base.metadata.tables[name].insert(), rows)
+        connection.execute(Base.metadata.tables[table].insert(), HELD[table])
+    with pytest.raises(RuntimeError, match=f"{told}: an older program cannot hold them"):
+        database.downgrade(revision)
+    assert database.revision() == HEAD
+    assert database.check() == []
+
+
 def test_downgrade_to_base_leaves_nothing_and_can_be_taken_back(url: str) -> None:
     database = Database(url)
     database.downgrade("base")
