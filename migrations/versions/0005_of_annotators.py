@@ -1,5 +1,8 @@
 """What annotators are, beyond their kind; which notes are guidelines; more of an answer."""
 
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -74,6 +77,9 @@ def upgrade():
         sqlite_with_rowid=False,
     )
     op.add_column("notes", sa.Column("guideline", sa.Text(), nullable=True))
+    op.execute("DROP VIEW v_answers")
+    op.execute(f"CREATE VIEW v_answers AS {answers_before()}".replace(*MORE) + OF_DETAILS)
+    op.execute(f"CREATE VIEW v_annotator_attributes AS {ATTRIBUTES}")
 
 
 def downgrade():
@@ -81,6 +87,9 @@ def downgrade():
     told = ", ".join(f"{number} {what}" for what, number in held.items() if number)
     if told:
         raise RuntimeError(f"{told}: an older program cannot hold them; go back to a backup")
+    op.execute("DROP VIEW v_annotator_attributes")
+    op.execute("DROP VIEW v_answers")
+    op.execute(f"CREATE VIEW v_answers AS {answers_before()}")
     op.drop_column("notes", "guideline")
     op.drop_table("answer_details")
     op.drop_table("annotator_attributes")
@@ -93,3 +102,49 @@ HELD = {
     "guidelines": "SELECT count(guideline) FROM notes",
 }
 """What an older program does not know."""
+
+
+# -- views ---------------------------------------------------------------------------------------
+
+
+def revision_at(name):
+    """The module of a revision, whose views these were."""
+    path = Path(__file__).with_name(f"{name}.py")
+    spec = spec_from_file_location(name, path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def answers_before():
+    """The view of answers as the revision before made it."""
+    before = revision_at("0004_questions")
+    return before.answers(before.revision_before())
+
+
+MORE = ("AS spent_seconds", "AS spent_seconds, d.confidence, d.comment")
+SAME = " AND ".join(f"d.{name} = l.{name}" for name in RECORD)
+OF_DETAILS = f" LEFT JOIN answer_details AS d ON {SAME}"
+
+# What was said of an alias holds for the annotator; of several values the last one said.
+ATTRIBUTES = """
+    SELECT p.name AS project, a.name AS annotator, a.kind AS annotator_kind,
+        f.name AS attribute, f.value
+    FROM (
+        SELECT t.project_id, t.name, t.value, coalesce(s.annotator_id, t.annotator_id) AS owner_id,
+            row_number() OVER (
+                PARTITION BY t.project_id, coalesce(s.annotator_id, t.annotator_id), t.name
+                ORDER BY t.change_id DESC, t.annotator_id DESC
+            ) AS nth
+        FROM annotator_attributes AS t
+        LEFT JOIN aliases AS s ON s.project_id = t.project_id AND s.alias_id = t.annotator_id
+            AND s.to_change IS NULL
+        WHERE NOT EXISTS (
+            SELECT 1 FROM imports AS u WHERE u.project_id = t.project_id
+                AND u.change_id = t.change_id AND u.undone_by IS NOT NULL
+        )
+    ) AS f
+    JOIN projects AS p ON p.id = f.project_id
+    JOIN annotators AS a ON a.project_id = f.project_id AND a.id = f.owner_id
+    WHERE f.nth = 1
+"""

@@ -16,7 +16,7 @@ from sqlalchemy import inspect, text
 
 from tests.filled import FillOnce
 from tests.flags.found import Seen, listed, record, shown
-from tests.helpers import SEVERAL, SPANS, write_file
+from tests.helpers import SEVERAL, SPANS, undo, write_file
 from tests.house import CHECKOUT
 from tests.storage.seals.furnished import furnished
 from tracker.agreement.groups import agreement_by_item
@@ -42,6 +42,23 @@ OTHERS = """item,annotator,category,pass,labeled_at,gold
  l,A,skipped,1,,x
  l,C,y,1,,
  k,A,,1,,"""
+
+TONE = """item,annotator,category,confidence,comment
+ i,A,rude,0.9,the second line
+ i,B,polite,,
+ j,A,polite,0.25,
+ j,C,rude,,not sure"""
+TOPICS = """item,annotator,category,confidence
+ i,A,x,0.5
+ i,A,y,
+ i,B,x,1
+ j,B,y,0"""
+LATER = """item,annotator,category,confidence
+ i,A,polite,0.75"""
+PEOPLE = """annotator,kind,team,years
+ A,,north,3
+ B,,south,
+ M,model,,"""
 
 
 def plain(value: Any) -> Any:
@@ -96,11 +113,24 @@ def tell_from(ledger: Ledger, write: Write) -> None:
         "spans",
         options=SPANS,
     )
-    for name in ("others", "sets", "spans"):
-        ledger.snapshot(name)
+    ledger.import_file(write(TONE), "rubric", questions=["tone"])
+    ledger.import_file(write(TOPICS), "rubric", questions=["topics:several"])
+    ledger.import_file(write(LATER), "rubric", questions=["tone"])
+    ledger.import_annotators(write(PEOPLE), "rubric")
+    ledger.import_annotators(write("annotator,team\n A,west\n C,east"), "rubric")
+    undo(ledger, ledger.import_annotators(write("annotator,team\n A,no\n C,no"), "rubric").id)
+    with ledger.writing("rubric") as (connection, project):
+        merge_annotators(connection, project, "C", "B")
+    ledger.import_annotators(write("annotator,team\n A,north"), "p")
+    for name in ("others", "sets", "spans", "rubric"):
+        ledger.snapshot_by_question(name)
 
 
-PROJECTS = ("p", "others", "sets", "spans")
+PROJECTS = ("p", "others", "sets", "spans", "rubric")
+
+
+SPARSE = ("confidence", "comment")
+"""Columns that labels are exported with only if any has them."""
 
 
 def test_answers_are_the_exported_labels(told: Ledger) -> None:
@@ -108,9 +138,11 @@ def test_answers_are_the_exported_labels(told: Ledger) -> None:
         frame = told.export_frame(project)
         exported = frame.astype(object).where(frame.notna(), None).to_dict("records")
         found = rows(told, "v_answers", project)
-        names = ("item", "annotator", "annotator_kind", "pass", "labeled_at")
-        names += ("span_start", "span_end", "spent_seconds")
-        keys = ("item", "annotator", "kind", "pass", "labeled_at", "start", "end", "seconds")
+        exported = [dict.fromkeys(SPARSE, None) | {"question": "label"} | row for row in exported]
+        names = ("question", "item", "annotator", "annotator_kind", "pass", "labeled_at")
+        names += ("span_start", "span_end", "spent_seconds", "confidence", "comment")
+        keys = ("question", "item", "annotator", "kind", "pass", "labeled_at")
+        keys += ("start", "end", "seconds", *SPARSE)
         assert some(found, *names) == some(exported, *keys)
         categories = [row | {"category": None} for row in found if row["answer"] != "category"]
         categories += [row for row in found if row["answer"] == "category"]
@@ -122,24 +154,44 @@ def test_answers_are_the_exported_labels(told: Ledger) -> None:
     assert some(rows(told, "v_answers", "sets"), "answer")["none applies",] == 1
 
 
+def test_a_row_for_each_attribute_of_each_annotator(told: Ledger) -> None:
+    for project in PROJECTS:
+        listed = Counter(
+            (one.annotator.name, one.annotator.kind, name, value)
+            for one in told.annotators.list(project)
+            for name, value in (one.attributes or {}).items()
+        )
+        found = rows(told, "v_annotator_attributes", project)
+        assert some(found, "annotator", "annotator_kind", "attribute", "value") == listed
+    assert some(found, "annotator", "attribute", "value") == {
+        ("A", "team", "west"): 1,
+        ("A", "years", "3"): 1,
+        ("B", "team", "east"): 1,  # said of C, who is B
+    }
+
+
 def test_answers_know_when_they_were_recorded(told: Ledger) -> None:
     with told.database.read() as connection:
         recorded = {one.recorded_at: one for one in list_imports(connection)}
     moments = {plain(one.to_dict()["recorded_at"]) for one in recorded.values()}
     found = {row["recorded_at"] for project in PROJECTS for row in rows(told, "v_answers", project)}
     assert found <= moments
-    assert len(found) == 5  # one of the six was undone
+    assert len(found) == 8  # one of the nine was undone
 
 
 def test_votes_are_those_that_agreement_counts(told: Ledger) -> None:
     for project in PROJECTS:
-        found: dict[str, dict[str, int]] = defaultdict(dict)
+        found: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         for row in rows(told, "v_item_votes", project):
-            votes = found[row["item"]]
+            votes = found[row["question"], row["item"]]
             if row["answer"] == "category":
                 votes[row["category"]] = row["votes"]
-        with told.asking(project) as (connection, question):
-            counted = {row["item"]: row["votes"] for row in agreement_by_item(connection, question)}
+        with told.asking_each(project) as (connection, questions):
+            counted = {
+                (question.name, row["item"]): row["votes"]
+                for question in questions
+                for row in agreement_by_item(connection, question)
+            }
         assert found == counted
 
 
@@ -148,16 +200,21 @@ def test_shares_are_of_who_answered(told: Ledger) -> None:
         people = defaultdict(set)
         for row in rows(told, "v_answers", project):
             if row["annotator_kind"] == "human" and row["answer"] != "skipped":
-                people[row["item"]].add(row["annotator"])
+                people[row["question"], row["item"]].add(row["annotator"])
         for row in rows(told, "v_item_votes", project):
-            assert row["share"] == row["votes"] / len(people[row["item"]])
+            assert row["share"] == row["votes"] / len(people[row["question"], row["item"]])
 
 
 def test_measures_and_rates_are_the_snapshots(told: Ledger) -> None:
     figures = ("standard_error", "ci_low", "ci_high", "undefined")
-    header = ("snapshot", "snapshot_name", "taken_at", "as_of")
+    header = ("question", "snapshot", "snapshot_name", "taken_at", "as_of")
     for project in PROJECTS:
-        snapshots = told.history(project).to_dict()["snapshots"]
+        histories = told.history_by_question(project).questions
+        snapshots = [
+            snapshot | {"question": question}
+            for question, history in histories.items()
+            for snapshot in history.to_dict()["snapshots"]
+        ]
         for view, key, names in (
             ("v_measures", "measures", ("measure", "value", *figures)),
             ("v_category_rates", "categories", ("category", "labels", *figures)),
@@ -199,7 +256,7 @@ def test_imports_are_those_listed(told: Ledger) -> None:
         recorded = [one.to_dict() for one in list_imports(connection)]
     found = [row for project in PROJECTS for row in rows(told, "v_imports", project)]
     assert some(found, *found[0]) == some(recorded, *found[0])
-    assert len([row for row in found if row["undone_at"] is not None]) == 1
+    assert len([row for row in found if row["undone_at"] is not None]) == 2
 
 
 def test_examples_can_be_typed(told: Ledger) -> None:

@@ -52,6 +52,18 @@ VIEWS = {
             "span_start": "NULL if it is no span",
             "span_end": "NULL if it is no span",
             "spent_seconds": "NULL if the file did not say",
+            "confidence": "from 0 to 1; NULL if the file did not say",
+            "comment": "the annotator's; NULL if there is none",
+        },
+    ),
+    "v_annotator_attributes": View(
+        "A row for each attribute of an annotator, as files of annotators said it last",
+        {
+            "project": "name",
+            "annotator": "name",
+            "annotator_kind": "human, model or reference",
+            "attribute": "name, such as team",
+            "value": "as text",
         },
     ),
     "v_item_votes": View(
