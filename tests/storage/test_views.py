@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import inspect, text
 
 from tests.filled import FillOnce
-from tests.flags.found import Seen, listed, record, shown
+from tests.flags.found import Seen, listed, record, record_in, shown
 from tests.helpers import SEVERAL, SPANS, undo, write_file
 from tests.house import CHECKOUT
 from tests.storage.seals.furnished import furnished
@@ -249,6 +249,14 @@ def test_findings_are_those_listed(told: Ledger) -> None:
         for name in ("p_value", "q_value", "effect", "effect_measure", "effect_low", "effect_high"):
             assert view[name] == evidence[name]
     assert some(found.values(), "effect", "effect_measure") == {(2.0, "ratio"): len(found)}
+
+
+def test_findings_name_the_category_of_their_question(told: Ledger) -> None:
+    for question in ("tone", "topics"):
+        with told.changing("rubric", question) as (connection, asked):
+            record_in(connection, asked, Seen(1))
+    found = some(rows(told, "v_findings", "rubric"), "question", "annotator", "category")
+    assert found == {("tone", "A", "rude"): 1, ("topics", "A", "x"): 1}
 
 
 def test_imports_are_those_listed(told: Ledger) -> None:
