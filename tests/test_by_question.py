@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.flags.found import Seen, record_in
 from tests.helpers import count_statements
 from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
 from tracker.audit import audit_project
 from tracker.core.errors import NotFound
 from tracker.flags import record_flags
 from tracker.ledger import Ledger
+from tracker.projects.annotators import annotator_names
+from tracker.render.audit import audit_by_question_view
+from tracker.render.by_question import agreement_by_question_view
 from tracker.snapshots import take_snapshot
 
 
@@ -58,6 +62,28 @@ def test_a_measure_asked_for_is_the_main_one(rubric: Ledger) -> None:
         "p", questions=[ONLY, "tone"], measures=["percent_agreement", "alpha"]
     )
     assert {one.main.measure for one in asked.questions} == {"percent_agreement"}
+
+
+def test_who_is_flagged_on_a_question_is_left_out_of_its_figures_alone(rubric: Ledger) -> None:
+    with rubric.changing("p", "tone") as (connection, question):
+        people = annotator_names(connection, question.project).items()
+        bo = next(number for number, name in people if name == "bo")
+        record_in(connection, question, Seen(bo))
+    pages = rubric.agreement_by_question("p", exclude_flagged=True).to_dict()["questions"]
+    without = rubric.agreement("p", question="tone", exclude_annotators=["bo"]).to_dict()
+    assert without["counts"]["annotators"] == 2
+    for page in pages:
+        name = page["question"]
+        expected = without if name == "tone" else rubric.agreement("p", question=name).to_dict()
+        assert {key: page[key] for key in expected} == expected
+    shown = [str(part) for part in agreement_by_question_view(
+        rubric.agreement_by_question("p", exclude_flagged=True))]  # fmt: skip
+    assert "tone: only answers of all but bo." in shown
+    shown = [
+        str(part)
+        for part in audit_by_question_view(rubric.audit_by_question("p", exclude_flagged=True))
+    ]
+    assert "tone: only answers of all but bo." in shown
 
 
 def test_statements_do_not_depend_on_the_answers(

@@ -139,8 +139,9 @@ def test_a_finding_about_a_pair_is_one_flag_of_both(people: Ledger, one: int, ot
 
 
 def flagged(ledger: Ledger) -> tuple[int, set[int]]:
-    with ledger.reading("p") as (connection, project):
-        return count_flags(connection, project), find_flagged_annotators(connection, project)
+    with ledger.asking("p") as (connection, question):
+        flags = count_flags(connection, question.project)
+        return flags, find_flagged_annotators(connection, question)
 
 
 def test_annotators_are_flagged_while_a_finding_of_their_own_stands(people: Ledger) -> None:

@@ -61,7 +61,8 @@ class ChosenAnswers(MomentOptions):
     exclude_flagged: Annotated[
         bool,
         typer.Option(
-            "--exclude-flagged", help="Exclude annotators with an open or acknowledged flag."
+            "--exclude-flagged",
+            help="Exclude annotators with an open or acknowledged flag on the question.",
         ),
     ] = False
     since: Annotated[

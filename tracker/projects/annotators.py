@@ -16,6 +16,8 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.change_log import lock_project, record_change
 from tracker.projects.lookup import check_entered_name, near_names
 from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
+from tracker.storage.answer_keys import of_question
 from tracker.storage.facts import annotators_with_facts, apply_kind_facts, record_annotator_facts
 from tracker.storage.schema import (
     KINDS,
@@ -115,23 +117,24 @@ def find_annotators(
     return [annotator for annotator in found if annotator is not None]
 
 
-def find_flagged_annotators(connection: Connection, project: ProjectInfo) -> set[int]:
-    """Return the ids of annotators with an open or acknowledged finding, or one of an alias.
+def find_flagged_annotators(connection: Connection, question: QuestionInfo) -> set[int]:
+    """Return the ids of annotators with an open or acknowledged finding on a question.
 
-    One about a pair is nobody's own: who of the two copied is not known.
+    A finding about an alias is the annotator's; one about a pair is nobody's own: who of the two
+    copied is not known.
     """
-    settled = settling_changes(project.id)
+    settled = settling_changes(question.project_id)
     flagged = (
         select(FlagRow.annotator_id)
         .join(settled, settled.c.flag_id == FlagRow.id)
         .where(
-            FlagRow.project_id == project.id,
+            of_question(FlagRow, question.key),
             FlagRow.annotator_id == FlagRow.other_id,
             settled.c.state.in_(STANDING),
         )
         .distinct()
     )
-    owners = project_aliases(connection, project.id)
+    owners = project_aliases(connection, question.project_id)
     return {owners.get(one, one) for one in connection.scalars(flagged)}
 
 

@@ -63,7 +63,7 @@ def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) ->
     included, excluded = named[: len(choice.annotators)], named[len(choice.annotators) :]
     only = frozenset(one.id for one in included) if included else None
     if choice.exclude_flagged:
-        flagged = find_flagged_annotators(connection, project)
+        flagged = find_flagged_annotators(connection, every.question)
         flagged = flagged if only is None else flagged & only
         excluded += [one for one in list_annotators(connection, project) if one.id in flagged]
     out = frozenset(one.id for one in excluded)

@@ -25,7 +25,7 @@ class Selecting(TypedDict, total=False):
         annotators: only these, by name or alias; a model or reference named here is compared
             like anybody.
         exclude_annotators: all but these.
-        exclude_flagged: all but those with a recorded finding.
+        exclude_flagged: all but those with a recorded finding on the question.
         since: only answers labeled then or later; a date is the start of its day.
         until: only answers labeled then or earlier; a date is the end of its day.
         where: only items with this value, or one of these, of each attribute.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 
 from tracker.render.cells import Text, count_cell, count_noun, figure_cell, share_cell
-from tracker.render.filter import selection_view
+from tracker.render.filter import selection_view, selections_view
 from tracker.render.messages.findings import finding_sentence, lacking_evidence_sentence
 from tracker.render.tables import table
 
@@ -130,7 +130,7 @@ def audit_by_question_view(
         f"{'has' if flagged == 1 else 'have'} at least one flagged finding "
         f"in {count_noun(len(found.audits), 'question')}",
     )
-    yield from selection_view(found.audits[0].selection)
+    yield from selections_view({one.question: one.selection for one in found.audits})
     findings = found.by_strength(clear=clear)
     for audit, annotator, flag in findings[:limit]:
         told = finding_as_json(audit, annotator, flag)

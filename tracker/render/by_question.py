@@ -20,7 +20,7 @@ from tracker.render.cells import (
     level_cell,
     minute_cell,
 )
-from tracker.render.filter import selection_view
+from tracker.render.filter import selections_view
 from tracker.render.history import day_cell
 from tracker.render.tables import table
 from tracker.render.words import figure_title_words
@@ -34,7 +34,9 @@ def agreement_by_question_view(found: AgreementByQuestion) -> Iterator[Renderabl
     yield Text.assemble(
         (found.project, "bold"), f"  {count_noun(len(found.questions), 'question')}, weakest first"
     )
-    yield from selection_view(first.assessment.selection)
+    yield from selections_view(
+        {one.question.name: one.assessment.selection for one in found.questions}
+    )
     columns = (
         "question",
         "kind ",

@@ -16,6 +16,17 @@ def selection_view(selection: Mapping[str, Any] | None) -> Iterator[Text]:
         yield Text(f"Only answers {selection_in_words(selection)}.", style="dim")
 
 
+def selections_view(selections: Mapping[str, Mapping[str, Any] | None]) -> Iterator[Text]:
+    """Yield the line about the selections of questions, or one for each if they differ."""
+    first, *others = selections.values()
+    if all(one == first for one in others):
+        yield from selection_view(first)
+        return
+    for question, one in selections.items():
+        if one is not None:
+            yield Text(f"{question}: only answers {selection_in_words(one)}.", style="dim")
+
+
 def selection_in_words(selection: Mapping[str, Any]) -> str:
     """Return a selection in words, as they follow "only answers"."""
     named, excluded = selection["annotators"], selection["excluded"]
