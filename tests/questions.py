@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tracker.imports.column_roles import parse_column_roles
-from tracker.imports.loader import load_import
-from tracker.imports.readers.source import opened_source_files
 from tracker.ledger import Ledger
-from tracker.projects.project import find_project
-from tracker.projects.question import (
-    QuestionInfo,
-    QuestionOptions,
-    add_question,
-    create_project,
-    list_questions,
-)
+from tracker.projects.question import QuestionOptions
 
 ONLY = "label"
 """The question that a project has when it is made."""
@@ -28,21 +18,9 @@ def answer_question(
     question: str = ONLY,
     project: str = "p",
     options: QuestionOptions | None = None,
-) -> QuestionInfo:
+) -> None:
     """Import a long file as answers to one question, made if it is not there."""
-    with ledger.database.write() as connection:
-        if project not in _projects(ledger):
-            create_project(connection, project, options if question == ONLY else None)
-        found = find_project(connection, project)
-        asked = {one.name: one for one in list_questions(connection, found)}
-        if question not in asked:
-            asked[question] = add_question(
-                connection, found, question, options or QuestionOptions()
-            )
-        with opened_source_files([path]) as sources:
-            roles = parse_column_roles((), wide=False, keep=())
-            load_import(connection, asked[question], sources, roles)
-        return asked[question]
+    ledger.import_file(path, project, questions=[question], options=options)
 
 
 _LABEL = """item,annotator,category
@@ -75,7 +53,3 @@ def fill_rubric(ledger: Ledger, write: Callable[..., Path], project: str = "p") 
     """Make a project that asks three questions: `label`, `tone` and, of spans, `where`."""
     for name, content in FILES.items():
         answer_question(ledger, write(content), name, project, OPTIONS.get(name))
-
-
-def _projects(ledger: Ledger) -> set[str]:
-    return {one.project.name for one in ledger.projects.list()}
