@@ -45,7 +45,7 @@ __all__ = [
     "answers",
     "plainly",
     "recorded",
-    "short_frames",
+    "few_links",
     "taken",
     "tampering",
 ]
@@ -205,7 +205,7 @@ def plainly(
     return {who: sum(met.values()) for who, met in counts.items()}, tallies
 
 
-def short_frames(patch: pytest.MonkeyPatch) -> None:
+def few_links(patch: pytest.MonkeyPatch) -> None:
     """Let every third snapshot be whole, instead of every thirtieth."""
     assert store._LINKS == 30
     patch.setattr(store, "_LINKS", 3)

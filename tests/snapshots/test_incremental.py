@@ -23,9 +23,9 @@ from tests.snapshots.scripts import (
     added_up,
     all_steps,
     answers,
+    few_links,
     plainly,
     recorded,
-    short_frames,
     taken,
 )
 from tests.storage.as_of.plain import BOTH_KINDS, Clock, Merge, Split, Undo
@@ -162,15 +162,15 @@ def test_a_check_that_fails_stores_nothing(sqlite_ledger: Ledger, write: Write) 
     assert taken(sqlite_ledger, check=True).read == 0
 
 
-# -- frames --------------------------------------------------------------------------------
+# -- base snapshots -----------------------------------------------------------------------
 
 
 def test_differences_add_up_until_a_whole_one_is_due(
     ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short_frames(monkeypatch)
+    few_links(monkeypatch)
     ledger.import_file(write(answers(40)), "p")
-    frames = []
+    bases = []
     for n in range(7):
         ledger.import_file(write(answers(2, n, n % 2)), "p")
         found = taken(ledger)
@@ -178,9 +178,9 @@ def test_differences_add_up_until_a_whole_one_is_due(
         with ledger.asking("p") as (connection, question):
             number = found.snapshot.id
             assert added_up(connection, number) == plainly(connection, question)
-            frame = select(Snapshot.base_snapshot_id).where(Snapshot.id == number)
-            frames.append(connection.scalar(frame))
-    assert frames == [1, 1, 1, 4, 4, 4, 7]
+            base = select(Snapshot.base_snapshot_id).where(Snapshot.id == number)
+            bases.append(connection.scalar(base))
+    assert bases == [1, 1, 1, 4, 4, 4, 7]
 
 
 def test_who_has_no_answer_left_is_not_counted(sqlite_ledger: Ledger, write: Write) -> None:
@@ -205,8 +205,8 @@ def test_wide_projects_keep_no_tallies_of_annotators(
         assert taken(sqlite_ledger, check=True).read == 2
     assert taken(sqlite_ledger, if_changed=True).fresh is False
     with sqlite_ledger.asking("p") as (connection, question):
-        frames = set(connection.scalars(select(Snapshot.base_snapshot_id)))
-        assert frames == {None}
+        bases = set(connection.scalars(select(Snapshot.base_snapshot_id)))
+        assert bases == {None}
         assert added_up(connection, 3) == (plainly(connection, question)[0], None)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tests.flags.found import Seen, record_in
 from tests.helpers import question_of
-from tests.snapshots.scripts import added_up, plainly, short_frames, tampering
+from tests.snapshots.scripts import added_up, few_links, plainly, tampering
 from tests.storage.as_of.plain import Clock, at
 from tracker.agreement import Query
 from tracker.core import clock
@@ -172,9 +172,9 @@ def test_points_of_the_past_that_were_taken_later_are_of_their_own_days(
 
 @pytest.fixture(scope="module")
 def recorded(module_ledger: Ledger) -> Ledger:
-    """Eight snapshots in frames of three, the fourth named, the second of other settings."""
+    """Eight snapshots, three to a base snapshot; the fourth named, the second of other settings."""
     with pytest.MonkeyPatch.context() as patch, module_ledger.database.write() as connection:
-        short_frames(patch)
+        few_links(patch)
         question = create_project(connection, "p", QuestionOptions(categories=("x", "y", "z")))
         answer(connection, *(f"i{n},{who},{'xy'[n % 2]}" for n in range(40) for who in "AB"))
         record_in(connection, question, Seen(1))
@@ -261,7 +261,7 @@ def test_where_nothing_is_to_go_nothing_is_recorded(taken: Taken) -> None:
 
 @pytest.mark.parametrize("rules", [None, "last:3"])
 def test_the_chain_holds_and_goes_on(taken: Taken, rules: str | None) -> None:
-    """Tallies that later snapshots add up from stay; those of whole frames that went do not."""
+    """Tallies that later snapshots add up from stay; those that none adds up from do not."""
     connection, question = taken
     kept = thin(taken, rules)
     told = verify_snapshots(*taken)
@@ -272,7 +272,7 @@ def test_the_chain_holds_and_goes_on(taken: Taken, rules: str | None) -> None:
     assert found.read == 2
     assert added_up(connection, found.snapshot.id) == plainly(connection, question)
     assert verify_snapshots(*taken).faults == ()
-    # The frames of everything are 1, 3, 4 and 5, 6, 7 and 8; a name keeps the fourth.
+    # Those of one base snapshot are 1, 3, 4 and 5, 6, 7 and 8; a name keeps the fourth.
     left = set(connection.scalars(select(SnapshotAnnotator.snapshot_id)))
     assert left == {1, 2, 3, 4, 8, 9} | ({5, 6, 7} if 7 in kept else set())
 

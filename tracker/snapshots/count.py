@@ -15,9 +15,9 @@ from tracker.projects.question import QuestionInfo
 from tracker.projects.settings import settings_changed_since
 from tracker.queries import Selecting, Selection
 from tracker.snapshots.incremental import (
-    Base,
+    Previous,
     count_incremental_tallies,
-    find_snapshot_base,
+    find_previous_snapshot,
     is_incremental_cheaper,
     items_touched_since_snapshot,
     whole_snapshot_tallies,
@@ -61,7 +61,7 @@ class Counted:
     settings: str
     assessment: Assessment
     tallied: Tallied | None
-    base: Base | None
+    previous: Previous | None
     says_the_same: bool
 
     @property
@@ -83,59 +83,63 @@ def count_snapshot(
     """
     selection = queries.select_answers(connection, question, query.filter)
     settings = snapshot_settings_text(query, selection)
-    base = find_snapshot_base(connection, question, settings, query.filter.as_of, texts)
+    previous = find_previous_snapshot(connection, question, settings, query.filter.as_of, texts)
     comparable = (
-        base is not None
-        and base.header.settings == settings
-        and not settings_changed_since(connection, question.project_id, base.header.last_change_id)
+        previous is not None
+        and previous.header.settings == settings
+        and not settings_changed_since(
+            connection, question.project_id, previous.header.last_change_id
+        )
     )
     if question.answers == "spans":
         assessment = assess(connection, question, query)
-        before = None if base is None else _figures_of(connection, question, base)
+        before = None if previous is None else _figures_of(connection, question, previous)
         same = comparable and before == assessment.figures()
-        return Counted(selection, settings, assessment, None, base, same)
+        return Counted(selection, settings, assessment, None, previous, same)
     of_now = query.filter.as_of is None and query.filter.known_at is None
-    follows = base if of_now and snapshot_touches_items_alone(settings) else None
+    follows = previous if of_now and snapshot_touches_items_alone(settings) else None
     tallied = _tally(connection, question, selection, follows, how)
-    same = comparable and base is not None and _same(connection, question, base, tallied)
+    same = comparable and previous is not None and _same(connection, question, previous, tallied)
     counted = study(connection, question, query, (selection, tallied.annotators, tallied.patterns))
     assessment = snapshot_assessment(counted)
     return Counted(
-        selection, settings, replace(assessment, selection=selection.told), tallied, base, same
+        selection, settings, replace(assessment, selection=selection.told), tallied, previous, same
     )
 
 
-def _figures_of(connection: Connection, question: QuestionInfo, base: Base) -> dict[str, Any]:
-    return find_snapshot(connection, question, base.header.id).assessment.figures()
+def _figures_of(
+    connection: Connection, question: QuestionInfo, previous: Previous
+) -> dict[str, Any]:
+    return find_snapshot(connection, question, previous.header.id).assessment.figures()
 
 
 def _tally(
     connection: Connection,
     question: QuestionInfo,
     selection: Selection,
-    base: Base | None,
+    previous: Previous | None,
     how: Taking,
 ) -> Tallied:
-    """Return the tallies; they may be counted from the snapshot ``base``."""
+    """Return the tallies; they may be counted from the previous snapshot on."""
     full, check = how.get("full", False), how.get("check", False)
-    if base is None:
+    if previous is None:
         return count_snapshot_tallies(connection, selection)
-    touched = items_touched_since_snapshot(connection, question, base.header.last_change_id)
+    touched = items_touched_since_snapshot(connection, question, previous.header.last_change_id)
     if not check and (full or not is_incremental_cheaper(connection, question, touched)):
         return count_snapshot_tallies(connection, selection)
-    tallied = count_incremental_tallies(connection, question, selection, base, touched)
+    tallied = count_incremental_tallies(connection, question, selection, previous, touched)
     if not check:
         return tallied
     whole = count_snapshot_tallies(connection, selection)
-    before, tallies = whole_snapshot_tallies(connection, question, base.header), None
+    before, tallies = whole_snapshot_tallies(connection, question, previous.header), None
     if before is not None and tallied.tallies is not None:
         tallies = before + tallied.tallies
-    _compare(question, replace(tallied, tallies=tallies), whole, base)
+    _compare(question, replace(tallied, tallies=tallies), whole, previous)
     return whole if full else tallied
 
 
-def _compare(question: QuestionInfo, counted: Tallied, whole: Tallied, base: Base) -> None:
-    """Raise CheckFailed if the tallies counted from a base differ from those counted in full."""
+def _compare(question: QuestionInfo, counted: Tallied, whole: Tallied, previous: Previous) -> None:
+    """Raise CheckFailed if tallies from the previous snapshot on differ from those in full."""
     differs = [
         what
         for what, one, other in (
@@ -151,19 +155,21 @@ def _compare(question: QuestionInfo, counted: Tallied, whole: Tallied, base: Bas
     ]
     if differs:
         raise CheckFailed(
-            f"counted from snapshot {base.header.id}, {' and '.join(differs)} of "
+            f"counted from snapshot {previous.header.id}, {' and '.join(differs)} of "
             f"{question.project.name!r} are not those of all labels",
             "nothing was stored; take it with --full, and see: tracker database check",
         )
 
 
-def _same(connection: Connection, question: QuestionInfo, base: Base, tallied: Tallied) -> bool:
-    """Return whether a base has the same tallies."""
-    if (base.patterns.counts, base.answers) != (tallied.patterns.counts, tallied.answers):
+def _same(
+    connection: Connection, question: QuestionInfo, previous: Previous, tallied: Tallied
+) -> bool:
+    """Return whether the previous snapshot has the same tallies."""
+    if (previous.patterns.counts, previous.answers) != (tallied.patterns.counts, tallied.answers):
         return False
     if tallied.tallies is None:
         return True
     if tallied.read is not None:
         return not tallied.tallies.counts
-    before = whole_snapshot_tallies(connection, question, base.header)
+    before = whole_snapshot_tallies(connection, question, previous.header)
     return before is not None and before.counts == tallied.tallies.counts

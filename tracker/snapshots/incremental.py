@@ -45,7 +45,7 @@ _WORTH_IT = 5  # reading an item twice, with its past, takes about as long as fi
 
 
 @dataclass(frozen=True)
-class Base:
+class Previous:
     """The last snapshot with the same settings, from which a new one may be counted.
 
     Attributes:
@@ -53,7 +53,7 @@ class Base:
         patterns: its item patterns.
         answers: how many answers of each annotator it counted, none with 0.
         standing: the flags that stood, by number.
-        links: how many snapshots of its frame tell of annotators; 0 without a frame.
+        links: how many snapshots from its base snapshot on tell of annotators; 0 without one.
     """
 
     header: Any
@@ -63,18 +63,18 @@ class Base:
     links: int
 
 
-def find_snapshot_base(
+def find_previous_snapshot(
     connection: Connection,
     question: QuestionInfo,
     settings: str,
     as_of: int | None,
     texts: Mapping[int, str],
-) -> Base | None:
-    """Return the base for a snapshot with these settings; None without one whose digest is right.
+) -> Previous | None:
+    """Return the previous snapshot with these settings; None without one whose digest is right.
 
     Intervals may be made in another way: what is counted is the same.
 
-    ``as_of`` is the moment that is meant, None for all labels, and the base's is the same;
+    ``as_of`` is the moment that is meant, None for all labels, and the same as then;
     ``texts`` are the project's patterns as JSON, by number.
     """
     gone = select(Tombstone.snapshot_id).where(of_question(Tombstone, question.key))
@@ -108,7 +108,7 @@ def find_snapshot_base(
     counted = len(answers), sum(answers.values())
     if question.answers != "spans" and counted != (header.annotators, header.answers):
         return None  # one of the snapshots that it adds up from was tampered with
-    return Base(
+    return Previous(
         header, item_patterns_in_snapshot(parts, texts), answers, flags_in_snapshot(parts), links
     )
 
@@ -116,7 +116,7 @@ def find_snapshot_base(
 def _answers(
     connection: Connection, question: QuestionInfo, header: Any, parts: Parts
 ) -> tuple[dict[int, int], int]:
-    """Return each annotator's number of answers, by the latest row since the frame."""
+    """Return each annotator's number of answers, by the latest row since the base snapshot."""
     if header.base_snapshot_id is None or header.base_snapshot_id == header.id:
         found = answers_in_snapshot(parts)
         return {who: answers for who, answers in found.items() if answers}, 1
@@ -141,7 +141,7 @@ def _answers(
 
 
 def _links(question: QuestionInfo, header: Any) -> Any:
-    """Return the numbers of the snapshots that add up to a snapshot, its frame first."""
+    """Return the numbers of the snapshots that add up to a snapshot, its base snapshot first."""
     return select(_snapshots.c.id).where(
         of_question(_snapshots, question.key),
         _snapshots.c.base_snapshot_id == header.base_snapshot_id,
@@ -196,30 +196,30 @@ def count_incremental_tallies(
     connection: Connection,
     question: QuestionInfo,
     selection: Selection,
-    base: Base,
+    previous: Previous,
     touched: list[range],
 ) -> Tallied:
     """Return the present tallies: the old ones, with the touched items counted anew.
 
-    The annotators' tallies are the difference to the base's.
+    The annotators' tallies are the difference to the previous snapshot's.
     """
     items = [item for some in touched for item in some]
     if not items:
-        kept = None if base.header.base_snapshot_id is None else AnnotatorTallies()
-        return Tallied(base.patterns, base.answers, kept, 0)
-    before = Moment(through=base.header.last_change_id)
+        kept = None if previous.header.base_snapshot_id is None else AnnotatorTallies()
+        return Tallied(previous.patterns, previous.answers, kept, 0)
+    before = Moment(through=previous.header.last_change_id)
     with shadow_item_ids(connection, items) as wanted:
         with shadow_tables_of_items(connection, question.project_id, before, wanted):
             old = queries.count_annotator_tallies(connection, selection)
         with shadow_tables_of_items(connection, question.project_id, NOW, wanted):
             new = queries.count_annotator_tallies(connection, selection)
     difference = new - old
-    answers = Counter(base.answers)
+    answers = Counter(previous.answers)
     answers.update(snapshot_answers_by_annotator(difference))
-    patterns = base.patterns + patterns_in_snapshot_tallies(difference)
+    patterns = previous.patterns + patterns_in_snapshot_tallies(difference)
     return Tallied(
         ItemPatterns(dict(sorted(patterns.counts.items()))),
         {who: number for who, number in answers.items() if number},
-        None if base.header.base_snapshot_id is None else difference,
+        None if previous.header.base_snapshot_id is None else difference,
         len(items),
     )

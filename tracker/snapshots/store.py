@@ -12,14 +12,14 @@ from tracker.core import clock
 from tracker.projects.project import ProjectInfo
 from tracker.projects.question import QuestionInfo
 from tracker.snapshots.digests import snapshot_digest, snapshot_parts_digest, snapshot_seal
-from tracker.snapshots.incremental import Base, whole_snapshot_tallies
+from tracker.snapshots.incremental import Previous, whole_snapshot_tallies
 from tracker.snapshots.rows import Parts, number_snapshot_patterns, store_snapshot_parts
 from tracker.snapshots.tallies import Tallied
 from tracker.storage.answer_keys import QuestionKey, of_question
 from tracker.storage.schema import Change, Snapshot
 
 _snapshots = cast("Table", Snapshot.__table__)
-_LINKS = 30  # snapshots from one frame to the next
+_LINKS = 30  # snapshots from one base snapshot to the next
 
 
 class Link(NamedTuple):
@@ -29,22 +29,26 @@ class Link(NamedTuple):
     seal: str
 
 
-def frame_snapshot(
-    connection: Connection, question: QuestionInfo, number: int, tallied: Tallied, base: Base | None
+def find_base_snapshot(
+    connection: Connection,
+    question: QuestionInfo,
+    number: int,
+    tallied: Tallied,
+    previous: Previous | None,
 ) -> tuple[int | None, Tallied, set[int]]:
-    """Return the frame of a snapshot, its tallies as they are stored, and whose answers to store.
+    """Return the base snapshot of one, its tallies as they are stored, and whose answers to store.
 
     A difference is stored as one, until there are so many that a whole one is due.
     """
     if tallied.tallies is None:
         return None, tallied, set(tallied.answers)
-    if tallied.read is None or base is None or base.header.base_snapshot_id is None:
+    if tallied.read is None or previous is None or previous.header.base_snapshot_id is None:
         return number, tallied, set(tallied.answers)
-    if base.links < _LINKS:
-        before, now = base.answers, tallied.answers
+    if previous.links < _LINKS:
+        before, now = previous.answers, tallied.answers
         changed = {who for who in before.keys() | now.keys() if before.get(who) != now.get(who)}
-        return base.header.base_snapshot_id, tallied, changed
-    whole = whole_snapshot_tallies(connection, question, base.header)
+        return previous.header.base_snapshot_id, tallied, changed
+    whole = whole_snapshot_tallies(connection, question, previous.header)
     if whole is None:
         return None, replace(tallied, tallies=None), set(tallied.answers)
     return number, replace(tallied, tallies=whole + tallied.tallies), set(tallied.answers)

@@ -28,7 +28,7 @@ from tracker.snapshots.rows import (
 )
 from tracker.snapshots.snapshot import SnapshotRecord
 from tracker.snapshots.store import (
-    frame_snapshot,
+    find_base_snapshot,
     last_snapshot_link,
     next_snapshot,
     snapshot_pattern_numbers,
@@ -137,10 +137,10 @@ class _ToRecord:
     @property
     def recorded(self) -> int | None:
         """The number of the snapshot that says the same; None without one."""
-        base = self.counted.base
-        if base is None or not self.counted.says_the_same or base.standing != self.standing:
+        previous = self.counted.previous
+        if previous is None or not self.counted.says_the_same or previous.standing != self.standing:
             return None
-        return int(base.header.id)
+        return int(previous.header.id)
 
     def unchanged(self, connection: Connection) -> Taken:
         """Return the snapshot that says the same."""
@@ -150,12 +150,12 @@ class _ToRecord:
 
     def store(self, connection: Connection, header: Mapping[str, Any]) -> Taken:
         """Store it with what is common to the questions of a snapshot."""
-        question, counted, base = self.question, self.counted, self.counted.base
+        question, counted, previous = self.question, self.counted, self.counted.previous
         parts = snapshot_figure_rows(counted.assessment) | snapshot_flag_rows(self.standing)
-        frame = None
+        base = None
         if counted.tallied is not None:
-            frame, kept, changed = frame_snapshot(
-                connection, question, header["id"], counted.tallied, base
+            base, kept, changed = find_base_snapshot(
+                connection, question, header["id"], counted.tallied, previous
             )
             numbers = snapshot_pattern_numbers(connection, question, kept, self.texts)
             parts |= snapshot_tally_rows(kept, numbers, changed)
@@ -165,12 +165,12 @@ class _ToRecord:
             "scale": counted.assessment.scale,
             "settings": counted.settings,
             "selection": _told(counted.assessment, annotator_names(connection, question.project)),
-            "base_snapshot_id": frame,
+            "base_snapshot_id": base,
             **counted.assessment.counts.to_dict(),
         }
         last = last_snapshot_link(connection, question)
         stored = store_snapshot(connection, row, parts, self.texts, last)
-        before = None if base is None else base.header.id
+        before = None if previous is None else previous.header.id
         return Taken(snapshot_record_of(stored, counted.assessment), True, counted.read, before)
 
 

@@ -247,18 +247,18 @@ class _Verifying:
 
 
 class _Sums:
-    """The annotators' tallies of each frame, added up snapshot by snapshot."""
+    """The annotators' tallies of each base snapshot, added up snapshot by snapshot."""
 
     def __init__(self) -> None:
-        self._by_frame: dict[int, AnnotatorTallies] = {}
+        self._by_base: dict[int, AnnotatorTallies] = {}
 
     def add(self, header: Mapping[str, Any], stored: AnnotatorTallies) -> AnnotatorTallies | None:
         """Return the whole tallies of the snapshot; None if they are not kept."""
-        frame = header["base_snapshot_id"]
-        if frame is None:
+        base = header["base_snapshot_id"]
+        if base is None:
             return None
-        whole = self._by_frame.get(frame, AnnotatorTallies()) + stored
-        self._by_frame[frame] = whole
+        whole = self._by_base.get(base, AnnotatorTallies()) + stored
+        self._by_base[base] = whole
         return whole
 
 
