@@ -36,8 +36,8 @@ from tracker import queries
 from tracker.agreement.spans import assess_spans
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.queries.selection import stream
-from tracker.queries.spans import span_statement
+from tracker.queries.selection import stream_rows
+from tracker.queries.spans import select_span_rows
 with tracker.open(sys.argv[1]).asking("spans") as (connection, question):
     selection = queries.select_answers(connection, question)
 """
@@ -51,7 +51,7 @@ FIGURES = f"""{PREPARE}
     print(*(f"{{figure.measure}} {{figure.value:.4f}}" for figure in figures.measures), sep=", ")
 """
 READ = f"""{PREPARE}
-    for row in stream(connection, span_statement(selection)):
+    for row in stream_rows(connection, select_span_rows(selection)):
         pass
 """
 
