@@ -41,8 +41,8 @@ def test_a_missing_file(ledger: Ledger, tmp_path: Path) -> None:
     refused(ledger, tmp_path / "nowhere.csv", "there is no such file")
 
 
-def test_a_folder(ledger: Ledger, tmp_path: Path) -> None:
-    refused(ledger, tmp_path, "is a folder", "name the files in it")
+def test_a_folder_without_files(ledger: Ledger, tmp_path: Path) -> None:
+    refused(ledger, tmp_path, "holds no file")
 
 
 def test_a_missing_file_among_others(ledger: Ledger, write: Write, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_missing_file_among_others(ledger: Ledger, write: Write, tmp_path: Pat
         (FIRST_LINES + b"j,A,x\x00y\n", ["line 1002", "NUL"]),
         (FIRST_LINES + b"j\x00,A,x\n", ["line 1002", "NUL"]),
         (b"\x7fELF\x02\x01\x01" + bytes(5000), ["is a binary file"]),
-        (b"PK\x03\x04\x14\x00\x06\x00" + bytes(100), ["is a binary file"]),
+        (b"PK\x03\x04\x14\x00\x06\x00" + bytes(100), ["is damaged: it does not unpack"]),
         (b"\xff\xfeabc", ["UTF-16"]),
     ],
     ids=lambda value: None if isinstance(value, list) else repr(value[-30:]),

@@ -113,7 +113,7 @@ def _take(batch: Batch, source: str, ids: AnnotatorIds, told: Told, rejections: 
     column = batch.columns["annotator"]
     given = ids.of(column, batch)[column.codes]
     if "kind" in batch.columns:
-        normalize_annotator_kinds(ids, given, batch.columns["kind"], batch.lines, source)
+        normalize_annotator_kinds(ids, given, batch, source)
     kept = {
         role.removeprefix(KEEP): cells
         for role, cells in batch.columns.items()

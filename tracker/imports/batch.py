@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tracker.projects.question import QuestionOptions
+
 ROLES = (
     "item",
     "annotator",
@@ -128,12 +130,17 @@ class Cells:
 class Batch:
     """Some records of one source, column by column.
 
-    ``lines`` holds the line on which each record starts. The columns have the same length and
-    hold the texts as they stood in the file, by role (see `ROLES`, `KEEP`).
+    ``lines`` holds the line on which each record starts, or the number of what ``unit`` says. The
+    columns have the same length and hold the texts as they stood in the file, by role (see `ROLES`,
+    `KEEP`). ``source`` is the name of the file if the source is an archive, and ``asked`` are the
+    questions of a file that says itself what they are: those that were met so far, by name.
     """
 
     lines: Numbers
     columns: Mapping[str, Cells]
+    source: str | None = None
+    unit: str = "line"
+    asked: Mapping[str, QuestionOptions] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -143,9 +150,10 @@ class Rejection:
     source: str
     line: int
     reason: str
+    unit: str = "line"
 
     def __str__(self) -> str:
-        return f"{self.source}, line {self.line}: {self.reason}"
+        return f"{self.source}, {self.unit} {self.line}: {self.reason}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rejection as JSON."""
@@ -168,11 +176,11 @@ class Rejections:
     first: list[Rejection] = field(default_factory=list)
     alike: dict[str, tuple[Rejection, int]] = field(default_factory=dict)
 
-    def add(self, source: str, line: int, reason: str) -> None:
+    def add(self, source: str, line: int, reason: str, unit: str = "line") -> None:
         """Count one more rejection."""
         self.count += 1
         short = reason if len(reason) <= self.LONGEST else reason[: self.LONGEST] + "…"
-        rejection = Rejection(source, line, short)
+        rejection = Rejection(source, line, short, unit)
         if len(self.first) < self.KEPT:
             self.first.append(rejection)
         kind = _QUOTED.sub("…", short)

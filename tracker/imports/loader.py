@@ -23,7 +23,7 @@ from tracker.imports.outcomes import (
     outcomes_by_question,
 )
 from tracker.imports.questions import ImportQuestions, question_numbers_of
-from tracker.imports.readers import Reading, read_batches
+from tracker.imports.readers import AS_IT_IS, Reading, ReadOptions, read_batches
 from tracker.imports.readers import Source as Reader
 from tracker.imports.resolve import Settlement
 from tracker.imports.staging import FATES, Fates, count_staged_inserts, staging
@@ -119,12 +119,12 @@ def load_import(
     *,
     skip_invalid: bool = False,
     progress: Progress | None = None,
-    form: str | None = None,
+    options: ReadOptions = AS_IT_IS,
 ) -> ImportResult:
     """Read the sources into a question, or several, as one import.
 
-    ``form`` is the format of its files. Raises Refused (`Rejected` for single rows) if something
-    cannot be imported; the caller's transaction is then rolled back completely.
+    ``options`` are the user's statements about the files. Raises Refused (`Rejected` for single
+    rows) if something cannot be imported; the caller's transaction is then rolled back completely.
     """
     questions = into if isinstance(into, ImportQuestions) else ImportQuestions(connection, [into])
     project = questions.project
@@ -137,8 +137,8 @@ def load_import(
     rejections = Rejections()
     with staging(connection, recorded_at) as staged, _no_cycles():
         intake = Intake(connection, questions, staged, rejections, (change, recorded_at))
-        reading = Reading(mapped, rejections, questions.answers)
-        for number, name, batch in _batches(sources, reading, progress, form):
+        reading = Reading(mapped, rejections, questions.answers, options)
+        for number, name, batch in _batches(sources, reading, progress):
             intake.take(batch, number, name)
             del batch  # before the next is read: they are large
         intake.close()
@@ -213,7 +213,7 @@ def _settle(
 
 
 def _batches(
-    sources: Sequence[Reader], reading: Reading, progress: Progress | None, form: str | None
+    sources: Sequence[Reader], reading: Reading, progress: Progress | None
 ) -> Iterator[tuple[int, str, Batch]]:
     """Yield all batches, each with its source's number and name."""
     import pyarrow as pa
@@ -224,7 +224,7 @@ def _batches(
     for number, source in enumerate(sources, 1):
         if progress is not None:
             source.watch(lambda read, before=before: progress(before + read, total))  # type: ignore[misc]
-        for batch in read_batches(source, reading, form):
+        for batch in read_batches(source, reading):
             yield number, source.name, batch
             del batch
             pa.default_memory_pool().release_unused()
@@ -305,7 +305,7 @@ def load_items(
     *,
     skip_invalid: bool = False,
     progress: Progress | None = None,
-    form: str | None = None,
+    options: ReadOptions = AS_IT_IS,
 ) -> ImportResult:
     """Register the items of files, with their texts and the attributes to keep.
 
@@ -320,13 +320,14 @@ def load_items(
     rejections = Rejections()
     ids = ItemIds(connection, project, change, listed=True)
     first_new, rows = ids.next, 0
-    reading = Reading(mapped, rejections, "")
-    for _, name, batch in _batches(sources, reading, progress, form):
+    reading = Reading(mapped, rejections, "", options)
+    for _, name, batch in _batches(sources, reading, progress):
         refuse_nul_in_batch(batch, name)
         column = batch.columns["item"]
         numbers = ids.of(column, batch)[column.codes]
         for n in np.flatnonzero(numbers == BAD).tolist():
-            rejections.add(name, int(batch.lines[n]), ids.reason(column[n]))
+            place = int(batch.lines[n])
+            rejections.add(batch.source or name, place, ids.reason(column[n]), batch.unit)
         rows += len(batch.lines)
     ids.close()
     seals.seal_changed_attributes(connection, project.id)

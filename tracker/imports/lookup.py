@@ -129,6 +129,12 @@ class CategoryIds(Ids):
         highest = select(func.max(Category.id)).where(of_question(Category, question.key))
         self.next = (connection.scalar(highest) or 0) + 1
 
+    def hold(self, question: QuestionInfo) -> None:
+        """Take other settings of the question; an empty cell may stand for another category."""
+        self.question = question
+        self.empty = SKIPPED if question.answers == "one" else NONE_APPLIES
+        self.known = {raw: self.empty if n < 1 and n != BAD else n for raw, n in self.known.items()}
+
     def _name(self, text: str) -> str:
         return self.values.get(text, text)
 

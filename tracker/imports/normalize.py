@@ -21,7 +21,7 @@ from tracker.imports.lookup import BAD, AnnotatorIds
 from tracker.imports.questions import ImportQuestions, Share
 from tracker.imports.staging import NOT_TIMED, Staging
 from tracker.storage.facts import apply_kind_facts, record_annotator_facts, record_category_facts
-from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES
+from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED
 
 GOLD = "gold"
 """The reference annotator whose answers a gold column holds."""
@@ -71,6 +71,7 @@ class Intake:
         self.items = ItemIds(connection, questions.project, self.change)
         self.annotators = AnnotatorIds(connection, questions.project)
         self.gold: int | None = None  # the reference annotator, once a gold value was met
+        self.units: dict[int, str] = {}  # what a place in a source is, by the source's number
         self.truth_files: set[int] = set()  # sources that hold truths and no answers
         self.counted: defaultdict[int, Counted] = defaultdict(Counted)  # by question
         self._gold_seen: set[tuple[int, int, str]] = set()
@@ -93,6 +94,10 @@ class Intake:
         Raises Refused if the file as a whole does not fit the project.
         """
         columns = batch.columns
+        name = batch.source or name
+        self.units[source] = batch.unit
+        for question in self.questions.declare(batch.asked, name):
+            self.staging.replace_category(question.id, SKIPPED, NONE_APPLIES)
         refuse_nul_in_batch(batch, name)
         bad: dict[int, str] = {}
         answers = "annotator" in columns
@@ -108,7 +113,7 @@ class Intake:
             parts = [self._part(share, columns, bad) for share in shares]
             self._times(rows, columns, bad)
         for n in sorted(bad):
-            self.rejections.add(name, int(batch.lines[n]), bad[n])
+            self.rejections.add(name, int(batch.lines[n]), bad[n], batch.unit)
         if not answers:
             self.truth_files.add(source)
             for share in truths:
@@ -162,7 +167,7 @@ class Intake:
             rows["annotator_id"] = self.annotators.canonical(given)
             rows["given_as"] = given
         if "kind" in columns:
-            normalize_annotator_kinds(self.annotators, given, columns["kind"], batch.lines, name)
+            normalize_annotator_kinds(self.annotators, given, batch, name)
 
     def _times(self, rows: Rows, columns: Mapping[str, Cells], bad: dict[int, str]) -> None:
         if "labeled_at" in columns:
@@ -326,22 +331,22 @@ def refuse_nul_in_batch(batch: Batch, name: str) -> None:
             with_nul = column.holds(lambda text: "\0" in text)
             if with_nul.any():
                 line = batch.lines[with_nul.argmax()]
-                raise Refused(f"{name}, line {line}: a text holds a NUL character")
+                raise Refused(f"{name}, {batch.unit} {line}: a text holds a NUL character")
 
 
 def normalize_annotator_kinds(
     annotators: AnnotatorIds,
     given: Numbers,
-    kinds: Cells,
-    lines: Numbers,
+    batch: Batch,
     source: str,
 ) -> None:
     """Note the kinds that a file gives to annotators; an empty cell gives none.
 
-    ``given`` holds each row's annotator by number, and ``kinds`` the cell of its kind. Raises
+    ``given`` holds each row's annotator by number. Raises
     Refused, with the line, for an unknown kind, and for a kind that contradicts another line or
     an earlier statement about the annotator.
     """
+    kinds = batch.columns["kind"]
     pairs = given * len(kinds.distinct) + kinds.codes
     for n in np.sort(np.unique(pairs, return_index=True)[1]).tolist():
         number, raw = int(given[n]), kinds[n]
@@ -350,16 +355,18 @@ def normalize_annotator_kinds(
             continue
         if kind not in KINDS:
             raise Refused(
-                f"{source}, line {lines[n]}: {raw.strip()!r} is no kind of annotator",
+                f"{source}, {batch.unit} {batch.lines[n]}: {raw.strip()!r} is no kind of annotator",
                 f"write one of: {', '.join(KINDS)}; or, if the column means something else: "
                 "--map kind=",
             )
         owner = annotators.aliases.get(number, number)
         name = annotators.name_of(owner)
-        place = f"{source}, line {lines[n]}: {name!r} is a {kind} here"
+        place = f"{source}, {batch.unit} {batch.lines[n]}: {name!r} is a {kind} here"
         known = annotators.kinds_given.setdefault(owner, kind)
         if known != kind:
-            raise Refused(f"{place}, and a {known} on another line", "an annotator has one kind")
+            raise Refused(
+                f"{place}, and a {known} on another {batch.unit}", "an annotator has one kind"
+            )
         stated = annotators.stated.get(owner, kind)
         if stated != kind:
             project = annotators.project.name

@@ -38,20 +38,22 @@ def examine_staged_rows(
         others = {one.id for one in answered} - singles
         for which, single in ((singles, True), (others, False)):
             contradictory += remove_contradicting_rows(
-                connection, incoming, project, which, single=single
+                connection, incoming, project, which, intake.units, single=single
             )
     if question_numbers_of(answered, "spans"):
         contradictory += remove_overlong_span_rows(connection, incoming, project)
     rejected: set[tuple[int, int, int]] = set()  # a row that answers several questions once
     for row in contradictory:
+        unit = intake.units.get(row.source, "line")
         if row.annotator_id == intake.gold:
             raise Refused(
-                f"{names[row.source - 1]}, line {row.line}: {row.reason}", "correct the gold column"
+                f"{names[row.source - 1]}, {unit} {row.line}: {row.reason}",
+                "correct the gold column",
             )
         intake.counted[row.question_id].answers -= 1
         place = (row.source, row.line, row.annotator_id)
         if place not in rejected or not intake.questions.several:
-            intake.rejections.add(names[row.source - 1], row.line, row.reason)
+            intake.rejections.add(names[row.source - 1], row.line, row.reason, unit)
         rejected.add(place)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
@@ -25,10 +26,13 @@ from tracker.projects.question import (
     create_project,
     list_questions,
     rename_question,
+    set_made_question,
 )
 
 _MOST_LEARNT = 200
 """Questions of a project that a file may make."""
+
+_OF_ANSWERS = {"one": "one category", "several": "several categories", "spans": "spans"}
 
 _SETTINGS = {
     "answers": "answers",
@@ -79,6 +83,9 @@ class ImportQuestions:
         self.values = Values()
         self.separator: str | None = None
         self.answered: dict[str, CategoryIds] = {}
+        self._declared: dict[str, QuestionOptions] = {}
+        self._stands_for: dict[str, str] = {}  # a file's name for a question: the project's
+        self._made: set[str] = set()
 
     @property
     def several(self) -> bool:
@@ -111,6 +118,52 @@ class ImportQuestions:
         return self.values.unmet(
             {name: {*map(str.strip, ids.known)} for name, ids in self.answered.items()}
         )
+
+    def declare(self, asked: Mapping[str, QuestionOptions], source: str) -> list[QuestionInfo]:
+        """Take what a file says of its questions, and return those that now hold several.
+
+        A question that this import made holds several categories an answer as soon as one answer
+        has several. The only question of a project may have another name than in the file. Raises
+        Refused for a question that the project does not have, or that is answered otherwise.
+        """
+        changed = []
+        for name, options in asked.items():
+            if self._declared.get(name) == options:
+                continue
+            question = self._declare(name, options, source)
+            self._declared[name] = options
+            wanted, has = options.answers or question.answers, question.answers
+            if wanted == has or (wanted, has) == ("one", "several"):
+                continue
+            if name not in self._made or (wanted, has) != ("several", "one"):
+                raise Refused(
+                    f"{source} answers {name!r} with {_OF_ANSWERS[wanted]}, and "
+                    f"{question.name!r} is a question of {_OF_ANSWERS[has]}",
+                    f"import it into a project of its own, or another question: "
+                    f"--question {quote(f'NAME={name}:{wanted}')}",
+                )
+            widened = set_made_question(self.connection, question, wanted, question.scale)
+            self.known[question.name] = widened
+            if question.name in self.answered:
+                self.answered[question.name].hold(widened)
+                changed.append(widened)
+        return changed
+
+    def _declare(self, name: str, options: QuestionOptions, source: str) -> QuestionInfo:
+        """Return the project's question for one of a file, made if it may be."""
+        if name in self.known and not self.unnamed:
+            return self.known[name]
+        if self.made_with is not None:
+            given = {k: v for k, v in vars(self.made_with).items() if v is not None}
+            made = self._find(name, replace(options, **given))
+            assert made is not None
+            self._made |= {name} if self.made_with.answers is None else set()
+            return made
+        if len(self.known) > 1 or self._declared:
+            raise Refused(f"{source} answers {name!r}; {self._unknown(name)}", self._advice(name))
+        only = next(iter(self.known))
+        self._stands_for[name] = only
+        return self.known[only]
 
     def split(
         self, columns: Mapping[str, Cells], bad: dict[int, str], source: str, role: str = "category"
@@ -176,9 +229,11 @@ class ImportQuestions:
             records = np.flatnonzero(np.isin(cells.codes, codes))
             yield Share(self._ids(self.known[name]), records, role)
 
-    def _find(self, name: str) -> QuestionInfo | None:
+    def _find(self, name: str, options: QuestionOptions | None = None) -> QuestionInfo | None:
         """Return the question of that name, made if it may be; None if there is none."""
-        if name not in self.known and self.made_with is not None:
+        name = self._stands_for.get(name, name)
+        if self.made_with is not None and (self.unnamed or name not in self.known):
+            options = options or self.made_with
             if len(self.known) >= _MOST_LEARNT:
                 raise Refused(
                     f"there are {_MOST_LEARNT} different questions or more",
@@ -186,9 +241,14 @@ class ImportQuestions:
                 )
             if self.unnamed:
                 first = self.known.pop(ONLY_QUESTION)
-                made = rename_question(self.connection, first, name)
+                made = first
+                if name != first.name:
+                    made = rename_question(self.connection, first, name)
+                answers, scale = options.answers or made.answers, options.scale or made.scale
+                if (answers, scale) != (made.answers, made.scale):
+                    made = set_made_question(self.connection, made, answers, scale)
             else:
-                made = add_question(self.connection, self.project, name, self.made_with)
+                made = add_question(self.connection, self.project, name, options)
             self.known[name] = made
         self.unnamed = self.unnamed and name not in self.known
         return self.known.get(name)

@@ -17,6 +17,7 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     text,
+    update,
 )
 
 from tracker.imports.batch import Flags, Numbers
@@ -52,6 +53,12 @@ class Held:
         narrow = columns.keys() - _WIDE
         self._parts.append((rows, {**columns, **{n: columns[n].astype(np.int32) for n in narrow}}))
         self.rows += rows
+
+    def replace_category(self, question: int, old: int, new: int) -> None:
+        """Let the rows of a question that hold one category hold another."""
+        for rows, part in self._parts:
+            of = part.get("question_id", np.full(rows, self.defaults["question_id"]))
+            part["category_id"][(of == question) & (part["category_id"] == old)] = new
 
     def sorted(self) -> dict[str, Numbers]:
         """Return the rows by answer, then by category, without columns that no row has."""
@@ -219,6 +226,14 @@ class Staging:
         self._held.add(columns)
         if self._held.rows > MOST_HELD:
             self._spill()
+
+    def replace_category(self, question: int, old: int, new: int) -> None:
+        """Let the rows of a question that hold one category hold another."""
+        self._held.replace_category(question, old, new)
+        if self._spilled:
+            table = self.table
+            rows = (table.c.question_id == question) & (table.c.category_id == old)
+            self.connection.execute(update(table).where(rows).values(category_id=new))
 
     def all_at_once(self, singles: Collection[int]) -> Mapping[str, Any] | None:
         """Return all rows in the order of labels' keys, if none must be resolved; else None.

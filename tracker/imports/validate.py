@@ -35,12 +35,18 @@ class Contradiction(NamedTuple):
 
 
 def remove_contradicting_rows(
-    connection: Connection, incoming: Table, project_id: int, questions: set[int], *, single: bool
+    connection: Connection,
+    incoming: Table,
+    project_id: int,
+    questions: set[int],
+    units: Mapping[int, str],
+    *,
+    single: bool,
 ) -> list[Contradiction]:
     """Remove the answers to questions that contradict others of the same file, and return them.
 
     If an answer is one category (``single``), these are different categories at the same time;
-    else "none applies" beside a label.
+    else "none applies" beside a label. ``units`` says what a place is by the source's number.
     """
     if not questions:
         return []
@@ -107,7 +113,7 @@ def remove_contradicting_rows(
             f"{row.annotator!r} has two different answers for item {row.item!r}: "
             f"{said[row.question_id, row.source, row.line, row.annotator_id]} here, "
             f"{said[row.question_id, row.source, row.other, row.annotator_id]} "
-            f"on line {row.other}",
+            f"on {units.get(row.source, 'line')} {row.other}",
         )
         for row in rows
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from tracker.ledger.transactions import Transactions
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tracker.imports.annotators import AnnotatorImport
     from tracker.imports.loader import ImportResult, Progress
-    from tracker.imports.readers import Source
+    from tracker.imports.readers import ReadOptions, Source
     from tracker.projects.question import QuestionOptions
     from tracker.simulate import Row
 
@@ -32,6 +32,10 @@ class Reading(TypedDict, total=False):
         dry_run: do everything, then take it all back.
         progress: told the bytes read and the bytes there are.
         format: the format of the files; without it each is recognized.
+        encoding: that of their text; without it UTF-8, or what a mark at the start says.
+        date_format: how dates are written, as `datetime.strptime` has it.
+        repeat: what a second answer of one annotator to one item is: ``revision`` or ``pass``.
+        ignore: columns that are not read.
         questions: ``NAME=COLUMN[:WORD…]``, the column with the answers to a question, for each;
             or ``NAME[:WORD…]``, which a long file answers. A word is a kind of answer or a scale.
         values: ``OLD=NEW`` or ``QUESTION:OLD=NEW``: what cells stand for.
@@ -48,6 +52,10 @@ class Reading(TypedDict, total=False):
     dry_run: bool
     progress: Progress | None
     format: str | None
+    encoding: str | None
+    date_format: str | None
+    repeat: str | None
+    ignore: Sequence[str]
     questions: Sequence[str]
     values: Sequence[str]
     values_file: str | Path | None
@@ -67,18 +75,18 @@ class Importing(Transactions):
             project: the project's name; it is made if it is not there.
             how: see `Reading`.
         """
-        from tracker.imports.readers.source import opened_source_files
+        from tracker.imports.readers import opened_sources
 
-        with opened_source_files(_paths(path)) as sources:
+        with opened_sources(_paths(path)) as sources:
             return self._import(sources, project, **how)
 
     def import_items(
         self, path: str | Path | Sequence[str | Path], project: str, **how: Unpack[Reading]
     ) -> ImportResult:
         """Register the items of one or more files, which need no answers; as `import_file`."""
-        from tracker.imports.readers.source import opened_source_files
+        from tracker.imports.readers import opened_sources
 
-        with opened_source_files(_paths(path)) as sources:
+        with opened_sources(_paths(path)) as sources:
             return self._import(sources, project, items=True, **how)
 
     def import_annotators(
@@ -101,19 +109,17 @@ class Importing(Transactions):
         """
         from tracker.imports.annotators import load_annotators
         from tracker.imports.column_roles import parse_annotator_roles
-        from tracker.imports.readers.source import opened_source_files
+        from tracker.imports.readers import opened_sources
         from tracker.projects.project import find_project
 
         mapped = parse_annotator_roles(columns)
         with (
-            opened_source_files(_paths(path)) as sources,
+            opened_sources(_paths(path)) as sources,
             self.database.write(keep=not dry_run) as connection,
         ):
             found = find_project(connection, project)
             made = load_annotators(connection, found, sources, mapped, skip_invalid=skip_invalid)
-        layouts = ((source.name, source.layout) for source in sources)
-        read = ({"source": name, **one.to_dict()} for name, one in layouts if one is not None)
-        return replace(made, columns=tuple(read))
+        return replace(made, columns=_layouts(sources))
 
     def import_frame(
         self, frame: pd.DataFrame, project: str, **how: Unpack[Reading]
@@ -148,6 +154,10 @@ class Importing(Transactions):
         dry_run: bool = False,
         progress: Progress | None = None,
         format: str | None = None,  # noqa: A002 - as the option is named
+        encoding: str | None = None,
+        date_format: str | None = None,
+        repeat: str | None = None,
+        ignore: Sequence[str] = (),
         questions: Sequence[str] = (),
         values: Sequence[str] = (),
         values_file: str | Path | None = None,
@@ -157,14 +167,15 @@ class Importing(Transactions):
         from tracker.imports.loader import load_import, load_items
         from tracker.imports.question_columns import parse_questions
         from tracker.imports.questions import questions_for_import
-        from tracker.imports.readers import check_reader_format
+        from tracker.imports.readers import ReadOptions, check_reader_format
         from tracker.projects.question import QuestionOptions
 
         check_reader_format(format)
         options = options or QuestionOptions()
         asked = parse_questions(questions, options)
         mapped = parse_column_roles(columns, wide=wide, keep=keep, items=items, questions=asked)
-        how = _How(skip_invalid=skip_invalid, progress=progress, form=format)
+        read_as = ReadOptions(format, encoding, date_format, repeat, tuple(ignore))
+        how = _How(skip_invalid=skip_invalid, progress=progress, options=read_as)
         with self.database.write(keep=not dry_run, bulk=True) as connection:
             into = questions_for_import(connection, name, options, asked, create=create)
             if items:
@@ -173,15 +184,19 @@ class Importing(Transactions):
                 into.read_as(separator, values, values_file)
                 mapped = replace(mapped, several=into.several and not asked)
                 result = load_import(connection, into, sources, mapped, **how)
-        layouts = ((source.name, source.layout) for source in sources)
-        read = ({"source": name, **one.to_dict()} for name, one in layouts if one is not None)
-        return replace(result, columns=tuple(read))
+        return replace(result, columns=_layouts(sources))
 
 
 class _How(TypedDict):
     skip_invalid: bool
     progress: Progress | None
-    form: str | None
+    options: ReadOptions
+
+
+def _layouts(sources: Sequence[Source]) -> tuple[dict[str, Any], ...]:
+    """Return for each file that was read which column or field was read as what."""
+    layouts = (one for source in sources for one in source.layouts.items())
+    return tuple({"source": name, **layout.to_dict()} for name, layout in layouts)
 
 
 def _paths(path: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:

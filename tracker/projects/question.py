@@ -225,6 +225,15 @@ def rename_question(connection: Connection, question: QuestionInfo, name: str) -
     return replace(question, name=name)
 
 
+def set_made_question(
+    connection: Connection, question: QuestionInfo, answers: str, scale: str
+) -> QuestionInfo:
+    """Return a question, made in this transaction and not answered yet, with other settings."""
+    ours = (Question.project_id == question.project_id) & (Question.id == question.id)
+    connection.execute(update(Question).where(ours).values(answers=answers, scale=scale))
+    return replace(question, answers=answers, scale=scale)
+
+
 def _insert_question(
     connection: Connection,
     project: ProjectInfo,

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Batch
+from tracker.imports.readers.archive import Archive, SourceFolder
 from tracker.imports.readers.delimited import DELIMITED
 from tracker.imports.readers.frames import FrameSource, RowsSource
-from tracker.imports.readers.reader import Reader, Reading
-from tracker.imports.readers.source import SourceFile
+from tracker.imports.readers.label_studio import LABEL_STUDIO
+from tracker.imports.readers.reader import AS_IT_IS, Reader, Reading, ReadOptions
+from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.projects.lookup import near_names
 
-__all__ = ["READERS", "Reader", "Reading", "Source", "check_reader_format", "read_batches"]
+__all__ = [
+    "AS_IT_IS",
+    "READERS",
+    "ReadOptions",
+    "Reader",
+    "Reading",
+    "Source",
+    "check_reader_format",
+    "opened_sources",
+    "read_batches",
+]
 
-Source = SourceFile | FrameSource | RowsSource
+Source = SourceFile | SourceFolder | FrameSource | RowsSource
 
-READERS: dict[str, Reader] = {reader.name: reader for reader in (DELIMITED,)}
+READERS: dict[str, Reader] = {reader.name: reader for reader in (LABEL_STUDIO, DELIMITED)}
 """Every reader by the name of its format; the first that recognizes a file reads it."""
 
 
@@ -29,20 +44,62 @@ def check_reader_format(name: str | None) -> None:
         )
 
 
-def read_batches(source: Source, reading: Reading, form: str | None = None) -> Iterator[Batch]:
+@contextmanager
+def opened_sources(paths: Iterable[str | Path]) -> Iterator[list[SourceFile | SourceFolder]]:
+    """Open the files and folders of an import; raises InvalidOption if two are standard input."""
+    names = [str(path) for path in paths]
+    if names.count(STDIN) > 1:
+        raise InvalidOption("standard input can be read only once")
+    with ExitStack() as files:
+        yield [
+            files.enter_context(
+                closing(SourceFolder(name) if Path(name).is_dir() else SourceFile(name))
+            )
+            for name in names
+        ]
+
+
+def read_batches(source: Source, reading: Reading) -> Iterator[Batch]:
     """Yield the records of a source in batches.
 
-    A file is read in the format ``form``, or in that which a reader recognizes; any other is taken
-    for delimited text. Raises Refused if the source cannot be read.
+    A file is read in the format that the options name, or in that which a reader recognizes; any
+    other is taken for delimited text. An archive that no reader recognizes is read file by file.
+    Raises Refused if the source cannot be read.
     """
     try:
-        if isinstance(source, SourceFile):
-            known = (reader for reader in READERS.values() if reader.recognizes(source))
-            reader = next(known, DELIMITED) if form is None else READERS[form]
-            yield from reader.read(source, reading)
-        else:
+        if isinstance(source, FrameSource | RowsSource):
             yield from source.batches(reading)
+            return
+        if source.archive is not None:
+            yield from _batches_of_archive(source.archive, reading)
+        elif isinstance(source, SourceFile):
+            yield from _batches_of_file(source, reading)
     except UnicodeEncodeError as error:
         raise Refused(
             f"{source.name}: {error.object[error.start]!r} is half a character", "fix the text"
         ) from None
+
+
+def _batches_of_file(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    form = reading.options.format
+    known = (one for one in READERS.values() if one.recognizes and one.recognizes(source))
+    reader = READERS[form] if form else next(known, DELIMITED)
+    if reader.read is None:
+        raise Refused(f"{source.name} is a file, and {reader.name} is a format of folders or zips")
+    return reader.read(source, reading)
+
+
+def _batches_of_archive(archive: Archive, reading: Reading) -> Iterator[Batch]:
+    """Yield the records of an archive as a whole, or of each file in its own format."""
+    if not archive.names:
+        raise Refused(f"{archive.name} holds no file")
+    form = reading.options.format
+    known = (one for one in READERS.values()
+             if one.recognizes_archive and one.recognizes_archive(archive))  # fmt: skip
+    reader = READERS[form] if form else next(known, None)
+    if reader is not None and reader.read_archive is not None:
+        yield from reader.read_archive(archive, reading)
+        return
+    for file in archive.files():
+        for batch in _batches_of_file(file, reading):
+            yield replace(batch, source=batch.source or file.name)

@@ -40,7 +40,7 @@ def read_delimited(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
     Raises Refused if the file cannot be read as delimited text.
     """
-    mapped, rejections, _ = reading
+    mapped, rejections = reading.mapped, reading.rejections
     blocks = source.blocks()
     first, blanks, head, body = _head(blocks, source)
     delimiter = _delimiter(first, source)
@@ -66,7 +66,7 @@ def read_delimited(source: SourceFile, reading: Reading) -> Iterator[Batch]:
         raise Refused(f"{source.name} has a header and no row below it")
 
 
-DELIMITED = Reader("csv", recognizes=lambda _: False, read=read_delimited)
+DELIMITED = Reader("csv", read=read_delimited)
 """Any text may be delimited, so that it is what is left if no other reader recognizes a file."""
 
 

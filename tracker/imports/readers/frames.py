@@ -40,6 +40,11 @@ class _InMemory:
         """SHA-256 of the columns that were read; known once everything was read."""
         return self._sha256.hexdigest()
 
+    @property
+    def layouts(self) -> dict[str, Layout]:
+        """Which column is what, by the name of the source."""
+        return {} if self.layout is None else {self.name: self.layout}
+
     def watch(self, _report: Callable[[int], None]) -> None:
         """Do nothing: there are no bytes to count."""
 

@@ -2,24 +2,83 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
 
+from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Batch, Rejections
 from tracker.imports.column_roles import Mapped
+from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.source import SourceFile
+from tracker.projects.question import QuestionOptions
+
+REPEATS = ("revision", "pass")
+"""What a second answer of one annotator to one item may be."""
 
 
-class Reading(NamedTuple):
-    """What a reader needs to know, and where it puts rows that cannot be records.
+@dataclass(frozen=True)
+class ReadOptions:
+    """The user's statements about the files of an import.
 
-    ``answers`` says what an answer of the project is: one category, several, or spans.
+    Attributes:
+        format: the name of their format; None to recognize it.
+        encoding: that of their text; None for UTF-8, or what a mark at the start says.
+        date_format: how dates are written, as `datetime.strptime` has it; None to recognize it.
+        repeat: what a second answer of one annotator to one item is, see `REPEATS`; None for
+            what it is in the tool.
+        ignore: names of columns that are not read.
+    """
+
+    format: str | None = None
+    encoding: str | None = None
+    date_format: str | None = None
+    repeat: str | None = None
+    ignore: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise InvalidOption for values that no file can have."""
+        if self.repeat not in {None, *REPEATS}:
+            raise InvalidOption(f"--repeat is revision or pass, not {self.repeat!r}")
+
+
+AS_IT_IS = ReadOptions()
+"""The options if the user says nothing."""
+
+
+@dataclass
+class Reading:
+    """What a reader needs to know, and where it puts what it finds beside answers.
+
+    Attributes:
+        mapped: which column, field or control is what.
+        rejections: rows that cannot be records.
+        answers: what an answer of the project is: one category, several, or spans.
+        options: the user's statements about the files.
+        asked: the questions of a file that says itself what they are, by name.
+        left_out: what a file holds beside answers, by its name in the singular, with its number.
     """
 
     mapped: Mapped
     rejections: Rejections
     answers: str
+    options: ReadOptions = AS_IT_IS
+    asked: dict[str, QuestionOptions] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def ask(self, name: str, answers: str = "one", scale: str | None = None) -> None:
+        """Note a question of the file, and what the answer at hand holds.
+
+        A question is one of several categories as soon as one answer has several. Raises Refused
+        if answers hold spans and categories without a place.
+        """
+        known = self.asked.get(name)
+        if known is None:
+            self.asked[name] = QuestionOptions(answers=answers, scale=scale)
+        elif known.answers != answers:
+            if "spans" in {known.answers, answers}:
+                raise Refused(f"{name!r} is answered with spans, and with categories of the whole")
+            self.asked[name] = replace(known, answers="several")
 
 
 @dataclass(frozen=True)
@@ -31,9 +90,36 @@ class Reader:
         recognizes: whether a file is in the format, by its name and its first bytes
             (`SourceFile.head`); other readers are asked if not.
         read: the records of a file in batches, column by column; raises Refused if the file
-            cannot be read.
+            cannot be read. None if the format is one of folders and zip files.
+        title: as people call the format, or the tool and what it exports.
+        holds: what a file of the format can hold beside item, annotator and category, of `HOLDS`.
+        recognizes_archive: the same of a folder or zip file, by the names in it.
+        read_archive: the same of a folder or zip file as a whole; None if each file in it is read
+            by itself.
     """
 
     name: str
-    recognizes: Callable[[SourceFile], bool]
-    read: Callable[[SourceFile, Reading], Iterator[Batch]]
+    recognizes: Callable[[SourceFile], bool] | None = None
+    read: Callable[[SourceFile, Reading], Iterator[Batch]] | None = None
+    title: str = ""
+    holds: tuple[str, ...] = ()
+    recognizes_archive: Callable[[Archive], bool] | None = None
+    read_archive: Callable[[Archive, Reading], Iterator[Batch]] | None = None
+
+
+HOLDS = (
+    "questions",
+    "several",
+    "spans",
+    "time",
+    "seconds",
+    "skips",
+    "passes",
+    "gold",
+    "models",
+    "confidence",
+    "comments",
+    "text",
+    "attributes",
+)
+"""What an answer or its file may hold: several questions, several categories an answer, …"""

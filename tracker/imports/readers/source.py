@@ -6,24 +6,27 @@ import codecs
 import gzip
 import hashlib
 import io
+import shutil
 import sys
+import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from tracker.core.errors import InvalidOption, Refused
+from tracker.core.errors import Refused
 
 if TYPE_CHECKING:
-    from tracker.imports.column_roles import Layout
+    from tracker.imports.readers.archive import Archive
 
 STDIN = "-"
 LONGEST_LINE = 16 * 1024 * 1024
 """Bytes of a line; so that a small packed file cannot fill the memory with one."""
-_PEEK = 4096
+_HEAD = 1 << 20
+"""Bytes of a file from which its format is recognized."""
+_SPOOLED = 64 * 1024 * 1024  # bytes of a stream that are kept in memory
 _BLOCK = 1024 * 1024  # larger ones leave the processor's cache as they are read
 
 
@@ -49,25 +52,34 @@ class _Digested(io.RawIOBase):
         return len(data)
 
 
+class ReadAs(Protocol):
+    """Which column or field of a file was read as what."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        ...
+
+
 class SourceFile:
     """One source of an import: a path, or ``-`` for standard input; read once.
 
     Raises Refused if it is missing, a folder, empty, binary or not text.
     """
 
-    layout: Layout | None = None
-    """Which column is what; None until the header is read, and in formats without columns."""
+    layout: ReadAs | None = None
+    """Which column or field is what; None until it is known."""
 
-    def __init__(
-        self, path: str, stdin: IO[bytes] | None = None, name: str = "standard input"
-    ) -> None:
-        self.name = name if path == STDIN else path
+    def __init__(self, path: str, stream: IO[bytes] | None = None, name: str | None = None) -> None:
+        """``stream`` holds the bytes if the path does not name a file: of an archive, or stdin."""
+        self.name = name or ("standard input" if path == STDIN else path)
         self.path = path
-        stream: IO[bytes] = (stdin or sys.stdin.buffer) if path == STDIN else self._open(Path(path))
+        self._on_disk = stream is None and path != STDIN
+        stream = stream or (sys.stdin.buffer if path == STDIN else self._open(Path(path)))
         self._opened = stream
         self._digested = _Digested(stream)
-        self._stream: io.BufferedReader[Any] = io.BufferedReader(self._digested, 1 << 20)
-        self._size = None if path == STDIN else Path(path).stat().st_size
+        self._stream: io.BufferedReader[Any] = io.BufferedReader(self._digested, _HEAD)
+        self._archive: Archive | None = None
+        self._size = Path(path).stat().st_size if self._on_disk else None
 
     def _open(self, path: Path) -> IO[bytes]:
         try:
@@ -108,17 +120,52 @@ class SourceFile:
         if self.path != STDIN:
             self._opened.close()
 
+    def seekable(self) -> IO[bytes]:
+        """Return the whole content, unpacked, as a file that is read at any place.
+
+        It is read to its end first, so that the digest covers what was there. Nothing else may
+        read the source before or afterwards.
+        """
+        if self._on_disk and self._unpacked is self._stream:
+            self.drain()
+            self._opened.seek(0)
+            return self._opened
+        spooled = tempfile.SpooledTemporaryFile(max_size=_SPOOLED)  # noqa: SIM115 - the caller's
+        try:
+            shutil.copyfileobj(self._unpacked, spooled, _BLOCK)
+        except (EOFError, OSError, zlib.error):
+            raise self._damaged() from None
+        spooled.seek(0)
+        return spooled
+
+    @cached_property
+    def archive(self) -> Archive | None:
+        """The files in it if it is a zip file; None for anything else."""
+        if self.head[:4] != b"PK\x03\x04":
+            return None
+        from tracker.imports.readers.archive import zip_archive
+
+        self._archive = zip_archive(self.name, self.seekable())
+        return self._archive
+
+    @property
+    def layouts(self) -> dict[str, ReadAs]:
+        """Which column or field is what, by the name of the file."""
+        if self._archive is not None:
+            return self._archive.layouts
+        return {} if self.layout is None else {self.name: self.layout}
+
     @cached_property
     def _unpacked(self) -> io.BufferedReader[Any]:
         if self._stream.peek(2)[:2] == b"\x1f\x8b":
-            return io.BufferedReader(gzip.GzipFile(fileobj=self._stream))
+            return io.BufferedReader(gzip.GzipFile(fileobj=self._stream), _HEAD)
         return self._stream
 
     @property
     def head(self) -> bytes:
         """The first bytes of the content, unpacked; none if it is empty or was read."""
         try:
-            return self._unpacked.peek(_PEEK)[:_PEEK]
+            return self._unpacked.peek(_HEAD)[:_HEAD]
         except (EOFError, OSError, zlib.error):
             raise self._damaged() from None
 
@@ -128,12 +175,27 @@ class SourceFile:
         Raises Refused for a file that is empty, binary or damaged, or that has a line longer
         than `LONGEST_LINE`. UTF-8 is not decoded here: see `decoded`.
         """
+        return self._whole_lines(self._text_bytes())
+
+    def texts(self) -> Iterator[str]:
+        """Yield the text in pieces that may end anywhere. Raises Refused as `blocks` does."""
+        lines, decoder = 0, codecs.getincrementaldecoder("utf-8")()
+        for piece in chain(self._text_bytes(), [b""]):
+            try:
+                text = decoder.decode(piece, final=not piece)
+            except UnicodeDecodeError as error:
+                raise self._undecodable(error, lines) from None
+            yield text
+            lines += text.count("\n")
+
+    def _text_bytes(self) -> Iterator[bytes]:
+        """Yield the bytes of the text in UTF-8, without a mark of the encoding."""
         head, stream = self.head, self._unpacked
         if not head:
             raise Refused(f"{self.name} is empty")
         try:
             if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-                yield from self._whole_lines(self._transcoded(_pieces(stream)))
+                yield from self._transcoded(_pieces(stream))
                 return
             if b"\0" in head:
                 place = head.index(b"\0")
@@ -144,7 +206,7 @@ class SourceFile:
                 )
             if head[:3] == codecs.BOM_UTF8:
                 stream.read(3)
-            yield from self._whole_lines(_pieces(stream))
+            yield from _pieces(stream)
         except (EOFError, OSError, zlib.error):
             raise self._damaged() from None
 
@@ -198,16 +260,6 @@ class SourceFile:
             f"the byte 0x{byte:02x} is not {error.encoding.upper()}",
             "save the file as UTF-8",
         )
-
-
-@contextmanager
-def opened_source_files(paths: Iterable[str | Path]) -> Iterator[list[SourceFile]]:
-    """Open the files of an import; raises InvalidOption if two of them are standard input."""
-    names = [str(path) for path in paths]
-    if names.count(STDIN) > 1:
-        raise InvalidOption("standard input can be read only once")
-    with ExitStack() as files:
-        yield [files.enter_context(closing(SourceFile(name))) for name in names]
 
 
 def count_source_lines(block: bytes) -> int:

@@ -18,6 +18,8 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str 
         columns: of one file, as the import's JSON has them.
         items: whether the file lists items.
     """
+    if columns.get("format"):
+        return _tool_sentence(columns)
     read, kept, left = columns["read"], columns["kept"], columns["left_out"]
     annotators = columns["annotators"]
     asked = columns.get("questions", {})
@@ -29,6 +31,16 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str 
     parts += [f"one per annotator: {_listed(annotators)}"] if annotators else []
     parts += [f"kept: {_listed(kept)}"] if kept else []
     parts += [f"left out: {_listed(left)} ({_advice(left, items)})"] if left else []
+    return "; ".join(parts)
+
+
+def _tool_sentence(columns: Mapping[str, Any]) -> str:
+    """Return what was read of an annotation tool's file, and what was left out."""
+    asked = [name if name == one else f"{name}={one}" for name, one in columns["questions"].items()]
+    fields = [f"{role}={name}" for role, name in columns["read"].items()]
+    parts = [f"read as {columns['format']}: questions: {_listed(asked)}"]
+    parts += [f"fields: {', '.join(fields)}"] if fields else []
+    parts += [f"left out: {_listed(columns['left_out'])}"] if columns["left_out"] else []
     return "; ".join(parts)
 
 

@@ -1,0 +1,70 @@
+"""Folders and zip files are read file by file, and refused if they would fill a machine."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tracker.core.errors import Refused
+from tracker.imports.readers import archive
+from tracker.ledger import Ledger
+
+ROWS = "item,annotator,category\ni{0},A,x\ni{0},B,y\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two files of answers, one in a folder, beside what no reader reads."""
+    root = tmp_path / "answers"
+    (root / "late").mkdir(parents=True)
+    (root / "one.csv").write_text(ROWS.format(1), "utf-8")
+    (root / "late" / "two.csv").write_text(ROWS.format(2), "utf-8")
+    (root / ".DS_Store").write_bytes(b"\0\0")
+    return root
+
+
+def zipped(folder: Path) -> Path:
+    path = folder.with_suffix(".zip")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for file in sorted(folder.rglob("*")):
+            packed.write(file, file.relative_to(folder))
+    return path
+
+
+def test_a_folder_and_its_zip_file_hold_the_same(ledger: Ledger, folder: Path) -> None:
+    of_folder = ledger.import_file(folder, "p")
+    assert (of_folder.rows, of_folder.inserted) == (4, 4)
+    assert [one["source"] for one in of_folder.columns] == [
+        f"{folder}/late/two.csv", f"{folder}/one.csv"
+    ]  # fmt: skip
+    assert ledger.import_file(zipped(folder), "p").unchanged == 4
+
+
+def test_a_bad_row_is_named_with_its_file(ledger: Ledger, folder: Path) -> None:
+    (folder / "late" / "two.csv").write_text("item,annotator,category\n,A,x\n", "utf-8")
+    with pytest.raises(Refused, match=r"answers\.zip/late/two\.csv, line 2: the item is empty"):
+        ledger.import_file(zipped(folder), "p")
+
+
+def test_a_zip_file_that_would_fill_the_machine_is_refused(
+    ledger: Ledger, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "_SMALL", 100_000)
+    (folder / "bomb.csv").write_bytes(b"x" * 10_000_000)
+    with pytest.raises(Refused, match="would unpack to 10,000,"):
+        ledger.import_file(zipped(folder), "p")
+
+
+def test_a_damaged_zip_file_is_refused(ledger: Ledger, folder: Path) -> None:
+    (folder / "one.csv").write_text(ROWS.format(1) * 1000, "utf-8")
+    path = zipped(folder)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 255
+    path.write_bytes(content)
+    with pytest.raises(Refused, match=r"damaged|cannot be read|NUL|UTF-8"):
+        ledger.import_file(path, "p")
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(Refused, match="is damaged: it does not unpack"):
+        ledger.import_file(path, "p")

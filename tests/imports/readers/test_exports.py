@@ -1,0 +1,57 @@
+"""Exports of annotation tools hold the answers that were submitted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tracker.ledger import Ledger
+
+EXPORTS = Path(__file__).parents[2] / "data" / "exports"
+EXPECTED = sorted(EXPORTS.glob("*/*.expected.csv"))
+
+
+def export_of(expected: Path) -> tuple[Path, str | None]:
+    """Return the export that has these answers, and the control if it has several."""
+    name = expected.name.removesuffix(".expected.csv")
+    if (path := expected.with_name(name)).exists():
+        return path, None
+    name, _, control = name.rpartition(".")
+    return expected.with_name(name), control
+
+
+def rows(frame: pd.DataFrame) -> list[tuple[object, ...]]:
+    """Return labels as sorted values, times and seconds as such."""
+    names = ["item", "annotator", "category", "start", "end"]
+    texts = frame.reindex(columns=names).astype(object).fillna("")
+    when = pd.to_datetime(frame["labeled_at"], utc=True, format="ISO8601")
+    seconds = pd.to_numeric(frame["seconds"])
+    return sorted(
+        zip(*(texts[name].astype(str) for name in texts), when.astype(str),
+            seconds.round(3).fillna(-1), strict=True)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("expected", EXPECTED, ids=lambda path: path.name)
+def test_an_export_holds_the_answers_that_were_submitted(
+    ledger: Ledger, tmp_path: Path, expected: Path
+) -> None:
+    export, control = export_of(expected)
+    first = ledger.import_file(export, "p")
+    assert not first.rejected
+    again = ledger.import_file(export, "p")
+    assert (again.rows, again.unchanged) == (first.rows, first.rows)
+    wanted = pd.read_csv(expected, dtype=str)
+    labels = ledger.export_frame("p")
+    found = labels[labels["kind"] == "human"]
+    if control is not None:
+        found = found[found["question"] == control]
+    if wanted["labeled_at"].isna().all():
+        found = found.assign(labeled_at=None)
+    assert rows(found) == rows(wanted)
+
+
+def test_there_are_exports() -> None:
+    assert len(EXPECTED) >= 4

@@ -1,0 +1,219 @@
+"""Answers as annotation tools keep them, and the batches that the loader takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tracker.core.errors import Refused
+from tracker.imports.batch import KEEP, Batch, Cells, Numbers
+from tracker.imports.readers.archive import Archive
+from tracker.imports.readers.reader import Reading
+from tracker.imports.readers.source import SourceFile
+from tracker.projects.lookup import near_names
+
+_AT_ONCE = 20_000  # answers
+
+Fields = Mapping[str, Any]
+_NONE: Fields = {}
+
+
+class Span(NamedTuple):
+    """A category from one place in a text to another: half-open, in characters of Unicode."""
+
+    category: str
+    start: int
+    end: int
+
+
+class Answer(NamedTuple):
+    """One answer of one annotator to one question about one item; texts as a file holds them.
+
+    Attributes:
+        place: the line, or the number of the record in its file.
+        item: the key of the item.
+        annotator: the name.
+        question: the name of the control or column that was answered.
+        labels: the categories or spans; none for an answer that says nothing.
+        labeled_at: ISO 8601, or seconds since 1970; empty if the file does not say.
+        seconds: how long it took.
+        number: 1, 2, … of several answers of the annotator to the item; empty for the first.
+        kind: ``human``, ``model`` or ``reference``; empty if the file does not say.
+        confidence: from 0 to 1.
+        comment: why.
+        data: what the file says of the item, by field; `text` and what the user keeps are of it.
+    """
+
+    place: int
+    item: str
+    annotator: str
+    question: str
+    labels: Sequence[str | Span]
+    labeled_at: str = ""
+    seconds: str = ""
+    number: str = ""
+    kind: str = ""
+    confidence: str = ""
+    comment: str = ""
+    data: Fields = _NONE
+
+
+_ROLES: Mapping[str, Callable[[Answer], str]] = {
+    "labeled_at": lambda one: one.labeled_at,
+    "seconds": lambda one: one.seconds,
+    "pass": lambda one: one.number,
+    "kind": lambda one: one.kind,
+    "confidence": lambda one: one.confidence,
+    "comment": lambda one: one.comment,
+}
+"""What an answer may have; a batch in which no answer has it lacks the column."""
+
+
+@dataclass
+class ToolLayout:
+    """Which questions a tool's file answers, and what was left out of it."""
+
+    reading: Reading
+    format: str
+    read: dict[str, str]
+    names: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "format": self.format,
+            "read": self.read,
+            "questions": {self.names.get(name, name): name for name in self.reading.asked},
+            "annotators": [],
+            "kept": list(self.reading.mapped.keep),
+            "left_out": [f"{n:,} {what}" for what, n in self.reading.left_out.items()],
+        }
+
+
+def batches_of_answers(
+    source: SourceFile | Archive,
+    reading: Reading,
+    answers: Iterable[Answer],
+    form: str,
+    unit: str = "line",
+) -> Iterator[Batch]:
+    """Yield the answers of a file in batches, a record for each label.
+
+    The item, its text and its attributes are the fields of the file's items that the user names;
+    of the questions, only those that the user names, if any. Raises Refused for a field that is
+    not there, and for a file without answers. ``unit`` is what the places of answers count.
+    """
+    names = {one.column: one.name for one in reading.mapped.questions if one.column}
+    fields = _ItemFields(reading, source.name)
+    rows, empty = iter(answers), True
+    while some := list(islice(rows, _AT_ONCE)):
+        if source.layout is None:
+            source.layout = ToolLayout(reading, form, fields.read, names)
+        if names:
+            reading.left_out.update(
+                f"answer to {one.question!r}" for one in some if one.question not in names
+            )
+            some = [one._replace(question=names[one.question]) for one in some
+                    if one.question in names]  # fmt: skip
+        if some:
+            empty = False
+            yield replace(_batch(some, fields, reading, names), unit=unit)
+    if empty:
+        told = ", ".join(f"{n:,} {what}" for what, n in reading.left_out.items())
+        raise Refused(f"{source.name} holds no answer" + (f"; left out: {told}" if told else ""))
+
+
+def _batch(
+    answers: Sequence[Answer], fields: _ItemFields, reading: Reading, names: Mapping[str, str]
+) -> Batch:
+    lengths = np.array([len(one.labels) or 1 for one in answers])
+    records = np.repeat(np.arange(len(answers)), lengths)
+    columns = fields.of(answers) | {
+        "annotator": [one.annotator for one in answers],
+        "question": [one.question for one in answers],
+    }
+    for role, get in _ROLES.items():
+        cells = [get(one) for one in answers]
+        if any(cells):
+            columns[role] = cells
+    labels = [label for one in answers for label in one.labels or ("",)]
+    spans = any(isinstance(label, Span) for label in labels)
+    given: dict[str, Sequence[str]] = {"category": labels}  # type: ignore[dict-item]
+    if spans:
+        given = {
+            "category": [one.category if isinstance(one, Span) else one for one in labels],
+            "start": [str(one.start) if isinstance(one, Span) else "" for one in labels],
+            "end": [str(one.end) if isinstance(one, Span) else "" for one in labels],
+        }
+    return Batch(
+        np.array([one.place for one in answers])[records],
+        {role: _taken(Cells.of_texts(cells), records) for role, cells in columns.items()}
+        | {role: Cells.of_texts(cells) for role, cells in given.items()},
+        asked={names.get(name, name): one for name, one in reading.asked.items()},
+    )
+
+
+def _taken(cells: Cells, records: Numbers) -> Cells:
+    return cells if len(records) == len(cells.codes) else cells.take(records)
+
+
+class _ItemFields:
+    """The fields of items that are read: their key, text, and what the user keeps."""
+
+    def __init__(self, reading: Reading, source: str) -> None:
+        mapped = reading.mapped
+        self.source = source
+        self.wanted = {role: name for role, name in mapped.roles.items() if name}
+        self.wanted |= {KEEP + name: name for name in mapped.keep}
+        self.without_text = mapped.roles.get("text") == ""
+        self.read: dict[str, str] = {**self.wanted}
+        self._checked = not self.wanted
+
+    def of(self, answers: Sequence[Answer]) -> dict[str, Sequence[str]]:
+        """Return the columns of the items of these answers. Raises Refused for unknown fields."""
+        if not self._checked:
+            self._check(answers)
+        columns: dict[str, Sequence[str]] = {"item": [one.item for one in answers]}
+        if "text" not in self.wanted and not self.without_text:
+            texts = [field_text(one.data.get("text")) for one in answers]
+            if any(texts):
+                columns["text"] = texts
+        for role, name in self.wanted.items():
+            columns[role] = [field_text(_field(one.data, name)) for one in answers]
+        return columns
+
+    def _check(self, answers: Sequence[Answer]) -> None:
+        known = {name for one in answers[:1000] for name in one.data}
+        for role, name in self.wanted.items():
+            if all(_field(one.data, name) is None for one in answers):
+                flag = f"--keep {name}" if role.startswith(KEEP) else f"--map {role}={name}"
+                raise Refused(
+                    f"{self.source} has no field {name!r} ({flag})",
+                    near_names(name, known) or f"its fields are: {', '.join(sorted(known))}",
+                )
+        self._checked = True
+
+
+def _field(data: Fields, name: str) -> Any:
+    """Return a field by its name, or by the names that lead to it: ``meta.topic``."""
+    if name in data:
+        return data[name]
+    value: Any = data
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def field_text(value: Any) -> str:
+    """Return a plain value of JSON as a file of cells would hold it; empty for anything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, int | float) else ""

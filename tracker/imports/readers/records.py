@@ -1,0 +1,179 @@
+"""JSON as a stream: the values of a list, or one a line, each read when it is asked for."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from tracker.core.errors import Refused
+from tracker.imports.readers.source import LONGEST_LINE, SourceFile
+
+_LARGEST_VALUE = 16 * LONGEST_LINE
+_BLANK = " \t\r\n"
+
+
+class Record(NamedTuple):
+    """One value of a JSON file and its place: the line, or in a list its number from 1."""
+
+    place: int
+    value: Any
+
+
+def _constant(_name: str) -> None:
+    """Return what NaN and Infinity stand for, which programs write for a value that is missing."""
+
+
+_DECODER = json.JSONDecoder(parse_constant=_constant)
+
+
+def head_value(source: SourceFile) -> Any:
+    """Return the first value of a JSON file, or as much of it as the file's head holds.
+
+    That of a list or of lines is its first element. None if it is not JSON. A value that the head
+    cuts off is returned without what could not be read: as a dictionary of its first keys.
+    """
+    head = source.head.removeprefix(codecs.BOM_UTF8)
+    text = head.decode("utf-8", "ignore").lstrip()
+    if text[:1] not in {"[", "{"}:
+        return None
+    text = text[1:].lstrip() if text[0] == "[" else text
+    try:
+        return _DECODER.raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        return _first_keys(text) if text[:1] == "{" else None
+
+
+def _first_keys(text: str) -> dict[str, Any] | None:
+    """Return the first keys of an object that is cut off, with the values that are whole."""
+    found: dict[str, Any] = {}
+    place = 1
+    try:
+        while True:
+            key, place = _DECODER.raw_decode(text, _skip(text, place, ","))
+            place = _skip(text, place, ":")
+            found[key] = None
+            found[key], place = _DECODER.raw_decode(text, place)
+    except (ValueError, RecursionError, TypeError, IndexError):
+        return found or None
+
+
+def _skip(text: str, place: int, mark: str) -> int:
+    while place < len(text) and text[place] in _BLANK + mark:
+        place += 1
+    return place
+
+
+def json_records(source: SourceFile) -> Iterator[Record]:
+    """Yield the values of a JSON file one by one: of a list, of lines, or its only one.
+
+    Memory holds one value at a time. Raises Refused for a file that is no JSON, with the place.
+    """
+    text = _Text(source)
+    is_list = text.next_mark() == "["
+    number = 0
+    if is_list:
+        text.place += 1
+    while True:
+        mark = text.next_mark()
+        if is_list and mark == "]":
+            text.place += 1
+            if text.next_mark():
+                raise text.refused("there is something after the end of the list")
+            return
+        if not mark:
+            if is_list:
+                raise text.refused("the list does not end: the file is cut off")
+            return
+        if is_list and number:
+            if mark != ",":
+                raise text.refused(f"{mark!r} is between two values of the list, not a comma")
+            text.place += 1
+            text.next_mark()
+        line = text.line
+        number += 1
+        yield Record(number if is_list else line, text.value(number if is_list else None))
+
+
+class _Text:
+    """The text of a source, of which one value at a time is held."""
+
+    def __init__(self, source: SourceFile) -> None:
+        self._source = source
+        self._pieces = source.texts()
+        self._text = ""
+        self.place = 0
+        self._line = 1
+        self._counted = 0  # the place up to which lines were counted
+
+    @property
+    def line(self) -> int:
+        """The line of the place."""
+        self._line += self._text.count("\n", self._counted, self.place)
+        self._counted = self.place
+        return self._line
+
+    def next_mark(self) -> str:
+        """Move to the next character that is not blank and return it; none at the end."""
+        while True:
+            text, place = self._text, self.place
+            while place < len(text) and text[place] in _BLANK:
+                place += 1
+            self.place = place
+            if place < len(text):
+                return text[place]
+            if not self._more():
+                return ""
+
+    def _more(self) -> bool:
+        """Read on, and release what lies before the place; False at the end of the file."""
+        piece = next(self._pieces, None)
+        if piece is None:
+            return False
+        _ = self.line
+        self._text = self._text[self.place :] + piece
+        self.place = self._counted = 0
+        return True
+
+    def value(self, number: int | None) -> Any:
+        """Return the value that starts at the place. Raises Refused if there is none."""
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._text, self.place)
+            except RecursionError:
+                raise self.refused("values are nested too deeply", number) from None
+            except json.JSONDecodeError as error:
+                if len(self._text) - self.place > _LARGEST_VALUE:
+                    raise self.refused("the value is too large to read", number) from None
+                if self._more_than_twice():
+                    continue
+                raise self._not_json(error, number) from None
+            except ValueError as error:  # a number with more digits than Python reads
+                raise self.refused(f"this is no JSON: {error}", number) from None
+            # A number at the end of what was read may go on.
+            if end == len(self._text) and self._text[self.place] not in '{["' and self._more():
+                continue
+            self.place = end
+            return value
+
+    def _more_than_twice(self) -> bool:
+        """Read until twice as much is held, so that a large value is parsed a few times only."""
+        wanted = 2 * (len(self._text) - self.place)
+        grown = False
+        while len(self._text) - self.place < wanted and self._more():
+            grown = True
+        return grown
+
+    def _not_json(self, error: json.JSONDecodeError, number: int | None) -> Refused:
+        at_end = not self._text[error.pos :].strip()
+        self.place = min(error.pos, len(self._text))
+        return self.refused(
+            "the value does not end: the file is cut off" if at_end else f"no JSON: {error.msg}",
+            number,
+        )
+
+    def refused(self, reason: str, number: int | None = None) -> Refused:
+        """Return the error for what is wrong at the place."""
+        which = "" if number is None else f", value {number} of the list"
+        return Refused(f"{self._source.name}, line {self.line}{which}: {reason}")
