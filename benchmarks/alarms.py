@@ -93,7 +93,7 @@ def of_dependence(samples: int) -> Iterator[Sequence[str]]:
         for autocorrelation in (0.0, 0.3, 0.5, 0.8, 0.9):
             draw = dependent(autocorrelation, dispersion)
             rates = [
-                alarms(draw, direction, samples * 52 // weeks, weeks)
+                alarms(draw, direction, max(1, samples * 52 // weeks), weeks)
                 for weeks in (52, 250)
                 for direction in ("drop", "change")
             ]
