@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import Yes, confirm_command, ledger_of_command
+from tracker.cli.context import Yes, command_group, confirm_command, ledger_of_command
 from tracker.cli.filter_options import QuestionNames
 from tracker.cli.import_options import (
     Files,
@@ -28,17 +28,11 @@ from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
 
-annotators = typer.Typer(
-    help="List, import, show, rename, merge and erase annotators; set kinds and aliases.",
-    no_args_is_help=True,
+annotators, register = command_group(
+    "annotator", "List, import, show, rename, merge and erase annotators; set kinds and aliases."
 )
 
 Name = Annotated[str, typer.Argument(metavar="ANNOTATOR", help="The annotator's name.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.add_typer(annotators, name="annotator")
 
 
 @with_project_argument(annotators, "list")

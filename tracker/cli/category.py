@@ -6,18 +6,13 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import Yes, confirm_command, ledger_of_command
+from tracker.cli.context import Yes, command_group, confirm_command, ledger_of_command
 from tracker.cli.filter_options import QuestionName
 from tracker.cli.output import Output, print_result
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import say
 
-categories = typer.Typer(help="List, order, merge and rename categories.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.add_typer(categories, name="category")
+categories, register = command_group("category", "List, order, merge and rename categories.")
 
 
 @with_project_argument(categories, "list")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +14,12 @@ from tracker.render.escape import escaped_text
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
+
+
+def command_group(name: str, about: str) -> tuple[typer.Typer, Callable[[typer.Typer], None]]:
+    """Return a group of commands, and the function that adds it to the program."""
+    group = typer.Typer(help=about, no_args_is_help=True)
+    return group, partial(typer.Typer.add_typer, typer_instance=group, name=name)
 
 
 SomeProject = Annotated[

@@ -7,16 +7,11 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import ledger_of_command
+from tracker.cli.context import command_group, ledger_of_command
 from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
 from tracker.cli.terminal import hint, say, warn
 
-databases = typer.Typer(help="Upgrade, check and back up the database.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.add_typer(databases, name="database")
+databases, register = command_group("database", "Upgrade, check and back up the database.")
 
 
 @databases.command("upgrade")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import typer
 
-from tracker.cli.context import ledger_of_command
+from tracker.cli.context import command_group, ledger_of_command
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history import Every, Shown, Window
 from tracker.cli.import_options import OutputFile, output_option_target
@@ -15,14 +15,9 @@ from tracker.cli.output_files import Force
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
 
-exports = typer.Typer(
-    help="Write labels or figures to a file: CSV, JSONL or Parquet.", no_args_is_help=True
+exports, register = command_group(
+    "export", "Write labels or figures to a file: CSV, JSONL or Parquet."
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.add_typer(exports, name="export")
 
 
 @with_project_argument(exports, "labels")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import ledger_of_command
+from tracker.cli.context import command_group, ledger_of_command
 from tracker.cli.filter_options import QuestionNames
 from tracker.cli.output import AsJson, Output, print_json, print_result
 from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from tracker.flags import Acted
 
 
-flags = typer.Typer(
-    help="List recorded findings; acknowledge, dismiss, resolve or appeal them.",
-    no_args_is_help=True,
+flags, register = command_group(
+    "flags", "List recorded findings; acknowledge, dismiss, resolve or appeal them."
 )
 
 Flag = Annotated[int, typer.Argument(metavar="FLAG", max=LARGEST, help="Flag number.")]
@@ -36,11 +35,6 @@ _NEXT: dict[str, str] = {
     "resolve": "it reopens if an audit finds it again: tracker audit {project} --record",
     "appeal": "to answer it: tracker flags dismiss|acknowledge|resolve {flags}-p {project}",
 }
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.add_typer(flags, name="flags")
 
 
 @with_project_argument(flags, "list")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import ledger_of_command
+from tracker.cli.context import command_group, ledger_of_command
 from tracker.cli.import_options import (
     Files,
     ImportOptions,
@@ -21,12 +21,7 @@ from tracker.cli.terminal import warn
 if TYPE_CHECKING:
     from tracker.ledger.importing import Reading
 
-items = typer.Typer(help="List and register items; show the answers to one.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.add_typer(items, name="item")
+items, register = command_group("item", "List and register items; show the answers to one.")
 
 
 @with_project_argument(items, "list")

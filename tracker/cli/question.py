@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import ledger_of_command
+from tracker.cli.context import command_group, ledger_of_command
 from tracker.cli.output import AsJson, Output, print_json, print_result
 from tracker.cli.project_argument import (
     NewProject,
@@ -18,16 +18,11 @@ from tracker.cli.project_argument import (
 )
 from tracker.cli.terminal import hint, say, warn_if
 
-questions = typer.Typer(
-    help="List, show, add, set and rename a project's questions.", no_args_is_help=True
+questions, register = command_group(
+    "question", "List, show, add, set and rename a project's questions."
 )
 
 _Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question's name.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.add_typer(questions, name="question")
 
 
 @with_project_argument(questions, "list")

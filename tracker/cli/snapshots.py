@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import Yes, confirm_command, ledger_of_command
+from tracker.cli.context import Yes, command_group, confirm_command, ledger_of_command
 from tracker.cli.filter_options import QuestionNames
 from tracker.cli.history import Last
 from tracker.cli.output import Output, print_result
@@ -22,12 +22,7 @@ if TYPE_CHECKING:
     from tracker.snapshots.prune import Fate
 
 
-snapshots = typer.Typer(help="List, show, verify and thin out snapshots.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.add_typer(snapshots, name="snapshots")
+snapshots, register = command_group("snapshots", "List, show, verify and thin out snapshots.")
 
 
 @with_project_argument(snapshots, "list")
