@@ -11,7 +11,7 @@ from tests.flags.found import Seen, record_in
 from tests.helpers import count_statements
 from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
 from tracker.audit import audit_project
-from tracker.core.errors import NotFound
+from tracker.core.errors import InvalidOption, NotFound
 from tracker.flags import record_flags
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
@@ -84,6 +84,32 @@ def test_who_is_flagged_on_a_question_is_left_out_of_its_figures_alone(rubric: L
         for part in audit_by_question_view(rubric.audit_by_question("p", exclude_flagged=True))
     ]
     assert "tone: only answers of all but bo." in shown
+
+
+def test_a_question_that_a_measure_does_not_fit_says_so(rubric: Ledger) -> None:
+    found = rubric.agreement_by_question("p", measures=["fleiss_kappa"])
+    assert {one.question.name for one in found.questions} == {ONLY, "tone"}
+    assert found.to_dict()["questions"][2] == {
+        "question": "where",
+        "undefined": "not_applicable",
+        "why": "fleiss_kappa does not fit 'where', a question of spans",
+    }
+    frame = found.to_frame()
+    assert list(frame["question"])[2] == "where"
+    assert list(frame["why"])[2].startswith("fleiss_kappa does not fit")
+    with pytest.raises(InvalidOption, match="does not fit 'where'"):
+        rubric.agreement_by_question("p", questions=["where"], measures=["fleiss_kappa"])
+
+
+def test_a_curve_leaves_spans_out_and_says_so(rubric: Ledger) -> None:
+    for every, measures in (("week", []), (None, ["fleiss_kappa"])):
+        found = rubric.history_by_question("p", every, measures=measures)
+        assert list(found.questions) == [ONLY, "tone"]
+        assert [one.question for one in found.unfit] == ["where"]
+        assert found.to_dict()["questions"][2]["undefined"] == "not_applicable"
+        assert found.rows()[-1]["question"] == "where"
+        with pytest.raises(InvalidOption):
+            rubric.history_by_question("p", every, measures=measures, questions=["where"])
 
 
 def test_statements_do_not_depend_on_the_answers(

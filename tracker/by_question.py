@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection
 
 from tracker.agreement import Assessment, Query, assess
+from tracker.core.each_question import UnfitQuestion, ask_each_question
 from tracker.core.shown import Shown
 from tracker.flags import count_flags
 from tracker.measures.coefficient import Coefficient
@@ -87,20 +88,27 @@ def _is_alike(one: Coefficient, other: Coefficient) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class AgreementByQuestion(Shown):
-    """The questions of a project, the one with the lowest main figure first."""
+    """The questions of a project, the one with the lowest main figure first, and the unfit."""
 
     project: str
     questions: tuple[QuestionAgreement, ...]
+    unfit: tuple[UnfitQuestion, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the questions as JSON."""
-        return {"project": self.project, "questions": [one.to_dict() for one in self.questions]}
+        told = [one.to_dict() for one in self.questions]
+        told += [one.to_dict() for one in self.unfit]
+        return {"project": self.project, "questions": told}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one flat row per question."""
+        return [one.row() for one in self.questions] + [one.to_dict() for one in self.unfit]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per question."""
         import pandas as pd
 
-        return pd.DataFrame([one.row() for one in self.questions])
+        return pd.DataFrame(self.rows())
 
 
 def agreement_by_question(
@@ -109,14 +117,17 @@ def agreement_by_question(
     """Return the figures of each question of a project, the weakest first.
 
     The number of statements is that of `assess` and a few more for each question; it does not
-    depend on the answers. Questions without a main figure come last.
+    depend on the answers. Questions without a main figure come last, and behind them those that
+    the query does not fit. Raises InvalidOption if it fits none.
     """
-    found = []
-    for question in questions:
+
+    def ask(question: QuestionInfo) -> QuestionAgreement:
         assessment = assess(connection, question, query)
         main = assessment.measures[0] if query.measures else assessment.main
         last = last_snapshot_of_choice(connection, question, assessment.selection, [main.measure])
         findings = count_flags(connection, question.project, question)
-        found.append(QuestionAgreement(question, assessment, main, last, findings))
-    found.sort(key=lambda one: (one.main.value is None, one.main.value))
-    return AgreementByQuestion(questions[0].project.name, tuple(found))
+        return QuestionAgreement(question, assessment, main, last, findings)
+
+    made, unfit = ask_each_question(questions, ask)
+    found = sorted(made.values(), key=lambda one: (one.main.value is None, one.main.value))
+    return AgreementByQuestion(questions[0].project.name, tuple(found), unfit)

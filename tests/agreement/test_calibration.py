@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from tests.helpers import SEVERAL
+from tests.helpers import SEVERAL, SPANS, count_statements
+from tests.questions import answer_question
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 
@@ -94,6 +96,92 @@ def test_against_gold(ledger: Ledger) -> None:
     assert told(ledger) == plain(answers, gold)
 
 
+def drawn_sets(seed: int) -> dict[tuple[str, str], tuple[str, float | None]]:
+    """Answers of several categories, written in any order; some say that none applies."""
+    random = Random(seed)  # noqa: S311
+    return {
+        key: ("|".join(random.sample("xyz", random.choice([0, 1, 1, 2, 2]))), confidence)
+        for key, (_, confidence) in drawn(seed).items()
+    }
+
+
+def sets(answers: Answers) -> dict[tuple[str, str], tuple[str, float | None]]:
+    return {key: (in_order(label), confidence) for key, (label, confidence) in answers.items()}
+
+
+def in_order(label: str) -> str:
+    return "|".join(sorted(filter(None, label.split("|"))))
+
+
+def load_sets(ledger: Ledger, answers: Answers, gold: Mapping[str, str] | None = None) -> None:
+    rows = [
+        (item, who, category, confidence, "model" if who == "gpt" else "human")
+        for (item, who), (label, confidence) in answers.items()
+        for category in label.split("|")
+    ]
+    rows += [
+        (i, "g", one, None, "reference") for i, t in (gold or {}).items() for one in t.split("|")
+    ]
+    columns = ["item", "annotator", "label", "confidence", "kind"]
+    ledger.import_frame(pd.DataFrame(rows, columns=columns), "p", options=SEVERAL)
+
+
+def test_of_several_categories_all_must_be_right(ledger: Ledger) -> None:
+    answers = drawn_sets(4)
+    load_sets(ledger, answers)
+    assert told(ledger) == plain(sets(answers))
+
+
+def test_of_several_categories_all_must_be_those_of_gold(ledger: Ledger) -> None:
+    answers, random = drawn_sets(5), Random(6)  # noqa: S311
+    gold = {f"i{n:02}": "|".join(random.sample("xyz", random.choice([0, 1, 2]))) for n in range(50)}
+    load_sets(ledger, answers, gold)
+    expected = {item: in_order(truth) for item, truth in gold.items()}
+    assert told(ledger) == plain(sets(answers), expected)
+
+
+def test_question_by_question(ledger: Ledger, write: Callable[..., Path]) -> None:
+    """Each as if it had a project of its own; the worst calibrated first, the unfit last."""
+    spans = "item,annotator,label,start,end\n1,ann,x,0,1"
+    answer_question(ledger, write("item,annotator,label\n1,ann,x"))
+    for name, seed in (("one", 7), ("two", 8)):
+        rows = [(item, who, *said) for (item, who), said in drawn(seed).items()]
+        lines = [",".join(map(str, ("" if cell is None else cell for cell in row))) for row in rows]
+        content = "\n".join(["item,annotator,label,confidence", *lines])
+        answer_question(ledger, write(content), name)
+        answer_question(ledger, write(content), project=name)
+    answer_question(ledger, write(spans), "where", options=SPANS)
+    shown = ledger.calibration_by_question("p").to_dict()
+    found = shown["questions"]
+    errors = [one["pooled"]["expected_calibration_error"] for one in found[:2]]
+    assert errors == sorted(errors, reverse=True)
+    for one in found[:2]:
+        alone = ledger.calibration(one["question"]).to_dict()
+        assert one == {**alone, "question": one["question"], "project": "p"}
+    assert [one["question"] for one in found[2:]] == ["label", "where"]
+    assert [one["undefined"] for one in found[2:]] == ["not_applicable"] * 2
+    assert found[3]["why"].startswith("spans have no calibration")
+    assert found[2]["why"] == "no answer has a confidence"
+    (only,) = ledger.calibration_by_question("p", questions=["two"]).questions
+    assert only == "two"
+    with pytest.raises(InvalidOption, match="no answer has a confidence"):
+        ledger.calibration_by_question("p", questions=["label", "where"])
+
+
+def test_statements_do_not_depend_on_the_answers(
+    sqlite_ledger: Ledger, write: Callable[..., Path]
+) -> None:
+    def statements(items: int) -> int:
+        rows = [f"{n},{who},{n % 3},0.5" for n in range(items) for who in ("ann", "bob", "cat")]
+        content = "\n".join(["item,annotator,label,confidence", *rows])
+        answer_question(sqlite_ledger, write(content), "tone")
+        with count_statements(sqlite_ledger.database.engine) as counted:
+            sqlite_ledger.calibration_by_question("p")
+        return counted.number
+
+    assert statements(40) == statements(4)
+
+
 def test_a_choice_of_annotators_leaves_the_others_votes(ledger: Ledger) -> None:
     answers = drawn()
     load(ledger, answers)
@@ -120,13 +208,15 @@ def test_undone_answers_do_not_count(ledger: Ledger) -> None:
 
 def test_what_cannot_be_compared(sqlite_ledger: Ledger) -> None:
     load(sqlite_ledger, {("i", "ann"): ("x", None)})
-    with pytest.raises(InvalidOption, match="no answer of 'p' has a confidence"):
+    with pytest.raises(InvalidOption, match="no answer has a confidence"):
         sqlite_ledger.calibration("p")
     with pytest.raises(InvalidOption, match="--calibration does not depend on --weights"):
         sqlite_ledger.calibration("p", weights="linear")
     load(sqlite_ledger, {("j", "ann"): ("x", 0.5)})
     assert sqlite_ledger.calibration("p").to_dict()["pooled"]["answers"] == 0
-    frame = pd.DataFrame([("i", "ann", "x")], columns=["item", "annotator", "label"])
-    sqlite_ledger.import_frame(frame, "q", options=SEVERAL)
-    with pytest.raises(InvalidOption, match="one category per answer"):
+    frame = pd.DataFrame(
+        [("i", "ann", "x", 0, 1)], columns=["item", "annotator", "label", "start", "end"]
+    )
+    sqlite_ledger.import_frame(frame, "q", options=SPANS)
+    with pytest.raises(InvalidOption, match="spans have no calibration"):
         sqlite_ledger.calibration("q")

@@ -38,6 +38,64 @@ def test_the_command_prints_a_table_or_a_page(run: Run, rubric: Ledger) -> None:
     assert "name one: --question label" in refused.err
 
 
+def test_a_page_of_one_question_names_it_if_there_are_several(
+    run: Run, rubric: Ledger, write: Callable[..., Path]
+) -> None:
+    run("snapshot", "p")
+    for words in (
+        ["agreement", "p"],
+        ["agreement", "p", "--by", "pair"],
+        ["agreement", "p", "--explain", "alpha"],
+        ["history", "p"],
+        ["history", "p", "--every", "week"],
+        ["compare", "p", "last", "last"],
+    ):
+        assert run(*words, "-q", " tone").out.startswith("Question: tone\n"), words
+    assert run("agreement", "p", "-q", "tone", "--json").json().keys().isdisjoint({"question"})
+    run("import", str(write("item,annotator,category\n1,ada,x\n1,bo,x")), "-p", "alone")
+    assert "Question" not in run("agreement", "alone", "-q", "label").out
+
+
+def test_questions_that_do_not_fit_stand_below_the_table(run: Run, rubric: Ledger) -> None:
+    for words in (
+        ["agreement", "p", "--measure", "fleiss"],
+        ["history", "p", "--every", "week"],
+    ):
+        assert "\nwhere: undefined: " in run(*words).out
+        rows = list(csv.DictReader(io.StringIO(run(*words, "--csv").out)))
+        assert (rows[-1]["question"], rows[-1]["undefined"]) == ("where", "not_applicable")
+        assert "where" in rows[-1]["why"]
+
+
+def test_calibration_and_groups_have_rows_for_each_question(
+    run: Run, rubric: Ledger, write: Callable[..., Path]
+) -> None:
+    rows = [
+        f"{n},{who},{n % 2 + (who == 'c')},0.{n % 9}"
+        for n in range(9)
+        for who in ("ada", "bo", "c")
+    ]
+    path = write("\n".join(["item,annotator,category,confidence", *rows]))
+    for name in ("label", "tone"):
+        run("import", str(path), "-p", "p", "--question", name)
+    shown = run("agreement", "p", "--calibration")
+    assert "worst annotator" in shown.out
+    assert "where: undefined: spans have no calibration" in shown.out
+    told = run("agreement", "p", "--calibration", "--json").json()
+    weakest = told["questions"][0]["question"]
+    assert f"next: tracker agreement p --calibration --question {weakest}" in shown.err
+    people = write("annotator,team\nada,north\nbo,south\nc,south")
+    run("annotator", "import", str(people), "-p", "p")
+    words = ["agreement", "p", "--by", "annotator-attribute:team"]
+    assert "question by question" in run(*words).out
+    told = run(*words, "--json").json()
+    assert [one["question"] for one in told["questions"]] == ["label", "tone", "where"]
+    for more in (words, ["agreement", "p", "--calibration"]):
+        rows = list(csv.DictReader(io.StringIO(run(*more, "--csv").out)))
+        assert {row["question"] for row in rows} == {"label", "tone", "where"}
+        assert run(*more, "-q", "tone").out.startswith("Question: tone\n")
+
+
 def test_status_has_a_row_for_each_question(run: Run, rubric: Ledger) -> None:
     told = run("status", "p", "--json").json()
     assert [one["question"] for one in told["questions"]] == ["label", "tone", "where"]

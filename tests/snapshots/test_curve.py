@@ -254,7 +254,7 @@ def test_a_curve_of_spans_must_be_recorded(sqlite_ledger: Ledger, write: Write) 
     sqlite_ledger.import_file(answers, "p", options=SPANS)
     with pytest.raises(InvalidOption) as raised:
         sqlite_ledger.history("p", "day")
-    assert raised.value.message == "'p' is a project of spans, whose curve cannot be rebuilt"
+    assert raised.value.message == "the curve of 'p', a project of spans, cannot be rebuilt"
     assert raised.value.mend == "record it: tracker snapshot p"
 
 

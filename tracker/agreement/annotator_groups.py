@@ -14,6 +14,7 @@ from tracker import queries
 from tracker.agreement.coefficients import check_agreement_measures
 from tracker.agreement.metric import check_metric, sample_under_metric
 from tracker.agreement.query import Query
+from tracker.core.each_question import ByQuestion, ask_each_question
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns, Pattern
 from tracker.measures.coefficient import Coefficient
@@ -141,6 +142,19 @@ def agreement_by_annotator_attribute(
         found = made(cross_replication_reliability(both, pooled))
         pairs.append(BetweenGroups(values[one], values[other], found))
     return AnnotatorGroups(question.project.name, attribute, selection.told, groups, pairs)
+
+
+def annotator_attribute_by_question(
+    connection: Connection, questions: Sequence[QuestionInfo], attribute: str, query: Query
+) -> ByQuestion[AnnotatorGroups]:
+    """Return the agreement within and between groups for each question, in order of making.
+
+    Raises InvalidOption if the query fits none of them.
+    """
+    made, unfit = ask_each_question(
+        questions, lambda one: agreement_by_annotator_attribute(connection, one, attribute, query)
+    )
+    return ByQuestion(questions[0].project.name, made, unfit)
 
 
 def _of_group(counts: Mapping[queries.GroupPatterns, int], group: int) -> ItemPatterns:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement.query import Query
+from tracker.core.each_question import ByQuestion, ask_each_question
 from tracker.core.errors import InvalidOption
 from tracker.measures.calibration import Calibration, calibration
 from tracker.projects.annotators import list_annotators
@@ -60,20 +61,19 @@ def confidence_calibration(
     """Return the calibration of each annotator, human or model, and pooled.
 
     If the project has a reference annotator an answer is right if it is the truth; else if it
-    is what most of the other human annotators said. Raises InvalidOption for a question whose
-    answers are not one category each, and if no answer has a confidence.
+    is what most of the other human annotators said. A confidence is of the whole answer: one of
+    several categories is right if its categories are exactly those.
+
+    Raises InvalidOption for a question of spans, and if no answer has a confidence.
     """
-    name = question.project.name
-    if question.answers != "one":
+    if question.answers == "spans":
         raise InvalidOption(
-            f"{name!r} does not have one category per answer", "leave out --calibration"
+            "spans have no calibration: an answer may be right in part", "leave out --calibration"
         )
     choice = (query or Query()).filter
     selection = queries.select_labels(connection, question, choice)
     if not queries.any_confidence(connection, selection):
-        raise InvalidOption(
-            f"no answer of {name!r} has a confidence", "import a column of them: confidence"
-        )
+        raise InvalidOption("no answer has a confidence", "import a column of them: confidence")
     voters = queries.select_answers(connection, question, replace(choice, annotators=()))
     against = GOLD if voters.references else MAJORITY
     if against == GOLD:
@@ -90,4 +90,19 @@ def confidence_calibration(
         key=lambda one: (-(one.calibration.expected_calibration_error or 0.0), one.annotator)
     )
     pooled = calibration([one for number in sorted(tallies) for one in tallies[number]])
-    return Calibrations(name, against, selection.told, pooled, annotators)
+    return Calibrations(question.project.name, against, selection.told, pooled, annotators)
+
+
+def calibration_by_question(
+    connection: Connection, questions: Sequence[QuestionInfo], query: Query | None = None
+) -> ByQuestion[Calibrations]:
+    """Return the calibration of each question, the worst calibrated first, without answers last.
+
+    Raises InvalidOption if no question has answers with a confidence.
+    """
+    made, unfit = ask_each_question(
+        questions, lambda one: confidence_calibration(connection, one, query)
+    )
+    errors = {name: one.pooled.expected_calibration_error for name, one in made.items()}
+    ranked = sorted(made, key=lambda name: -1.0 if (e := errors[name]) is None else e, reverse=True)
+    return ByQuestion(questions[0].project.name, {name: made[name] for name in ranked}, unfit)

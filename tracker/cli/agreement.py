@@ -84,7 +84,8 @@ def agreement(
         raise InvalidOption("--limit applies to items", "add --by item, or leave it out")
     ledger = ledger_of_command(context)
     names = answers.questions
-    if way is None and len(names) != 1:
+    in_table = way in {None, "--calibration"} or (by or "").startswith(_OF_ANNOTATORS)
+    if in_table and len(names) != 1:
         names = names or ledger.question_names(project)
         answers = replace(answers, question=None)
     asking: Asking = {
@@ -93,9 +94,9 @@ def agreement(
         **answers.selecting,
         "measures": measures or (),
     }
-    asked = Asked(ledger, project, asking, output, limit)
-    if way is None and len(names) > 1:
-        agreement_questions.print_agreement_by_question(asked, names)
+    asked = Asked(ledger, project, asking, output, limit, names)
+    if way is None and asked.by_question:
+        agreement_questions.print_agreement_by_question(asked)
     elif way == "--by" and by is not None:
         _by(asked, by)
     elif way == "--explain" and further.explain is not None:

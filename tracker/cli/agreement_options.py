@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from tracker.cli.output import Output
+from tracker.cli.filter_options import question_heading
+from tracker.cli.output import Output, print_result
 from tracker.cli.project_argument import LARGEST
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from tracker.ledger import Asking, Computing, Ledger
 
 
@@ -255,10 +260,27 @@ class QuestionOptions:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a command was asked, with how its answer is printed."""
+    """What a command was asked, of which questions, with how its answer is printed."""
 
     ledger: Ledger
     project: str
     asking: Asking
     output: Output
     limit: int | None = None
+    questions: Sequence[str] = ()
+
+    @property
+    def by_question(self) -> bool:
+        """Whether a table of several questions answers it."""
+        return len(self.questions) > 1
+
+    def print(
+        self,
+        data: Any,
+        *,
+        rows: Iterable[Mapping[str, Any]] | None = None,
+        view: Iterable[RenderableType] = (),
+    ) -> None:
+        """Print the answer; people see which question a page is about, if there are several."""
+        heading = question_heading(self.ledger, self.project, self.questions)
+        print_result(data, self.output, rows=rows, view=chain(heading, view))

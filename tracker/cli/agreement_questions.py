@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tracker.cli.agreement_options import Asked
 from tracker.cli.filter_options import AnswerOptions
-from tracker.cli.output import print_result
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption, NotFound
 
@@ -28,7 +27,7 @@ def print_explanation(asked: Asked, measure: str) -> None:
     found = asked.ledger.explain(asked.project, measure, **asked.asking)
     told = found.to_dict()
     rows = [{"part": name, "answers": number} for name, number in told["answers"].items()]
-    print_result(told, asked.output, rows=rows, view=explanation_view(found))
+    asked.print(told, rows=rows, view=explanation_view(found))
 
 
 def print_influence(asked: Asked, of: str) -> None:
@@ -39,7 +38,7 @@ def print_influence(asked: Asked, of: str) -> None:
     rows = [row.to_dict(of) for row in found]
     several = "categories" if of == "category" else f"{of}s"
     told = {"project": asked.project, "measure": measure, "value": value, several: rows}
-    print_result(told, asked.output, rows=rows, view=influence_view(of, measure, value, found))
+    asked.print(told, rows=rows, view=influence_view(of, measure, value, found))
 
 
 def print_merged(asked: Asked, merges: list[str]) -> None:
@@ -49,7 +48,7 @@ def print_merged(asked: Asked, merges: list[str]) -> None:
     found = asked.ledger.merged(asked.project, merges, **asked.asking)
     told = found.to_dict() | {"merged": merges}
     rows = [{k: v for k, v in row.items() if k != "readings"} for row in told["measures"]]
-    print_result(told, asked.output, rows=rows, view=agreement_view(found))
+    asked.print(told, rows=rows, view=agreement_view(found))
 
 
 def print_best_merges(asked: Asked) -> None:
@@ -58,11 +57,10 @@ def print_best_merges(asked: Asked) -> None:
 
     measure, value, found = asked.ledger.best_merges(asked.project, **asked.asking)
     rows = [merge.to_dict() for merge in found]
-    print_result(
+    asked.print(
         {"project": asked.project, "measure": measure, "value": value, "merges": rows},
         rows=[row | {"categories": "+".join(row["categories"])} for row in rows],
         view=best_category_merges_view(measure, value, found),
-        output=asked.output,
     )
 
 
@@ -78,7 +76,7 @@ def print_against(asked: Asked, other: str, test: str | None) -> None:
         terms = _terms(other)
         found = asked.ledger.against(asked.project, terms, name=other, test=test, **asked.asking)
     told = found.to_dict()
-    print_result(told, asked.output, rows=told["measures"], view=compare_against_view(found))
+    asked.print(told, rows=told["measures"], view=compare_against_view(found))
 
 
 def _terms(text: str) -> Selecting:
@@ -113,9 +111,8 @@ def print_self_agreement(asked: Asked) -> None:
     from tracker.render.agreement_questions import self_agreement_csv_rows, self_agreement_view
 
     found = asked.ledger.self_agreement(asked.project, **asked.asking)
-    print_result(
+    asked.print(
         found.to_dict(),
-        asked.output,
         rows=self_agreement_csv_rows(found),
         view=self_agreement_view(found),
     )
@@ -126,9 +123,8 @@ def print_against_gold(asked: Asked) -> None:
     from tracker.render.agreement_questions import against_gold_csv_rows, against_gold_view
 
     found = asked.ledger.against_gold(asked.project, **asked.asking)
-    print_result(
+    asked.print(
         found.to_dict(),
-        asked.output,
         rows=against_gold_csv_rows(found),
         view=against_gold_view(found),
     )
@@ -136,12 +132,27 @@ def print_against_gold(asked: Asked) -> None:
 
 def print_calibration(asked: Asked) -> None:
     """Annotators' confidence against how often they are right."""
-    from tracker.render.calibration import calibration_csv_rows, calibration_view
+    from tracker.render.calibration import (
+        calibration_by_question_csv_rows,
+        calibration_by_question_view,
+        calibration_csv_rows,
+        calibration_view,
+    )
 
+    if asked.by_question:
+        each = asked.ledger.calibration_by_question(
+            asked.project, questions=asked.questions, **asked.asking
+        )
+        rows = calibration_by_question_csv_rows(each)
+        asked.print(each.to_dict(), rows=rows, view=calibration_by_question_view(each))
+        words = shlex.join(
+            [asked.project, "--calibration", "--question", next(iter(each.questions))]
+        )
+        hint(f"next: tracker agreement {words}")
+        return
     found = asked.ledger.calibration(asked.project, **asked.asking)
-    print_result(
+    asked.print(
         found.to_dict(),
-        asked.output,
         rows=calibration_csv_rows(found),
         view=calibration_view(found),
     )
@@ -152,7 +163,7 @@ def print_methods(asked: Asked, *, bibtex: bool) -> None:
     told = asked.ledger.methods(asked.project, **asked.asking)
     if asked.output.name in {"json", "csv"}:
         rows = [{"project": told.project, "text": told.text}]
-        print_result(told.to_dict(), asked.output, rows=rows)
+        asked.print(told.to_dict(), rows=rows)
         return
     say(told.text)
     if bibtex:
@@ -169,14 +180,13 @@ def print_whole_agreement(asked: Asked, *, by_category: bool = False) -> None:
     found = asked.ledger.agreement(asked.project, **asked.asking)
     named = bool(asked.asking.get("measures"))
     told = found.to_dict()
-    print_result(
+    asked.print(
         told,
         rows=[
             {name: value for name, value in row.items() if name not in {"measures", "readings"}}
             for row in told["categories" if by_category else "measures"]
         ],
         view=agreement_view(found, named=named),
-        output=asked.output,
     )
     chosen = (found.selection or {}).get("annotators") or ()
     if len(chosen) == 1 and found.counts.annotators == 1:
@@ -189,15 +199,16 @@ def print_whole_agreement(asked: Asked, *, by_category: bool = False) -> None:
         hint(f"next: tracker audit {shlex.quote(found.project)}")
 
 
-def print_agreement_by_question(asked: Asked, names: Sequence[str]) -> None:
+def print_agreement_by_question(asked: Asked) -> None:
     """Print a row per question, the weakest first."""
     from tracker.render.by_question import agreement_by_question_view
 
-    found = asked.ledger.agreement_by_question(asked.project, questions=names, **asked.asking)
-    print_result(
+    found = asked.ledger.agreement_by_question(
+        asked.project, questions=asked.questions, **asked.asking
+    )
+    asked.print(
         found.to_dict(),
-        asked.output,
-        rows=[one.row() for one in found.questions],
+        rows=found.rows(),
         view=agreement_by_question_view(found),
     )
     words = shlex.join([asked.project, "--question", found.questions[0].question.name])
@@ -220,7 +231,7 @@ def print_by_pair(asked: Asked) -> None:
         )
     else:
         view = pairs_view(found.pairs) if found.spans is None else span_pairs_view(found.spans)
-    print_result(told, asked.output, rows=rows, view=view)
+    asked.print(told, rows=rows, view=view)
 
 
 def print_by_annotator(asked: Asked) -> None:
@@ -228,7 +239,7 @@ def print_by_annotator(asked: Asked) -> None:
     from tracker.render.audit import annotators_view
 
     rows = asked.ledger.by_annotator(asked.project, **asked.asking)
-    print_result(
+    asked.print(
         {"project": asked.project, "annotators": rows},
         rows=[
             {key: value for key, value in row.items() if key != "category_shares"}
@@ -236,7 +247,6 @@ def print_by_annotator(asked: Asked) -> None:
             for row in rows
         ],
         view=[annotators_view(rows)],
-        output=asked.output,
     )
 
 
@@ -248,11 +258,10 @@ def print_by_item(asked: Asked) -> None:
     whole = not asked.output.for_people
     most = (0 if whole else _MOST_ITEMS) if asked.limit is None else asked.limit
     shown = most_disputed_items_first(items)[:most] if most else items
-    print_result(
+    asked.print(
         {"project": asked.project, "items": shown},
         rows=item_csv_rows(shown),
         view=[items_view(shown)],
-        output=asked.output,
     )
     if len(shown) < len(items):
         warn(f"the {len(shown):,} most disputed of {len(items):,} items; for all: --limit 0")
@@ -263,22 +272,32 @@ def print_by_attribute(asked: Asked, attribute: str) -> None:
     from tracker.render.pairs import group_csv_rows, groups_view
 
     grouped = asked.ledger.by_attribute(asked.project, attribute, **asked.asking)
-    print_result(
+    asked.print(
         grouped.to_dict(),
         rows=group_csv_rows(grouped),
         view=groups_view(grouped),
-        output=asked.output,
     )
 
 
 def print_by_annotator_attribute(asked: Asked, attribute: str) -> None:
     """Print a row per group of annotators, then one per pair of groups."""
-    from tracker.render.annotator_groups import annotator_group_csv_rows, annotator_groups_view
+    from tracker.render.annotator_groups import (
+        annotator_group_by_question_csv_rows,
+        annotator_group_by_question_view,
+        annotator_group_csv_rows,
+        annotator_groups_view,
+    )
 
+    if asked.by_question:
+        each = asked.ledger.annotator_attribute_by_question(
+            asked.project, attribute, questions=asked.questions, **asked.asking
+        )
+        rows = annotator_group_by_question_csv_rows(each)
+        asked.print(each.to_dict(), rows=rows, view=annotator_group_by_question_view(each))
+        return
     found = asked.ledger.by_annotator_attribute(asked.project, attribute, **asked.asking)
-    print_result(
+    asked.print(
         found.to_dict(),
         rows=annotator_group_csv_rows(found),
         view=annotator_groups_view(found),
-        output=asked.output,
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from itertools import chain
 from typing import Annotated
 
 import typer
 
 from tracker.cli.agreement_options import ItemTest, MetricOptions
 from tracker.cli.context import ledger_of_command
-from tracker.cli.filter_options import QuestionName
+from tracker.cli.filter_options import QuestionName, question_heading
 from tracker.cli.output import Output, print_result
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
@@ -61,7 +62,8 @@ def compare(
     """
     from tracker.render.compare import compare_view
 
-    found = ledger_of_command(context).compare(
+    ledger = ledger_of_command(context)
+    found = ledger.compare(
         project,
         before,
         after,
@@ -71,7 +73,9 @@ def compare(
         test=test,
         **metric.keywords,
     )
-    print_result(found.to_dict(), output=output, rows=found.rows(), view=compare_view(found))
+    heading = question_heading(ledger, project, [question.strip()] if question else [])
+    view = chain(heading, compare_view(found))
+    print_result(found.to_dict(), output=output, rows=found.rows(), view=view)
     if found.is_unchanged:
         hint(f"next: tracker status {shlex.quote(project)}")
     elif found.because is not None and found.because.annotators:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -10,7 +11,9 @@ import typer
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.ledger import Selecting
+    from rich.console import RenderableType
+
+    from tracker.ledger import Ledger, Selecting
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,16 @@ def single_question(names: list[str]) -> str | None:
             "give --question once, and the command for each",
         )
     return first
+
+
+def question_heading(
+    ledger: Ledger, project: str, names: Sequence[str]
+) -> Iterator[RenderableType]:
+    """Yield the question that a page is about, if one was named and the project asks several."""
+    if len(names) == 1 and len(ledger.question_names(project)) > 1:
+        from tracker.render.cells import Text
+
+        yield Text.assemble("Question: ", (names[0], "bold"))
 
 
 def _values(pairs: list[str]) -> dict[str, list[str]]:

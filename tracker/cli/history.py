@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tracker.cli.context import ledger_of_command, measure_option_names
-from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
+from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions, question_heading
 from tracker.cli.output import Output, print_result
 from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, warn
@@ -51,6 +52,10 @@ class _Asked:
     @property
     def for_people(self) -> bool:
         return self.output.for_people
+
+    def heading(self) -> Iterator[RenderableType]:
+        """Yield the question, if the project asks several."""
+        return question_heading(self.ledger, self.project, self.answers.questions)
 
     def found(self) -> History | Curve:
         """Return all of the history that was asked for."""
@@ -141,18 +146,18 @@ def _by_question(asked: _Asked, names: list[str]) -> None:
         interval=asked.interval,
         **replace(asked.answers, question=None).selecting,
     )
-    told = found.to_dict()
     print_result(
-        told,
+        found.to_dict(),
         asked.output,
         rows=[
-            {"question": one["question"], **row}
-            for one in told["questions"]
-            for row in snapshot_csv_rows(one)
-        ],
+            {"question": name, **row}
+            for name, one in found.questions.items()
+            for row in snapshot_csv_rows(one.to_dict())
+        ]
+        + [one.to_dict() for one in found.unfit],
         view=history_by_question_view(found, asked.measures, asked.last),
     )
-    words = shlex.join([asked.project, "--question", names[0]])
+    words = shlex.join([asked.project, "--question", next(iter(found.questions))])
     hint(f"next: tracker history {words}")
 
 
@@ -183,7 +188,9 @@ def _recorded(asked: _Asked, watched: Watched | None) -> None:
         interval=asked.interval,
         **asked.answers.selecting,
     )
-    print_result(None, asked.output, view=[*history_view(found), *_sentences(watched)])
+    print_result(
+        None, asked.output, view=[*asked.heading(), *history_view(found), *_sentences(watched)]
+    )
     quoted = shlex.quote(asked.project)
     if len(found.shown) < found.total:
         warn(f"the last {len(found.shown):,} of {found.total:,}; for all: --last 0")
@@ -213,7 +220,11 @@ def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
     print_result(
         None,
         asked.output,
-        view=[*curve_view(found, asked.measures or _SHOWN, asked.last), *_sentences(watched)],
+        view=[
+            *asked.heading(),
+            *curve_view(found, asked.measures or _SHOWN, asked.last),
+            *_sentences(watched),
+        ],
     )
     total, quoted = len(found.points), shlex.quote(asked.project)
     if asked.last and asked.last < total:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tracker.agreement.sensitivity import Influences, Merges
     from tracker.by_question import AgreementByQuestion
     from tracker.compare.result import AgainstOther
+    from tracker.core.each_question import ByQuestion
     from tracker.projects.question import QuestionInfo
     from tracker.queries import Selecting
 
@@ -123,6 +124,23 @@ class AgreementQuestions(Transactions):
         way = f"--by annotator-attribute:{attribute}"
         with self._asked(project, asking, way) as (connection, found, query):
             return agreement_by_annotator_attribute(connection, found, attribute, query)
+
+    def annotator_attribute_by_question(
+        self,
+        project: str,
+        attribute: str,
+        *,
+        questions: Sequence[str] = (),
+        **asking: Unpack[Asking],
+    ) -> ByQuestion[AnnotatorGroups]:
+        """Return likewise for each question, or for those named."""
+        from tracker.agreement import agreement_query, check_agreement_query
+        from tracker.agreement.annotator_groups import annotator_attribute_by_question
+
+        way = f"--by annotator-attribute:{attribute}"
+        query = check_agreement_query(agreement_query(**asking), way)
+        with self.asking_each(project, query.filter, questions) as (connection, found):
+            return annotator_attribute_by_question(connection, found, attribute, query)
 
     def explain(self, project: str, measure: str, **asking: Unpack[Asking]) -> Explanation:
         """Return what a figure is computed from, what was left out, and the formula."""
@@ -224,6 +242,17 @@ class AgreementQuestions(Transactions):
 
         with self._asked(project, asking, "--calibration") as (connection, found, query):
             return confidence_calibration(connection, found, query)
+
+    def calibration_by_question(
+        self, project: str, *, questions: Sequence[str] = (), **asking: Unpack[Asking]
+    ) -> ByQuestion[Calibrations]:
+        """Return likewise for each question, or for those named, the worst calibrated first."""
+        from tracker.agreement import agreement_query, check_agreement_query
+        from tracker.agreement.calibration import calibration_by_question
+
+        query = check_agreement_query(agreement_query(**asking), "--calibration")
+        with self.asking_each(project, query.filter, questions) as (connection, found):
+            return calibration_by_question(connection, found, query)
 
     def methods(self, project: str, **asking: Unpack[Asking]) -> Methods:
         """Return the sentences that a paper needs about the first measure, with BibTeX entries."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
+from tracker.core.each_question import ByQuestion, ask_each_question
 from tracker.core.errors import InvalidOption
 from tracker.ledger.transactions import Transactions
 
@@ -25,21 +26,14 @@ if TYPE_CHECKING:
     from tracker.snapshots.verify import Verified
 
 
-class HistoryByQuestion(NamedTuple):
+class HistoryByQuestion(ByQuestion["History | Curve"]):
     """The snapshots of a project, or its curve, for each of its questions by name."""
 
-    project: str
-    questions: Mapping[str, History | Curve]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the questions as JSON, each as in the history of a project that asks one."""
-        told = [{"question": name, **one.to_dict()} for name, one in self.questions.items()]
-        return {"project": self.project, "questions": told}
-
     def rows(self) -> list[dict[str, Any]]:
-        """Return flat rows: one per question, snapshot and measure."""
+        """Return flat rows: one per question, snapshot and measure, then the unfit questions."""
         histories = self.questions.items()
-        return [{"question": name, **row} for name, one in histories for row in one.rows()]
+        rows = [{"question": name, **row} for name, one in histories for row in one.rows()]
+        return rows + [one.to_dict() for one in self.unfit]
 
     def columns(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         """Return the names of all columns of such rows, also of none."""
@@ -161,11 +155,14 @@ class Snapshots(Transactions):
         interval: str | None = None,
         **selecting: Unpack[Selecting],
     ) -> HistoryByQuestion:
-        """Return the history of each question, or of those named, in one state of the ledger."""
+        """Return the history of each question, or of those named, in one state of the ledger.
+
+        Raises InvalidOption if what is asked fits none of them.
+        """
         read, choice = _history(every, window, measures, interval, selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
-            histories = {one.name: read(connection, one) for one in found}
-        return HistoryByQuestion(found[0].project.name, histories)
+            histories, unfit = ask_each_question(found, lambda one: read(connection, one))
+        return HistoryByQuestion(found[0].project.name, histories, unfit)
 
     def overview(
         self,

@@ -73,6 +73,13 @@ class QuestionInfo:
         """The number of the project."""
         return self.project.id
 
+    @property
+    def told(self) -> str:
+        """What a message calls it: ``'p', a project`` or, with a name, ``'tone', a question``."""
+        if self.name == ONLY_QUESTION:
+            return f"{self.project.name!r}, a project"
+        return f"{self.name!r}, a question"
+
     def settings(self) -> dict[str, Any]:
         """Return how the question is answered, as JSON."""
         return {

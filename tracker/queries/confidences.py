@@ -30,6 +30,7 @@ from tracker.queries.selection import (
     select_answering_annotators,
     stream_rows,
     where_counted,
+    with_answers,
 )
 from tracker.storage.answer_keys import detail_of, of_question
 from tracker.storage.schema import AnswerDetail
@@ -73,20 +74,20 @@ def select_answer_details(
 def confidences_against_gold(connection: Connection, selection: Selection) -> Tallies:
     """Return confidences by whether the answer is the item's truth, of one statement.
 
-    Items without a truth are left out. ``selection`` has the references.
+    Items without a truth are left out. ``selection`` has the references. Of several categories
+    the answer is the truth if all are those of the truth.
     """
     answers = _confident(selection.without(selection.references))
     truths = select_first_truths(selection).subquery("truths")
-    right = case((answers.c.answer == truths.c.truth, 1), else_=0)
-    key = [answers.c.annotator_id, right, answers.c.bin]
+    key = [answers.c.annotator_id, answers.c.answer, truths.c.truth, answers.c.bin]
     statement = (
         select(*key, *_sums(answers))
         .join(truths, truths.c.item_id == answers.c.item_id)
         .group_by(*key)
     )
     held = (
-        (annotator, ConfidenceTally(number, bool(hit), *sums))
-        for annotator, hit, number, *sums in stream_rows(connection, statement)
+        (annotator, ConfidenceTally(number, _same(answer, truth), *sums))
+        for annotator, answer, truth, number, *sums in stream_rows(connection, statement)
     )
     return _by_annotator(held)
 
@@ -126,6 +127,11 @@ def confidences_against_majority(
     return _by_annotator(held())
 
 
+def _same(one: int | str, other: int | str) -> bool:
+    """Return whether two answers are the same; several categories come in any order."""
+    return read_selected_answer(one) == read_selected_answer(other)
+
+
 def _majority(pattern: Pattern) -> Answer | None:
     """Return the answer given most often; None if there is none, or several."""
     ranked = sorted(pattern, key=lambda one: -one[1])
@@ -138,18 +144,18 @@ def _confident(selection: Selection) -> Subquery:
     """Return one row per answer with a confidence: item, annotator, answer, confidence, bin."""
     confidence = _details.c.confidence
     bounds = [(confidence <= (n + 1) / BINS, n) for n in range(BINS - 1)]
-    return (
-        select(
-            labels.c.item_id,
-            labels.c.annotator_id,
-            labels.c.category_id.label("answer"),
-            confidence,
-            case(*bounds, else_=BINS - 1).label("bin"),
-        )
+    columns = (
+        labels.c.item_id,
+        labels.c.annotator_id,
+        confidence,
+        case(*bounds, else_=BINS - 1).label("bin"),
+    )
+    statement = (
+        select(*columns)
         .join(_details, detail_of(_details, labels))
         .where(where_counted(selection), confidence.is_not(None))
-        .subquery("confident")
     )
+    return with_answers(statement, selection, columns[:3]).subquery("confident")
 
 
 def _sums(answers: Subquery) -> tuple[ColumnElement[Any], ...]:

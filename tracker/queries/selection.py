@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -156,10 +156,17 @@ def select_answer_rows(
     statement = select(*columns).where(where_counted(selection, alone=alone))
     if items is not None:
         statement = statement.where(labels.c.item_id.in_(items))
+    return with_answers(statement, selection, columns).subquery(name)
+
+
+def with_answers(
+    statement: Select[Any], selection: Selection, key: Sequence[ColumnElement[Any]]
+) -> Select[Any]:
+    """Return a statement about labels with a row per answer, and the answer beside its key."""
     if selection.question.answers == "one":
-        return statement.add_columns(labels.c.category_id.label("answer")).subquery(name)
+        return statement.add_columns(labels.c.category_id.label("answer"))
     ids = func.aggregate_strings(sql_cast(labels.c.category_id, Text), "+")
-    return statement.add_columns(ids.label("answer")).group_by(*columns).subquery(name)
+    return statement.add_columns(ids.label("answer")).group_by(*key)
 
 
 def read_selected_answer(text: int | str) -> Answer:

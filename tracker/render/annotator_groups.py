@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.console import RenderableType
 
 from tracker.agreement import AnnotatorGroups
+from tracker.agreement.annotator_groups import BetweenGroups, WithinGroup
+from tracker.core.each_question import ByQuestion
 from tracker.measures.coefficient import Coefficient
+from tracker.render.by_question import unfit_questions_view
 from tracker.render.cells import Text, count_cell, figure_cell, interval_cell
-from tracker.render.filter import selection_view
+from tracker.render.filter import selection_view, selections_view
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words, undefined_in_words
 
@@ -27,6 +30,18 @@ def annotator_group_csv_rows(found: AnnotatorGroups) -> list[dict[str, Any]]:
     ]
 
 
+def annotator_group_by_question_csv_rows(
+    found: ByQuestion[AnnotatorGroups],
+) -> list[dict[str, Any]]:
+    """Return the rows of each question, then a row for each that has none and why."""
+    rows = [
+        {"question": name, **row}
+        for name, one in found.questions.items()
+        for row in annotator_group_csv_rows(one)
+    ]
+    return rows + [one.to_dict() for one in found.unfit]
+
+
 def annotator_groups_view(found: AnnotatorGroups) -> Iterator[RenderableType]:
     """Yield the groups with alpha within each, then the agreement between every two."""
     yield Text.assemble(
@@ -34,40 +49,69 @@ def annotator_groups_view(found: AnnotatorGroups) -> Iterator[RenderableType]:
         f"  {count_cell(len(found.groups))} groups of annotators by {found.attribute}",
     )
     yield from selection_view(found.selection)
-    yield table(
-        (found.attribute, "annotators", "items", "alpha within", "interval", "reading "),
-        [
-            (
-                _name(one.value),
-                count_cell(one.annotators),
-                count_cell(one.items),
-                *_figure(one.alpha),
-                figure_reading_words(one.alpha),
-            )
-            for one in found.groups
-        ],
+    yield from _tables(found.attribute, {None: found})
+
+
+def annotator_group_by_question_view(
+    found: ByQuestion[AnnotatorGroups],
+) -> Iterator[RenderableType]:
+    """Yield likewise, the groups of each question in turn."""
+    first = next(iter(found.questions.values()))
+    yield Text.assemble(
+        (found.project, "bold"),
+        f"  groups of annotators by {first.attribute}, question by question",
     )
-    if found.pairs:
+    yield from selections_view({name: one.selection for name, one in found.questions.items()})
+    yield from _tables(first.attribute, found.questions)
+    yield from unfit_questions_view(found.unfit)
+
+
+def _tables(
+    attribute: str, found: Mapping[str, AnnotatorGroups] | Mapping[None, AnnotatorGroups]
+) -> Iterator[RenderableType]:
+    """Yield both tables, with the question in front unless there is but one, without a name."""
+    about = ("question",) if None not in found else ()
+    groups: list[tuple[str | Text, ...]] = []
+    pairs: list[tuple[str | Text, ...]] = []
+    for question, of_question in found.items():
+        before = () if question is None else (question,)
+        groups += [(*before, *_group_cells(one)) for one in of_question.groups]
+        pairs += [(*before, *_pair_cells(one)) for one in of_question.pairs]
+    yield table(
+        (*about, attribute, "annotators", "items", "alpha within", "interval", "reading "),
+        groups,
+        names=1 + len(about),
+    )
+    if pairs:
         yield table(
-            (found.attribute, "and", "items", "agreement between", "interval", " "),
-            [
-                (
-                    _name(one.first),
-                    _name(one.second),
-                    count_cell(one.reliability.items),
-                    *_figure(one.reliability),
-                    undefined_in_words(one.reliability.undefined)
-                    if one.reliability.undefined
-                    else "",
-                )
-                for one in found.pairs
-            ],
-            names=2,
+            (*about, attribute, "and", "items", "agreement between", "interval", " "),
+            pairs,
+            names=2 + len(about),
         )
         yield Text(
             "Between groups: cross-replication reliability, over pairs of one answer of each.",
             style="dim",
         )
+
+
+def _group_cells(one: WithinGroup) -> tuple[str | Text, ...]:
+    return (
+        _name(one.value),
+        count_cell(one.annotators),
+        count_cell(one.items),
+        *_figure(one.alpha),
+        figure_reading_words(one.alpha),
+    )
+
+
+def _pair_cells(one: BetweenGroups) -> tuple[str | Text, ...]:
+    return (
+        _name(one.first),
+        _name(one.second),
+        count_cell(one.reliability.items),
+        *_figure(one.reliability),
+        undefined_in_words(one.reliability.undefined),
+    )
 
 
 def _name(value: str | None) -> str | Text:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import RenderableType
 
 from tracker.by_question import AgreementByQuestion, QuestionAgreement
+from tracker.core.each_question import UnfitQuestion
 from tracker.ledger.snapshots import HistoryByQuestion
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
@@ -32,7 +33,8 @@ def agreement_by_question_view(found: AgreementByQuestion) -> Iterator[Renderabl
     """Yield a row per question: its main figure, its weakest category, what changed."""
     first = found.questions[0]
     yield Text.assemble(
-        (found.project, "bold"), f"  {count_noun(len(found.questions), 'question')}, weakest first"
+        (found.project, "bold"),
+        f"  {count_noun(len(found.questions) + len(found.unfit), 'question')}, weakest first",
     )
     yield from selections_view(
         {one.question.name: one.assessment.selection for one in found.questions}
@@ -50,6 +52,7 @@ def agreement_by_question_view(found: AgreementByQuestion) -> Iterator[Renderabl
         "findings",
     )
     yield table(columns, [_row(one) for one in found.questions])
+    yield from unfit_questions_view(found.unfit)
     yield Text("Change: since the last snapshot of the same choice of answers.", style="dim")
 
 
@@ -58,15 +61,17 @@ def history_by_question_view(
 ) -> Iterator[RenderableType]:
     """Yield a row per moment with the main figure of each question, the ``last`` rows or all."""
     yield Text.assemble(
-        (found.project, "bold"), f"  {count_noun(len(found.questions), 'question')}"
+        (found.project, "bold"),
+        f"  {count_noun(len(found.questions) + len(found.unfit), 'question')}",
     )
     figures: dict[tuple[str, int], dict[str, Coefficient]] = {}
     for name, history in found.questions.items():
         for point in history:
-            main = point.assessment.main
-            if measures:
-                main = point.assessment.measure(measures[0])
-            figures.setdefault(_when(point), {})[name] = main
+            known = {one.measure: one for one in point.assessment.measures}
+            main = known.get(measures[0]) if measures else point.assessment.main
+            row = figures.setdefault(_when(point), {})
+            if main is not None:
+                row[name] = main
     shown = sorted(figures)[-last:] if last else sorted(figures)
     titles = [_title(name, figures.values()) for name in found.questions]
     rows = [
@@ -81,6 +86,13 @@ def history_by_question_view(
         for when in shown
     ]
     yield table(("as of ", "snapshot", *titles), rows)
+    yield from unfit_questions_view(found.unfit)
+
+
+def unfit_questions_view(unfit: Iterable[UnfitQuestion]) -> Iterator[RenderableType]:
+    """Yield a line for each question that what was asked does not fit: why."""
+    for one in unfit:
+        yield Text.assemble((f"{one.question}: ", "bold"), f"undefined: {one.why}")
 
 
 def _when(point: SnapshotRecord | Point) -> tuple[str, int]:
