@@ -129,6 +129,16 @@ def test_the_tour_adds_to_a_database_only_if_asked(
     assert furnished.read_bytes() == before
 
 
+def test_the_tour_goes_to_the_database_that_is_named(run: Run, folder: Path) -> None:
+    at = ("--database", "sqlite:///mine.db")
+    assert "All of this is in sqlite:///mine.db." in run(*at, "demo").out
+    assert [path.name for path in folder.iterdir()] == ["mine.db"]
+    for year in ([], ["--year"]):
+        refused = run(*at, "demo", *year, code=2).err.splitlines()
+        assert refused[0] == "tracker: sqlite:///mine.db holds projects already"
+    run("--database", "sqlite://", "demo", code=5)
+
+
 def test_the_tour_in_a_database_that_is_there(run: Run, furnished: Path) -> None:
     run("demo", "-o", "tracker.db", "--force", env={"COLUMNS": "140"})
     names = {one["project"] for one in run("project", "list", "--json").json()["projects"]}

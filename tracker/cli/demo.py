@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracker.cli.context import ledger_of_command
 from tracker.cli.demo_year import demo_year_tour
 from tracker.cli.output import print_result
 from tracker.cli.output_files import is_database_file
@@ -29,21 +31,21 @@ def demo(
     context: typer.Context,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="SQLite file to create."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="SQLite file to create, whatever --database is."
+        ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Add to FILE if it is a database already.")
+        bool, typer.Option("--force", help="Add to a database that is there already.")
     ] = False,
     year: Annotated[
         bool,
-        typer.Option(
-            "--year",
-            help="Show a scripted year of a project instead (half a minute); uses "
-            "--database if given.",
-        ),
+        typer.Option("--year", help="Show a scripted year of a project instead (half a minute)."),
     ] = False,
 ) -> None:
     """Take a tour in a few seconds: import, assess, record and audit published examples.
+
+    It goes to --database if that is given, else to a new file in this folder.
 
     Examples:
     - `tracker demo`
@@ -54,25 +56,29 @@ def demo(
     from tracker.ledger import Ledger
 
     given: str | None = context.find_root().params.get("database")
-    if year and output is None and given is not None:
-        ledger = Ledger(given)
-        demo_year_tour(ledger, str(ledger.database))
-        return
-    file = Path(output) if output is not None else _fresh_file()
-    if is_database_file(file) and not force:
-        raise InvalidOption(
-            f"{file} is a database already", "name another file, or add to this one: --force"
-        )
-    ledger = Ledger(f"sqlite:///{file}")
+    if output is None and given is not None:
+        ledger = ledger_of_command(context)
+        at = quote(str(ledger.database))
+        if ledger.projects.list() and not force:
+            raise InvalidOption(
+                f"{ledger.database} holds projects already", "to add to them: --force"
+            )
+    else:
+        file = Path(output) if output is not None else _fresh_file()
+        ledger, at = Ledger(f"sqlite:///{file}"), quote(str(file))
+        if is_database_file(file) and not force:
+            raise InvalidOption(
+                f"{file} is a database already", "name another file, or add to this one: --force"
+            )
     if year:
-        demo_year_tour(ledger, str(file))
+        demo_year_tour(ledger, at)
         return
     _sandwich(ledger)
     _experiments(ledger)
     _turk(ledger)
     _crowd(ledger)
     _say("What now")
-    say(f"All of this is in {file}. Look around in it:")
+    say(f"All of this is in {at}. Look around in it:")
     for command in (
         "status",
         "agreement mixed",
@@ -81,7 +87,7 @@ def demo(
         "audit crowd --all",
         "history crowd",
     ):
-        say(f"  tracker --database {file} {command}")
+        say(f"  tracker --database {at} {command}")
     say("Then your own answers, a row each with item, annotator and category:")
     say("  tracker import answers.csv --project mine")
     say("  tracker agreement mine")
