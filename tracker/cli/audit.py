@@ -134,6 +134,8 @@ def audit(
             f"to see one: tracker annotator show NAME -p {quote(project)}; "
             f"to keep them: tracker audit {quote(project)} --record"
         )
+    elif not everything:
+        hint(f"nothing is flagged; to see every test: tracker audit {quote(project)} --all")
     if fails:
         from tracker.render.cells import count_noun
 

@@ -171,7 +171,7 @@ def _compared(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     for name, words in _NAMES.items():
         own, others = told["figures"].get(name), told["others"].get(name)
         shown = count_cell if name == "answers" else figure_cell
-        between = "-"
+        between = "too few others"
         if others is not None:
             low, high = others["lower_quartile"], others["upper_quartile"]
             between = (
