@@ -141,14 +141,41 @@ def trial(name: str, seed: int, folder: Path) -> str:
     return fate
 
 
+def _exports(seeds: range, tool: str, folder: Path) -> int:
+    """Print the counts an export, and what went wrong."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from tests.imports.readers.mutations import FILES, fate_of_export
+
+    ledger = Ledger(f"sqlite:///{folder / 'fuzz.db'}")
+    ledger.database.upgrade()
+    wrong: list[str] = []
+    for export in (path for path in FILES if tool in str(path)):
+        fates: Counter[str] = Counter()
+        for seed in seeds:
+            try:
+                fates[fate_of_export(export, seed, folder, ledger)] += 1
+            except AssertionError as error:
+                wrong.append(str(error))
+        print(f"{export.parent.name}/{export.name:<40}{fates['imported']:>8,} imported"
+              f"{fates['refused']:>8,} refused", flush=True)  # fmt: skip
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
 def main() -> int:
     """Print the counts a format."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5000, help="files, shared among the formats")
     parser.add_argument("--seed", type=int, default=0, help="of the first")
+    parser.add_argument("--exports", type=int, default=0, metavar="RUNS",
+                        help="instead: files of each export in tests/data/exports")  # fmt: skip
+    parser.add_argument("--tool", default="", help="only exports whose path has this")
     asked = parser.parse_args()
     wrong: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
+        if asked.exports:
+            seeds = range(asked.seed, asked.seed + asked.exports)
+            return _exports(seeds, asked.tool, Path(folder))
         for name in FORMATS:
             seeds = range(asked.seed, asked.seed + asked.runs // len(FORMATS))
             fates = Counter(trial(name, seed, Path(folder)) for seed in seeds)
