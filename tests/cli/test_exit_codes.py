@@ -169,9 +169,9 @@ def test_a_file_that_cannot_be_used_is_refused(
     run("project", "show", "p", code=4)
 
 
-def test_a_folder_is_refused(run: Run, folder: Path) -> None:
+def test_an_empty_folder_is_refused(run: Run, folder: Path) -> None:
     Path("answers").mkdir()
-    assert "is a folder" in run("import", "answers", "-p", "p", code=3).err
+    assert "answers holds no file" in run("import", "answers", "-p", "p", code=3).err
 
 
 def test_a_file_that_cannot_be_written_is_refused(run: Run, folder: Path) -> None:

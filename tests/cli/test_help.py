@@ -72,7 +72,7 @@ def test_the_version(run: Run) -> None:
         ("tracker ", {name.split()[0] for name in LEAVES}),
         ("tracker im", {"import", "imports"}),
         ("tracker imports ", {"list", "show", "undo"}),
-        ("tracker import --d", {"--dry-run"}),
+        ("tracker import --dr", {"--dry-run"}),
     ],
 )
 def test_completion(run: Run, line: str, expected: set[str]) -> None:

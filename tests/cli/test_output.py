@@ -22,6 +22,7 @@ from tracker.ledger import Ledger
 # One call of every command that takes --json, as it is typed before that.
 CALLS = {
     "import": "import answers.csv --project new",
+    "formats": "formats",
     "imports list": "imports list",
     "imports show": "imports show 1",
     "imports undo": "imports undo 1 --yes",

@@ -24,6 +24,7 @@ _MODULES = {
     "demo": "demo",
     "import": "imports",
     "imports": "imports",
+    "formats": "formats",
     "status": "status",
     "agreement": "agreement",
     "snapshot": "snapshot",

@@ -25,8 +25,18 @@ if TYPE_CHECKING:
     from tracker.ledger.importing import Reading
 
 
+def format_names() -> list[str]:
+    """Return the names of all formats, for the shell to complete."""
+    from tracker.ledger import Ledger
+
+    return [one.name for one in Ledger.formats()]
+
+
 Files = Annotated[
-    list[str], typer.Argument(metavar="FILE…", help="CSV or TSV, also .gz; - for stdin.")
+    list[str],
+    typer.Argument(
+        metavar="FILE…", help="Files, folders or zips (see tracker formats); - for stdin."
+    ),
 ]
 IntoProject = Annotated[
     str, typer.Option("--project", "-p", help="Project to import into; created if missing.")
@@ -40,8 +50,21 @@ class ImportOptions:
     form: Annotated[
         str | None,
         typer.Option(
-            "--format", metavar="FORMAT", help="Format of the files: csv (default: recognized)."
+            "--format",
+            metavar="FORMAT",
+            autocompletion=format_names,
+            help="Format of the files, see tracker formats (default: recognized).",
         ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Encoding of the text, such as cp1252 (default: recognized)."
+        ),
+    ] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column that is not read (repeatable)."),
     ] = None
     keep: Annotated[
         list[str] | None,
@@ -67,6 +90,8 @@ class ImportOptions:
         """The keywords of an import."""
         return {
             "format": self.form,
+            "encoding": self.encoding,
+            "ignore": self.ignore or (),
             "keep": self.keep or (),
             "create": self.create,
             "skip_invalid": self.skip_invalid,
@@ -105,6 +130,20 @@ class AnswerColumns:
         str | None,
         typer.Option(metavar="TEXT", help="What is between several categories in a cell."),
     ] = None
+    date_format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="How dates are written, such as '%d.%m.%Y %H:%M' (default: recognized).",
+        ),
+    ] = None
+    repeat: Annotated[
+        str | None,
+        typer.Option(
+            metavar="revision|pass",
+            help="What a second answer of an annotator to an item is (default: as in the tool).",
+        ),
+    ] = None
 
     @property
     def reading(self) -> Reading:
@@ -114,6 +153,8 @@ class AnswerColumns:
             "values": self.value or (),
             "values_file": self.values,
             "separator": self.separator,
+            "date_format": self.date_format,
+            "repeat": self.repeat,
         }
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tracker.imports.annotators import AnnotatorImport
     from tracker.imports.loader import ImportResult, Progress
-    from tracker.imports.readers import ReadOptions, Source
+    from tracker.imports.readers import Reader, ReadOptions, Source
     from tracker.projects.question import QuestionOptions
     from tracker.simulate import Row
 
@@ -64,6 +64,13 @@ class Reading(TypedDict, total=False):
 
 class Importing(Transactions):
     """The methods that import answers and items; all take the keywords of `Reading`."""
+
+    @staticmethod
+    def formats() -> list[Reader]:
+        """Return every format that files are read in, with what its files can hold."""
+        from tracker.imports.readers import READERS
+
+        return sorted(READERS.values(), key=lambda one: one.name)
 
     def import_file(
         self, path: str | Path | Sequence[str | Path], project: str, **how: Unpack[Reading]

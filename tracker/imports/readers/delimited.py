@@ -17,7 +17,7 @@ from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells, Numbers, Rejections
 from tracker.imports.column_roles import Layout, layout_of_header
 from tracker.imports.question_columns import OF_QUESTION
-from tracker.imports.readers.reader import Reader, Reading
+from tracker.imports.readers.reader import HOLDS, Reader, Reading
 from tracker.imports.readers.source import SourceFile
 
 if TYPE_CHECKING:
@@ -66,7 +66,12 @@ def read_delimited(source: SourceFile, reading: Reading) -> Iterator[Batch]:
         raise Refused(f"{source.name} has a header and no row below it")
 
 
-DELIMITED = Reader("csv", read=read_delimited)
+DELIMITED = Reader(
+    "csv",
+    read=read_delimited,
+    title="CSV, TSV: a row per answer, or a column per annotator or question",
+    holds=HOLDS,
+)
 """Any text may be delimited, so that it is what is left if no other reader recognizes a file."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Batch, Rejections
@@ -105,6 +106,15 @@ class Reader:
     holds: tuple[str, ...] = ()
     recognizes_archive: Callable[[Archive], bool] | None = None
     read_archive: Callable[[Archive, Reading], Iterator[Batch]] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the format is called and can hold, as JSON."""
+        return {
+            "format": self.name,
+            "title": self.title or self.name,
+            "holds": list(self.holds),
+            "archives": self.read_archive is not None,
+        }
 
 
 HOLDS = (

@@ -1,0 +1,36 @@
+"""``tracker formats``."""
+
+from __future__ import annotations
+
+import typer
+
+from tracker.cli.output import Output, flatten_option_groups, print_result
+from tracker.cli.terminal import hint
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("formats")(flatten_option_groups(formats_command))
+
+
+def formats_command(output: Output = Output()) -> None:
+    """List the formats that can be imported, and what a file of each can hold.
+
+    Example:
+    - `tracker formats`
+
+    Next: `tracker import export.json -p reviews --format label-studio`
+    """
+    from tracker.ledger import Ledger
+    from tracker.render.tables import table
+
+    found = [one.to_dict() for one in Ledger.formats()]
+    flat = [one | {"holds": " ".join(one["holds"])} for one in found]
+    cells = [(one["format"], one["title"] + " ", ", ".join(one["holds"])) for one in found]
+    print_result(
+        {"formats": found},
+        output,
+        rows=flat,
+        view=[table(("format ", "files ", "can hold, beside item, annotator, category "), cells)],
+    )
+    hint("each is recognized by its content: tracker import FILE -p NAME; to force one: --format")
