@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.flags import record_flags
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
+from tracker.projects.question import QuestionOptions
 from tracker.render.audit import audit_by_question_view
 from tracker.render.by_question import agreement_by_question_view
 from tracker.snapshots import take_snapshot
@@ -138,6 +140,27 @@ def test_the_change_is_that_since_the_last_snapshot_of_the_question(rubric: Ledg
     # Computed in another way the figures are not comparable.
     weighted = rubric.agreement_by_question("p", questions=["tone"], scale="nominal").questions
     assert weighted[0].change is None
+
+
+def test_before_a_question_was_made_it_is_left_out_with_a_note(
+    ledger: Ledger, write: Callable[..., Path]
+) -> None:
+    answer_question(ledger, write(FILES[ONLY]))
+    before = datetime.now(UTC)
+    answer_question(ledger, write(FILES["tone"]), "tone", options=OPTIONS["tone"])
+    ledger.questions.add("p", "new", QuestionOptions())
+    told: list[str] = []
+    ledger.notice = told.append
+    found = ledger.agreement_by_question("p", known_at=before).questions
+    assert [one.question.name for one in found] == [ONLY]
+    assert "left out, because it was not asked then: 'tone', 'new'" in told
+    assert len(ledger.status_by_question("p", known_at=before)) == 1
+    for name in ("tone", "new"):
+        with pytest.raises(InvalidOption, match=f"'{name}': not asked then"):
+            ledger.agreement("p", question=name, known_at=before)
+    told.clear()
+    assert len(ledger.agreement_by_question("p").questions) == 3
+    assert told == []
 
 
 def test_findings_are_counted_by_question(rubric: Ledger, write: Callable[..., Path]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
+from tracker.core.errors import InvalidOption
 from tracker.projects.project import ProjectInfo, find_project
 from tracker.projects.question import QuestionInfo, find_question, find_questions
 from tracker.storage.database import Database
@@ -95,11 +96,30 @@ class Transactions:
             from tracker.storage.as_of import as_it_was
 
             moment = self._moment(connection, found, choice)
+            if moment.through is not None:
+                questions = self._asked_then(connection, questions, moment.through)
             with as_it_was(connection, found.id, moment):
                 yield (
                     connection,
                     [question_settings_then(connection, one, moment.through) for one in questions],
                 )
+
+    def _asked_then(
+        self, connection: Connection, questions: Sequence[QuestionInfo], through: int
+    ) -> list[QuestionInfo]:
+        """The questions that were asked after a change; `notice` is told of the others.
+
+        Raises InvalidOption if none was.
+        """
+        from tracker.projects.known_questions import questions_asked_then
+
+        known = questions_asked_then(connection, questions, through)
+        names = ", ".join(repr(one.name) for one in questions if one not in known)
+        if not known:
+            raise InvalidOption(f"{names}: not asked then", "name a later --known-at")
+        if names:
+            self.notice(f"left out, because it was not asked then: {names}")
+        return known
 
     def question_names(self, project: str) -> list[str]:
         """Return the names of a project's questions in the order in which they were made."""

@@ -1,0 +1,58 @@
+"""Which questions a project asked at an earlier time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import cast
+
+from sqlalchemy import Connection, Table, and_, case, func, or_, select
+
+from tracker.projects.question import FIRST, QuestionInfo
+from tracker.storage.facts import CATEGORY
+from tracker.storage.schema import NONE_APPLIES, CategoryFact, Change, Import
+
+_facts = cast("Table", CategoryFact.__table__)
+
+
+def questions_asked_then(
+    connection: Connection, questions: Sequence[QuestionInfo], through: int
+) -> list[QuestionInfo]:
+    """Return the questions of a project that it asked after a change, of those given.
+
+    A question is asked from the change that added it; one that an import made, while an import
+    that speaks of it is not undone. The first is asked as long as there is a project.
+    """
+    project_id = questions[0].project_id
+    added = {
+        json.loads(row.detail)["question"]: row.id
+        for row in connection.execute(
+            select(Change.id, Change.detail).where(
+                Change.project_id == project_id, Change.kind == "add question"
+            )
+        )
+    }
+    stood = and_(
+        _facts.c.change_id <= through,
+        or_(Import.undone_by.is_(None), Import.undone_by > through),
+    )
+    imports = and_(Import.project_id == _facts.c.project_id, Import.change_id == _facts.c.change_id)
+    spoken = {
+        row.question_id: bool(row.stood)
+        for row in connection.execute(
+            select(_facts.c.question_id, func.max(case((stood, 1), else_=0)).label("stood"))
+            .outerjoin(Import, imports)
+            .where(
+                _facts.c.project_id == project_id,
+                _facts.c.category_id == NONE_APPLIES,
+                _facts.c.role == CATEGORY,
+            )
+            .group_by(_facts.c.question_id)
+        )
+    }
+    return [
+        one
+        for one in questions
+        if one.id == FIRST
+        or (added[one.id] <= through if one.id in added else spoken.get(one.id, True))
+    ]
