@@ -11,6 +11,7 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Batch
 from tracker.imports.readers.archive import Archive, SourceFolder
 from tracker.imports.readers.delimited import DELIMITED
+from tracker.imports.readers.doccano import DOCCANO
 from tracker.imports.readers.frames import FrameSource, RowsSource
 from tracker.imports.readers.label_studio import LABEL_STUDIO
 from tracker.imports.readers.reader import AS_IT_IS, Reader, Reading, ReadOptions
@@ -31,7 +32,7 @@ __all__ = [
 
 Source = SourceFile | SourceFolder | FrameSource | RowsSource
 
-READERS: dict[str, Reader] = {reader.name: reader for reader in (LABEL_STUDIO, DELIMITED)}
+READERS: dict[str, Reader] = {reader.name: reader for reader in (LABEL_STUDIO, DOCCANO, DELIMITED)}
 """Every reader by the name of its format; the first that recognizes a file reads it."""
 
 

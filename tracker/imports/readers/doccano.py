@@ -1,0 +1,208 @@
+"""doccano: the zip file of a project, with a file for each of its members."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+
+from tracker.core.errors import Refused
+from tracker.imports.batch import Batch
+from tracker.imports.readers.answers import Answer, Span, batches_of_answers, field_text
+from tracker.imports.readers.archive import Archive
+from tracker.imports.readers.reader import Reader, Reading
+from tracker.imports.readers.records import head_value
+from tracker.imports.readers.rows import head_columns, table_rows
+from tracker.imports.readers.shapes import (
+    Malformed,
+    after_their_kind,
+    answers_of_objects,
+    batches_of_files,
+    category_of,
+    json_unit,
+    kind_of_answer,
+    list_in,
+    mapped_annotator,
+    span_of,
+    unique_labels,
+)
+from tracker.imports.readers.source import SourceFile
+
+T = TypeVar("T")
+
+NAME = "doccano"
+_SUFFIXES = {".jsonl", ".json", ".csv"}
+_LABELS = ("label", "cats", "entities")
+_LEFT_OUT = {"relations": "relation", "bbox": "bounding box", "segmentation": "segment"}
+_NOTHING = {b"", b'""', b"[]"}
+_HINT = "choose JSONL in doccano's export, and import the zip file as it is"
+
+
+def recognizes_member(source: SourceFile) -> bool:
+    """Return whether a file is one that doccano writes for a member."""
+    fields = _fields(source)
+    return "id" in fields and "Comments" in fields and not fields.isdisjoint(_LABELS)
+
+
+def read_member(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    """Yield the answers of a single file, if the user says which field has the annotator.
+
+    Raises Refused if not: the file itself does not say who answered.
+    """
+    if not reading.mapped.roles.get("annotator"):
+        raise Refused(
+            f"{source.name} does not say who answered",
+            "import doccano's zip file, or a folder of its files, each named after a member",
+        )
+    answers = _Member(reading, "", approved=False).answers(source)
+    answers = after_their_kind(answers, reading)
+    return batches_of_answers(source, reading, answers, NAME, json_unit(source))
+
+
+def recognizes_project(archive: Archive) -> bool:
+    """Return whether a zip file or folder holds the files of a project's members."""
+    if any(PurePosixPath(name).suffix not in _SUFFIXES for name in archive.names):
+        return False
+    first = next((name for name in archive.names if not _is_empty(archive, name)), None)
+    return first is not None and _opened(archive, first, recognizes_member)
+
+
+def read_project(archive: Archive, reading: Reading) -> Iterator[Batch]:
+    """Yield the answers of all members, each named as their file.
+
+    An example without a label is an answer only in an export of approved examples. Raises Refused
+    if the members share their labels.
+    """
+    names = [name for name in archive.names if not _is_empty(archive, name)]
+    if [PurePosixPath(name).stem for name in names] == ["all"]:
+        raise Refused(
+            f"{archive.name} does not say who answered: the members of the project share labels",
+            "in doccano, make a project that does not share annotations across all users",
+        )
+    approved = _is_approved(archive, names)
+
+    def answers_of(source: SourceFile) -> Iterator[Answer]:
+        return _Member(reading, PurePosixPath(source.path).stem, approved).answers(source)
+
+    return batches_of_files(archive, reading, names, answers_of, NAME)
+
+
+DOCCANO = Reader(
+    NAME,
+    recognizes=recognizes_member,
+    read=read_member,
+    title="doccano: zip file of JSONL, JSON or CSV, a file for each member",
+    holds=("questions", "several", "spans", "skips", "comments", "text", "attributes"),
+    recognizes_archive=recognizes_project,
+    read_archive=read_project,
+)
+
+
+def _opened(archive: Archive, name: str, use: Callable[[SourceFile], T]) -> T:
+    with closing(archive.open(name)) as source:
+        return use(source)
+
+
+def _is_empty(archive: Archive, name: str) -> bool:
+    return _opened(archive, name, lambda source: source.head[:4].strip() in _NOTHING)
+
+
+def _fields(source: SourceFile) -> set[str]:
+    first = head_value(source)
+    if first is None:
+        return set(head_columns(source))
+    return set(first) if isinstance(first, dict) else set()
+
+
+def _is_approved(archive: Archive, names: list[str]) -> bool:
+    """Return whether an export has only what each member confirmed.
+
+    Any other has the same examples for every member.
+    """
+    if "approved" in PurePosixPath(archive.name).name:
+        return True
+    return len({_opened(archive, name, _digest_of_keys) for name in names}) > 1
+
+
+def _digest_of_keys(source: SourceFile) -> bytes:
+    keys = hashlib.sha256()
+
+    def of_record(_place: int, record: Mapping[str, Any]) -> Iterator[Answer]:
+        keys.update(f"{field_text(record.get('id'))}\0".encode("utf-8", "replace"))
+        yield from ()
+
+    for _ in _records(source, of_record):
+        pass
+    return keys.digest()
+
+
+def _records(
+    source: SourceFile, of_record: Callable[[int, dict[str, Any]], Iterator[Answer]]
+) -> Iterator[Answer]:
+    if head_value(source) is not None:
+        yield from answers_of_objects(source, of_record, _HINT)
+        return
+    for line, cells in table_rows(source):
+        yield from of_record(line, dict(cells))
+
+
+class _Member:
+    """The file of one member."""
+
+    def __init__(self, reading: Reading, annotator: str, approved: bool) -> None:
+        self.reading = reading
+        self.annotator = annotator
+        self.approved = approved
+
+    def answers(self, source: SourceFile) -> Iterator[Answer]:
+        return _records(source, self._of_example)
+
+    def _of_example(self, place: int, record: dict[str, Any]) -> Iterator[Answer]:
+        questions = [name for name in _LABELS if name in record]
+        left_out = self.reading.left_out
+        for name, what in _LEFT_OUT.items():
+            if found := len(list_in(record, name)):
+                left_out[what] += found
+        if not questions:
+            return
+        labels = {name: _labels(record, name) for name in questions}
+        if not (self.approved or any(labels.values())):
+            left_out["example without a label"] += 1
+            return
+        mapped = mapped_annotator(self.reading, record)
+        data = {name: value for name, value in record.items() if name not in questions}
+        for name, given in labels.items():
+            if given:
+                self.reading.ask(name, "spans" if name == "entities" else kind_of_answer(given))
+            yield Answer(
+                place, field_text(record.get("id")),
+                self.annotator if mapped is None else mapped,
+                name, given, comment=_comment(record), data=data,
+            )  # fmt: skip
+
+
+def _labels(record: Mapping[str, Any], name: str) -> list[str | Span]:
+    value = record[name]
+    if isinstance(value, str):  # a cell of CSV
+        return unique_labels(filter(None, map(str.strip, value.split("#"))))
+    labels: list[str | Span] = []
+    for one in list_in(record, name):
+        if isinstance(one, list):
+            if len(one) != 3:
+                raise Malformed(f"a span of {name!r} is not [start, end, label]")
+            labels.append(span_of(one[2], one[0], one[1]))
+        elif isinstance(one, dict):
+            labels.append(span_of(one.get("label"), one.get("start_offset"), one.get("end_offset")))
+        else:
+            labels.append(category_of(one, f"a value of {name!r}"))
+    return unique_labels(labels)
+
+
+def _comment(record: Mapping[str, Any]) -> str:
+    value = record.get("Comments")
+    if not isinstance(value, list):
+        return field_text(value)
+    texts = (one.get("comment") if isinstance(one, dict) else one for one in value)
+    return "\n".join(filter(None, map(field_text, texts)))
