@@ -21,7 +21,7 @@ from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 README = CHECKOUT / "README.md"
 REFERENCE = CHECKOUT / "docs" / "commands.md"
 MEASURES_PAGE = CHECKOUT / "docs" / "measures.md"
-PAGES = (README, CHECKOUT / "CONTRIBUTING.md", *sorted((CHECKOUT / "docs").glob("*.md")))
+PAGES = (README, CHECKOUT / "CONTRIBUTING.md", *sorted((CHECKOUT / "docs").rglob("*.md")))
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -14,15 +14,16 @@ from tracker.imports.readers.answers import Answer, Span, batches_of_answers, fi
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.records import head_value
-from tracker.imports.readers.rows import head_columns, table_rows
+from tracker.imports.readers.rows import head_columns
 from tracker.imports.readers.shapes import (
     Malformed,
     after_their_kind,
     answers_of_objects,
+    answers_of_rows,
+    ask_for,
     batches_of_files,
     category_of,
     json_unit,
-    kind_of_answer,
     list_in,
     mapped_annotator,
     span_of,
@@ -142,10 +143,8 @@ def _records(
     source: SourceFile, of_record: Callable[[int, dict[str, Any]], Iterator[Answer]]
 ) -> Iterator[Answer]:
     if head_value(source) is not None:
-        yield from answers_of_objects(source, of_record, _HINT)
-        return
-    for line, cells in table_rows(source):
-        yield from of_record(line, dict(cells))
+        return answers_of_objects(source, of_record, _HINT)
+    return answers_of_rows(source, of_record, _HINT)
 
 
 class _Member:
@@ -174,8 +173,7 @@ class _Member:
         mapped = mapped_annotator(self.reading, record)
         data = {name: value for name, value in record.items() if name not in questions}
         for name, given in labels.items():
-            if given:
-                self.reading.ask(name, "spans" if name == "entities" else kind_of_answer(given))
+            ask_for(self.reading, name, given)
             yield Answer(
                 place, field_text(record.get("id")),
                 self.annotator if mapped is None else mapped,

@@ -15,6 +15,7 @@ from tracker.imports.readers.answers import Answer, Span, batches_of_answers, fi
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.records import json_records
+from tracker.imports.readers.rows import table_rows
 from tracker.imports.readers.source import SourceFile
 
 
@@ -70,11 +71,19 @@ def unique_labels(labels: Iterable[str | Span]) -> list[str | Span]:
     return list(dict.fromkeys(labels))
 
 
-def kind_of_answer(labels: list[str | Span]) -> str:
-    """Return what an answer with these labels is: ``one`` category, ``several`` or ``spans``."""
-    if any(isinstance(one, Span) for one in labels):
-        return "spans"
-    return "several" if len(labels) > 1 else "one"
+def ask_for(reading: Reading, question: str, labels: Sequence[str | Span]) -> None:
+    """Note a question, and by the labels of an answer whether it asks for spans, or several.
+
+    An answer without labels says nothing of its question. Raises Malformed if answers hold spans
+    and categories of the whole.
+    """
+    if not labels:
+        return
+    spans = any(isinstance(one, Span) for one in labels)
+    try:
+        reading.ask(question, "spans" if spans else "several" if len(labels) > 1 else "one")
+    except Refused as error:
+        raise Malformed(error.message) from None
 
 
 def confidence_text(value: Any) -> str:
@@ -99,6 +108,17 @@ def answers_of_objects(
             yield from of_record(place, object_of(value, "this"))
         except Malformed as error:
             raise Refused(f"{source.name}, {unit} {place}: {error}", hint) from None
+
+
+def answers_of_rows(
+    source: SourceFile, of_row: Callable[[int, dict[str, str]], Iterator[Answer]], hint: str
+) -> Iterator[Answer]:
+    """Yield the answers of a table of text. Raises Refused, with the line."""
+    for line, cells in table_rows(source):
+        try:
+            yield from of_row(line, cells)
+        except Malformed as error:
+            raise Refused(f"{source.name}, line {line}: {error}", hint) from None
 
 
 def mapped_annotator(reading: Reading, record: Mapping[str, Any]) -> str | None:
@@ -138,11 +158,12 @@ def batches_of_files(
     none of the files holds an answer.
     """
     wanted = {one.column for one in reading.mapped.questions if one.column}
+    before = reading.left_out.copy()
     for name in names:
         with closing(archive.open(name)) as source:
             for _ in answers_of(source):
                 pass
-    reading.left_out.clear()
+    reading.left_out = before
     empty = True
     for name in names:
         with closing(archive.open(name)) as source:

@@ -1,0 +1,98 @@
+"""doccano: members are the names of files; what was never opened is no answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.imports.readers.reading import found_in, write_json_lines, write_zip
+from tests.imports.readers.test_exports import EXPORTS
+from tracker.core.errors import Refused
+
+ROWS = ("item", "annotator", "question", "category")
+
+
+def lines(*values: dict[str, Any]) -> str:
+    return "".join(f"{json.dumps(one)}\n" for one in values)
+
+
+def example(number: int, *labels: Any, **more: Any) -> dict[str, Any]:
+    return {"id": number, "text": "t", "label": list(labels), "Comments": [], **more}
+
+
+def test_examples_without_a_label_are_answers_only_if_they_were_approved(tmp_path: Path) -> None:
+    files = {"ada.jsonl": lines(example(1, "x"), example(2)), "bo.jsonl": lines(example(1, "x"))}
+    found = found_in(write_zip(tmp_path / "some.zip", files))
+    assert ("2", "ada", "label", "") in found.rows(*ROWS), "bo's file lacks what bo did not approve"
+    files["bo.jsonl"] = lines(example(1, "x"), example(2))
+    found = found_in(write_zip(tmp_path / "all.zip", files))
+    assert (len(found.records), found.left_out) == (2, {"example without a label": 2})
+    found = found_in(write_zip(tmp_path / "topics-approved.zip", files))
+    assert (len(found.records), found.left_out) == (4, {})
+
+
+def test_files_of_members_who_did_nothing_may_be_empty(tmp_path: Path) -> None:
+    files = {"ada.csv": "id,text,label,Comments\n1,t,a#b,why\n", "bo.csv": '""\n', "cy.csv": ""}
+    found = found_in(write_zip(tmp_path / "x.zip", files))
+    assert found.rows(*ROWS, "comment") == [
+        ("1", "ada", "label", "a", "why"),
+        ("1", "ada", "label", "b", "why"),
+    ]
+    assert found.asked == {"label": "several"}
+
+
+def test_a_folder_of_the_files_is_read_as_their_zip_file(tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "ada.jsonl", [example(1, "x", topic="rain")])
+    found = found_in(tmp_path, keep=["topic"])
+    assert found.format == "doccano"
+    assert found.rows("annotator", "text", "keep:topic") == [("ada", "t", "rain")]
+
+
+def test_intents_are_a_question_and_entities_another(tmp_path: Path) -> None:
+    record = {"id": 1, "text": "to Oslo", "cats": ["go"], "entities": [[3, 7, "TOWN"]],
+              "Comments": []}  # fmt: skip
+    found = found_in(write_zip(tmp_path / "x.zip", {"ada.jsonl": lines(record)}))
+    assert found.asked == {"cats": "one", "entities": "spans"}
+    assert found.rows("question", "category", "start", "end") == [
+        ("cats", "go", "", ""),
+        ("entities", "TOWN", "3", "7"),
+    ]
+
+
+def test_relations_and_boxes_are_counted(tmp_path: Path) -> None:
+    entity = {"id": 7, "label": "TOWN", "start_offset": 0, "end_offset": 4}
+    record = {"id": 1, "text": "Oslo", "entities": [entity], "relations": [{"id": 1}],
+              "bbox": [{}, {}], "Comments": [{"id": 1, "comment": "why"}]}  # fmt: skip
+    found = found_in(write_zip(tmp_path / "x.zip", {"ada.jsonl": lines(record)}))
+    assert found.rows("category", "start", "end", "comment") == [("TOWN", "0", "4", "why")]
+    assert found.left_out == {"relation": 1, "bounding box": 2}
+
+
+def test_labels_that_members_share_are_refused(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "x.zip", {"all.jsonl": lines(example(1, "x"))})
+    with pytest.raises(Refused, match=r"who answered: the members of the project share labels"):
+        found_in(path)
+
+
+def test_a_single_file_is_refused_unless_a_field_has_the_annotator(tmp_path: Path) -> None:
+    path = write_json_lines(tmp_path / "ada.jsonl", [example(1, "x", coder="Ada")])
+    with pytest.raises(Refused, match=r"(?s)ada.jsonl does not say who answered.*zip"):
+        found_in(path)
+    assert found_in(path, "annotator=coder").rows("annotator") == [("Ada",)]
+
+
+def test_spans_that_are_none_are_refused_with_the_place(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "x.zip", {"ada.jsonl": lines(example(1, [0, "4", "PER"]))})
+    with pytest.raises(Refused, match=r"x\.zip/ada\.jsonl, line 1: a span starts at 0 and ends"):
+        found_in(path)
+
+
+def test_one_question_of_several_is_read(tmp_path: Path) -> None:
+    export = EXPORTS / "doccano" / "doccano-spans.jsonl.zip"
+    found = found_in(export, questions=["names=label"])
+    assert {one["question"] for one in found.records} == {"names"}
+    with pytest.raises(Refused, match="holds no answer"):
+        found_in(export, questions=["names=other"])
