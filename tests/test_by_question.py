@@ -101,6 +101,10 @@ def test_a_question_that_a_measure_does_not_fit_says_so(rubric: Ledger) -> None:
     assert list(frame["why"])[2].startswith("fleiss_kappa does not fit")
     with pytest.raises(InvalidOption, match="does not fit 'where'"):
         rubric.agreement_by_question("p", questions=["where"], measures=["fleiss_kappa"])
+    (unfit, _) = rubric.agreement_by_question("p", weights="quadratic").unfit
+    assert unfit.why == "quadratic weights need numbers, and the categories of 'p' are not"
+    with pytest.raises(InvalidOption, match="the categories of 'where' are not"):
+        rubric.agreement("p", question="where", weights="quadratic")
 
 
 def test_a_curve_leaves_spans_out_and_says_so(rubric: Ledger) -> None:

@@ -59,12 +59,12 @@ def check_metric(question: QuestionInfo, names: Mapping[int, str], metric: Metri
             )
     if question.answers != "several" and metric.distance is not None:
         raise InvalidOption(
-            f"{question.project.name!r} has one category per answer, and --distance compares sets",
+            f"{question.title!r} has one category per answer, and --distance compares sets",
             "use --scale",
         )
     if question.answers == "several" and (metric.weighted or metric.scale is not None):
         raise InvalidOption(
-            f"{question.project.name!r} has several categories per answer, which have no order",
+            f"{question.title!r} has several categories per answer, which have no order",
             "use --distance jaccard or masi",
         )
     _check_order(question, names, metric)
@@ -76,19 +76,19 @@ def _check_order(question: QuestionInfo, names: Mapping[int, str], metric: Metri
     word = metric.weights if metric.weighted else None
     if word in {"linear", "quadratic"} and not ranked and not numeric:
         raise InvalidOption(
-            f"{word} weights need numbers, and the categories of {question.project.name!r} are not",
+            f"{word} weights need numbers, and the categories of {question.title!r} are not",
             "--scale ordinal for ranks in the declared order, or --weights ordinal",
         )
     if metric.scale in {"interval", "ratio"} and not numeric:
         raise InvalidOption(
             f"the {metric.scale} scale needs numbers, and the categories of "
-            f"{question.project.name!r} are not",
+            f"{question.title!r} are not",
             "use --scale nominal or ordinal",
         )
     by_order = word == "ordinal" or (word is not None and ranked) or metric.scale == "ordinal"
     if by_order and not _ordered(question, names):
         raise InvalidOption(
-            f"the categories of {question.project.name!r} have no order",
+            f"the categories of {question.title!r} have no order",
             f"declare one: tracker category order {quote(question.project.name)} low,middle,high",
         )
 

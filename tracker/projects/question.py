@@ -76,9 +76,12 @@ class QuestionInfo:
     @property
     def told(self) -> str:
         """What a message calls it: ``'p', a project`` or, with a name, ``'tone', a question``."""
-        if self.name == ONLY_QUESTION:
-            return f"{self.project.name!r}, a project"
-        return f"{self.name!r}, a question"
+        return f"{self.title!r}, a {'project' if self.name == ONLY_QUESTION else 'question'}"
+
+    @property
+    def title(self) -> str:
+        """The name that people know: the question's or, if nobody named it, the project's."""
+        return self.project.name if self.name == ONLY_QUESTION else self.name
 
     def settings(self) -> dict[str, Any]:
         """Return how the question is answered, as JSON."""
