@@ -19,7 +19,7 @@ def formats_command(output: Output = Output()) -> None:
     Example:
     - `tracker formats`
 
-    Next: `tracker import export.json -p reviews --format label-studio`
+    Next: `tracker import export.json -p reviews --preview`
     """
     from tracker.ledger import Ledger
     from tracker.render.tables import table

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from tracker.cli.output import print_json
+from tracker.cli.output import print_json, print_result
 from tracker.cli.output_files import check_output_file, new_output_file
 from tracker.cli.terminal import hint, say, terminal_data_stream, warn
 from tracker.core.errors import InvalidOption, Refused
@@ -167,13 +167,18 @@ def print_import_result(
     people: bool = False,
 ) -> None:
     """Say what an import did; ``items``, ``people``: it listed items, or annotators."""
+    from tracker.render.imports import preview_view
     from tracker.render.messages.imports import columns_sentence, question_sentence
 
+    shown = result.preview is not None
+    dry_run = dry_run or shown
     for sentence in result.warnings:
         warn(sentence)
     if as_json:
         print_json(result.to_dict())
         return
+    if shown:
+        print_result(None, view=preview_view(result.to_dict()))
     counts = ", ".join(
         f"{getattr(result, fate):,} {fate}"
         for fate in ("inserted", "changed", "unchanged", "older", "rejected")
@@ -184,13 +189,16 @@ def print_import_result(
     for one in result.questions:
         say(question_sentence(one))
     if result.gold is not None:
-        told = ", ".join(f"{number:,} {fate}" for fate, number in result.gold.items() if number)
-        say(f"truths: {told or 'nothing'}")
+        fates = ", ".join(f"{number:,} {fate}" for fate, number in result.gold.items() if number)
+        say(f"truths: {fates or 'nothing'}")
     if result.rejected:
         _show_rejections(result, as_json=False)
-    sentences = (columns_sentence(one, items=items) for one in result.columns)
+    told = [] if shown else result.columns
+    sentences = (columns_sentence(one, items=items) for one in told)
     for words in filter(None, dict.fromkeys(sentences)):
         hint(words)
+    if shown:
+        hint("nothing was stored; to import: the same without --preview")
     if not dry_run:
         command = "annotator list" if people else "status" if items else "agreement"
         hint(f"next: tracker {command} {quote(result.project)}")

@@ -27,6 +27,7 @@ from tracker.cli.import_options import (
 from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
 from tracker.cli.project_argument import LARGEST, NewProject
 from tracker.cli.terminal import hint, progress_bars_wanted, say
+from tracker.core.errors import Refused
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -64,6 +65,12 @@ def import_files_command(
     asked: AnswerColumns = AnswerColumns(),
     given: ImportOptions = ImportOptions(),
     settings: NewProject = NewProject(),
+    preview: Annotated[
+        bool,
+        typer.Option(
+            "--preview", help="Show how the file is read, and its first rows; store nothing."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Import answers from files into a project, as one unit that can be undone.
@@ -72,22 +79,31 @@ def import_files_command(
 
     Examples:
     - `tracker import answers.csv -p reviews`
+    - `tracker import export.json -p reviews --preview`
     - `tracker import wide.csv -p reviews --wide --map item=document`
     - `tracker import rubric.csv -p rubric -q tone=Tone:ordinal -q fair=Fair`
     - `tracker import tags.csv -p tags --answers several --separator '|'`
 
     Next: `tracker agreement reviews`
     """
+    from tracker.render.cells import count_noun
+
     how: Reading = {
         "options": settings.options,
         "columns": columns or (),
         "wide": wide,
+        "preview": preview,
         **asked.reading,
         **given.reading,
     }
     with import_rejections_printed(as_json=as_json), _progress_bar() as how["progress"]:
         result = ledger_of_command(context).import_file(files, project, **how)
     print_import_result(result, dry_run=given.dry_run, as_json=as_json)
+    if preview and result.rejected and not given.skip_invalid:
+        raise Refused(
+            f"{count_noun(result.rejected, 'row')} would be refused, and with them the import",
+            "correct the rows, or leave them out: --skip-invalid",
+        )
 
 
 @contextmanager

@@ -64,7 +64,8 @@ class ImportResult:
 
     ``rejections`` are the first of them; ``alike`` has one of each kind, with their number;
     ``columns`` says of each file with a header which column was read as what; ``questions``, in a
-    project of several, what became of the answers to each: those of which ``skipped`` say nothing.
+    project of several, what became of the answers to each: those of which ``skipped`` say nothing;
+    ``preview`` has the first rows as the ledger would hold them, if the import only shows them.
     """
 
     id: int | None
@@ -81,6 +82,7 @@ class ImportResult:
     warnings: tuple[str, ...] = ()
     columns: tuple[dict[str, Any], ...] = ()
     questions: tuple[dict[str, Any], ...] = ()
+    preview: tuple[dict[str, Any], ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON; with ``gold`` if a gold column held truths."""
@@ -95,6 +97,7 @@ class ImportResult:
             **({} if self.gold is None else {"gold": self.gold}),
             **({"warnings": list(self.warnings)} if self.warnings else {}),
             **({"columns": list(self.columns)} if self.columns else {}),
+            **({} if self.preview is None else {"preview": list(self.preview)}),
         }
 
 
@@ -120,10 +123,12 @@ def load_import(
     skip_invalid: bool = False,
     progress: Progress | None = None,
     options: ReadOptions = AS_IT_IS,
+    preview: bool = False,
 ) -> ImportResult:
     """Read the sources into a question, or several, as one import.
 
-    ``options`` are the user's statements about the files. Raises Refused (`Rejected` for single
+    ``options`` are the user's statements about the files; with ``preview`` the result has the
+    first rows, also beside bad ones. Raises Refused (`Rejected` for single
     rows) if something cannot be imported; the caller's transaction is then rolled back completely.
     """
     questions = into if isinstance(into, ImportQuestions) else ImportQuestions(connection, [into])
@@ -160,7 +165,8 @@ def load_import(
             repeats = settlement.any_repeats()
             examine_staged_rows(connection, answered, staged.table, intake, names, repeats)
         rows = sum(one.answers for one in intake.counted.values()) + rejections.count
-        if rejections.count and not skip_invalid:
+        shown = intake.first_rows() if preview else None
+        if rejections.count and not (skip_invalid or preview):
             raise Rejected(import_result(None, project, rows, {}, None, rejections))
         told = _settle(settlement, intake, at_once, repeats=repeats, empty_before=empty_before)
         if mapped.keep:
@@ -178,8 +184,10 @@ def load_import(
     )
     return replace(
         result,
+        id=None if preview else number,
         questions=outcomes if questions.several else (),
         warnings=(*look_alike_warnings(connection, questions), *questions.unmet_values()),
+        preview=shown,
     )
 
 
@@ -278,6 +286,7 @@ def import_result(
         warnings=(),
         columns=(),
         questions=(),
+        preview=None,
         **{fate: fates.get(fate, 0) for fate in FATES},
     )
 

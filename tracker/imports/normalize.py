@@ -16,6 +16,7 @@ from tracker.core.errors import Refused
 from tracker.imports import cell_values
 from tracker.imports.batch import KEEP, Batch, Cells, Flags, Numbers, Rejections
 from tracker.imports.details import StagedDetails
+from tracker.imports.first_rows import FirstRows
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD, AnnotatorIds
 from tracker.imports.questions import ImportQuestions, Share
@@ -76,7 +77,13 @@ class Intake:
         self.counted: defaultdict[int, Counted] = defaultdict(Counted)  # by question
         self._gold_seen: set[tuple[int, int, str]] = set()
         self.details = StagedDetails(connection)
+        self.first = FirstRows()
         self._confidences: list[float | None] | None = None
+
+    def first_rows(self) -> tuple[dict[str, Any], ...]:
+        """Return the first rows that were staged, as JSON."""
+        asked = {one.question.id: one for one in self.questions.answered.values()}
+        return self.first.named(self.connection, self.questions.project.id, asked, self.annotators)
 
     def close(self) -> None:
         """Record the facts, and drop the temporary data."""
@@ -96,6 +103,7 @@ class Intake:
         columns = batch.columns
         name = batch.source or name
         self.units[source] = batch.unit
+        self.first.batch_begins()
         for question in self.questions.declare(batch.asked, name):
             self.staging.replace_category(question.id, SKIPPED, NONE_APPLIES)
         refuse_nul_in_batch(batch, name)
@@ -209,6 +217,7 @@ class Intake:
             if (confidence is not None or comment is not None) and n not in bad
         ]
         self.details.add(told)
+        self.first.add_details(told)
 
     def _part(self, share: Share, columns: Mapping[str, Cells], bad: dict[int, str]) -> _Part:
         """Return the labels of the records that answer one question."""
@@ -314,6 +323,7 @@ class Intake:
         self._stage(rows, source, part.question)
 
     def _stage(self, rows: Rows, source: int, question: int) -> None:
+        self.first.add(rows, question, source)
         if source > 1:
             rows["source"] = np.full(len(rows["line"]), source)
         self.staging.add(rows, question)

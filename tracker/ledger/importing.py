@@ -30,6 +30,7 @@ class Reading(TypedDict, total=False):
         create: whether a project that is not there may be made.
         skip_invalid: leave bad rows out instead of refusing the import.
         dry_run: do everything, then take it all back.
+        preview: a dry run whose result has the first rows, too; bad rows do not end it.
         progress: told the bytes read and the bytes there are.
         format: the format of the files; without it each is recognized.
         encoding: that of their text; without it UTF-8, or what a mark at the start says.
@@ -50,6 +51,7 @@ class Reading(TypedDict, total=False):
     create: bool
     skip_invalid: bool
     dry_run: bool
+    preview: bool
     progress: Progress | None
     format: str | None
     encoding: str | None
@@ -159,6 +161,7 @@ class Importing(Transactions):
         create: bool = True,
         skip_invalid: bool = False,
         dry_run: bool = False,
+        preview: bool = False,
         progress: Progress | None = None,
         format: str | None = None,  # noqa: A002 - as the option is named
         encoding: str | None = None,
@@ -183,14 +186,14 @@ class Importing(Transactions):
         mapped = parse_column_roles(columns, wide=wide, keep=keep, items=items, questions=asked)
         read_as = ReadOptions(format, encoding, date_format, repeat, tuple(ignore))
         how = _How(skip_invalid=skip_invalid, progress=progress, options=read_as)
-        with self.database.write(keep=not dry_run, bulk=True) as connection:
+        with self.database.write(keep=not (dry_run or preview), bulk=True) as connection:
             into = questions_for_import(connection, name, options, asked, create=create)
             if items:
                 result = load_items(connection, into.project, sources, mapped, **how)
             else:
                 into.read_as(separator, values, values_file)
                 mapped = replace(mapped, several=into.several and not asked)
-                result = load_import(connection, into, sources, mapped, **how)
+                result = load_import(connection, into, sources, mapped, preview=preview, **how)
         return replace(result, columns=_layouts(sources))
 
 

@@ -8,6 +8,7 @@ from shlex import quote
 from typing import Any, Final
 
 _MOST: Final = 8  # columns that are listed
+_OF_A_NOUN: Final = re.compile(r"( (?:to|of|in|on|by|for|from|with|without|that) .*)")
 _OF_TIME: Final = re.compile("date|time|datum|when", re.IGNORECASE)
 
 
@@ -38,10 +39,39 @@ def _tool_sentence(columns: Mapping[str, Any]) -> str:
     """Return what was read of an annotation tool's file, and what was left out."""
     asked = [name if name == one else f"{name}={one}" for name, one in columns["questions"].items()]
     fields = [f"{role}={name}" for role, name in columns["read"].items()]
-    parts = [f"read as {columns['format']}: questions: {_listed(asked)}"]
+    parts = [f"read as {columns['format']}"]
+    parts += [f"question{'s' * (len(asked) > 1)}: {_listed(asked)}"] if asked else []
     parts += [f"fields: {', '.join(fields)}"] if fields else []
-    parts += [f"left out: {_listed(columns['left_out'])}"] if columns["left_out"] else []
+    left = [_plural(one) for one in columns["left_out"]]
+    parts += [f"left out: {_listed(left)}"] if left else []
     return "; ".join(parts)
+
+
+def _plural(counted: str) -> str:
+    """Return "3 drafts" for "3 draft", and "2 answers to 'tone'" for "2 answer to 'tone'"."""
+    number, _, what = counted.partition(" ")
+    if number == "1":
+        return counted
+    noun, *rest = _OF_A_NOUN.split(what, maxsplit=1)
+    ending = "es" if noun.endswith(("s", "x", "ch")) else "s"
+    noun = noun[:-1] + "ies" if noun.endswith("y") else noun + ending
+    return f"{number} {noun}{''.join(rest)}"
+
+
+def layout_lines(columns: Mapping[str, Any]) -> list[str]:
+    """Return how one file is read, a line each: its columns or fields, and what is left out."""
+    asked = columns.get("questions", {})
+    lines = [f"read as {columns['format']}"] if columns.get("format") else []
+    lines += [f"{role}: {name}" for role, name in columns["read"].items()]
+    lines += [f"question {name}: {one}" for name, one in asked.items()]
+    listed = {
+        "one column per annotator": columns["annotators"],
+        "kept as attributes": columns["kept"],
+        "left out": [_plural(one) for one in columns["left_out"]]
+        if columns.get("format")
+        else columns["left_out"],
+    }
+    return lines + [f"{what}: {', '.join(names)}" for what, names in listed.items() if names]
 
 
 def question_sentence(told: Mapping[str, Any]) -> str:

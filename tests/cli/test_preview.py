@@ -1,0 +1,48 @@
+"""``import --preview``, and what an import says of how it read a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Run
+from tracker.render.messages.imports import columns_sentence
+
+TEXT = "doc,coder,tone,note,sex\nd1,ann,good,x,f\nd1,bob,bad,,m\n"
+
+
+def test_a_preview_shows_columns_and_rows_and_stores_nothing(run: Run) -> None:
+    words = ("import", "-", "-p", "p", "--preview", "--keep", "sex", "--map", "category=tone")
+    done = run(*words, stdin=TEXT)
+    for told in ("  item: doc\n", "  annotator: coder\n", "  category: tone\n",
+                 "  kept as attributes: sex\n", "  left out: note\n",
+                 "would import 2 rows into p: 2 inserted"):  # fmt: skip
+        assert told in done.out
+    assert " d1     bob         bad" in done.out
+    assert "nothing was stored" in done.err
+    assert "next:" not in done.err
+    assert not Path("tracker.db").exists()
+    told = run(*words, "--json", stdin=TEXT).json()
+    assert told["import"] is None
+    assert [row["category"] for row in told["preview"]] == ["good", "bad"]
+    assert told["columns"][0]["left_out"] == ["note"]
+
+
+def test_a_preview_with_bad_rows_shows_the_good_ones_and_is_3(run: Run) -> None:
+    text = "item,annotator,category,seconds\n1,a,x,2\n2,a,x,soon\n"
+    done = run("import", "-", "-p", "p", "--preview", stdin=text, code=3)
+    assert " 1      a           x" in done.out
+    assert "standard input, line 3: the seconds 'soon'" in done.err
+    assert "1 row would be refused, and with them the import" in done.err
+    run("import", "-", "-p", "p", "--preview", "--skip-invalid", stdin=text)
+
+
+def test_what_was_read_of_a_tools_file_is_one_line() -> None:
+    told = columns_sentence({
+        "format": "label-studio", "read": {"item": "ref"}, "annotators": [], "kept": [],
+        "questions": {"tone": "tone", "fair": "Fair"},
+        "left_out": ["1 draft", "3 cancelled annotation", "2 region of type 'brush'", "2 reply"],
+    })  # fmt: skip
+    assert told == (
+        "read as label-studio; questions: tone, fair=Fair; fields: item=ref; left out: 1 draft, "
+        "3 cancelled annotations, 2 regions of type 'brush', 2 replies"
+    )
