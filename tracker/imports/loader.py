@@ -139,6 +139,7 @@ def load_import(
     )
     names = [source.name for source in sources]
     change, recorded_at = record_change(connection, project.id, "import", {"sources": names})
+    questions.change = change
     rejections = Rejections()
     with staging(connection, recorded_at) as staged, _no_cycles():
         intake = Intake(connection, questions, staged, rejections, (change, recorded_at))
@@ -308,7 +309,7 @@ _facts = cast("Table", ItemFact.__table__)
 
 def load_items(
     connection: Connection,
-    project: ProjectInfo,
+    questions: ImportQuestions,
     sources: Sequence[Reader],
     mapped: Mapped,
     *,
@@ -321,11 +322,13 @@ def load_items(
     A row is ``inserted`` if the project did not have the item, ``changed`` if the file says
     something new about it. Raises Refused as `load_import` does.
     """
+    project = questions.project
     lock_project(connection, project.id)
     before = count_project_items(connection, project)
     names = [source.name for source in sources]
     detail = {"items": True, "sources": names}
     change, _ = record_change(connection, project.id, "import", detail)
+    questions.close(change)
     rejections = Rejections()
     ids = ItemIds(connection, project, change, listed=True)
     first_new, rows = ids.next, 0

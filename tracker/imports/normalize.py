@@ -92,6 +92,7 @@ class Intake:
         met = annotators.met | annotators.kinds_given.keys()
         record_annotator_facts(self.connection, project, change, met, annotators.kinds_given)
         apply_kind_facts(self.connection, project, change)
+        self.questions.close(change)
         for one in self.questions.answered.values():
             record_category_facts(self.connection, one.question.key, change, one.met)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -16,18 +17,23 @@ from tracker.imports.batch import Cells, Numbers
 from tracker.imports.lookup import CategoryIds
 from tracker.imports.question_columns import OF_QUESTION, AskedQuestion
 from tracker.imports.values import Values, values_for_import
+from tracker.projects.change_log import lock_project
 from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectExists, ProjectInfo, find_project
 from tracker.projects.question import (
     ONLY_QUESTION,
+    MadeQuestion,
     QuestionInfo,
     QuestionOptions,
-    add_question,
-    create_project,
     list_questions,
-    rename_question,
+    make_question,
+    name_question,
     set_made_question,
+    start_project,
+    vacant_questions,
 )
+from tracker.storage.answer_keys import QuestionKey
+from tracker.storage.facts import record_category_facts, record_question_use
 
 _MOST_LEARNT = 200
 """Questions of a project that a file may make."""
@@ -72,8 +78,12 @@ class ImportQuestions:
         questions: Sequence[QuestionInfo],
         asked: Sequence[str] = (),
         made_with: QuestionOptions | None = None,
+        made: Sequence[MadeQuestion] = (),
     ) -> None:
-        """``made_with`` are the options for questions that a file may make; None for no such."""
+        """``made_with`` are the options for questions that a file may make; None for no such.
+
+        Those ``made`` already are the import's, too.
+        """
         self.connection = connection
         self.project: ProjectInfo = questions[0].project
         self.known = {one.name: one for one in questions}
@@ -86,6 +96,9 @@ class ImportQuestions:
         self._declared: dict[str, QuestionOptions] = {}
         self._stands_for: dict[str, str] = {}  # a file's name for a question: the project's
         self._made: set[str] = set()
+        self.change: int | None = None  # the import's, once it is recorded
+        self._orders = {one.question.id: one.order for one in made}
+        self._unused = set(self._orders)  # of those made
 
     @property
     def several(self) -> bool:
@@ -189,10 +202,28 @@ class ImportQuestions:
     def _ids(self, question: QuestionInfo) -> CategoryIds:
         found = self.answered.get(question.name)
         if found is None:
+            self._use(question.key)
             values = self.values.of(question.name)
             found = CategoryIds(self.connection, question, values, several=self.several)
             self.answered[question.name] = found
         return found
+
+    def close(self, change: int) -> None:
+        """Record the use of the questions that were made and not answered, with the import."""
+        self.change = change
+        for number in sorted(self._unused):
+            self._use(QuestionKey(self.project.id, number))
+
+    def _use(self, question: QuestionKey) -> None:
+        """Record that the import uses a question or, if it made it, that it did, and the order."""
+        assert self.change is not None, "a use is of a change"
+        number = question.question_id
+        made = number in self._orders
+        record_question_use(self.connection, question, self.change, made=made)
+        if made:
+            self._unused.discard(number)
+            order = self._orders[number]
+            record_category_facts(self.connection, question, self.change, order=order)
 
     def _only(self, source: str) -> QuestionInfo:
         names = list(self.asked or self.known)
@@ -241,14 +272,15 @@ class ImportQuestions:
                 )
             if self.unnamed:
                 first = self.known.pop(ONLY_QUESTION)
-                made = first
-                if name != first.name:
-                    made = rename_question(self.connection, first, name)
+                made = name_question(self.connection, first, name)
                 answers, scale = options.answers or made.answers, options.scale or made.scale
                 if (answers, scale) != (made.answers, made.scale):
                     made = set_made_question(self.connection, made, answers, scale)
             else:
-                made = add_question(self.connection, self.project, name, options)
+                taken = self._orders
+                made, order = make_question(self.connection, self.project, name, options, taken)
+                self._orders[made.id] = order
+                self._unused.add(made.id)
             self.known[name] = made
         self.unnamed = self.unnamed and name not in self.known
         return self.known.get(name)
@@ -274,46 +306,56 @@ def questions_for_import(
 
     Raises InvalidOption if one is not as its options say.
     """
-    project, made = _project(connection, name, options, asked, create=create)
-    questions = {one.name: one for one in list_questions(connection, project)}
-    for one in asked:
-        if one.name not in questions:
-            questions[one.name] = add_question(connection, project, one.name, one.options)
-        else:
-            _check_as_asked(questions[one.name], one.options, len(questions) > 1)
-    if not asked and not made:
-        for question in questions.values():
+    started = _started(connection, name, options, asked) if create else None
+    project = started.question.project if started else find_project(connection, name)
+    made = [started] if started else []
+    questions = [started.question] if started else _standing(connection, project)
+    empty = started is not None or not questions
+    wanted = asked or ([AskedQuestion(ONLY_QUESTION, "", options)] if empty else [])
+    for one in wanted:
+        found = next((question for question in questions if question.name == one.name), None)
+        if found is None:
+            taken = [before.question.id for before in made]
+            made.append(make_question(connection, project, one.name, one.options, taken))
+            questions.append(made[-1].question)
+        elif started is None:
+            _check_as_asked(found, one.options, len(questions) > 1)
+    if not wanted:
+        for question in questions:
             _check_as_asked(question, options, len(questions) > 1)
     return ImportQuestions(
         connection,
-        list(questions.values()),
+        questions,
         [one.name for one in asked if not one.column],
-        options if made and not asked else None,
+        options if empty and not asked else None,
+        made,
     )
 
 
-def _project(
+def _standing(connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
+    """Return the questions of a project that no other import changes until this one ends.
+
+    There are none if all are vacant.
+    """
+    lock_project(connection, project.id)
+    vacant = {one.id for one in vacant_questions(connection, project)}
+    return [one for one in list_questions(connection, project) if one.id not in vacant]
+
+
+def _started(
     connection: Connection,
     name: str,
     options: QuestionOptions,
     asked: Sequence[AskedQuestion],
-    *,
-    create: bool,
-) -> tuple[ProjectInfo, bool]:
-    """Return the project, and whether it was made just now."""
+) -> MadeQuestion | None:
+    """Return the first question of the project if there was none of that name until now."""
     try:
-        return find_project(connection, name), False
+        find_project(connection, name)
     except NotFound:
-        if not create:
-            raise
-    try:
-        if asked:
-            made = create_project(connection, name, asked[0].options, asked[0].name)
-        else:
-            made = create_project(connection, name, options)
-    except ProjectExists:  # since we looked, by another program
-        return find_project(connection, name), False
-    return made.project, True
+        first = asked[0] if asked else AskedQuestion(ONLY_QUESTION, "", options)
+        with suppress(ProjectExists):  # made since we looked, by another program
+            return start_project(connection, name, first.options, first.name)
+    return None
 
 
 def _check_as_asked(question: QuestionInfo, options: QuestionOptions, several: bool) -> None:

@@ -17,7 +17,14 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.imports.item_facts import undo_item_facts
 from tracker.projects.change_log import lock_project, log_touched_items, record_change
+from tracker.projects.project import find_project
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
+from tracker.projects.vacant_questions import (
+    UNDO,
+    leave_questions,
+    questions_used,
+    reset_empty_project,
+)
 from tracker.storage import seals
 from tracker.storage.facts import apply_kind_facts
 from tracker.storage.schema import Change, Import, Label, PastLabel, Project, Source
@@ -119,7 +126,11 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
     undone = find_import(connection, number)
     if undone.undone_at is not None:
         raise InvalidOption(f"import {number} was undone on {clock.iso(undone.undone_at)}")
-    change, _ = record_change(connection, project_id, "undo", {"import": number})
+    project = find_project(connection, undone.project)
+    used = questions_used(connection, project, undone.change)
+    detail = {"import": number} | used.to_log()
+    change, _ = record_change(connection, project_id, UNDO, detail)
+    leave_questions(connection, used, undone.change, change)
     own_labels = and_(_labels.c.project_id == project_id, _labels.c.change_id == undone.change)
     connection.execute(
         update(_past)
@@ -137,6 +148,7 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
     )
     restore_superseded_labels(connection, project_id, taken)
     connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
+    reset_empty_project(connection, project)
     undo_item_facts(connection, project_id, undone.change)
     seals.seal_changed_attributes(connection, project_id)
     apply_kind_facts(connection, project_id, undone.change)

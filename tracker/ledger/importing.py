@@ -189,7 +189,7 @@ class Importing(Transactions):
         with self.database.write(keep=not (dry_run or preview), bulk=True) as connection:
             into = questions_for_import(connection, name, options, asked, create=create)
             if items:
-                result = load_items(connection, into.project, sources, mapped, **how)
+                result = load_items(connection, into, sources, mapped, **how)
             else:
                 into.read_as(separator, values, values_file)
                 mapped = replace(mapped, several=into.several and not asked)

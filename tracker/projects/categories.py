@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, func, select, update
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, func, insert, select, update
 
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.projects.change_log import lock_project, record_change
@@ -12,14 +15,17 @@ from tracker.projects.lookup import (
     is_numeric_category_name,
     near_names,
 )
-from tracker.projects.question import QuestionInfo
 from tracker.storage.answer_keys import QuestionKey, of_question
 from tracker.storage.facts import (
     categories_with_facts,
     category_position_facts,
+    record_question_use,
     stored_category_merges,
 )
 from tracker.storage.schema import Category, Label
+
+if TYPE_CHECKING:
+    from tracker.projects.question import QuestionInfo
 
 
 class CategoryNames(dict[int, str]):
@@ -82,6 +88,22 @@ def all_category_names(connection: Connection, question: QuestionKey) -> dict[st
     return {str(row.name): row.id for row in rows}
 
 
+def number_categories(
+    connection: Connection, question: QuestionKey, names: Sequence[str]
+) -> list[int]:
+    """Return the number of each category, made if it is new."""
+    known = all_category_names(connection, question)
+    free = max(known.values(), default=0) + 1
+    new = [name for name in names if name not in known]
+    made = {name: free + n for n, name in enumerate(new)}
+    if made:
+        connection.execute(
+            insert(Category),
+            [question._asdict() | {"id": n, "name": name} for name, n in made.items()],
+        )
+    return [(known | made)[name] for name in names]
+
+
 def rename_category(connection: Connection, question: QuestionInfo, old: str, new: str) -> None:
     """Give a category another name; its labels stay its labels.
 
@@ -103,12 +125,13 @@ def rename_category(connection: Connection, question: QuestionInfo, old: str, ne
         .where(of_question(Category, question.key), Category.id == number)
         .values(name=new)
     )
-    record_change(
+    change, _ = record_change(
         connection,
         question.project_id,
         "rename category",
         {"question": question.id, "category": number, "from": old, "to": new},
     )
+    record_question_use(connection, question.key, change)
 
 
 def project_labels_by_category(connection: Connection, question: QuestionInfo) -> dict[str, int]:

@@ -32,6 +32,7 @@ from tracker.storage.as_of import (
     split_stored_labels,
     store_merged_labels,
 )
+from tracker.storage.facts import record_question_use
 from tracker.storage.schema import CategoryMerge, Label, MergedLabel, PastLabel
 
 _labels = cast("Table", Label.__table__)
@@ -52,6 +53,7 @@ def merge_categories(connection: Connection, question: QuestionInfo, name: str, 
         raise InvalidOption(f"{name!r} and {into!r} are one category", "name two")
     detail = {"question": question.id, "category": one, "into": other}
     change, _ = record_change(connection, question.project_id, MERGE_CATEGORIES, detail)
+    record_question_use(connection, question.key, change)
     row = {"from_change": change, "category_id": one, "into_id": other}
     connection.execute(insert(CategoryMerge).values(question.key._asdict() | row))
     merge = Merge(question.key, change, one, other)

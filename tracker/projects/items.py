@@ -15,7 +15,7 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import every_category_name
 from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
-from tracker.projects.question import list_questions
+from tracker.projects.question import every_question, list_questions
 from tracker.storage.answer_keys import detail_of, question_numbers
 from tracker.storage.facts import standing_item_facts
 from tracker.storage.schema import (
@@ -147,10 +147,10 @@ def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRe
 
 def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[dict[str, Any]]:
     annotators = annotator_names(connection, project)
-    questions = list_questions(connection, project)
+    questions = every_question(connection, project)
     categories = {
         (question.id, number): name
-        for question in questions
+        for question in questions.values()
         for number, name in every_category_name(connection, question).items()
     }
     imports = {
@@ -178,6 +178,8 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
         ).all()
     detailed = any(row.confidence is not None or row.comment is not None for row in rows)
     standing = {_said(row) for row in rows if row.stands}
+    asked = {one.id for one in list_questions(connection, project)}
+    several = len(asked | {row.question_id for row in rows}) > 1
     rows.sort(
         key=lambda row: (
             row.question_id,
@@ -186,10 +188,9 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
             row.labeled_at,
         )
     )
-    names = {one.id: one.name for one in questions}
     return [
         {
-            **({"question": names[row.question_id]} if len(names) > 1 else {}),
+            **({"question": questions[row.question_id].name} if several else {}),
             "annotator": annotators[row.annotator_id],
             "given_as": annotators[row.given_as],
             "pass": row._mapping["pass"],

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.projects.categories import number_categories
 from tracker.projects.change_log import lock_project, record_change
 from tracker.projects.lookup import (
     category_unfit_for_scale,
@@ -21,7 +22,11 @@ from tracker.projects.lookup import (
 )
 from tracker.projects.project import ProjectExists, ProjectInfo, find_project
 from tracker.storage.answer_keys import QuestionKey
-from tracker.storage.facts import record_category_facts
+from tracker.storage.facts import (
+    is_vacant_question,
+    record_category_facts,
+    record_question_use,
+)
 from tracker.storage.schema import (
     ANSWERS,
     NONE_APPLIES,
@@ -35,6 +40,8 @@ from tracker.storage.schema import (
 
 FIRST = 1
 """The number of a project's first question."""
+_FIRST_CHANGE = 1
+"""The number of the change that made a project."""
 ONLY_QUESTION = "label"
 """The name of a question that nobody named."""
 
@@ -152,20 +159,55 @@ def list_questions(connection: Connection, project: ProjectInfo) -> list[Questio
 def questions_of(
     connection: Connection, projects: Sequence[ProjectInfo]
 ) -> dict[int, list[QuestionInfo]]:
-    """Return the questions of projects by the project's number, by one statement."""
+    """Return the questions of projects by the project's number, by one statement.
+
+    Vacant ones, which only undone imports made and used, are left out; if all are, the first
+    stands for the empty project.
+    """
+    return {
+        number: [one for one, vacant in stored if not vacant] or [one for one, _ in stored[:1]]
+        for number, stored in _stored(connection, projects).items()
+    }
+
+
+def every_question(connection: Connection, project: ProjectInfo) -> dict[int, QuestionInfo]:
+    """Return the questions of a project by number, the vacant ones with them.
+
+    For what was recorded of them: an undone import's answers stay in the record.
+    """
+    return {one.id: one for one, _ in _stored(connection, [project])[project.id]}
+
+
+def vacant_questions(connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
+    """Return the questions that only undone imports made and used."""
+    return [one for one, vacant in _stored(connection, [project])[project.id] if vacant]
+
+
+def _stored(
+    connection: Connection, projects: Sequence[ProjectInfo]
+) -> dict[int, list[tuple[QuestionInfo, bool]]]:
     by_number = {one.id: one for one in projects}
-    statement = select(Question.__table__).order_by(Question.project_id, Question.id)
+    statement = select(Question.__table__, is_vacant_question().label("vacant")).order_by(
+        Question.project_id, Question.id
+    )
     if len(by_number) == 1:
         statement = statement.where(Question.project_id.in_(by_number))
-    found: dict[int, list[QuestionInfo]] = {number: [] for number in by_number}
-    for row in connection.execute(statement).mappings():
-        if row["project_id"] in by_number:
-            settings = {name: value for name, value in row.items() if name != "project_id"}
-            found[row["project_id"]].append(QuestionInfo(by_number[row["project_id"]], **settings))
+    found: dict[int, list[tuple[QuestionInfo, bool]]] = {number: [] for number in by_number}
+    for row in map(dict, connection.execute(statement).mappings()):
+        project, vacant = row.pop("project_id"), row.pop("vacant")
+        if project in by_number:
+            found[project].append((QuestionInfo(by_number[project], **row), bool(vacant)))
     return found
 
 
 # -- making them -----------------------------------------------------------------------------
+
+
+class MadeQuestion(NamedTuple):
+    """A question that was just made, and the numbers of its declared categories in order."""
+
+    question: QuestionInfo
+    order: list[int]
 
 
 def create_project(
@@ -178,10 +220,19 @@ def create_project(
 
     Raises ProjectExists, and InvalidOption if an option is not valid.
     """
-    options = _checked(options or QuestionOptions())
+    made, order = start_project(connection, name, options or QuestionOptions(), question)
+    record_category_facts(connection, made.key, _FIRST_CHANGE, order=order)
+    return made
+
+
+def start_project(
+    connection: Connection, name: str, options: QuestionOptions, question: str
+) -> MadeQuestion:
+    """Make a project as `create_project` does, without saying that its categories have an order."""
     name = check_entered_name(name, "project")
-    question = check_entered_name(question, "question")
     row: dict[str, Any] = {"name": name, "created_at": clock.now(), "archived_at": None}
+    options = _checked(options)
+    question = check_entered_name(question, "question")
     try:
         with connection.begin_nested():
             statement = insert(Project).values(row).returning(Project.id)
@@ -189,11 +240,10 @@ def create_project(
     except IntegrityError:
         raise ProjectExists(f"the project {name!r} exists", "choose another name") from None
     project = ProjectInfo(id=number, **row)
-    made = _insert_question(connection, project, FIRST, question, options)
-    detail = made.to_dict() | ({} if question == ONLY_QUESTION else {"question": question})
-    change, _ = record_change(connection, number, "create", detail)
-    order = range(1, len(options.categories or ()) + 1)
-    record_category_facts(connection, made.key, change, order=order)
+    made = make_question(connection, project, question, options)
+    detail = made.question.to_dict()
+    detail |= {} if question == ONLY_QUESTION else {"question": question}
+    record_change(connection, number, "create", detail)
     return made
 
 
@@ -204,17 +254,12 @@ def add_question(
 
     Raises InvalidOption for a name that is taken, and if an option is not valid.
     """
-    options = _checked(options)
-    name = check_entered_name(name, "question")
     lock_project(connection, project.id)
-    found = list_questions(connection, project)
-    if name in {one.name for one in found}:
-        raise InvalidOption(f"{project.name!r} asks {name!r}", "choose another name")
-    number = max(one.id for one in found) + 1
-    made = _insert_question(connection, project, number, name, options)
-    detail = {"question": number, "name": name, **made.settings()}
+    _check_free(connection, project, name)
+    made, order = make_question(connection, project, name, options)
+    detail = {"question": made.id, "name": made.name, **made.settings()}
     change, _ = record_change(connection, project.id, "add question", detail)
-    order = range(1, len(options.categories or ()) + 1)
+    record_question_use(connection, made.key, change)
     record_category_facts(connection, made.key, change, order=order)
     return made
 
@@ -224,14 +269,22 @@ def rename_question(connection: Connection, question: QuestionInfo, name: str) -
 
     Raises InvalidOption for a name that is taken.
     """
-    name = check_entered_name(name, "question")
     lock_project(connection, question.project_id)
-    if name in {one.name for one in list_questions(connection, question.project)}:
-        raise InvalidOption(f"{question.project.name!r} asks {name!r}", "choose another name")
-    ours = (Question.project_id == question.project_id) & (Question.id == question.id)
-    connection.execute(update(Question).where(ours).values(name=name))
-    detail = {"question": question.id, "from": question.name, "to": name}
-    record_change(connection, question.project_id, "rename question", detail)
+    _check_free(connection, question.project, name)
+    renamed = name_question(connection, question, name)
+    detail = {"question": question.id, "from": question.name, "to": renamed.name}
+    change, _ = record_change(connection, question.project_id, "rename question", detail)
+    record_question_use(connection, question.key, change)
+    return renamed
+
+
+def name_question(connection: Connection, question: QuestionInfo, name: str) -> QuestionInfo:
+    """Give a question a name that no other has; a vacant one of that name gets another."""
+    name = check_entered_name(name, "question")
+    for one in every_question(connection, question.project).values():
+        if one.name == name and one.id != question.id:
+            update_question(connection, one.key, {"name": f"{name} (undone, {one.id})"})
+    update_question(connection, question.key, {"name": name})
     return replace(question, name=name)
 
 
@@ -239,21 +292,25 @@ def set_made_question(
     connection: Connection, question: QuestionInfo, answers: str, scale: str
 ) -> QuestionInfo:
     """Return a question, made in this transaction and not answered yet, with other settings."""
-    ours = (Question.project_id == question.project_id) & (Question.id == question.id)
-    connection.execute(update(Question).where(ours).values(answers=answers, scale=scale))
+    update_question(connection, question.key, {"answers": answers, "scale": scale})
     return replace(question, answers=answers, scale=scale)
 
 
-def _insert_question(
+def make_question(
     connection: Connection,
     project: ProjectInfo,
-    number: int,
     name: str,
     options: QuestionOptions,
-) -> QuestionInfo:
-    """Store a question with its categories, the two reserved ones first."""
+    taken: Collection[int] = (),
+) -> MadeQuestion:
+    """Store a question of a new name; the vacant one of that name is it again.
+
+    In an empty project the first one is it; those ``taken`` are vacant no longer. Raises
+    InvalidOption if an option is not valid.
+    """
+    options = _checked(options)
+    name = check_entered_name(name, "question")
     settings: dict[str, Any] = {
-        "id": number,
         "name": name,
         "answers": options.answers or ANSWERS[0],
         "scale": options.scale or SCALES[0],
@@ -261,16 +318,32 @@ def _insert_question(
         "categories_fixed": options.categories is not None,
         "target_answers": options.wanted,
     }
-    connection.execute(insert(Question).values(project_id=project.id, **settings))
-    names = [(NONE_APPLIES, None), (SKIPPED, None), *enumerate(options.categories or (), 1)]
-    connection.execute(
-        insert(Category),
-        [
-            {"project_id": project.id, "question_id": number, "id": n, "name": category}
-            for n, category in names
-        ],
-    )
-    return QuestionInfo(project, **settings)
+    stored = _stored(connection, [project])[project.id]
+    vacant = {one.name: one.id for one, is_vacant in stored if is_vacant and one.id not in taken}
+    number = vacant.get(name)
+    if number is None and stored and len(vacant) == len(stored):
+        number = stored[0][0].id
+    if number is None:
+        number = max((one.id for one, _ in stored), default=0) + 1
+        connection.execute(insert(Question).values(project_id=project.id, id=number, **settings))
+        key: dict[str, Any] = {"project_id": project.id, "question_id": number}
+        reserved = ({"id": n, "name": None} for n in (NONE_APPLIES, SKIPPED))
+        connection.execute(insert(Category), [key | one for one in reserved])
+    else:
+        update_question(connection, QuestionKey(project.id, number), settings)
+    made = QuestionInfo(project, number, **settings)
+    return MadeQuestion(made, number_categories(connection, made.key, options.categories or ()))
+
+
+def update_question(connection: Connection, key: QuestionKey, settings: dict[str, Any]) -> None:
+    """Change columns of a question."""
+    ours = (Question.project_id == key.project_id) & (Question.id == key.question_id)
+    connection.execute(update(Question).where(ours).values(**settings))
+
+
+def _check_free(connection: Connection, project: ProjectInfo, name: str) -> None:
+    if name.strip() in {one.name for one in list_questions(connection, project)}:
+        raise InvalidOption(f"{project.name!r} asks {name.strip()!r}", "choose another name")
 
 
 def _checked(options: QuestionOptions) -> QuestionOptions:

@@ -8,19 +8,24 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, select, update
 
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.projects.categories import (
-    all_category_names,
     category_names,
+    number_categories,
     project_labels_by_category,
 )
 from tracker.projects.change_log import lock_project, record_change
 from tracker.projects.lookup import category_unfit_for_scale, check_entered_name, near_names
 from tracker.projects.question import FIRST, QuestionInfo
-from tracker.storage.facts import categories_with_facts, record_category_facts
-from tracker.storage.schema import SCALES, Category, Change, Question
+from tracker.projects.vacant_questions import UNDO, settings_before_undo
+from tracker.storage.facts import (
+    categories_with_facts,
+    record_category_facts,
+    record_question_use,
+)
+from tracker.storage.schema import SCALES, Change, Question
 
 _SET, _ORDER = "set project", "order categories"
 MERGE_CATEGORIES, SPLIT_CATEGORY = "merge categories", "split category"
@@ -69,12 +74,16 @@ def set_question(
         "to": {_LOGGED[name]: value for name, value in differing.items()},
     }
     change, _ = record_change(connection, question.project_id, _SET, detail)
+    record_question_use(connection, question.key, change)
     if differing:
         ours = (Question.project_id == question.project_id) & (Question.id == question.id)
         connection.execute(update(Question).where(ours).values(**differing))
     if categories is not None:
         record_category_facts(
-            connection, question.key, change, order=_numbered(connection, question, listed)
+            connection,
+            question.key,
+            change,
+            order=number_categories(connection, question.key, listed),
         )
     return changed
 
@@ -124,6 +133,7 @@ def order_categories(
         change, _ = record_change(
             connection, question.project_id, _ORDER, {"question": question.id}
         )
+        record_question_use(connection, question.key, change)
         order = [by_name[name] for name in listed]
         record_category_facts(connection, question.key, change, order=order)
     return listed
@@ -137,13 +147,18 @@ def question_settings_then(
         return question
     details = connection.scalars(
         select(Change.detail)
-        .where(Change.project_id == question.project_id, Change.id > through, Change.kind == _SET)
+        .where(
+            Change.project_id == question.project_id,
+            Change.id > through,
+            Change.kind.in_((_SET, UNDO)),
+        )
         .order_by(Change.id.desc())
     )
     before: dict[str, Any] = {}
     for detail in map(json.loads, details):
+        before |= settings_before_undo(detail, question.id)
         # A project had one question, which nothing named, before it could have several.
-        if detail.get("question", FIRST) == question.id:
+        if "to" in detail and detail.get("question", FIRST) == question.id:
             before |= {
                 name: detail["from"][word]
                 for name, word in _LOGGED.items()
@@ -193,17 +208,3 @@ def _check_complete(connection: Connection, question: QuestionInfo, listed: Sequ
             "name it, or first: tracker category merge "
             f"{quote(question.project.name)} {quote(missing[0])} OTHER",
         )
-
-
-def _numbered(connection: Connection, question: QuestionInfo, listed: Sequence[str]) -> list[int]:
-    """Return the number of each category, made if it is new."""
-    known = all_category_names(connection, question.key)
-    free = max(known.values(), default=0) + 1
-    new = [name for name in listed if name not in known]
-    made = {name: free + n for n, name in enumerate(new)}
-    if made:
-        connection.execute(
-            insert(Category),
-            [question.key._asdict() | {"id": n, "name": name} for name, n in made.items()],
-        )
-    return [(known | made)[name] for name in listed]

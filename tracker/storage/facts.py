@@ -11,8 +11,10 @@ from sqlalchemy import (
     Select,
     Table,
     and_,
+    exists,
     func,
     insert,
+    literal,
     or_,
     select,
     update,
@@ -21,6 +23,7 @@ from sqlalchemy import (
 from tracker.storage.answer_keys import QuestionKey, of_question, question_numbers
 from tracker.storage.schema import (
     KINDS,
+    NONE_APPLIES,
     Annotator,
     AnnotatorFact,
     CategoryFact,
@@ -29,6 +32,7 @@ from tracker.storage.schema import (
     ItemFact,
     Label,
     PastLabel,
+    Question,
 )
 
 ITEM, TEXT, LENGTH, ATTRIBUTE = "item", "text", "length", "attribute"
@@ -209,3 +213,72 @@ def category_position_facts(connection: Connection, question: QuestionKey) -> di
         )
     )
     return {row.category_id: row.value for row in rows}
+
+
+_of_questions = and_(_categories.c.category_id == NONE_APPLIES, _categories.c.role == CATEGORY)
+"""The facts that speak of a question itself: of the category that each has from the beginning."""
+
+
+def is_vacant_question() -> ColumnElement[bool]:
+    """Return the condition that a question was made by an import, and all that used it is undone.
+
+    A question that a command made has no such facts.
+    """
+    undone = exists(select(literal(1)).select_from(Import)).where(
+        Import.project_id == _categories.c.project_id,
+        Import.change_id == _categories.c.change_id,
+        Import.undone_by.is_not(None),
+    )
+    spoken = exists(select(literal(1)).select_from(_categories)).where(
+        _categories.c.project_id == Question.project_id,
+        _categories.c.question_id == Question.id,
+        _of_questions,
+    )
+    left = spoken.where(~undone.correlate(_categories))
+    return and_(spoken.correlate(Question.__table__), ~left.correlate(Question.__table__))
+
+
+def question_uses(connection: Connection, project_id: int) -> dict[int, list[int]]:
+    """Return the changes not undone that made or used each question that an import made."""
+    rows = connection.execute(
+        select(_categories.c.question_id, _categories.c.change_id)
+        .where(fact_survives(_categories, project_id), _of_questions)
+        .order_by(_categories.c.question_id, _categories.c.change_id)
+    )
+    found: dict[int, list[int]] = {}
+    for row in rows:
+        found.setdefault(row.question_id, []).append(row.change_id)
+    return found
+
+
+def record_question_use(
+    connection: Connection, question: QuestionKey, change: int, *, made: bool = False
+) -> None:
+    """Record that a change uses a question that an import made, or that it is that import."""
+    values = [*question, NONE_APPLIES, CATEGORY, change, 0]
+    columns = ["project_id", "question_id", "category_id", "role", "change_id", "value"]
+    if made:
+        connection.execute(insert(_categories).values(dict(zip(columns, values, strict=True))))
+        return
+    spoken = exists(select(literal(1)).select_from(_categories)).where(
+        of_question(_categories, question), _of_questions
+    )
+    told = select(*map(literal, values)).where(spoken.correlate(None))
+    connection.execute(insert(_categories).from_select(columns, told))
+
+
+def inherit_order(connection: Connection, question: QuestionKey, change: int, heir: int) -> None:
+    """Let another change have given the order that holds, if that one did."""
+    of_order = and_(of_question(_categories, question), _categories.c.role == ORDERED)
+    last = select(func.max(_categories.c.change_id)).where(
+        fact_survives(_categories, question), _categories.c.role == ORDERED
+    )
+    if connection.scalar(last) != change:
+        return
+    columns = [column.name for column in _categories.columns]
+    told = (
+        literal(heir).label("change_id") if name == "change_id" else _categories.c[name]
+        for name in columns
+    )
+    given = select(*told).where(of_order, _categories.c.change_id == change)
+    connection.execute(insert(_categories).from_select(columns, given))
