@@ -26,14 +26,20 @@ LABEL_COLUMNS = (
     "kind",
 )
 DETAIL_COLUMNS = ("confidence", "comment")
-"""Further columns, if any answer to the question ever had one of them."""
+"""Further columns, if any answer to the question has one of them."""
 
 _details = cast("Table", AnswerDetail.__table__)
+_labels = cast("Table", Label.__table__)
 
 
 def exported_columns(connection: Connection, question: QuestionInfo) -> tuple[str, ...]:
     """Return the columns that the labels of a question are exported with."""
-    detail = select(literal(1)).where(of_question(_details, question.key)).exists()
+    detail = (
+        select(literal(1))
+        .join_from(_details, _labels, detail_of(_details, _labels))
+        .where(of_question(_details, question.key), of_question(_labels, question.key))
+        .exists()
+    )
     return LABEL_COLUMNS + (DETAIL_COLUMNS if connection.scalar(select(detail)) else ())
 
 
@@ -64,7 +70,7 @@ def exported_labels(
     can be imported again. A choice is met by each row for itself, whatever its pass and
     whether its annotator is human, model or reference.
     """
-    same, labels = Label.project_id, cast("Table", Label.__table__)
+    same = Label.project_id
     detailed = exported_columns(connection, question) != LABEL_COLUMNS
     statement = (
         select(
@@ -100,7 +106,7 @@ def exported_labels(
     )
     if detailed:
         statement = statement.add_columns(_details.c.confidence, _details.c.comment).outerjoin(
-            _details, detail_of(_details, labels)
+            _details, detail_of(_details, _labels)
         )
     # Who leaves the rows before their end leaves no statement open.
     with connection.execute(statement.execution_options(yield_per=20_000)) as result:
