@@ -182,8 +182,19 @@ def test_truths_of_rows_that_name_their_question(ledger: Ledger, write: Write) -
     alone = write("item,q,gold\nj,a,x\nj,b,y")
     assert ledger.import_file(alone, "p", columns=["question=q"]).inserted == 2
     wide = write("item,annotator,a,b,gold\ni,A,x,y,x")
-    with pytest.raises(Refused, match="gold column and several questions"):
+    with pytest.raises(Refused, match="gold column and several questions") as error:
         ledger.import_file(wide, "p", questions=["a=a", "b=b"])
+    assert "an annotator whose kind is reference" in str(error.value)
+
+
+def test_truths_of_a_wide_file_are_rows_of_a_reference(ledger: Ledger, write: Write) -> None:
+    header = "item,annotator,kind,a,b,gold\n"
+    file = write(f"{header}i,A,human,x,y,x\ni,truth,reference,x,x,")
+    ledger.import_file(file, "p", questions=["a=a", "b=b"], columns=["gold="])
+    for question, observed in (("a", 1.0), ("b", 0.0)):
+        gold = ledger.agreement("p", question=question).gold
+        assert gold is not None
+        assert gold.observed == observed
 
 
 def test_options_hold_for_the_questions_that_say_nothing_else(ledger: Ledger, write: Write) -> None:

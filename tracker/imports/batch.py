@@ -32,6 +32,9 @@ ROLES = (
 )
 """What a column can mean."""
 
+LISTED = "\x1f"
+"""Before each category of a cell that was a list."""
+
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\d+""")
 
 KEEP = "keep:"
@@ -47,11 +50,12 @@ class Cells:
 
     ``codes``, with shape (records,), gives for each record the place of its text in
     ``distinct`` (Arrow strings, none missing). Each text belongs to some record; the texts are
-    in the order in which they first occur.
+    in the order in which they first occur. ``listed`` says that some were lists, see `LISTED`.
     """
 
     codes: Numbers
     distinct: Any
+    listed: bool = False
 
     @classmethod
     def of(cls, chunks: Sequence[Any]) -> Cells:
@@ -94,7 +98,7 @@ class Cells:
         used = np.argsort(first)[: np.count_nonzero(first < len(codes))]
         places = np.zeros(len(first), np.int64)
         places[used] = np.arange(len(used))
-        return Cells(places[codes], self.distinct.take(used))
+        return Cells(places[codes], self.distinct.take(used), self.listed)
 
     def split(self, separator: str) -> tuple[Cells, Numbers]:
         """Return the column of the parts of each cell, and the record of each part.

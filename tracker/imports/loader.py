@@ -143,7 +143,8 @@ def load_import(
     rejections = Rejections()
     with staging(connection, recorded_at) as staged, _no_cycles():
         intake = Intake(connection, questions, staged, rejections, (change, recorded_at))
-        reading = Reading(mapped, rejections, questions.answers, options)
+        by_question = {one.name: one.answers for one in questions.known.values()}
+        reading = Reading(mapped, rejections, questions.answers, options, by_question=by_question)
         for number, name, batch in _batches(sources, reading, progress):
             intake.take(batch, number, name)
             del batch  # before the next is read: they are large

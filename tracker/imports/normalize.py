@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from tracker.core.errors import Refused
 from tracker.imports import cell_values
-from tracker.imports.batch import KEEP, Batch, Cells, Flags, Numbers, Rejections
+from tracker.imports.batch import KEEP, LISTED, Batch, Cells, Flags, Numbers, Rejections
 from tracker.imports.details import StagedDetails
 from tracker.imports.first_rows import FirstRows
 from tracker.imports.item_lookup import ItemIds
@@ -223,9 +223,11 @@ class Intake:
     def _part(self, share: Share, columns: Mapping[str, Cells], bad: dict[int, str]) -> _Part:
         """Return the labels of the records that answer one question."""
         records, cells = share.records, share.cells(columns, share.role)
-        if self.questions.separator and share.question.answers == "several":
-            cells, within = cells.split(self.questions.separator)
-            records = within if records is None else records[within]
+        several = share.question.answers == "several"
+        for between in (LISTED if cells.listed else None, self.questions.separator):
+            if between and several:
+                cells, within = cells.split(between)
+                records = within if records is None else records[within]
         numbers = share.categories.of_texts(cells.texts)
         own: Rows = {"category_id": np.array(numbers, np.int64)[cells.codes]}
         wrong = {

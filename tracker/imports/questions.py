@@ -193,7 +193,8 @@ class ImportQuestions:
         if wide:
             raise Refused(
                 f"{source} has a {role} column and several questions, and it is of one",
-                f"leave it out: --map {role}=",
+                f"give the truths as rows of an annotator whose kind is reference, with the same "
+                f"columns, and leave this one out: --map {role}=",
             )
         if "question" in columns:
             return list(self._by_cell(columns["question"], bad, role))

@@ -121,3 +121,45 @@ def test_an_empty_frame(sqlite_ledger: Ledger) -> None:
     frame = pd.DataFrame({"item": [], "annotator": [], "category": []})
     with pytest.raises(Refused, match="frame holds no row"):
         sqlite_ledger.import_frame(frame, "p")
+
+
+def test_a_list_in_a_column_of_a_question_is_an_answer_of_several(ledger: Ledger) -> None:
+    topics = [["a", "b"], [], ("b", "b"), {"a"}, "c|d", None]
+    frame = pd.DataFrame(
+        {"item": list("ijklmn"), "annotator": "A", "tone": list("xyxyxy"), "topics": topics}
+    )
+    asked = ["tone=tone", "topics=topics:several"]
+    result = ledger.import_frame(frame, "p", questions=asked, separator="|")
+    assert [(one["answers"], one["skipped"]) for one in result.questions] == [(6, 0), (8, 2)]
+    labels = ledger.export_frame("p", question="topics")[["item", "category"]].fillna("")
+    expected = [("i", "a"), ("i", "b"), ("j", ""), ("k", "b"), ("l", "a"), ("m", "c"), ("m", "d")]
+    assert sorted(labels.itertuples(index=False, name=None)) == [*expected, ("n", "")]
+    again = ledger.import_frame(frame, "p", questions=asked, separator="|")
+    assert (again.rows, again.unchanged) == (14, 14)
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        (
+            {"tone": ["x"], "topics": "a"},
+            "tone: the category is a list, ['x'], not a",
+        ),
+        ({"tone": "x", "topics": {"a": 1}}, "topics: the category is an object, {'a': 1}, not a"),
+        (
+            {"tone": "x", "topics": [["a"]]},
+            "topics: the category is a list, [['a']], a list of lists",
+        ),
+    ],
+)
+def test_each_question_takes_the_lists_that_it_allows(
+    sqlite_ledger: Ledger, cells: dict[str, Any], reason: str
+) -> None:
+    good = {"item": "i", "annotator": "A", "tone": "x", "topics": ["a"]}
+    frame = pd.DataFrame([good, {"item": "j", "annotator": "A", **cells}])
+    asked = ["tone=tone", "topics=topics:several"]
+    result = sqlite_ledger.import_frame(frame, "p", questions=asked, skip_invalid=True)
+    assert (result.rows, result.inserted, result.rejected) == (3, 2, 1)
+    assert f"line 3: {reason}" in str(result.rejections[0])
+    for question, names in (("tone", ["x"]), ("topics", ["a"])):
+        assert list(sqlite_ledger.categories.list("p", question=question).labels) == names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Batch, Cells, Numbers
+from tracker.imports.batch import LISTED, Batch, Cells, Numbers
 from tracker.imports.column_roles import Layout, layout_of_header
+from tracker.imports.question_columns import OF_QUESTION
 from tracker.imports.readers.reader import Reading
 
 if TYPE_CHECKING:
@@ -111,7 +113,9 @@ class FrameSource(_InMemory):
             cells = {n: _texts(part.iloc[:, n], whole[n]) for n in whole}
             rows = _Rows(self.name, lines, reading)
             for role, n in layout.roles.items():
-                if role != "category":
+                if role.startswith(OF_QUESTION):
+                    cells[n] = rows.join_lists(role.removeprefix(OF_QUESTION), cells[n])
+                elif role != "category":
                     rows.refuse_lists(role, cells[n])
             records = rows.records([cells[n] for _, n in answers if n >= 0], wide=layout.wide)
             names = [name for name, _ in answers]
@@ -137,6 +141,7 @@ class _Rows:
         self.lines = lines
         self.rejections = reading.rejections
         self.several = reading.answers == "several"
+        self.reading = reading
         self.bad: set[int] = set()
 
     def refuse_lists(self, role: str, cells: Texts) -> None:
@@ -144,6 +149,24 @@ class _Rows:
         for n, cell in enumerate(cells):
             if not isinstance(cell, str):
                 self._reject(n, f"the {role} is {_shown(cell)}, not a single value")
+
+    def join_lists(self, question: str, cells: Texts) -> Texts:
+        """Return the cells of a question's column, each list as one text, see `LISTED`.
+
+        Rows of lists are rejected if the question is not one of several categories an answer.
+        """
+        several = self.reading.by_question.get(question, self.reading.answers) == "several"
+        return [
+            cell if isinstance(cell, str) else self._joined(n, question, cell, several)
+            for n, cell in enumerate(cells)
+        ]
+
+    def _joined(self, row: int, question: str, cell: Any, several: bool) -> str:
+        if isinstance(cell, Mapping) or not several:
+            way = "" if isinstance(cell, Mapping) else "; lists are for questions of several"
+            self._reject(row, f"{question}: the category is {_shown(cell)}, not a single one{way}")
+            return ""
+        return LISTED + LISTED.join(self._members(row, cell, f"{question}: "))
 
     def _reject(self, row: int, reason: str) -> None:
         if row not in self.bad:
@@ -177,11 +200,14 @@ class _Rows:
             way = "" if isinstance(cell, Mapping) else "; lists are for projects of several"
             self._reject(row, f"the category is {_shown(cell)}, not a single one{way}")
             return []
+        return self._members(row, cell) or ([] if row in self.bad else [""])
+
+    def _members(self, row: int, cell: Any, of: str = "") -> list[str]:
         members = [_text(member, whole=False) for member in cell]
         if not all(isinstance(member, str) for member in members):
-            self._reject(row, f"the category is {_shown(cell)}, a list of lists")
+            self._reject(row, f"{of}the category is {_shown(cell)}, a list of lists")
             return []
-        return list(dict.fromkeys(members)) or [""]
+        return list(dict.fromkeys(members))
 
 
 def _batch(
@@ -193,7 +219,7 @@ def _batch(
 ) -> Batch:
     rows = records.rows.tolist()
     columns = {
-        role: Cells.of_texts([cells[n][row] for row in rows])
+        role: _cells([cells[n][row] for row in rows], may_list=role.startswith(OF_QUESTION))
         for role, n in roles.items()
         if role != "category"
     }
@@ -202,6 +228,11 @@ def _batch(
         if names != [""]:
             columns["annotator"] = Cells.of_texts([names[n] for n in records.answer.tolist()])
     return Batch(lines[records.rows], columns)
+
+
+def _cells(texts: Sequence[str], *, may_list: bool) -> Cells:
+    listed = may_list and any(text.startswith(LISTED) for text in texts)
+    return replace(Cells.of_texts(texts), listed=listed)
 
 
 def _whole(column: pd.Series[Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -58,6 +58,7 @@ class Reading:
         options: the user's statements about the files.
         asked: the questions of a file that says itself what they are, by name.
         left_out: what a file holds beside answers, by its name in the singular, with its number.
+        by_question: what an answer is of each question of the project that is known before.
     """
 
     mapped: Mapped
@@ -66,6 +67,7 @@ class Reading:
     options: ReadOptions = AS_IT_IS
     asked: dict[str, QuestionOptions] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
+    by_question: Mapping[str, str] = field(default_factory=dict)
 
     def ask(self, name: str, answers: str = "one", scale: str | None = None) -> None:
         """Note a question of the file, and what the answer at hand holds.
