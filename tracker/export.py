@@ -9,10 +9,21 @@ from typing import Any, cast
 from sqlalchemy import Connection, Table, literal, select
 
 from tracker.core import clock
+from tracker.projects.lookup import is_numeric_category_name
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, select_labels, where_chosen
 from tracker.storage.answer_keys import detail_of, of_question
-from tracker.storage.schema import NO_SPAN, Annotator, AnswerDetail, Category, Item, Label
+from tracker.storage.schema import (
+    ANSWERS,
+    NO_SPAN,
+    OFFSETS,
+    SCALES,
+    Annotator,
+    AnswerDetail,
+    Category,
+    Item,
+    Label,
+)
 
 LABEL_COLUMNS = (
     "item",
@@ -124,3 +135,34 @@ def exported_labels(
                 kind,
                 *row[10:],
             )
+
+
+def import_options(asked: Sequence[tuple[QuestionInfo, Sequence[str]]]) -> list[str]:
+    """Return the options with which exported labels are imported elsewhere as they are here.
+
+    ``asked`` are the questions, each with its categories in order; an order goes with ordinal ones.
+    """
+    if len(asked) == 1:
+        ((one, categories),) = asked
+        told = (("answers", ANSWERS), ("scale", SCALES), ("offsets", OFFSETS))
+        options = [
+            part
+            for name, words in told
+            if getattr(one, name) != words[0]
+            for part in (f"--{name}", getattr(one, name))
+        ]
+        ordered = ["--categories", ",".join(categories)] if _needs_order(one, categories) else []
+        return options + ordered
+    options = ["--map", "question=question"]
+    for one, categories in asked:
+        words = [one.name, *[one.answers] * (one.answers != ANSWERS[0])]
+        if _needs_order(one, categories):
+            words.append("<".join(categories))
+        elif one.scale != SCALES[0]:
+            words.append(one.scale)
+        options += ["--question", ":".join(words)]
+    return options
+
+
+def _needs_order(question: QuestionInfo, categories: Sequence[str]) -> bool:
+    return question.scale == "ordinal" and not all(map(is_numeric_category_name, categories))

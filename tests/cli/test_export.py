@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,44 @@ def test_labels_as_csv(run: Run) -> None:
             ("1", "B", "y", "1", "", "", "2026-03-02T00:00:00Z", "", "human"),
         )
     ]
+
+
+RUBRIC = """item,annotator,kind,tone,topics,score,confidence,comment,date,seconds,pass
+i,A,human,good,a|b,low,0.5,"why, so",2026-03-01T10:00,2.5,1
+i,A,human,bad,a,mid,,,2026-03-02T10:00,,2
+i,B,model,bad,a,high,1,,,,1
+j,A,human,good,,mid,,,,,1
+j,B,model,,b,mid,0.25,,,,1
+j,truth,reference,good,b,mid,,,,,1
+"""
+ASKED = ("-q", "tone=tone", "-q", "topics=topics:several", "-q", "score=score:low<mid<high")
+SPLIT = ("--separator", "|", "--map", "labeled_at=date")
+
+
+def test_labels_of_several_questions_are_imported_elsewhere_as_the_hint_says(run: Run) -> None:
+    run("import", "-", "-p", "rubric", *ASKED, *SPLIT, stdin=RUBRIC)
+    said = run("export", "labels", "rubric", "-o", "x.csv").err.splitlines()[-1]
+    command = shlex.split(said.removeprefix("to import them elsewhere: tracker "))
+    other = ["--database", "sqlite:///other.db"]
+    run(*other, *["rubric" if part == "NAME" else part for part in command])
+    for question in ("tone", "topics", "score"):
+        pages = [
+            run(*at, "agreement", "rubric", "-q", question, "--json").json() for at in ([], other)
+        ]
+        assert pages[0] == pages[1]
+    run(*other, "export", "labels", "rubric", "-o", "y.csv")
+    assert sorted(map(str, rows_in("x.csv"))) == sorted(map(str, rows_in("y.csv")))
+
+
+def test_labels_of_a_question_are_imported_elsewhere_as_the_hint_says(run: Run) -> None:
+    table = "item,annotator,category\n1,A,low\n1,B,high\n2,A,mid\n2,B,mid\n"
+    how = ["--scale", "ordinal", "--categories", "low,mid,high"]
+    run("import", "-", "-p", "ranked", *how, stdin=table)
+    said = run("export", "labels", "ranked", "-o", "x.csv").err.splitlines()[-1]
+    command = shlex.split(said.removeprefix("to import them elsewhere: tracker "))
+    run(*["copied" if part == "NAME" else part for part in command])
+    pages = [run("agreement", name, "--json").json() for name in ("ranked", "copied")]
+    assert [page["measures"] for page in pages] == [pages[0]["measures"]] * 2
 
 
 def test_labels_as_jsonl(run: Run) -> None:

@@ -42,6 +42,7 @@ def export_labels_command(
 
     Next: `tracker import labels.csv -p copy`
     """
+    from tracker.export import import_options
     from tracker.render.cells import count_noun
 
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
@@ -53,7 +54,9 @@ def export_labels_command(
             number = to.write_rows(columns, rows)
     hint(f"{count_noun(number, 'label')}: {output}")
     if to.form == ".csv" and to.path is not None:
-        hint(f"to import them elsewhere: tracker import {shlex.quote(output)} -p NAME")
+        asked = ledger.projects.settings(project).questions
+        options = shlex.join([output, "-p", "NAME", *import_options(asked)])
+        hint(f"to import them elsewhere: tracker import {options}")
 
 
 @with_project_argument(exports, "history")
