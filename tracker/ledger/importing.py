@@ -136,7 +136,7 @@ class Importing(Transactions):
         """Import a data frame: its columns are those of a file, missing values empty cells.
 
         A whole number is written without a point, also if a gap made its column one of floats.
-        In a project of several categories an answer a cell may hold a list of them.
+        If an answer to a question has several categories, its cell may hold a list of them.
         """
         from tracker.imports.readers.frames import FrameSource
 
