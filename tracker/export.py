@@ -137,12 +137,15 @@ def exported_labels(
             )
 
 
-def import_options(asked: Sequence[tuple[QuestionInfo, Sequence[str]]]) -> list[str]:
+def import_options(
+    asked: Sequence[tuple[QuestionInfo, Sequence[str]]], *, named: bool
+) -> list[str]:
     """Return the options with which exported labels are imported elsewhere as they are here.
 
     ``asked`` are the questions, each with its categories in order; an order goes with ordinal ones.
+    ``named`` says that the rows name their question.
     """
-    if len(asked) == 1:
+    if not named:
         ((one, categories),) = asked
         told = (("answers", ANSWERS), ("scale", SCALES), ("offsets", OFFSETS))
         options = [

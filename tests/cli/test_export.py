@@ -76,6 +76,8 @@ def test_labels_of_several_questions_are_imported_elsewhere_as_the_hint_says(run
             run(*at, "agreement", "rubric", "-q", question, "--json").json() for at in ([], other)
         ]
         assert pages[0] == pages[1]
+    said = run("export", "labels", "rubric", "-o", "tone.csv", "-q", "tone").err
+    assert said.endswith("tone.csv -p NAME --map question=question --question tone\n")
     run(*other, "export", "labels", "rubric", "-o", "y.csv")
     assert sorted(map(str, rows_in("x.csv"))) == sorted(map(str, rows_in("y.csv")))
 

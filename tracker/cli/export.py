@@ -42,7 +42,6 @@ def export_labels_command(
 
     Next: `tracker import labels.csv -p copy`
     """
-    from tracker.export import import_options
     from tracker.render.cells import count_noun
 
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
@@ -54,9 +53,9 @@ def export_labels_command(
             number = to.write_rows(columns, rows)
     hint(f"{count_noun(number, 'label')}: {output}")
     if to.form == ".csv" and to.path is not None:
-        asked = ledger.projects.settings(project).questions
-        options = shlex.join([output, "-p", "NAME", *import_options(asked)])
-        hint(f"to import them elsewhere: tracker import {options}")
+        options = ledger.projects.settings(project).import_options(names)
+        command = shlex.join([output, "-p", "NAME", *options])
+        hint(f"to import them elsewhere: tracker import {command}")
 
 
 @with_project_argument(exports, "history")

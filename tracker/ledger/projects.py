@@ -48,6 +48,16 @@ class ProjectSettings(NamedTuple):
         ]
         return self.questions[0].question.project.to_dict() | {"questions": told}
 
+    def import_options(self, names: Sequence[str] = ()) -> Sequence[str]:
+        """Return the options with which exported labels are imported into another project.
+
+        Labels of the questions of these names, of all for none.
+        """
+        from tracker.export import import_options
+
+        chosen = [one for one in self.questions if not names or one.question.name in names]
+        return import_options(chosen, named=len(self.questions) > 1)
+
 
 class Changing(TypedDict, total=False):
     """The settings of a question to change; one left out, or None, stays as it is.
