@@ -14,6 +14,7 @@ from tracker.imports.readers.delimited import DELIMITED
 from tracker.imports.readers.doccano import DOCCANO
 from tracker.imports.readers.frames import FrameSource, RowsSource
 from tracker.imports.readers.label_studio import LABEL_STUDIO
+from tracker.imports.readers.potato import POTATO
 from tracker.imports.readers.reader import AS_IT_IS, Reader, Reading, ReadOptions
 from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.projects.lookup import near_names
@@ -32,7 +33,9 @@ __all__ = [
 
 Source = SourceFile | SourceFolder | FrameSource | RowsSource
 
-READERS: dict[str, Reader] = {reader.name: reader for reader in (LABEL_STUDIO, DOCCANO, DELIMITED)}
+READERS: dict[str, Reader] = {
+    reader.name: reader for reader in (LABEL_STUDIO, DOCCANO, POTATO, DELIMITED)
+}
 """Every reader by the name of its format; the first that recognizes a file reads it."""
 
 
