@@ -46,3 +46,17 @@ def test_what_was_read_of_a_tools_file_is_one_line() -> None:
         "read as label-studio; questions: tone, fair=Fair; fields: item=ref; left out: 1 draft, "
         "3 cancelled annotations, 2 regions of type 'brush', 2 replies"
     )
+
+
+def test_a_mapping_makes_the_next_import_one_word(run: Run) -> None:
+    words = ("--map", "category=tone", "--keep", "sex")
+    done = run("import", "-", "-p", "p", *words, "--save-mapping", "m.toml", stdin=TEXT)
+    assert "next time: tracker import FILE -p p --mapping m.toml" in done.err
+    assert run("import", "-", "-p", "p", "--mapping", "m.toml", stdin=TEXT).out == (
+        "import 2: 2 rows into p: 2 unchanged\n"
+    )
+    failed = run("import", "-", "-p", "p", "--save-mapping", "m.toml", stdin=TEXT, code=2)
+    assert "m.toml already exists" in failed.err
+    run("import", "-", "-p", "p", "--map", "category=tones", "--save-mapping", "n.toml",
+        stdin=TEXT, code=3)  # fmt: skip
+    assert not Path("n.toml").exists()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,6 +27,7 @@ from tracker.cli.import_options import (
     print_import_result,
 )
 from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
+from tracker.cli.output_files import check_output_file, write_output_file
 from tracker.cli.project_argument import LARGEST, NewProject
 from tracker.cli.terminal import hint, progress_bars_wanted, say
 from tracker.core.errors import Refused
@@ -71,6 +74,14 @@ def import_files_command(
             "--preview", help="Show how the file is read, and its first rows; store nothing."
         ),
     ] = False,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Options of an import before, from --save-mapping."),
+    ] = None,
+    save_mapping: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Save how these files are read, for --mapping."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import answers from files into a project, as one unit that can be undone.
@@ -83,6 +94,8 @@ def import_files_command(
     - `tracker import wide.csv -p reviews --wide --map item=document`
     - `tracker import rubric.csv -p rubric -q tone=Tone:ordinal -q fair=Fair`
     - `tracker import tags.csv -p tags --answers several --separator '|'`
+    - `tracker import a.csv -p reviews --map item=doc --save-mapping m.toml`
+    - `tracker import b.csv -p reviews --mapping m.toml`
 
     Next: `tracker agreement reviews`
     """
@@ -93,12 +106,21 @@ def import_files_command(
         "columns": columns or (),
         "wide": wide,
         "preview": preview,
+        "mapping": mapping,
         **asked.reading,
         **given.reading,
     }
+    ledger, text = ledger_of_command(context), ""
+    if save_mapping is not None:
+        check_output_file(save_mapping, force=False)
+        text = ledger.mapping_text(save_mapping.parent, **how)
     with import_rejections_printed(as_json=as_json), _progress_bar() as how["progress"]:
-        result = ledger_of_command(context).import_file(files, project, **how)
+        result = ledger.import_file(files, project, **how)
     print_import_result(result, dry_run=given.dry_run, as_json=as_json)
+    if save_mapping is not None:
+        write_output_file(save_mapping, text)
+        saved = f"-p {quote(project)} --mapping {quote(str(save_mapping))}"
+        hint(f"next time: tracker import FILE {saved}")
     if preview and result.rejected and not given.skip_invalid:
         raise Refused(
             f"{count_noun(result.rejected, 'row')} would be refused, and with them the import",

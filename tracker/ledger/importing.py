@@ -42,6 +42,7 @@ class Reading(TypedDict, total=False):
         values: ``OLD=NEW`` or ``QUESTION:OLD=NEW``: what cells stand for.
         values_file: a CSV file of such pairs, with the columns old, new and perhaps question.
         separator: what is between the categories in a cell that has several.
+        mapping: a file that `mapping_text` wrote, for what none of these says.
     """
 
     options: QuestionOptions | None
@@ -62,6 +63,7 @@ class Reading(TypedDict, total=False):
     values: Sequence[str]
     values_file: str | Path | None
     separator: str | None
+    mapping: str | Path | None
 
 
 class Importing(Transactions):
@@ -87,7 +89,18 @@ class Importing(Transactions):
         from tracker.imports.readers import opened_sources
 
         with opened_sources(_paths(path)) as sources:
-            return self._import(sources, project, **how)
+            return self._import(sources, project, **_with_mapping(how))
+
+    @staticmethod
+    def mapping_text(folder: str | Path = ".", **how: Unpack[Reading]) -> str:
+        """Return the text of a file for `mapping` that says how an import reads its files.
+
+        It holds what says which column is what, not what becomes of its rows.
+        Paths in it are relative to the folder that it is for.
+        """
+        from tracker.imports.mapping_file import mapping_file_text
+
+        return mapping_file_text(_with_mapping(how), Path(folder))
 
     def import_items(
         self, path: str | Path | Sequence[str | Path], project: str, **how: Unpack[Reading]
@@ -96,7 +109,7 @@ class Importing(Transactions):
         from tracker.imports.readers import opened_sources
 
         with opened_sources(_paths(path)) as sources:
-            return self._import(sources, project, items=True, **how)
+            return self._import(sources, project, items=True, **_with_mapping(how))
 
     def import_annotators(
         self,
@@ -140,7 +153,7 @@ class Importing(Transactions):
         """
         from tracker.imports.readers.frames import FrameSource
 
-        return self._import([FrameSource(frame)], project, **how)
+        return self._import([FrameSource(frame)], project, **_with_mapping(how))
 
     def import_rows(self, rows: Iterable[Row], project: str) -> ImportResult:
         """Import simulated rows as they come."""
@@ -195,6 +208,15 @@ class Importing(Transactions):
                 mapped = replace(mapped, several=into.several and not asked)
                 result = load_import(connection, into, sources, mapped, preview=preview, **how)
         return replace(result, columns=_layouts(sources))
+
+
+def _with_mapping(how: Reading) -> Any:
+    """Return the keywords of an import with those of the file that one of them names."""
+    from tracker.imports.mapping_file import with_mapping_file
+
+    rest = {name: value for name, value in how.items() if name != "mapping"}
+    path = how.get("mapping")
+    return rest if path is None else with_mapping_file(path, rest)
 
 
 class _How(TypedDict):

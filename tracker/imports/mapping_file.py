@@ -1,0 +1,159 @@
+"""How a file is imported, as a TOML file that the next import reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tracker.core.errors import InvalidOption, Refused
+from tracker.imports.column_roles import parse_column_roles
+from tracker.imports.question_columns import parse_questions
+from tracker.imports.readers import ReadOptions, check_reader_format
+from tracker.imports.values import values_for_import
+from tracker.projects.lookup import near_names
+from tracker.projects.question import QuestionOptions
+
+_LISTS = {
+    "map": "columns",
+    "question": "questions",
+    "value": "values",
+    "keep": "keep",
+    "ignore": "ignore",
+}
+_TEXTS = {
+    "format": "format",
+    "encoding": "encoding",
+    "date-format": "date_format",
+    "repeat": "repeat",
+    "separator": "separator",
+    "values": "values_file",
+}
+_SWITCHES = {"wide": "wide"}
+_KEYWORDS = _TEXTS | _SWITCHES | _LISTS
+"""The keys of the file, which are options of ``import``, and the keywords of an import."""
+_SETTINGS = ("answers", "scale", "offsets")
+_KEYS = (*_KEYWORDS, *_SETTINGS, "categories")
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "map": lambda one: parse_column_roles([one]),
+    "question": lambda one: parse_questions([one], QuestionOptions()),
+    "value": lambda one: values_for_import([one], None, ()),
+    "format": check_reader_format,
+    "repeat": lambda one: ReadOptions(repeat=one),
+}
+
+
+def mapping_file_text(how: Mapping[str, Any], folder: Path) -> str:
+    """Return the keywords of an import as the text of a file in a folder.
+
+    The number of wanted answers is not among them: it may change from one import to the next.
+    Raises InvalidOption for a text that no file can hold.
+    """
+    options = how.get("options") or QuestionOptions()
+    told = {key: how.get(keyword) for key, keyword in _KEYWORDS.items()}
+    told |= {key: getattr(options, key) for key in (*_SETTINGS, "categories")}
+    if told["values"]:
+        told["values"] = os.path.relpath(told["values"], folder)
+    lines = [f"{key} = {_written(value)}\n" for key, value in told.items() if value]
+    text = "".join(["# How tracker import reads such a file: --mapping FILE\n", *lines])
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidOption("the mapping holds half a character", "fix the options") from None
+    return text
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return "[" + "".join(f"\n  {_written(one)}," for one in value) + "\n]"
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def with_mapping_file(path: str | Path, how: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords of an import with what a file says; what is given goes before that.
+
+    Raises Refused for a file that cannot be used, with the line.
+    """
+    file = _MappingFile(Path(path))
+    given = {name: value for name, value in how.items() if value not in (None, (), [], False)}
+    options = given.get("options") or QuestionOptions()
+    missing = {
+        name: value for name, value in file.settings().items() if getattr(options, name) is None
+    }
+    return {**how, **file.keywords(), **given, "options": replace(options, **missing)}
+
+
+class _MappingFile:
+    """A mapping as it is read; Raises Refused with the line of what is wrong."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.text = path.read_text("utf-8-sig")
+            self.told = tomllib.loads(self.text)
+        except OSError as error:
+            raise Refused(f"{path} cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise Refused(f"{path} is not UTF-8") from None
+        except (ValueError, RecursionError) as error:
+            line = re.search(r"line (\d+)", str(error))
+            number = line[1] if line else str(len(self.text.rstrip().split("\n")))
+            said = re.sub(r" \(at .*\)$", "", str(error))
+            raise Refused(
+                f"{path}, line {number}: this is not TOML: {said}",
+                'put texts in quotes, such as: map = ["item=doc"]',
+            ) from None
+        for key, value in self.told.items():
+            self._check(key, value)
+
+    def keywords(self) -> dict[str, Any]:
+        """Return what it says as keywords of an import."""
+        told = {_KEYWORDS[key]: value for key, value in self.told.items() if key in _KEYWORDS}
+        if "values_file" in told:
+            told["values_file"] = self.path.parent / told["values_file"]
+        return told
+
+    def settings(self) -> dict[str, Any]:
+        """Return what it says of the project, as fields of `QuestionOptions`."""
+        told = {key: self.told[key] for key in _SETTINGS if key in self.told}
+        return told | {key: tuple(self.told[key]) for key in ("categories",) if key in self.told}
+
+    def _check(self, key: str, value: Any) -> None:
+        if key not in _KEYS:
+            raise self._refused(
+                key, None, f"there is no option {key!r}",
+                near_names(key, _KEYS) or f"one of: {', '.join(_KEYS)}",
+            )  # fmt: skip
+        if key in _SWITCHES and not isinstance(value, bool):
+            raise self._refused(key, None, f"{key} is true or false")
+        listed = key in _LISTS or key == "categories"
+        if listed and not isinstance(value, list):
+            raise self._refused(key, None, f"{key} is not a list", f'write: {key} = ["…"]')
+        if key not in _SWITCHES:
+            for one in value if listed else [value]:
+                if not isinstance(one, str):
+                    raise self._refused(key, one, f"{key} is not a text", "put it in quotes")
+                self._check_text(key, one)
+
+    def _check_text(self, key: str, text: str) -> None:
+        try:
+            _CHECKS.get(key, str)(text)
+        except InvalidOption as error:
+            raise self._refused(key, text, error.message, error.mend) from None
+
+    def _refused(self, key: str, value: Any, message: str, mend: str | None = None) -> Refused:
+        """Return the error with the line of a key, or of a value in its list."""
+        lines = self.text.split("\n")
+        named = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*=""")
+        start = next((n for n, line in enumerate(lines) if named.match(line)), 0)
+        quoted = () if value is None else (_written(value), f"'{value}'", str(value))
+        found = (n for n in range(start, len(lines)) if any(one in lines[n] for one in quoted))
+        return Refused(f"{self.path}, line {next(found, start) + 1}: {message}", mend)
