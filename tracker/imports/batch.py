@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tracker.imports.dates import Moment, read_moment
 from tracker.projects.question import QuestionOptions
 
 ROLES = (
@@ -138,6 +139,7 @@ class Batch:
     columns have the same length and hold the texts as they stood in the file, by role (see `ROLES`,
     `KEEP`). ``source`` is the name of the file if the source is an archive, and ``asked`` are the
     questions of a file that says itself what they are: those that were met so far, by name.
+    ``moment`` reads the times as the file writes them.
     """
 
     lines: Numbers
@@ -145,6 +147,7 @@ class Batch:
     source: str | None = None
     unit: str = "line"
     asked: Mapping[str, QuestionOptions] = field(default_factory=dict)
+    moment: Moment = read_moment
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,8 @@ class Rejections:
     """All rejections counted, and the first of them kept.
 
     ``alike`` counts rejections whose reasons differ only in what they quote, with the first of
-    them. Memory does not grow with the number of bad rows.
+    them. ``optional`` are roles of columns that a file need not have and that could not be read.
+    Memory does not grow with the number of bad rows.
     """
 
     KEPT = 1000
@@ -179,6 +183,7 @@ class Rejections:
     ragged: int = 0  # of these, rows that are in no batch
     first: list[Rejection] = field(default_factory=list)
     alike: dict[str, tuple[Rejection, int]] = field(default_factory=dict)
+    optional: set[str] = field(default_factory=set)
 
     def add(self, source: str, line: int, reason: str, unit: str = "line") -> None:
         """Count one more rejection."""

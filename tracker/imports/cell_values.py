@@ -3,13 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tracker.core import clock
-from tracker.imports.batch import Cells, Numbers
+from tracker.imports.batch import Batch, Cells, Numbers
+from tracker.imports.dates import Moment
+from tracker.imports.staging import NOT_TIMED
 
 _MOST_MS = 2**31 - 1  # 24 days
+
+
+class OptionalCells(NamedTuple):
+    """What a file need not say of its answers, and the roles of columns with unreadable cells."""
+
+    rows: dict[str, npt.NDArray[Any]]
+    confidences: list[float | None] | None
+    unread: set[str]
+
+
+def read_optional_cells(batch: Batch, recorded_at: int, bad: dict[int, str]) -> OptionalCells:
+    """Return when each record was answered, how long that took, on which pass, and how surely.
+
+    Reasons for bad cells are added to ``bad``.
+    """
+    columns, confidences = batch.columns, None
+    rows: dict[str, npt.NDArray[Any]] = {}
+    unread = set()
+    readers: dict[str, tuple[str, Callable[[str], int], int]] = {
+        "labeled_at": ("labeled_at", cell_moment_reader(recorded_at, batch.moment), recorded_at),
+        "seconds": ("spent_ms", cell_milliseconds, NOT_TIMED),
+        "pass": ("pass", cell_pass_number, 1),
+    }
+    for role in ("labeled_at", "seconds", "pass", "confidence"):
+        if role not in columns:
+            continue
+        wrong: dict[int, str] = {}
+        if role == "confidence":
+            confidences = read_confidences(columns[role], wrong)
+        else:
+            name, read, default = readers[role]
+            rows[name] = read_cell_values(columns[role], read, default, wrong)
+        if wrong.keys() - bad.keys():
+            unread.add(role)
+        for n, reason in wrong.items():
+            bad.setdefault(n, reason)
+    if "labeled_at" in columns:
+        rows["has_own_time"] = columns["labeled_at"].holds(str.strip)
+    return OptionalCells(rows, confidences, unread)
 
 
 def read_cell_values(
@@ -35,11 +78,11 @@ def read_cell_values(
     return np.array(values, np.int64)[column.codes]
 
 
-def cell_moment_reader(latest: int) -> Callable[[str], int]:
+def cell_moment_reader(latest: int, moment: Moment) -> Moment:
     """Return a reader of times that refuses times after ``latest`` by more than the clock skew."""
 
     def read(text: str) -> int:
-        value = clock.parse_timestamp(text)
+        value = moment(text)
         if value > latest + clock.SKEW:
             raise ValueError(f"the labeled_at {text!r} lies in the future")
         return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
@@ -98,12 +98,14 @@ class Mapped:
 class Layout:
     """The column of each role in a row; in wide form, the annotators' columns by name.
 
-    ``names`` are those of all columns, in the order of the header.
+    ``names`` are those of all columns, in the order of the header. ``dates`` says in which order
+    times are written, such as ``day.month.year``, if that was concluded from the column.
     """
 
     roles: Mapping[str, int]
     annotators: Mapping[str, int]
     names: Sequence[str] = ()
+    dates: str | None = None
 
     @property
     def wide(self) -> bool:
@@ -123,6 +125,7 @@ class Layout:
             "annotators": list(self.annotators),
             "kept": [role.removeprefix(KEEP) for role in self.roles if role.startswith(KEEP)],
             "left_out": [name for n, name in enumerate(self.names) if name and n not in used],
+            **({"dates": {"labeled_at": self.dates}} if self.dates else {}),
         }
 
     def _asked(self) -> dict[str, str]:
@@ -207,8 +210,10 @@ def _folded(name: str) -> str:
     return re.sub(r"[\s\-]+", "_", name.strip().casefold())
 
 
-def layout_of_header(header: Sequence[str], mapped: Mapped, source: str) -> Layout:
-    """Return the layout of a file with this header.
+def layout_of_header(
+    header: Sequence[str], mapped: Mapped, source: str, ignore: Sequence[str] = ()
+) -> Layout:
+    """Return the layout of a file with this header, of which the columns ``ignore`` are not read.
 
     Raises Refused if a required column is missing or could be one of several, and for more
     than `MOST_COLUMNS`.
@@ -218,9 +223,11 @@ def layout_of_header(header: Sequence[str], mapped: Mapped, source: str) -> Layo
             f"{source} has {len(header):,} columns; {MOST_COLUMNS:,} are the most",
             "is its first line the header?",
         )
-    names = [name.strip() for name in header]
+    every = [name.strip() for name in header]
+    ignored = {n for name in ignore for n in _positions(every, name, f"--ignore {name}", source)}
+    names = ["" if n in ignored else name for n, name in enumerate(every)]
     if mapped.people:
-        return _layout_of_annotators(names, mapped, source)
+        return replace(_layout_of_annotators(names, mapped, source), names=every)
     roles = {
         role: _position(names, column, f"--map {role}={column}", source)
         for role, column in mapped.roles.items()
@@ -241,11 +248,12 @@ def layout_of_header(header: Sequence[str], mapped: Mapped, source: str) -> Layo
         found = recognized_answer_columns(names, set(roles.values()))
         roles |= {OF_QUESTION + name: place for name, place in found.items()}
     roles |= {
-        KEEP + column: _position(names, column, f"--keep {column}", source)
+        KEEP + column: place
         for column in mapped.keep
+        if (place := _position(every, column, f"--keep {column}", source)) not in ignored
     }
     annotators = _annotator_columns(names, mapped, set(roles.values()), source)
-    layout = Layout(roles, annotators, names)
+    layout = Layout(roles, annotators, every)
     _require(layout, mapped, names, source)
     return layout
 
@@ -294,13 +302,18 @@ def _question_column(names: Sequence[str], taken: set[int]) -> dict[str, int]:
 
 
 def _position(names: Sequence[str], column: str, flag: str, source: str) -> int:
+    found = _positions(names, column, flag, source)
+    if len(found) > 1:
+        raise Refused(f"{source} has several columns named {column!r}", "rename all but one")
+    return found[0]
+
+
+def _positions(names: Sequence[str], column: str, flag: str, source: str) -> list[int]:
     found = [n for n, name in enumerate(names) if name == column] or [
         n for n, name in enumerate(names) if name.casefold() == column.casefold()
     ]
-    if len(found) == 1:
-        return found[0]
     if found:
-        raise Refused(f"{source} has several columns named {column!r}", "rename all but one")
+        return found
     advice = near_names(column, names) or f"its columns are: {_listed(names)}"
     raise Refused(f"{source} has no column {column!r} ({flag})", advice)
 
@@ -315,7 +328,8 @@ def _recognise(names: Sequence[str], role: str, taken: set[int], source: str) ->
     if len(places) > 1:
         raise Refused(
             f"{source}: the {role} could be {' or '.join(repr(names[n]) for n in places)}",
-            f"say which: --map {role}={names[places[0]]}",
+            f"say which: --map {role}={names[places[0]]}"
+            + (f"; or leave one out: --ignore {names[places[1]]}" if role in _OPTIONAL else ""),
         )
     return places[0] if places else None
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any, cast
 
 import numpy as np
@@ -104,12 +105,14 @@ class ImportResult:
 class Rejected(Refused):
     """An import refused because of its rows; ``result`` says which."""
 
-    def __init__(self, result: ImportResult) -> None:
+    def __init__(self, result: ImportResult, ways: Sequence[str] = ()) -> None:
+        """``ways`` are options with which the file could be read."""
         first = result.rejections[0]
         more = f" (and {result.rejected - 1:,} more)" if result.rejected > 1 else ""
         super().__init__(
             f"{first}{more}",
-            "nothing was stored; correct the rows, or leave them out: --skip-invalid",
+            "nothing was stored; correct the rows, or leave them out: --skip-invalid"
+            + "".join(f"; {way}" for way in ways),
         )
         self.result = result
 
@@ -169,7 +172,8 @@ def load_import(
         rows = sum(one.answers for one in intake.counted.values()) + rejections.count
         shown = intake.first_rows() if preview else None
         if rejections.count and not (skip_invalid or preview):
-            raise Rejected(import_result(None, project, rows, {}, None, rejections))
+            refused = import_result(None, project, rows, {}, None, rejections)
+            raise Rejected(refused, _ways_round(rejections.optional, sources))
         told = _settle(settlement, intake, at_once, repeats=repeats, empty_before=empty_before)
         if mapped.keep:
             seals.seal_changed_attributes(connection, project.id)
@@ -240,6 +244,17 @@ def _batches(
             pa.default_memory_pool().release_unused()
         source.drain()
         before += source.bytes_read
+
+
+def _ways_round(unread: Collection[str], sources: Sequence[Reader]) -> list[str]:
+    """Return how a file can be imported although columns that it need not have are unreadable."""
+    layouts = [one.to_dict() for source in sources for one in source.layouts.values()]
+    named = {(role, one["read"].get(role)) for role in unread for one in layouts}
+    columns = sorted({name for _, name in named if name})
+    ways = ["say how dates are written: --date-format '%d.%m.%Y %H:%M'"]
+    return ways * ("labeled_at" in unread) + [
+        f"leave out the column: {' '.join(f'--ignore {quote(name)}' for name in columns)}"
+    ] * bool(columns)
 
 
 def record_import(

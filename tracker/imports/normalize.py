@@ -20,7 +20,7 @@ from tracker.imports.first_rows import FirstRows
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD, AnnotatorIds
 from tracker.imports.questions import ImportQuestions, Share
-from tracker.imports.staging import NOT_TIMED, Staging
+from tracker.imports.staging import Staging
 from tracker.storage.facts import apply_kind_facts, record_annotator_facts, record_category_facts
 from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED
 
@@ -120,7 +120,7 @@ class Intake:
         if answers:
             self._annotators(rows, batch, name, bad)
             parts = [self._part(share, columns, bad) for share in shares]
-            self._times(rows, columns, bad)
+            self._times(rows, batch, bad)
         for n in sorted(bad):
             self.rejections.add(name, int(batch.lines[n]), bad[n], batch.unit)
         if not answers:
@@ -178,23 +178,11 @@ class Intake:
         if "kind" in columns:
             normalize_annotator_kinds(self.annotators, given, batch, name)
 
-    def _times(self, rows: Rows, columns: Mapping[str, Cells], bad: dict[int, str]) -> None:
-        if "labeled_at" in columns:
-            read = cell_values.cell_moment_reader(self.recorded_at)
-            rows["labeled_at"] = cell_values.read_cell_values(
-                columns["labeled_at"], read, self.recorded_at, bad
-            )
-            rows["has_own_time"] = columns["labeled_at"].holds(str.strip)
-        if "seconds" in columns:
-            rows["spent_ms"] = cell_values.read_cell_values(
-                columns["seconds"], cell_values.cell_milliseconds, NOT_TIMED, bad
-            )
-        if "pass" in columns:
-            rows["pass"] = cell_values.read_cell_values(
-                columns["pass"], cell_values.cell_pass_number, 1, bad
-            )
-        if "confidence" in columns:
-            self._confidences = cell_values.read_confidences(columns["confidence"], bad)
+    def _times(self, rows: Rows, batch: Batch, bad: dict[int, str]) -> None:
+        told = cell_values.read_optional_cells(batch, self.recorded_at, bad)
+        self._confidences = told.confidences
+        self.rejections.optional |= told.unread
+        rows |= told.rows
 
     def _stage_details(self, rows: Rows, batch: Batch, source: int, bad: Collection[int]) -> None:
         """Stage what the good records hold beside their labels."""

@@ -17,6 +17,7 @@ from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells, Numbers, Rejections
 from tracker.imports.column_roles import Layout, layout_of_header
 from tracker.imports.question_columns import OF_QUESTION
+from tracker.imports.readers.dated import with_read_dates
 from tracker.imports.readers.reader import HOLDS, Reader, Reading
 from tracker.imports.readers.source import SourceFile
 
@@ -40,7 +41,12 @@ def read_delimited(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
     Raises Refused if the file cannot be read as delimited text.
     """
+    return with_read_dates(_batches(source, reading), source, reading)
+
+
+def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     mapped, rejections = reading.mapped, reading.rejections
+    ignore = reading.options.ignore
     blocks = source.blocks()
     first, blanks, head, body = _head(blocks, source)
     delimiter = _delimiter(first, source)
@@ -49,11 +55,11 @@ def read_delimited(source: SourceFile, reading: Reading) -> Iterator[Batch]:
         rows = _Rows(chain([head], blocks), delimiter, blanks, source)
         _, cells = rows.take(1)
         header = cells[0]
-        layout = source.layout = layout_of_header(header, mapped, source.name)
+        layout = source.layout = layout_of_header(header, mapped, source.name, ignore)
         tables = rows.tables(_wanted(layout), len(header), rejections)
     else:
         header = first.rstrip("\r\n").split(delimiter)
-        layout = source.layout = layout_of_header(header, mapped, source.name)
+        layout = source.layout = layout_of_header(header, mapped, source.name, ignore)
         tables = _tables(
             chain([body], blocks), delimiter, layout, len(header), source, rejections, blanks + 1
         )

@@ -13,9 +13,11 @@ import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import LISTED, Batch, Cells, Numbers
-from tracker.imports.column_roles import Layout, layout_of_header
+from tracker.imports.column_roles import layout_of_header
 from tracker.imports.question_columns import OF_QUESTION
+from tracker.imports.readers.dated import with_read_dates
 from tracker.imports.readers.reader import Reading
+from tracker.imports.readers.source import ReadAs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +33,7 @@ class _InMemory:
 
     size = None
     bytes_read = 0
-    layout: Layout | None = None
+    layout: ReadAs | None = None
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -43,7 +45,7 @@ class _InMemory:
         return self._sha256.hexdigest()
 
     @property
-    def layouts(self) -> dict[str, Layout]:
+    def layouts(self) -> dict[str, ReadAs]:
         """Which column is what, by the name of the source."""
         return {} if self.layout is None else {self.name: self.layout}
 
@@ -99,9 +101,14 @@ class FrameSource(_InMemory):
         a project of several categories an answer, a list of categories is an answer; any other
         list is rejected. Raises Refused as for a file.
         """
+        return with_read_dates(self._batches(reading), self, reading)
+
+    def _batches(self, reading: Reading) -> Iterator[Batch]:
         frame = self.frame
         header = [str(name) for name in frame.columns]
-        layout = self.layout = layout_of_header(header, reading.mapped, self.name)
+        layout = self.layout = layout_of_header(
+            header, reading.mapped, self.name, reading.options.ignore
+        )
         if not len(frame):
             raise Refused(f"{self.name} holds no row")
         used = {*layout.roles.values(), *layout.annotators.values()}

@@ -24,9 +24,13 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str 
     read, kept, left = columns["read"], columns["kept"], columns["left_out"]
     annotators = columns["annotators"]
     asked = columns.get("questions", {})
-    if not (left or annotators or asked) and all(role == name for role, name in read.items()):
+    dates = [f"{role}: {order}" for role, order in columns.get("dates", {}).items()]
+    if not (left or annotators or asked or dates) and all(
+        role == name for role, name in read.items()
+    ):
         return None
     parts = [f"columns: {', '.join(f'{role}={name}' for role, name in read.items())}"]
+    parts += dates
     if asked:
         parts.append(f"questions: {_listed([f'{name}={one}' for name, one in asked.items()])}")
     parts += [f"one per annotator: {_listed(annotators)}"] if annotators else []
