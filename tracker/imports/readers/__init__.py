@@ -15,6 +15,7 @@ from tracker.imports.readers.doccano import DOCCANO
 from tracker.imports.readers.frames import FrameSource, RowsSource
 from tracker.imports.readers.label_studio import LABEL_STUDIO
 from tracker.imports.readers.potato import POTATO
+from tracker.imports.readers.prodigy import PRODIGY
 from tracker.imports.readers.reader import AS_IT_IS, Reader, Reading, ReadOptions
 from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.projects.lookup import near_names
@@ -33,9 +34,9 @@ __all__ = [
 
 Source = SourceFile | SourceFolder | FrameSource | RowsSource
 
-READERS: dict[str, Reader] = {
-    reader.name: reader for reader in (LABEL_STUDIO, DOCCANO, POTATO, DELIMITED)
-}
+_TOOLS = (LABEL_STUDIO, DOCCANO, POTATO, PRODIGY)
+
+READERS: dict[str, Reader] = {reader.name: reader for reader in (*_TOOLS, DELIMITED)}
 """Every reader by the name of its format; the first that recognizes a file reads it."""
 
 
