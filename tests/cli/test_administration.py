@@ -43,10 +43,26 @@ def test_an_ordinal_scale_says_the_order_that_it_takes(run: Run, answers: Path) 
     run("import", answers, "-p", "p")
     told = run("project", "set", "p", "--scale", "ordinal").err.splitlines()[0]
     assert told == (
-        "on an ordinal scale the order counts; if it is not x < y: tracker category order p A,B,C"
+        "x, y have no order yet, which an ordinal scale needs: "
+        "tracker category order p LOWEST,…,HIGHEST"
     )
     chosen = run("project", "set", "p", "--scale", "ordinal", "--categories", "y,x")
-    assert "order counts" not in chosen.err
+    assert "no order" not in chosen.err
+    run("project", "set", "p", "--open", "--scale", "nominal")
+    assert "no order" not in run("project", "set", "p", "--scale", "ordinal").err
+
+
+def test_numbers_have_an_order_on_an_ordinal_scale(run: Run, folder: Path) -> None:
+    Path("n.csv").write_text("item,annotator,category\ni,a,1\ni,b,2\n")
+    run("import", "n.csv", "-p", "p")
+    assert "order" not in run("project", "set", "p", "--scale", "ordinal").err
+
+
+def test_the_table_of_questions_says_why_a_figure_is_missing(run: Run, folder: Path) -> None:
+    Path("w.csv").write_text("item,annotator,tone,fair\ni,a,x,y\ni,b,y,y\nj,a,x,y\nj,b,x,n\n")
+    run("import", "w.csv", "-p", "p", "-q", "tone=tone", "-q", "fair=fair")
+    run("question", "set", "p", "tone", "--scale", "ordinal")
+    assert "tone: undefined: no order of the categories" in run("agreement", "p").out
 
 
 def test_a_merge_says_how_labels_count(run: Run, furnished: Path) -> None:

@@ -61,7 +61,7 @@ def create_project_command(
         return
     say(f"created {made.project.name}: {ANSWERS[made.answers]}, {made.scale} scale")
     if settings.names is None:
-        warn_if(order_sentence(made, (), several=False))
+        warn_if(order_sentence(made, several=False))
     hint(f"next: tracker import FILE --project {quote(made.project.name)}")
 
 
@@ -180,7 +180,7 @@ def set_project_command(
         return
     name = changed.question.project.name
     say(f"{name} {settings_sentence(changed, dry_run=dry_run)}")
-    if settings.scale and settings.names is None:
+    if settings.scale and not changed.ordered:
         several = question is not None
         warn_if(order_sentence(changed.question, changed.categories, several=several))
     if not dry_run:

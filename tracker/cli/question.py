@@ -101,7 +101,7 @@ def add_question_command(
         return
     say(f"added {made.name} to {project}: {ANSWERS[made.answers]}, {made.scale} scale")
     if settings.names is None:
-        warn_if(order_sentence(made, (), several=True))
+        warn_if(order_sentence(made, several=True))
     hint(f"next: tracker import FILE -p {quote(project)} --question {quote(made.name)}")
 
 
@@ -142,7 +142,7 @@ def set_question_command(
         print_json({"question": name, **changed.to_dict()})
         return
     say(f"{name} {settings_sentence(changed, dry_run=dry_run)}")
-    if settings.scale and settings.names is None:
+    if settings.scale and not changed.ordered:
         warn_if(order_sentence(changed.question, changed.categories, several=True))
     if not dry_run:
         hint(f"next: tracker agreement {quote(project)} --question {quote(name)}")

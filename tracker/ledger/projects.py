@@ -15,17 +15,19 @@ __all__ = ["Changing", "ProjectSettings", "Projects", "QuestionOptions", "Questi
 
 
 class QuestionSettings(NamedTuple):
-    """A question, and the names of its categories in their order."""
+    """A question, the names of its categories in their order, and whether that was declared."""
 
     question: QuestionInfo
     categories: tuple[str, ...]
+    ordered: bool
 
     @classmethod
     def read(cls, connection: Connection, question: QuestionInfo) -> QuestionSettings:
         """Return a question with its categories."""
         from tracker.projects.categories import category_names
 
-        return cls(question, tuple(category_names(connection, question).values()))
+        names = category_names(connection, question)
+        return cls(question, tuple(names.values()), names.ordered)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON."""

@@ -24,7 +24,7 @@ from tracker.render.cells import (
 from tracker.render.filter import selections_view
 from tracker.render.history import day_cell
 from tracker.render.tables import table
-from tracker.render.words import figure_title_words
+from tracker.render.words import figure_reading_words, figure_title_words
 from tracker.snapshots import SnapshotRecord
 from tracker.snapshots.curve import Point
 
@@ -52,6 +52,9 @@ def agreement_by_question_view(found: AgreementByQuestion) -> Iterator[Renderabl
         "findings",
     )
     yield table(columns, [_row(one) for one in found.questions])
+    for one in found.questions:
+        if one.main.value is None:
+            yield _undefined_line(one.question.name, figure_reading_words(one.main))
     yield from unfit_questions_view(found.unfit)
     yield Text("Change: since the last snapshot of the same choice of answers.", style="dim")
 
@@ -92,7 +95,11 @@ def history_by_question_view(
 def unfit_questions_view(unfit: Iterable[UnfitQuestion]) -> Iterator[RenderableType]:
     """Yield a line for each question that what was asked does not fit: why."""
     for one in unfit:
-        yield Text.assemble((f"{one.question}: ", "bold"), f"undefined: {one.why}")
+        yield _undefined_line(one.question, one.why)
+
+
+def _undefined_line(question: str, why: str) -> Text:
+    return Text.assemble((f"{question}: ", "bold"), f"undefined: {why}")
 
 
 def _when(point: SnapshotRecord | Point) -> tuple[str, int]:

@@ -6,6 +6,7 @@ from shlex import quote
 from typing import Final
 
 from tracker.ledger.projects import QuestionSettings
+from tracker.projects.lookup import is_numeric_category_name
 from tracker.projects.question import QuestionInfo
 
 ANSWERS: Final = {
@@ -45,17 +46,25 @@ def settings_sentence(settings: QuestionSettings, *, dry_run: bool = False) -> s
 
 
 def order_sentence(
-    question: QuestionInfo, categories: tuple[str, ...], *, several: bool
+    question: QuestionInfo, categories: tuple[str, ...] = (), *, several: bool
 ) -> str | None:
-    """Return what the order of an ordinal question is or needs; None for another scale."""
+    """Return that the categories of an ordinal question need an order; None for another scale.
+
+    Args:
+        question: whose order nobody declared.
+        categories: that it has; numbers have an order.
+        several: whether the project asks several questions.
+    """
     if question.scale != "ordinal":
         return None
     name, asked = quote(question.project.name), quote(question.name)
     if categories:
+        if all(map(is_numeric_category_name, categories)):
+            return None
         which = f" --question {asked}" if several else ""
         return (
-            f"on an ordinal scale the order counts; if it is not {' < '.join(categories)}: "
-            f"tracker category order {name} A,B,C{which}"
+            f"{', '.join(categories)} have no order yet, which an ordinal scale needs: "
+            f"tracker category order {name} LOWEST,…,HIGHEST{which}"
         )
     what = f"question set {name} {asked}" if several else f"project set {name}"
     return (
