@@ -35,6 +35,15 @@ def test_one_snapshot_is_of_all_questions(run: Run, rubric: str) -> None:
     run("snapshot", rubric, "--question", "tone", code=2)
 
 
+def test_the_history_says_which_answers_a_snapshot_is_of(run: Run, rubric: str) -> None:
+    run("snapshot", rubric)
+    assert "only answers" not in run("history", rubric).out
+    run("snapshot", rubric, "--annotator", "ada", "--annotator", "bo")
+    told = run("history", rubric, env={"COLUMNS": "160"}).out
+    assert "only answers" in told
+    assert "ada, bo" in told or "bo, ada" in told
+
+
 def test_snapshots_are_listed_shown_verified_and_pruned(run: Run, rubric: str) -> None:
     run("snapshot", rubric, "--name", "first")
     run("snapshot", rubric)

@@ -161,6 +161,30 @@ def test_names_that_are_shortened_stay_different() -> None:
     assert len({line.split()[0] for line in shown.splitlines() if "…" in line}) == len(ANNOTATORS)
 
 
+def test_a_name_is_shortened_alike_in_every_part_of_a_table() -> None:
+    name = "The answer was so friendly that one may well understand"
+    console = Console(width=60, file=io.StringIO())
+    titles = ("question", "measure ", *(f"number-of-{n}" for n in range(6)))
+    console.print(table(titles, [(name, "Krippendorff's alpha, nominal", *["1,000"] * 6)]))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    names = re.findall(r"The answer.*?understand|The .*?…[a-z ]*stand", shown)
+    assert len(names) > 1
+    assert len(set(names)) == 1
+
+
+def test_long_names_of_questions_leave_room_for_the_rest(run: Run, folder: Path) -> None:
+    names = [f"{n} {'was the answer of any use ' * 9}{n}" for n in (1, 2)]
+    rows = "".join(f"{item},{who},x,{who}\n" for item in "ijk" for who in "ab")
+    Path("w.csv").write_text("item,annotator,one,two\n" + rows)
+    asked = ("-q", f"{names[0]}=one", "-q", f"{names[1]}=two")
+    run("import", "w.csv", "-p", "long", *asked)
+    run("snapshot", "long")
+    shown = run("status", "long", env={"COLUMNS": "80"}).out
+    assert all(line.startswith(" long ") for line in shown.splitlines() if "…" in line)
+    heading = run("history", "long", env={"COLUMNS": "80"}).out.split("─")[0]
+    assert len(heading.splitlines()) < 14
+
+
 @given(
     st.lists(
         st.tuples(

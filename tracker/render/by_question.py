@@ -22,7 +22,7 @@ from tracker.render.cells import (
     minute_cell,
 )
 from tracker.render.filter import selections_view
-from tracker.render.history import day_cell
+from tracker.render.history import answers_of_snapshot, day_cell
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words, figure_title_words
 from tracker.snapshots import SnapshotRecord
@@ -68,15 +68,19 @@ def history_by_question_view(
         f"  {count_noun(len(found.questions) + len(found.unfit), 'question')}",
     )
     figures: dict[tuple[str, int], dict[str, Coefficient]] = {}
+    chosen: dict[tuple[str, int], str] = {}
     for name, history in found.questions.items():
         for point in history:
             known = {one.measure: one for one in point.assessment.measures}
             main = known.get(measures[0]) if measures else point.assessment.main
             row = figures.setdefault(_when(point), {})
+            if isinstance(point, SnapshotRecord) and (answers := answers_of_snapshot(point)):
+                chosen[_when(point)] = answers
             if main is not None:
                 row[name] = main
     shown = sorted(figures)[-last:] if last else sorted(figures)
     titles = [_title(name, figures.values()) for name in found.questions]
+    selected = ["only answers "] if any(when in chosen for when in shown) else []
     rows = [
         (
             when[0],
@@ -85,10 +89,11 @@ def history_by_question_view(
                 figure_cell(figures[when][name].value) if name in figures[when] else ""
                 for name in found.questions
             ),
+            *(chosen.get(when, "") for _ in selected),
         )
         for when in shown
     ]
-    yield table(("as of ", "snapshot", *titles), rows)
+    yield table(("as of ", "snapshot", *titles, *selected), rows)
     yield from unfit_questions_view(found.unfit)
 
 

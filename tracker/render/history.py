@@ -81,7 +81,7 @@ def history_view(found: Overview) -> Iterator[RenderableType]:
         )
     if not found.shown:
         return
-    chosen = any(_chosen(one) for one in found.shown)
+    chosen = any(answers_of_snapshot(one) for one in found.shown)
     titles = ("snapshot", "as of ", "name ", *history_figure_titles(found.measures))
     rows = [(one.moment, _snapshot(one, found.measures, chosen)) for one in found.shown]
     hidden = len(found.shown) < found.total
@@ -184,7 +184,7 @@ def history_figure_cells(found: Assessment, measures: Sequence[str]) -> Row:
     )
 
 
-def _chosen(one: SnapshotRecord) -> str:
+def answers_of_snapshot(one: SnapshotRecord) -> str:
     """Return which answers a snapshot is of, but for the moment, which is told beside it."""
     selection = one.assessment.selection
     if selection is None:
@@ -194,7 +194,7 @@ def _chosen(one: SnapshotRecord) -> str:
 
 def _snapshot(one: SnapshotRecord, measures: Sequence[str], chosen: bool) -> Row:
     cells = history_figure_cells(one.assessment, measures)
-    words = [_chosen(one)] if chosen else []
+    words = [answers_of_snapshot(one)] if chosen else []
     return (str(one.id), minute_cell(one.moment), one.name or "", *cells, *words)
 
 

@@ -283,4 +283,4 @@ def status_view(found: Sequence[Status]) -> RenderableType:
         "flags",
         "last import",
     )
-    return table(columns, rows)
+    return table(columns, rows, names=2 if several else 1)

@@ -25,6 +25,7 @@ _GAP, _SMALL_GAP = 3, 2  # between columns; the small one if there is little roo
 _EDGES = 2  # a space on either side
 _SHORTEST = 12  # a name or text is not made narrower than this
 _LONG_WORD = 18  # words of titles and texts up to this, "krippendorff_alpha", are not cut
+_LONG_TITLE = 60  # a title that names a question may be longer
 _MOST_COMPARED = 200  # names that are shortened so that they stay different
 
 
@@ -162,8 +163,14 @@ class Table:
         if options.ascii_only:
             columns = [c if c.is_bar else c.encoded(options.encoding) for c in self.columns]
             whole = replace(self, columns=columns)
-        for part in whole._parts(room):
-            yield _drawn(part, room)
+        parts = list(whole._parts(room))
+        widths = [_widths(part, room) for part in parts]
+        for name in range(self.names if len(parts) > 1 else 0):  # shortened alike in every part
+            least = min(one[name] for one in widths)
+            for one in widths:
+                one[name] = least
+        for part, wide in zip(parts, widths, strict=True):
+            yield _drawn(part, wide, room)
 
     def _parts(self, room: int) -> Iterator[Sequence[Column]]:
         plain = [column for column in self.columns if not column.is_bar]
@@ -204,11 +211,20 @@ def _width(columns: Sequence[Column], room: int) -> int:
     return sum(column.least(room) for column in columns) + _SMALL_GAP * (len(columns) - 1)
 
 
-def _drawn(columns: Sequence[Column], room: int) -> _Table:
+def _widths(columns: Sequence[Column], room: int) -> list[int]:
+    """Return the width of each column."""
+    fits = _fits([column.full for column in columns], room)
+    return [column.full for column in columns] if fits else _fitted(columns, room)
+
+
+def _fits(widths: Sequence[int], room: int) -> bool:
+    """Return whether there is room for columns of these widths, with the large gap."""
+    return sum(widths) + _GAP * (len(widths) - 1) <= room
+
+
+def _drawn(columns: Sequence[Column], widths: Sequence[int], room: int) -> _Table:
     """Return the columns as they are printed, wrapped and shortened to fit."""
-    fits = sum(column.full for column in columns) + _GAP * (len(columns) - 1) <= room
-    padding: Final = (0, 1) if fits else (0, 1, 0, 0)
-    widths = [column.full for column in columns] if fits else _fitted(columns, room)
+    padding: Final = (0, 1) if _fits(widths, room) else (0, 1, 0, 0)
     made = _Table(
         box=SIMPLE_HEAD,
         pad_edge=False,
@@ -226,8 +242,10 @@ def _drawn(columns: Sequence[Column], room: int) -> _Table:
 
 def _titles(columns: Sequence[Column], widths: Sequence[int]) -> Iterator[Text]:
     """Yield the titles, so that those whose words are shortened stay different."""
-    titles = [column.title for column in columns]
     cut = columns[0].cut
+    whole = [column.title for column in columns]
+    tail = _telling_tail(whole, _LONG_TITLE, cut)
+    titles = [shortened_cell_text(title, _LONG_TITLE, tail, cut) for title in whole]
     for title, width in zip(titles, widths, strict=True):
         tail = _telling_tail((word for text in titles for word in text.split()), width, cut)
         yield Text(_words_shortened(title, width, tail, _WORD, cut))
