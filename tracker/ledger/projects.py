@@ -57,7 +57,11 @@ class ProjectSettings(NamedTuple):
         """
         from tracker.export import import_options
 
-        chosen = [one for one in self.questions if not names or one.question.name in names]
+        chosen = [
+            (one.question, one.categories)
+            for one in self.questions
+            if not names or one.question.name in names
+        ]
         return import_options(chosen, named=len(self.questions) > 1)
 
 
