@@ -10,6 +10,7 @@ from pathlib import Path
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Batch
 from tracker.imports.readers.archive import Archive, SourceFolder
+from tracker.imports.readers.argilla import ARGILLA
 from tracker.imports.readers.delimited import DELIMITED
 from tracker.imports.readers.doccano import DOCCANO
 from tracker.imports.readers.frames import FrameSource, RowsSource
@@ -34,7 +35,7 @@ __all__ = [
 
 Source = SourceFile | SourceFolder | FrameSource | RowsSource
 
-_TOOLS = (LABEL_STUDIO, DOCCANO, POTATO, PRODIGY)
+_TOOLS = (LABEL_STUDIO, DOCCANO, POTATO, PRODIGY, ARGILLA)
 
 READERS: dict[str, Reader] = {reader.name: reader for reader in (*_TOOLS, DELIMITED)}
 """Every reader by the name of its format; the first that recognizes a file reads it."""

@@ -153,7 +153,11 @@ def _batch(
         np.array([one.place for one in answers])[records],
         {role: _taken(Cells.of_texts(cells), records) for role, cells in columns.items()}
         | {role: Cells.of_texts(cells) for role, cells in given.items()},
-        asked={names.get(name, name): one for name, one in reading.asked.items()},
+        asked={
+            names.get(name, name): one
+            for name, one in reading.asked.items()
+            if not names or name in names
+        },
     )
 
 
