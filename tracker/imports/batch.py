@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -37,6 +37,8 @@ LISTED = "\x1f"
 """Before each category of a cell that was a list."""
 
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\d+""")
+
+_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 
 KEEP = "keep:"
 """Before the name of a column that is kept as an attribute of the item."""
@@ -125,6 +127,13 @@ class Cells:
             np.repeat(np.arange(len(self.codes)), of_records),
         )
 
+    def mapped(self, change: Callable[[str], str]) -> Cells:
+        """Return the column with each text changed; some may then be alike."""
+        texts = dict.fromkeys(map(change, self.texts))
+        places = {text: place for place, text in enumerate(texts)}
+        codes = np.array([places[change(text)] for text in self.texts], np.int64)
+        return replace(Cells.of_texts(list(texts)), codes=codes[self.codes])
+
     def holds(self, test: Callable[[str], Any]) -> Flags:
         """Return whether each record's cell passes the test, which runs once for each text."""
         passed = np.fromiter((bool(test(text)) for text in self.texts), bool, len(self.texts))
@@ -139,7 +148,7 @@ class Batch:
     columns have the same length and hold the texts as they stood in the file, by role (see `ROLES`,
     `KEEP`). ``source`` is the name of the file if the source is an archive, and ``asked`` are the
     questions of a file that says itself what they are: those that were met so far, by name.
-    ``moment`` reads the times as the file writes them.
+    ``moment`` reads the times as the file writes them; in numbers a comma may stand for the point.
     """
 
     lines: Numbers
@@ -148,6 +157,12 @@ class Batch:
     unit: str = "line"
     asked: Mapping[str, QuestionOptions] = field(default_factory=dict)
     moment: Moment = read_moment
+    decimal_comma: bool = False
+
+
+def with_decimal_point(text: str) -> str:
+    """Return a number such as 1,5 with a point; any other text as it is."""
+    return text.replace(",", ".") if _COMMA.fullmatch(text) else text
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tracker.core import clock
-from tracker.imports.batch import Batch, Cells, Numbers
+from tracker.imports.batch import Batch, Cells, Numbers, with_decimal_point
 from tracker.imports.dates import Moment
 from tracker.imports.staging import NOT_TIMED
 
@@ -40,12 +40,14 @@ def read_optional_cells(batch: Batch, recorded_at: int, bad: dict[int, str]) -> 
     for role in ("labeled_at", "seconds", "pass", "confidence"):
         if role not in columns:
             continue
-        wrong: dict[int, str] = {}
+        column, wrong = columns[role], dict[int, str]()
+        if batch.decimal_comma and role in {"seconds", "confidence"}:
+            column = column.mapped(with_decimal_point)
         if role == "confidence":
-            confidences = read_confidences(columns[role], wrong)
+            confidences = read_confidences(column, wrong)
         else:
             name, read, default = readers[role]
-            rows[name] = read_cell_values(columns[role], read, default, wrong)
+            rows[name] = read_cell_values(column, read, default, wrong)
         if wrong.keys() - bad.keys():
             unread.add(role)
         for n, reason in wrong.items():

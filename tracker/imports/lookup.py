@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import Connection, func, insert, select
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Batch, Cells, Numbers
+from tracker.imports.batch import Batch, Cells, Numbers, with_decimal_point
 from tracker.projects.annotators import project_aliases
 from tracker.projects.categories import all_category_names, category_names
 from tracker.projects.lookup import (
@@ -120,6 +120,7 @@ class CategoryIds(Ids):
         self.names = all_category_names(connection, question.key)
         current = category_names(connection, question)
         self.declared = list(current.values())
+        self.decimal_comma = False  # of the batch at hand
         self.ordered = question.categories_fixed or current.ordered
         self.spelt = self._spelt()
         merged = stored_category_merges(connection, question.key)
@@ -136,7 +137,10 @@ class CategoryIds(Ids):
         self.known = {raw: self.empty if n < 1 and n != BAD else n for raw, n in self.known.items()}
 
     def _name(self, text: str) -> str:
-        return self.values.get(text, text)
+        name = self.values.get(text, text)
+        if self.decimal_comma and self.question.scale in {"interval", "ratio"}:
+            return with_decimal_point(name)
+        return name
 
     def _objection(self, name: str) -> str | None:
         objection = super()._objection(name) if name else None

@@ -114,6 +114,8 @@ class Intake:
         self._fits(shares, columns, name)
         rows: Rows = {"line": batch.lines, "item_id": self._named(self.items, "item", batch, bad)}
         truths = self.questions.split(columns, bad, name, "gold") if "gold" in columns else []
+        for share in (*shares, *truths):
+            share.categories.decimal_comma = batch.decimal_comma
         for share in truths:
             self._take_gold(share, batch, rows["item_id"], source, bad)
         parts: list[_Part] = []

@@ -87,7 +87,7 @@ def read_batches(source: Source, reading: Reading) -> Iterator[Batch]:
 
 
 def _batches_of_file(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    form = reading.options.format
+    form, source.encoding = reading.options.format, reading.options.encoding
     known = (one for one in READERS.values() if one.recognizes and one.recognizes(source))
     reader = READERS[form] if form else next(known, DELIMITED)
     if reader.read is None:
@@ -99,7 +99,7 @@ def _batches_of_archive(archive: Archive, reading: Reading) -> Iterator[Batch]:
     """Yield the records of an archive as a whole, or of each file in its own format."""
     if not archive.names:
         raise Refused(f"{archive.name} holds no file")
-    form = reading.options.format
+    form, archive.encoding = reading.options.format, reading.options.encoding
     known = (one for one in READERS.values()
              if one.recognizes_archive and one.recognizes_archive(archive))  # fmt: skip
     reader = READERS[form] if form else next(known, None)

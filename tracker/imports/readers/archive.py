@@ -36,6 +36,7 @@ class Archive:
             if not any(part.startswith(".") or part in _NO_CONTENT for part in one.split("/"))
         )
         self.layout: ReadAs | None = None
+        self.encoding: str | None = None
         self._layouts: dict[str, ReadAs] = {}
         self._opened = opened
 
@@ -54,7 +55,9 @@ class Archive:
             stream = self._opened(name)
         except (OSError, RuntimeError, zipfile.BadZipFile, NotImplementedError) as error:
             raise Refused(f"{self.name}/{name} cannot be read: {error}") from None
-        return SourceFile(name, stream, name=f"{self.name}/{name}")
+        source = SourceFile(name, stream, name=f"{self.name}/{name}")
+        source.encoding = self.encoding
+        return source
 
     def files(self) -> Iterator[SourceFile]:
         """Yield each file, opened; it is closed when the next one is asked for."""

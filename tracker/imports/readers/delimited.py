@@ -7,6 +7,7 @@ import io
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,9 @@ _LARGEST_CELL = 16 * 1024 * 1024
 Table = tuple[Numbers, dict[int, Cells]]
 """The lines on which rows start, and the cells by the column's position in the header."""
 
+_SAID = re.compile(r'"?sep=(.)"?[,;\t]*')
+"""A line before the header that tells Excel what is between cells."""
+
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
@@ -49,7 +53,11 @@ def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     ignore = reading.options.ignore
     blocks = source.blocks()
     first, blanks, head, body = _head(blocks, source)
-    delimiter = _delimiter(first, source)
+    said = _SAID.fullmatch(first.strip())
+    if said:
+        first, more, head, body = _head(chain([body], blocks), source)
+        blanks += 1 + more
+    delimiter = said[1] if said else _delimiter(first, source)
     rejected_before = rejections.count
     if '"' in first:  # the header may go on over several lines
         rows = _Rows(chain([head], blocks), delimiter, blanks, source)
@@ -66,7 +74,7 @@ def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     empty = True
     for batch in map(partial(_wide if layout.wide else _long, layout), tables):
         empty = False
-        yield batch
+        yield replace(batch, decimal_comma=True) if delimiter == ";" else batch
         del batch
     if empty and rejections.count == rejected_before:
         raise Refused(f"{source.name} has a header and no row below it")

@@ -10,6 +10,7 @@ from typing import Any
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Batch, Rejections
 from tracker.imports.column_roles import Mapped
+from tracker.imports.dates import date_format_reader
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.source import SourceFile
 from tracker.projects.question import QuestionOptions
@@ -41,6 +42,14 @@ class ReadOptions:
         """Raise InvalidOption for values that no file can have."""
         if self.repeat not in {None, *REPEATS}:
             raise InvalidOption(f"--repeat is revision or pass, not {self.repeat!r}")
+        try:
+            "".encode(self.encoding or "utf-8")
+        except (LookupError, ValueError):
+            raise InvalidOption(
+                f"there is no encoding {self.encoding!r}", "such as: utf-8, utf-16, cp1252, cp1251"
+            ) from None
+        if self.date_format is not None:
+            date_format_reader(self.date_format)
 
 
 AS_IT_IS = ReadOptions()

@@ -68,6 +68,10 @@ class SourceFile:
 
     layout: ReadAs | None = None
     """Which column or field is what; None until it is known."""
+    encoding: str | None = None
+    """That of the text; None for UTF-8, or what a mark at the start says."""
+    guessed: str | None = None
+    """How text that is not UTF-8 was read; None if all of it is."""
 
     def __init__(self, path: str, stream: IO[bytes] | None = None, name: str | None = None) -> None:
         """``stream`` holds the bytes if the path does not name a file: of an archive, or stdin."""
@@ -153,7 +157,9 @@ class SourceFile:
         """Which column or field is what, by the name of the file."""
         if self._archive is not None:
             return self._archive.layouts
-        return {} if self.layout is None else {self.name: self.layout}
+        if self.layout is None:
+            return {}
+        return {self.name: self.layout if self.guessed is None else _Guessed(self)}
 
     @cached_property
     def _unpacked(self) -> io.BufferedReader[Any]:
@@ -173,9 +179,10 @@ class SourceFile:
         """Yield the text as UTF-8, many whole lines at a time; the last may lack its end.
 
         Raises Refused for a file that is empty, binary or damaged, or that has a line longer
-        than `LONGEST_LINE`. UTF-8 is not decoded here: see `decoded`.
+        than `LONGEST_LINE`. UTF-8 is not decoded here: see `decoded`. The first byte that cannot be
+        UTF-8 tells that a text is in Windows-1252, if there was nothing but ASCII before it.
         """
-        return self._whole_lines(self._text_bytes())
+        return self._in_utf8(self._whole_lines(self._text_bytes()))
 
     def texts(self) -> Iterator[str]:
         """Yield the text in pieces that may end anywhere. Raises Refused as `blocks` does."""
@@ -194,8 +201,10 @@ class SourceFile:
         if not head:
             raise Refused(f"{self.name} is empty")
         try:
-            if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-                yield from self._transcoded(_pieces(stream))
+            marked = "utf-16" if head[:2] in {b"\xff\xfe", b"\xfe\xff"} else None
+            encoding = self.encoding or marked
+            if encoding and codecs.lookup(encoding).name != "utf-8":
+                yield from self._transcoded(_pieces(stream), encoding)
                 return
             if b"\0" in head:
                 place = head.index(b"\0")
@@ -232,14 +241,40 @@ class SourceFile:
         if rest:
             yield rest
 
-    def _transcoded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        lines, decoder = 0, codecs.getincrementaldecoder("utf-16")()
+    def _in_utf8(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield blocks that are ASCII so far; from the first that is not on, perhaps transcoded."""
+        lines = 0
+        for block in blocks:
+            if not block.isascii():
+                yield from self._not_ascii(block, blocks, lines)
+                return
+            yield block
+            lines += block.count(b"\n")
+
+    def _not_ascii(self, block: bytes, blocks: Iterator[bytes], lines: int) -> Iterator[bytes]:
+        try:
+            block.decode()
+        except UnicodeDecodeError as error:
+            if block[: error.start].isascii() and self.encoding is None:
+                line = lines + count_source_lines(block[: error.start]) + 1
+                self.guessed = f"Windows-1252, as line {line} is not UTF-8"
+                yield from self._transcoded(chain([block], blocks), "windows-1252", lines)
+                return
+        yield block
+        yield from blocks
+
+    def _transcoded(
+        self, pieces: Iterator[bytes], encoding: str, lines: int = 0
+    ) -> Iterator[bytes]:
+        decoder = codecs.getincrementaldecoder(encoding)()
         for piece in chain(pieces, [b""]):
             try:
                 text = decoder.decode(piece, final=not piece)
             except UnicodeDecodeError as error:
-                raise self._undecodable(error, lines) from None
-            block = text.encode()
+                raise self._undecodable(error, lines, encoding) from None
+            except UnicodeError as error:
+                raise Refused(f"{self.name} is not in {encoding}: {error}") from None
+            block = text.removeprefix("\ufeff" * (lines == 0)).encode()
             yield block
             lines += count_source_lines(block)
 
@@ -250,16 +285,28 @@ class SourceFile:
         except UnicodeDecodeError as error:
             raise self._undecodable(error, lines_before) from None
 
-    def _undecodable(self, error: UnicodeDecodeError, lines_before: int) -> Refused:
-        lines = count_source_lines(
-            error.object[: error.start].decode(error.encoding, "replace").encode()
-        )
+    def _undecodable(
+        self, error: UnicodeDecodeError, lines_before: int, encoding: str = "utf-8"
+    ) -> Refused:
+        lines = count_source_lines(error.object[: error.start].decode(encoding, "replace").encode())
         byte = error.object[error.start]
         return Refused(
             f"{self.name}, line {lines_before + lines + 1}: "
-            f"the byte 0x{byte:02x} is not {error.encoding.upper()}",
-            "save the file as UTF-8",
+            f"the byte 0x{byte:02x} is not {encoding.upper()}",
+            "save the file as UTF-8, or say what it is: --encoding NAME, such as cp1252",
         )
+
+
+class _Guessed:
+    """The layout of a file whose encoding was guessed."""
+
+    def __init__(self, source: SourceFile) -> None:
+        self._source = source
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        assert self._source.layout is not None
+        return self._source.layout.to_dict() | {"encoding": self._source.guessed}
 
 
 def count_source_lines(block: bytes) -> int:

@@ -25,6 +25,7 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str 
     annotators = columns["annotators"]
     asked = columns.get("questions", {})
     dates = [f"{role}: {order}" for role, order in columns.get("dates", {}).items()]
+    dates += [f"text read as {columns['encoding']}"] if "encoding" in columns else []
     if not (left or annotators or asked or dates) and all(
         role == name for role, name in read.items()
     ):
