@@ -417,7 +417,8 @@ def constraints(name, table, *, new):
 
 
 def copy_table(name, table, *, new):
-    """Make a table anew, as SQLite alters one."""
+    """Make a table anew, as SQLite alters one; without a row, under its own name at once."""
+    filled = op.get_bind().scalar(sa.text(f"SELECT EXISTS (SELECT 1 FROM {name})"))
     kinds = {"int": "INTEGER", "small": "SMALLINT", "big": "BIGINT", "text": "TEXT"}
     kinds |= {"bool": "BOOLEAN", "double": "DOUBLE"}
     parts, into, source = [], [], []
@@ -430,6 +431,10 @@ def copy_table(name, table, *, new):
         source.append("1" if column == "question_id" else column_name(column, new=not new))
     parts += [f"CONSTRAINT {one} {sql}" for one, sql in constraints(name, table, new=new)]
     rowid = " WITHOUT ROWID" if table.clustered else ""
+    if not filled:
+        op.execute(f"DROP TABLE {name}")
+        op.execute(f"CREATE TABLE {name} ({', '.join(parts)}){rowid}")
+        return
     op.execute(f"CREATE TABLE {name}_anew ({', '.join(parts)}){rowid}")
     op.execute(
         f"INSERT INTO {name}_anew ({', '.join(into)}) SELECT {', '.join(source)} FROM {name}"
