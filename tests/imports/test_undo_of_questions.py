@@ -106,6 +106,8 @@ def test_the_state_of_then_is_known_when_the_question_is_asked_again(
         last = connection.scalar(select(Change.recorded_at).order_by(Change.id.desc()).limit(1))
     moment = datetime.fromtimestamp((last or 0) / 1e6, UTC).isoformat()
     undo(ledger, second)
+    gone = ledger.agreement("p", question="score", known_at=moment).to_dict()
+    assert (gone["scale"], gone["measures"]) == (before["scale"], before["measures"])
     take(ledger, write("item,annotator,score\ni,A,1\nj,B,2"), "score=score:interval")
     told = ledger.agreement("p", question="score", known_at=moment).to_dict()
     assert (told["scale"], told["measures"]) == (before["scale"], before["measures"])

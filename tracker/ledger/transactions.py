@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
@@ -88,32 +88,34 @@ class Transactions:
     ) -> Iterator[tuple[Connection, list[QuestionInfo]]]:
         """A connection that sees the state of a choice, and the questions found, as set then."""
         with self.reading(project) as (connection, found):
-            questions = find(connection, found)
             if choice is None:
-                yield connection, questions
+                yield connection, find(connection, found)
                 return
+            from tracker.projects.known_questions import questions_asked_then
             from tracker.projects.settings import question_settings_then
             from tracker.storage.as_of import as_it_was
 
             moment = self._moment(connection, found, choice)
+            asked = None
             if moment.through is not None:
-                questions = self._asked_then(connection, questions, moment.through)
+                asked = questions_asked_then(connection, found, moment.through)
             with as_it_was(connection, found.id, moment):
+                questions = self._known(find(connection, found), asked)
                 yield (
                     connection,
                     [question_settings_then(connection, one, moment.through) for one in questions],
                 )
 
-    def _asked_then(
-        self, connection: Connection, questions: Sequence[QuestionInfo], through: int
+    def _known(
+        self, questions: list[QuestionInfo], asked: Collection[int] | None
     ) -> list[QuestionInfo]:
-        """The questions that were asked after a change; `notice` is told of the others.
+        """The questions that were asked then, by number; `notice` is told of the others.
 
         Raises InvalidOption if none was.
         """
-        from tracker.projects.known_questions import questions_asked_then
-
-        known = questions_asked_then(connection, questions, through)
+        if asked is None:
+            return questions
+        known = [one for one in questions if one.id in asked]
         names = ", ".join(repr(one.name) for one in questions if one not in known)
         if not known:
             raise InvalidOption(f"{names}: not asked then", "name a later --known-at")

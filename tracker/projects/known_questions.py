@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import cast
 
 from sqlalchemy import Connection, Table, and_, case, func, or_, select
 
-from tracker.projects.question import FIRST, QuestionInfo
+from tracker.projects.project import ProjectInfo
+from tracker.projects.question import FIRST, every_question
 from tracker.storage.facts import CATEGORY
 from tracker.storage.schema import NONE_APPLIES, CategoryFact, Change, Import
 
 _facts = cast("Table", CategoryFact.__table__)
 
 
-def questions_asked_then(
-    connection: Connection, questions: Sequence[QuestionInfo], through: int
-) -> list[QuestionInfo]:
-    """Return the questions of a project that it asked after a change, of those given.
+def questions_asked_then(connection: Connection, project: ProjectInfo, through: int) -> set[int]:
+    """Return the numbers of the questions that a project asked after a change.
 
     A question is asked from the change that added it; one that an import made, while an import
     that speaks of it is not undone. The first is asked as long as there is a project.
     """
-    project_id = questions[0].project_id
+    questions = every_question(connection, project)
+    project_id = project.id
     added = {
         json.loads(row.detail)["question"]: row.id
         for row in connection.execute(
@@ -50,9 +49,8 @@ def questions_asked_then(
             .group_by(_facts.c.question_id)
         )
     }
-    return [
+    return {
         one
         for one in questions
-        if one.id == FIRST
-        or (added[one.id] <= through if one.id in added else spoken.get(one.id, True))
-    ]
+        if one == FIRST or (added[one] <= through if one in added else spoken.get(one, True))
+    }
