@@ -10,6 +10,7 @@ import typer
 
 from tracker.cli.context import Yes, command_group, confirm_command, ledger_of_command
 from tracker.cli.filter_options import QuestionNames
+from tracker.cli.identities import Name, identities
 from tracker.cli.import_options import (
     Files,
     import_rejections_printed,
@@ -31,8 +32,7 @@ from tracker.core.errors import InvalidOption
 annotators, register = command_group(
     "annotator", "List, import, show, rename, merge and erase annotators; set kinds and aliases."
 )
-
-Name = Annotated[str, typer.Argument(metavar="ANNOTATOR", help="The annotator's name.")]
+annotators.add_typer(identities)
 
 
 @with_project_argument(annotators, "list")
@@ -260,65 +260,6 @@ def annotator_kind_command(
     """
     made = ledger_of_command(context).annotators.kind(project, name, what)
     say(f"{made.name} is now a {made.kind} annotator in {project}")
-
-
-@with_project_argument(annotators, "alias")
-def annotator_alias_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    name: Name,
-    other: Annotated[str, typer.Argument(metavar="ALIAS", help="The other name.")],
-) -> None:
-    """Add another name under which this annotator's answers arrive.
-
-    Example:
-    - `tracker annotator alias reviews ann ann@example.org`
-
-    Next: `tracker annotator list reviews`
-    """
-    made = ledger_of_command(context).annotators.alias(project, name, other)
-    say(f"{made.name} is also known as {', '.join(made.aliases)}")
-
-
-@with_project_argument(annotators, "merge")
-def merge_annotators_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    name: Name,
-    into: Annotated[
-        str, typer.Option("--into", metavar="NAME", help="Annotator who receives the answers.")
-    ],
-    yes: Yes = False,
-) -> None:
-    """Merge two annotators who are the same person.
-
-    If both answered an item, the later answer stands. To undo: tracker annotator split.
-
-    Example:
-    - `tracker annotator merge "ann b" --into ann`
-
-    Next: `tracker annotator list reviews`
-    """
-    confirm_command(f"Merge {name} into {into}?", yes=yes)
-    made = ledger_of_command(context).annotators.merge(project, name, into)
-    say(f"{made.name} is also known as {', '.join(made.aliases)}")
-
-
-@with_project_argument(annotators, "split")
-def split_annotator_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    alias_name: Annotated[str, typer.Argument(metavar="ALIAS", help="The alias to separate.")],
-) -> None:
-    """Separate an alias: its answers belong to an annotator of that name again.
-
-    Example:
-    - `tracker annotator split "ann b"`
-
-    Next: `tracker annotator list reviews`
-    """
-    made = ledger_of_command(context).annotators.split(project, alias_name)
-    say(f"{made.name} is an annotator of {project} again")
 
 
 @with_project_argument(annotators, "erase", guess=False)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tracker.ledger.questions import Questions
     from tracker.ledger.transactions import Transactions
     from tracker.projects.annotators import AnnotatorInfo, Mention
+    from tracker.projects.duplicate_annotators import Common, Duplicate
     from tracker.projects.items import ItemAnnotators, ItemRecord
     from tracker.projects.notes import NoteInfo
 
@@ -266,6 +267,22 @@ class Annotators(Namespace):
 
         with self._ledger.writing(project) as (connection, found):
             return add_annotator_alias(connection, found, name, alias)
+
+    def duplicates(self, project: str) -> Sequence[Duplicate]:
+        """Return the pairs of annotators who may be one person; nobody is merged."""
+        from tracker.projects.duplicate_annotators import likely_duplicates
+
+        with self._ledger.reading(project) as (connection, found):
+            return likely_duplicates(connection, found)
+
+    def common(self, project: str, name: str, other: str) -> Common:
+        """Return how many answers two annotators both gave, and how many of them differ."""
+        from tracker.projects.annotators import find_annotators
+        from tracker.projects.duplicate_annotators import Common, answers_in_common
+
+        with self._ledger.reading(project) as (connection, found):
+            people = {one.id for one in find_annotators(connection, found, [name, other])}
+            return next(iter(answers_in_common(connection, found, people).values()), Common())
 
     def merge(self, project: str, name: str, into: str) -> AnnotatorInfo:
         """Merge an annotator into another, who is the same person, and return the other.

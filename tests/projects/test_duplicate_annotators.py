@@ -1,0 +1,116 @@
+"""Annotators who look like one person: suggested, with what they answered both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers import SEVERAL, count_statements, csv_text
+from tracker.ledger import Ledger
+
+Write = Callable[..., Path]
+HEAD = ("item", "annotator", "category")
+
+
+def suggested(ledger: Ledger) -> set[tuple[str, str]]:
+    return {(one.name, one.into) for one in ledger.annotators.duplicates("p")}
+
+
+def fill(ledger: Ledger, write: Write, rows: list[tuple[str, ...]], **how: Any) -> None:
+    ledger.import_file(write(csv_text([HEAD, *rows])), "p", **how)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "why"),
+    [
+        ("Ada Lovelace", "ada_lovelace", "the same name"),
+        ("Lovelace, Ada", "ada.lovelace", "the same name"),
+        ("Zoë", "ZOE", "the same name"),
+        ("ada.lovelace@a.example", "Ada Lovelace", "that of the e-mail"),
+        ("ada+work@a.example", "ada", "that of the e-mail"),
+        ("ada@a.example", "ada@b.example", "two e-mail addresses"),
+        ("17", "ada@b.example", "a number and an e-mail"),
+    ],
+)
+def test_names_that_look_alike_are_suggested_with_the_reason(
+    sqlite_ledger: Ledger, write: Write, one: str, other: str, why: str
+) -> None:
+    fill(sqlite_ledger, write, [("1", one, "x"), ("2", other, "x"), ("2", "bob", "x")])
+    (found,) = sqlite_ledger.annotators.duplicates("p")
+    assert {found.name, found.into} == {one, other}
+    assert why in found.why
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("ada", "adam"), ("ada@x.example", "adam@x.example"), ("1", "11"), ("1", "ada"), ("!", "?")],
+)
+def test_other_names_are_not(sqlite_ledger: Ledger, write: Write, names: tuple[str, str]) -> None:
+    fill(sqlite_ledger, write, [("1", names[0], "x"), ("2", names[1], "x")])
+    assert suggested(sqlite_ledger) == set()
+
+
+def test_a_number_is_an_address_only_if_both_are_alone(ledger: Ledger, write: Write) -> None:
+    rows = [("1", "7", "x"), ("2", "ada@x.example", "x"), ("1", "bob@x.example", "x")]
+    fill(ledger, write, rows)
+    assert suggested(ledger) == {("7", "ada@x.example")}  # 7 and bob answered the same item
+    fill(ledger, write, [("3", "8", "x")])
+    assert suggested(ledger) == set()  # ada may be 7 or 8
+
+
+def test_people_of_two_kinds_are_two(sqlite_ledger: Ledger, write: Write) -> None:
+    fill(sqlite_ledger, write, [("1", "ada", "x"), ("2", "Ada", "x")])
+    sqlite_ledger.annotators.kind("p", "Ada", "model")
+    assert suggested(sqlite_ledger) == set()
+
+
+def test_answers_that_both_gave_are_counted_over_all_questions(
+    ledger: Ledger, write: Write
+) -> None:
+    tone = [("1", "Ada", "x"), ("1", "ada", "x"), ("2", "Ada", "x"), ("2", "ada", "y"),
+            ("3", "Ada", "x"), ("3", "ada", "")]  # fmt: skip
+    tags = [("1", "Ada", "x"), ("1", "Ada", "y"), ("1", "ada", "y"), ("1", "ada", "x"),
+            ("2", "Ada", "x"), ("2", "Ada", "y"), ("2", "ada", "x"), ("4", "ada", "x")]  # fmt: skip
+    fill(ledger, write, tone, questions=["tone"])
+    fill(ledger, write, tags, questions=["tags"], options=SEVERAL)
+    (found,) = ledger.annotators.duplicates("p")
+    assert tuple(found.common) == (5, 3)
+    assert ledger.annotators.common("p", "ada", "Ada") == found.common
+    ledger.annotators.merge("p", found.name, found.into)
+    assert suggested(ledger) == set()
+    assert len(ledger.export_frame("p")) == 3 + 2 + 1 + 1
+    ledger.annotators.split("p", found.name)
+    assert len(ledger.annotators.duplicates("p")) == 1
+
+
+_names = st.lists(st.text("aB.@1 ", min_size=1, max_size=4).filter(str.strip), max_size=8)
+
+
+@given(_names)
+def test_nobody_is_their_own_duplicate(
+    sqlite_ledger: Ledger, write: Write, names: list[str]
+) -> None:
+    project = f"p{len(sqlite_ledger.projects.list())}"
+    rows = [(str(n), name, "x") for n, name in enumerate(names)] + [("x", "bob", "x")]
+    sqlite_ledger.import_file(write(csv_text([HEAD, *rows])), project)
+    found = sqlite_ledger.annotators.duplicates(project)
+    pairs = [frozenset((one.name, one.into)) for one in found]
+    assert all(len(pair) == 2 for pair in pairs)
+    assert len(set(pairs)) == len(pairs)
+
+
+def test_the_number_of_statements_does_not_depend_on_the_people(
+    ledger: Ledger, write: Write
+) -> None:
+    numbers = []
+    for n in (2, 20):
+        fill(ledger, write, [(str(k), f"{word}{k}", "x") for k in range(n) for word in ("a", "A")])
+        with count_statements(ledger.database.engine) as counted:
+            assert len(ledger.annotators.duplicates("p")) == n
+        numbers.append(counted.number)
+    assert numbers[0] == numbers[1]

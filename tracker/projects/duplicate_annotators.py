@@ -1,0 +1,175 @@
+"""Annotators who may be one person under two names: suggestions, which nobody acts on by itself."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable
+from itertools import combinations, product
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import Connection, Table, and_, case, func, select
+
+from tracker.projects.annotators import (
+    AnnotatorInfo,
+    list_annotators,
+    project_labels_by_annotator,
+)
+from tracker.projects.project import ProjectInfo
+from tracker.storage.schema import Label
+
+_labels = cast("Table", Label.__table__)
+_MOST_NUMBERED = 50  # annotators known by a number, or by an address
+_NUMBER, _ADDRESS = re.compile(r"\d+"), re.compile(r"[^@\s]+@[^@\s]+")
+
+
+class Common(NamedTuple):
+    """How many answers two annotators both gave, and how many of them differ."""
+
+    answers: int = 0
+    different: int = 0
+
+
+class Duplicate(NamedTuple):
+    """Two names that may be one person's: the first would be merged into the second."""
+
+    name: str
+    into: str
+    why: str
+    common: Common
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the suggestion as JSON."""
+        return {
+            "annotator": self.name,
+            "into": self.into,
+            "why": self.why,
+            "answers_in_common": self.common.answers,
+            "different": self.common.different,
+        }
+
+
+def likely_duplicates(connection: Connection, project: ProjectInfo) -> list[Duplicate]:
+    """Return the pairs of one kind that look like one person, those without conflicts first.
+
+    Names alike suggest it, and so do a number and an e-mail address whose owners never answered
+    the same item, if neither has another such counterpart.
+    """
+    people = {one.id: one for one in list_annotators(connection, project)}
+    labels = project_labels_by_annotator(connection, project)
+    why = _alike(people.values())
+    strangers = [pair for pair in _numbers_and_addresses(people.values()) if pair not in why]
+    common = answers_in_common(
+        connection, project, {n for pair in (*why, *strangers) for n in pair}
+    )
+    apart = [pair for pair in strangers if pair not in common and all(map(labels.get, pair))]
+    partners = Counter(number for pair in apart for number in pair)
+    why |= {
+        pair: "a number and an e-mail address that never answered the same item"
+        for pair in apart
+        if all(partners[number] == 1 for number in pair)
+    }
+    found = []
+    for pair, reason in why.items():
+        one, into = sorted(
+            (people[number] for number in pair),
+            key=lambda who: (not _NUMBER.fullmatch(who.name), labels.get(who.id, 0), who.name),
+        )
+        found.append(Duplicate(one.name, into.name, reason, common.get(pair, Common())))
+    return sorted(found, key=lambda one: (one.common.different, one.into, one.name))
+
+
+def answers_in_common(
+    connection: Connection, project: ProjectInfo, annotators: Collection[int]
+) -> dict[tuple[int, int], Common]:
+    """Return for each pair of annotators with answers to the same question, item and pass how many.
+
+    Pairs are in the order of their numbers. Answers are alike if all their labels are.
+    """
+    one, other = _labels.alias("one"), _labels.alias("other")
+    same = ("project_id", "question_id", "item_id", "pass")
+    equal = and_(
+        *(one.c[name] == other.c[name] for name in ("category_id", "span_start", "span_end"))
+    )
+    pair = (one.c.annotator_id.label("first"), other.c.annotator_id.label("second"))
+    each = (
+        select(
+            *pair,
+            func.count().label("compared"),
+            func.sum(case((equal, 1), else_=0)).label("equal"),
+        )
+        .join(
+            other,
+            and_(
+                *(one.c[name] == other.c[name] for name in same),
+                one.c.annotator_id < other.c.annotator_id,
+            ),
+        )
+        .where(
+            one.c.project_id == project.id,
+            one.c.annotator_id.in_(annotators),
+            other.c.annotator_id.in_(annotators),
+        )
+        .group_by(*pair, one.c.question_id, one.c.item_id, one.c["pass"])
+        .subquery()
+    )
+    # Of n and m labels n times m are compared: all are equal if both have as many as are equal.
+    differs = case((each.c.compared != each.c.equal * each.c.equal, 1), else_=0)
+    counted = select(each.c.first, each.c.second, func.count(), func.sum(differs)).group_by(
+        each.c.first, each.c.second
+    )
+    return {
+        (first, second): Common(int(answers), int(different))
+        for first, second, answers, different in connection.execute(counted)
+    }
+
+
+def _alike(people: Iterable[AnnotatorInfo]) -> dict[tuple[int, int], str]:
+    """Return why the names of two of a kind look like one person's, by their numbers."""
+    known: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for one in people:
+        for name in (one.name, *one.aliases):
+            words = _words(name)
+            for key in {"".join(words), "".join(sorted(words))} - {""}:
+                known.setdefault((one.kind, key), []).append((one.id, name))
+    found: dict[tuple[int, int], str] = {}
+    for same in known.values():
+        for (first, name), (then, second) in combinations(same, 2):
+            if first != then:
+                found.setdefault((min(first, then), max(first, then)), _reason(name, second))
+    return found
+
+
+def _numbers_and_addresses(people: Iterable[AnnotatorInfo]) -> list[tuple[int, int]]:
+    """Return the pairs of a kind of which one is known by a number, the other by an address.
+
+    None if there are too many for each to have one counterpart only.
+    """
+    numbers = [one for one in people if _NUMBER.fullmatch(one.name)]
+    addresses = [one for one in people if _ADDRESS.fullmatch(one.name)]
+    if max(len(numbers), len(addresses)) > _MOST_NUMBERED:
+        return []
+    return [
+        (min(one.id, other.id), max(one.id, other.id))
+        for one, other in product(numbers, addresses)
+        if one.kind == other.kind
+    ]
+
+
+def _reason(one: str, other: str) -> str:
+    addresses = [bool(_ADDRESS.fullmatch(name)) for name in (one, other)]
+    if all(addresses):
+        return "the same name in two e-mail addresses"
+    if any(addresses):
+        return "the name is that of the e-mail address"
+    return "the same name but for case, accents, punctuation or the order of words"
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name, or of an e-mail address before its @, less case and accents."""
+    if _ADDRESS.fullmatch(name):
+        name = name.partition("@")[0].partition("+")[0]
+    plain = unicodedata.normalize("NFKD", name).casefold()
+    plain = "".join(one for one in plain if not unicodedata.combining(one))
+    return re.findall(r"[^\W_]+", plain)
