@@ -40,6 +40,11 @@ def test_few_items_that_tell_are_warned_of(sqlite_ledger: Ledger) -> None:
     assert warning in page(found)
 
 
+def test_one_item_has(sqlite_ledger: Ledger) -> None:
+    (warning,) = store(sqlite_ledger, 0, 1).warnings
+    assert warning.startswith("Only 1 of the 60 items compared has anything but")
+
+
 @pytest.mark.parametrize(("apart", "both"), [(4, 6), (0, 0), (30, 20)])
 def test_others_are_not(sqlite_ledger: Ledger, apart: int, both: int) -> None:
     found = store(sqlite_ledger, apart, both)

@@ -156,11 +156,11 @@ def test_an_erasure_lists_where_the_name_may_still_be(run: Run, answers: Path) -
         run("import", answers, "-p", project)
     run("project", "note", "p", "A is on leave")
     done = run("annotator", "erase", "p", "A", "--yes")
-    assert "labels are gone from p" in done.out
-    assert "  p: 1 notes" in done.out
-    assert "  q: 1 annotators of that name" in done.out
+    assert "labels gone from p" in done.out
+    assert "  p, notes: 1" in done.out
+    assert "  q, annotators of that name: 1" in done.out
     assert "VACUUM" in done.err
-    assert "labels are gone from q" in run("annotator", "erase", "A", "--all-projects", "--yes").out
+    assert "labels gone from q" in run("annotator", "erase", "A", "--all-projects", "--yes").out
     run("annotator", "erase", "A", "--all-projects", "--yes", code=4)
     run("annotator", "erase", "q", "B", "--all-projects", "--yes", code=2)
     assert "is erased" in run("project", "unnote", "p", 1, "--erase").out

@@ -37,6 +37,7 @@ def test_an_audit_is_told_question_by_question(run: Run, rubric: str) -> None:
     assert "1 of 7 annotators has at least one flagged finding in 2 questions" in page
     assert f"{ONLY}: constant 1" in page
     assert "tone: constant 1" in page
+    assert page.count("not looked for") == 1
     failed = run("audit", rubric, "--fail-on", "flagged:constant_category", code=1)
     assert "2 findings fail" in failed.err
     one = run("audit", rubric, "-q", "tone", "--json").json()

@@ -133,6 +133,12 @@ def test_wrong_usage_is_2(run: Run, furnished: Path, words: list[str], told: str
 def test_the_projects_to_choose_from_are_named(run: Run, furnished: Path) -> None:
     failed = run("item", "show", "item 0001", code=2)
     assert failed.err == "tracker: which project?\nname one of: reviews, sandwich\n"
+    for name in "abcde":
+        run("project", "create", name)
+    failed = run("item", "show", "item 0001", code=2)
+    assert failed.err.endswith("name one of: a, b, c, d, e and 2 more\n")
+    for name in "abcde":
+        run("project", "delete", name, "--yes")
     run("project", "delete", "reviews", "--yes")
     assert "item 0001" in run("item", "show", "item 0001").out
 

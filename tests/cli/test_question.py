@@ -16,7 +16,7 @@ def test_a_wide_file_goes_in_with_one_command(run: Run, folder: Path) -> None:
     assert done.out == (
         "import 1: 7 rows into p: 7 inserted\n"
         "  tone: 3 answers; 3 inserted\n"
-        "  topics: 4 answers, of them 1 say nothing; 4 inserted\n"
+        "  topics: 4 answers, of them 1 says nothing; 4 inserted\n"
     )
     assert "questions: tone=Tone, topics=Topics" in done.err
     told = run("import", "wide.csv", "-p", "p", *asked, "--json").json()
@@ -29,6 +29,13 @@ def test_a_wide_file_goes_in_with_one_command(run: Run, folder: Path) -> None:
         "unchanged": 3,
         "older": 0,
     }
+
+
+def test_a_question_that_no_row_answers_is_said_plainly(run: Run, folder: Path) -> None:
+    Path("one.csv").write_text("item,annotator,Tone,Fair\ni,A,good,\n")
+    done = run("import", "one.csv", "-p", "p", "-q", "tone=Tone", "-q", "fair=Fair")
+    assert "  tone: 1 answer; 1 inserted\n" in done.out
+    assert "  fair: 1 answer, of them 1 says nothing; 1 inserted\n" in done.out
 
 
 def test_questions_are_managed(run: Run, folder: Path) -> None:

@@ -182,7 +182,7 @@ def test_truths_of_rows_that_name_their_question(ledger: Ledger, write: Write) -
     alone = write("item,q,gold\nj,a,x\nj,b,y")
     assert ledger.import_file(alone, "p", columns=["question=q"]).inserted == 2
     wide = write("item,annotator,a,b,gold\ni,A,x,y,x")
-    with pytest.raises(Refused, match="gold column and several questions") as error:
+    with pytest.raises(Refused, match="one gold column for several questions") as error:
         ledger.import_file(wide, "p", questions=["a=a", "b=b"])
     assert "an annotator whose kind is reference" in str(error.value)
 

@@ -283,6 +283,8 @@ def erase_annotator_command(
 
     Next: `tracker snapshots list reviews`
     """
+    from tracker.render.cells import count_noun
+
     if all_projects and project:
         raise InvalidOption(f"--all-projects, or {project!r}?", "leave one of them out")
     where = " in all projects" if all_projects else ""
@@ -290,11 +292,11 @@ def erase_annotator_command(
     known = ledger_of_command(context).annotators
     erased = known.erase_everywhere(name) if all_projects else known.erase(project, name)
     for where, labels in erased.labels.items():
-        say(f"{labels:,} labels are gone from {where}")
+        say(f"{count_noun(labels, 'label')} gone from {where}")
     if erased.mentions:
         say("the name may still be in:")
         for one in erased.mentions:
-            say(f"  {one.project}: {one.rows:,} {one.what}")
+            say(f"  {one.project}, {one.what}: {one.rows:,}")
     warn(
         "it is also in backups, exports and reports made before; on Postgres in dead rows until "
         "VACUUM, and in the server's write-ahead log"

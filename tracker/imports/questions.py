@@ -192,7 +192,7 @@ class ImportQuestions:
             return [Share(self._of_column(name, source), None, one) for one, name in found]
         if wide:
             raise Refused(
-                f"{source} has a {role} column and several questions, and it is of one",
+                f"{source} has one {role} column for several questions",
                 f"give the truths as rows of an annotator whose kind is reference, with the same "
                 f"columns, and leave this one out: --map {role}=",
             )

@@ -80,7 +80,8 @@ def _only_project(connection: Connection) -> ProjectInfo:
     if not found:
         raise NotFound("there is no project yet", "make one: tracker import FILE --project NAME")
     names = ", ".join(project.name for project in found[:5])
-    raise InvalidOption("which project?", f"name one of: {names}")
+    more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
+    raise InvalidOption("which project?", f"name one of: {names}{more}")
 
 
 def rename_project(connection: Connection, project: ProjectInfo, name: str) -> None:

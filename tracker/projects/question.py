@@ -343,7 +343,9 @@ def update_question(connection: Connection, key: QuestionKey, settings: dict[str
 
 def _check_free(connection: Connection, project: ProjectInfo, name: str) -> None:
     if name.strip() in {one.name for one in list_questions(connection, project)}:
-        raise InvalidOption(f"{project.name!r} asks {name.strip()!r}", "choose another name")
+        raise InvalidOption(
+            f"{project.name!r} already has the question {name.strip()!r}", "choose another name"
+        )
 
 
 def _checked(options: QuestionOptions) -> QuestionOptions:

@@ -12,7 +12,7 @@ from tracker.agreement.annotator_groups import BetweenGroups, WithinGroup
 from tracker.core.each_question import ByQuestion
 from tracker.measures.coefficient import Coefficient
 from tracker.render.by_question import unfit_questions_view
-from tracker.render.cells import Text, count_cell, figure_cell, interval_cell
+from tracker.render.cells import Text, count_cell, count_noun, figure_cell, interval_cell
 from tracker.render.filter import selection_view, selections_view
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words, undefined_in_words
@@ -46,7 +46,7 @@ def annotator_groups_view(found: AnnotatorGroups) -> Iterator[RenderableType]:
     """Yield the groups with alpha within each, then the agreement between every two."""
     yield Text.assemble(
         (found.project, "bold"),
-        f"  {count_cell(len(found.groups))} groups of annotators by {found.attribute}",
+        f"  {count_noun(len(found.groups), 'group')} of annotators by {found.attribute}",
     )
     yield from selection_view(found.selection)
     yield from _tables(found.attribute, {None: found})

@@ -141,12 +141,21 @@ def audit_by_question_view(
         if audit.to_dict()["yardstick"]["lost"]:
             lost = _LOST.format(share=share_cell(audit.lost))
             yield Text(f"{audit.question}: {lost}", style="yellow")
-        if audit.not_applicable:
-            lacking = _lacking(audit.not_applicable)
-            yield Text(f"{audit.question}: not looked for: {lacking}", style="dim")
+    yield from _not_looked_for(found)
     if sum(len(audit.annotators) for audit in found.audits) > _MOST_ROWS:
         yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
     yield _annotators_by_question(found)
+
+
+def _not_looked_for(found: AuditByQuestion) -> Iterator[RenderableType]:
+    """Yield what was not looked for, the questions that lack the same together."""
+    by_lack: dict[str, list[str]] = {}
+    for audit in found.audits:
+        if audit.not_applicable:
+            by_lack.setdefault(_lacking(audit.not_applicable), []).append(audit.question)
+    for lacking, names in by_lack.items():
+        of = "" if len(names) == len(found.audits) else f"{', '.join(names)}: "
+        yield Text(f"{of}not looked for: {lacking}", style="dim")
 
 
 def _annotators_by_question(found: AuditByQuestion) -> RenderableType:

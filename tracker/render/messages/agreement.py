@@ -10,8 +10,9 @@ _HELD: Final = "83 to 98% of simulated samples of 50 items, and in 66 to 100% of
 
 def few_telling(items: int, compared: int) -> str:
     """Return that nearly all answers are one category, so that intervals are not to be trusted."""
+    has = "has" if items == 1 else "have"
     return (
-        f"Only {items} of the {compared:,} items compared have anything but the most frequent "
+        f"Only {items} of the {compared:,} items compared {has} anything but the most frequent "
         "answer. Where a category has 1% of the answers, 95% intervals of alpha and the kappas "
         f"held the truth in {_HELD}."
     )

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any, Final
 
+from tracker.render.cells import count_noun
+
 _MOST: Final = 8  # columns that are listed
 _OF_A_NOUN: Final = re.compile(r"( (?:to|of|in|on|by|for|from|with|without|that) .*)")
 _OF_TIME: Final = re.compile("date|time|datum|when", re.IGNORECASE)
@@ -83,8 +85,10 @@ def question_sentence(told: Mapping[str, Any]) -> str:
     """Return what became of the answers to one question of an import."""
     fates = ("inserted", "changed", "unchanged", "older")
     counts = [f"{told[fate]:,} {fate}" for fate in fates if told[fate]]
-    skipped = f", of them {told['skipped']:,} say nothing" if told["skipped"] else ""
-    return f"  {told['question']}: {told['answers']:,} answers{skipped}; {', '.join(counts)}"
+    says = "says" if told["skipped"] == 1 else "say"
+    skipped = f", of them {told['skipped']:,} {says} nothing" if told["skipped"] else ""
+    answers = f"{count_noun(told['answers'], 'answer')}{skipped}"
+    return f"  {told['question']}: {'; '.join(filter(None, (answers, ', '.join(counts))))}"
 
 
 def _advice(left: Sequence[str], items: bool) -> str:
