@@ -43,8 +43,9 @@ def table_rows(source: SourceFile) -> Iterator[Row]:
     first = next(lines, "")
     delimiter = _delimiter(first)
     reader = csv.reader(_chained(first, lines), delimiter=delimiter, strict=True)
+    line = 1
     try:
-        header = next(reader)
+        header = next(reader, [])
         line = reader.line_num + 1
         for cells in reader:
             if cells:

@@ -18,6 +18,9 @@ from tracker.imports.readers.records import json_records
 from tracker.imports.readers.rows import table_rows
 from tracker.imports.readers.source import SourceFile
 
+GOLD = "gold"
+"""The reference annotator, whose answers are those that a tool's file calls true."""
+
 
 class Malformed(Exception):
     """What is wrong with a record; its reader adds the place."""

@@ -1,0 +1,170 @@
+"""Mechanical Turk: the results of a batch as CSV, a row for each assignment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+
+from tracker.imports.batch import Batch
+from tracker.imports.readers.answers import Answer, batches_of_answers
+from tracker.imports.readers.form_values import Labels, labels_of_value, ticked, value_of_cell
+from tracker.imports.readers.reader import Reader, Reading
+from tracker.imports.readers.rows import head_columns
+from tracker.imports.readers.shapes import (
+    Malformed,
+    after_their_kind,
+    answers_of_rows,
+    ask_for,
+    unique_labels,
+)
+from tracker.imports.readers.source import SourceFile
+
+NAME = "mechanical-turk"
+_COLUMNS = {"HITId", "AssignmentId", "WorkerId", "AssignmentStatus"}
+_ANSWER = "Answer."
+_WHOLE_FORM = "taskAnswers"
+_COMMENTS = {"comment", "comments", "feedback"}
+_STATUSES = {"Approved", "Submitted", "Rejected"}
+_HINT = "download the results of the batch from Mechanical Turk as CSV"
+_TIME = re.compile(
+    r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d?) (\d\d):(\d\d):(\d\d) (UTC|GMT|PDT|PST) (\d{4})"
+)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_BEHIND = {"PDT": 7, "PST": 8}  # hours
+
+
+def recognizes_results(source: SourceFile) -> bool:
+    """Return whether a file has the columns of assignments."""
+    return set(head_columns(source)) >= _COLUMNS
+
+
+def read_results(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    """Yield the answers of all assignments that were not rejected.
+
+    Raises Refused for a file that is none of the kind, with the line.
+    """
+    rows = answers_of_rows(source, _Assignments(reading).answers, _HINT)
+    return batches_of_answers(source, reading, after_their_kind(rows, reading), NAME)
+
+
+MECHANICAL_TURK = Reader(
+    NAME,
+    recognizes=recognizes_results,
+    read=read_results,
+    title="Mechanical Turk: results of a batch as CSV",
+    holds=(
+        "questions", "several", "spans", "time", "seconds", "skips", "comments", "text",
+        "attributes",
+    ),
+)  # fmt: skip
+
+
+class _Assignments:
+    """The assignments of a file, one at a time."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.named = {one.column for one in reading.mapped.questions}
+
+    def answers(self, line: int, cells: Mapping[str, str]) -> Iterator[Answer]:
+        status = cells.get("AssignmentStatus", "").strip()
+        if status not in _STATUSES:
+            raise Malformed(f"the AssignmentStatus {status[:40]!r} is not Approved or Submitted")
+        if status == "Rejected" or cells.get("Reject", "").strip():
+            self.reading.left_out["rejected assignment"] += 1
+            return
+        data = {name: cell for name, cell in cells.items() if not name.startswith(_ANSWER)}
+        data.setdefault("text", data.get("Input.text", ""))
+        answers, comments = self._said(cells, data["text"])
+        submitted = moment_of(cells.get("SubmitTime", ""))
+        for question, labels in answers.items():
+            ask_for(self.reading, question, labels)
+            yield Answer(
+                line, cells.get("HITId", ""), cells.get("WorkerId", ""), question, labels,
+                labeled_at=submitted,
+                seconds=cells.get("WorkTimeInSeconds", "").strip()
+                or _between(moment_of(cells.get("AcceptTime", "")), submitted),
+                comment="\n".join(comments),
+                data=data,
+            )  # fmt: skip
+
+    def _said(self, cells: Mapping[str, str], text: str) -> tuple[dict[str, Labels], list[str]]:
+        """Return the labels of an assignment by question, and its comments."""
+        fields = {
+            name.removeprefix(_ANSWER): cell
+            for name, cell in cells.items()
+            if name.startswith(_ANSWER) and name not in self.reading.options.ignore
+        }
+        whole = value_of_cell(fields.pop(_WHOLE_FORM, "") or "{}")
+        values = {name: value_of_cell(cell) for name, cell in fields.items()}
+        for form in whole if isinstance(whole, list) else [whole]:
+            if not isinstance(form, dict):
+                raise Malformed(f"{_ANSWER}{_WHOLE_FORM} holds no form")
+            values |= form
+        comments = {name for name in values if name.lower() in _COMMENTS - self.named}
+        if len(comments) == len(values):
+            comments = set()
+        found: dict[str, Labels] = {}
+        for name, value in _grouped({n: v for n, v in values.items() if n not in comments}).items():
+            labels = labels_of_value(_boxes(value), text)
+            if labels is None:
+                self.reading.left_out[f"answer to {name!r} that is no category"] += 1
+            else:
+                found[name] = unique_labels(labels)
+        said = (values[name] for name in values if name in comments)
+        return found, [one for one in said if isinstance(one, str) and one]
+
+
+def _boxes(value: object) -> object:
+    """Return the names of boxes, which a plain form joins with ``|``; any other value as it is."""
+    if isinstance(value, str) and "|" in value:
+        return list(filter(None, map(str.strip, value.split("|"))))
+    return value
+
+
+def _grouped(values: Mapping[str, object]) -> dict[str, object]:
+    """Return values by question: ``tone.pos`` and ``tone.neg``, true or false, are one of ``tone``.
+
+    ``tone.label`` is `tone`, too, if there is no other.
+    """
+    groups: dict[str, dict[str, object]] = {}
+    for name, value in values.items():
+        question, _, box = name.rpartition(".")
+        groups.setdefault(question or name, {})[box if question else ""] = value
+    found: dict[str, object] = {}
+    for question, boxes in groups.items():
+        only = next(iter(boxes)) if len(boxes) == 1 else None
+        if only is not None and only in {"", "label", "labels", "value", "on"}:
+            found[question] = boxes[only]
+        elif all(value == "" for value in boxes.values()):
+            found[question] = []
+        elif only is None and ticked({n: v or "false" for n, v in boxes.items()}) is not None:
+            found[question] = {n: v or "false" for n, v in boxes.items()}
+        else:
+            found |= {f"{question}.{box}" if box else question: v for box, v in boxes.items()}
+    return found
+
+
+def moment_of(text: str) -> str:
+    """Return ``Thu Oct 09 07:30:52 UTC 2025`` as ISO 8601; any other text as it is."""
+    match = _TIME.fullmatch(text.strip())
+    if match is None or match[1] not in _MONTHS:
+        return text.strip()
+    month, (day, hour, minute, second) = (
+        _MONTHS.index(match[1]) + 1,
+        map(int, match.group(2, 3, 4, 5)),
+    )
+    try:
+        local = datetime(int(match[7]), month, day, hour, minute, second, tzinfo=UTC)
+        return (local + timedelta(hours=_BEHIND.get(match[6], 0))).isoformat()
+    except (ValueError, OverflowError):
+        return text.strip()
+
+
+def _between(accepted: str, submitted: str) -> str:
+    try:
+        taken = datetime.fromisoformat(submitted) - datetime.fromisoformat(accepted)
+    except (ValueError, TypeError):
+        return ""
+    return str(int(taken.total_seconds()))
