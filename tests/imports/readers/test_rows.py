@@ -42,6 +42,8 @@ def test_blank_lines_are_passed_over() -> None:
         ("a,b\n1\n", "line 2: 1 cells where the header has 2"),
         ('a,b\n1,2\n"x\n', "line 3: unexpected end of data"),
         ("", "is empty"),
+        ('a,"b" c\n1,2\n', "line 1: ',' expected after"),
+        ('a,"b', "line 1: unexpected end of data"),
     ],
 )
 def test_what_is_no_table_is_refused(text: str, reason: str) -> None:
