@@ -377,6 +377,7 @@ def _has_answers(layout: Layout) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    cut = (name if len(name) <= _SHOWN else name[:_SHOWN] + "…" for name in names[:12])
+    on_a_line = [" ".join(name.split()) for name in names[:12]]
+    cut = (name if len(name) <= _SHOWN else name[:_SHOWN] + "…" for name in on_a_line)
     shown = ", ".join(cut)
     return shown + (", …" if len(names) > 12 else "")

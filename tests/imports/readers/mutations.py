@@ -144,7 +144,8 @@ def _other_json(text: str, chance: random.Random) -> bytes:
         value, lines = [json.loads(line) for line in text.splitlines() if line.strip()], True
     whole = {"": value}
     for _ in range(chance.randint(1, 3)):
-        places = list(_places(whole))
+        places = list(_places(whole)) or [(whole, "")]
+        whole.setdefault("", [])
         holder, key = chance.choice(places)
         kind = chance.randrange(6)
         if kind == 0:

@@ -28,8 +28,6 @@ def sqlite(sqlite_template: Path, tmp_path: Path) -> Ledger:
 def test_an_export_with_a_fault_is_imported_or_refused(
     sqlite: Ledger, tmp_path: Path, export: Path
 ) -> None:
-    if export.parent.name == "label-studio":
-        pytest.xfail("its reader is being written")
     beside = sum(one.parent == export.parent for one in FILES)
     runs = range(max(8, A_TOOL // beside))
     fates = Counter(fate_of_export(export, seed, tmp_path, sqlite) for seed in runs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -62,13 +62,13 @@ class Answer(NamedTuple):
     data: Fields = _NONE
 
 
-_ROLES: Mapping[str, Callable[[Answer], str]] = {
-    "labeled_at": lambda one: one.labeled_at,
-    "seconds": lambda one: one.seconds,
-    "pass": lambda one: one.number,
-    "kind": lambda one: one.kind,
-    "confidence": lambda one: one.confidence,
-    "comment": lambda one: one.comment,
+_ROLES = {
+    "labeled_at": "labeled_at",
+    "seconds": "seconds",
+    "pass": "number",
+    "kind": "kind",
+    "confidence": "confidence",
+    "comment": "comment",
 }
 """What an answer may have; a batch in which no answer has it lacks the column."""
 
@@ -110,6 +110,7 @@ def batches_of_answers(
     names = {one.column: one.name for one in reading.mapped.questions if one.column}
     fields = _ItemFields(reading, source.name)
     rows, empty = iter(answers), True
+    rejected_before = reading.rejections.count
     while some := list(islice(rows, _AT_ONCE)):
         if source.layout is None:
             source.layout = ToolLayout(reading, form, fields.read, names)
@@ -122,7 +123,7 @@ def batches_of_answers(
         if some:
             empty = False
             yield replace(_batch(some, fields, reading, names), unit=unit)
-    if empty:
+    if empty and reading.rejections.count == rejected_before:
         told = ", ".join(f"{n:,} {what}" for what, n in reading.left_out.items())
         raise Refused(f"{source.name} holds no answer" + (f"; left out: {told}" if told else ""))
 
@@ -130,27 +131,17 @@ def batches_of_answers(
 def _batch(
     answers: Sequence[Answer], fields: _ItemFields, reading: Reading, names: Mapping[str, str]
 ) -> Batch:
-    lengths = np.array([len(one.labels) or 1 for one in answers])
+    parts = zip(*answers, strict=True)
+    fields_of: dict[str, Any] = dict(zip(Answer._fields, parts, strict=True))
+    columns: dict[str, Sequence[str]] = fields.of(fields_of["item"], fields_of["data"])
+    columns |= {"annotator": fields_of["annotator"], "question": fields_of["question"]}
+    for role, name in _ROLES.items():
+        if any(fields_of[name]):
+            columns[role] = fields_of[name]
+    given, lengths = _label_columns(fields_of["labels"])
     records = np.repeat(np.arange(len(answers)), lengths)
-    columns = fields.of(answers) | {
-        "annotator": [one.annotator for one in answers],
-        "question": [one.question for one in answers],
-    }
-    for role, get in _ROLES.items():
-        cells = [get(one) for one in answers]
-        if any(cells):
-            columns[role] = cells
-    labels = [label for one in answers for label in one.labels or ("",)]
-    spans = any(isinstance(label, Span) for label in labels)
-    given: dict[str, Sequence[str]] = {"category": labels}  # type: ignore[dict-item]
-    if spans:
-        given = {
-            "category": [one.category if isinstance(one, Span) else one for one in labels],
-            "start": [str(one.start) if isinstance(one, Span) else "" for one in labels],
-            "end": [str(one.end) if isinstance(one, Span) else "" for one in labels],
-        }
     return Batch(
-        np.array([one.place for one in answers])[records],
+        np.array(fields_of["place"])[records],
         {role: _taken(Cells.of_texts(cells), records) for role, cells in columns.items()}
         | {role: Cells.of_texts(cells) for role, cells in given.items()},
         asked={
@@ -159,6 +150,22 @@ def _batch(
             if not names or name in names
         },
     )
+
+
+def _label_columns(
+    answers: Sequence[Sequence[str | Span]],
+) -> tuple[dict[str, Sequence[str]], list[int]]:
+    """Return the columns of the labels of answers, and the number of records of each answer."""
+    labels = [label for some in answers for label in some or ("",)]
+    lengths = [len(some) or 1 for some in answers]
+    if not any(isinstance(label, Span) for label in labels):
+        return {"category": labels}, lengths  # type: ignore[dict-item]
+    spans = [label if isinstance(label, Span) else None for label in labels]
+    return {
+        "category": [one.category if isinstance(one, Span) else one for one in labels],
+        "start": ["" if one is None else str(one.start) for one in spans],
+        "end": ["" if one is None else str(one.end) for one in spans],
+    }, lengths
 
 
 def _taken(cells: Cells, records: Numbers) -> Cells:
@@ -177,23 +184,31 @@ class _ItemFields:
         self.read: dict[str, str] = {**self.wanted}
         self._checked = not self.wanted
 
-    def of(self, answers: Sequence[Answer]) -> dict[str, Sequence[str]]:
-        """Return the columns of the items of these answers. Raises Refused for unknown fields."""
+    def of(self, items: Sequence[str], data: Sequence[Fields]) -> dict[str, Sequence[str]]:
+        """Return the columns of items with these keys and data; raises Refused as `_check`."""
+        # Answers to one item follow one another, and their reader gives them the same data.
+        places, distinct = [], list[Fields]()
+        for one in data:
+            if not distinct or one is not distinct[-1]:
+                distinct.append(one)
+            places.append(len(distinct) - 1)
         if not self._checked:
-            self._check(answers)
-        columns: dict[str, Sequence[str]] = {"item": [one.item for one in answers]}
+            self._check(distinct)
+        columns: dict[str, Sequence[str]] = {"item": items}
+        wanted = {role: [field_text(_field(one, name)) for one in distinct]
+                  for role, name in self.wanted.items()}  # fmt: skip
         if "text" not in self.wanted and not self.without_text:
-            texts = [field_text(one.data.get("text")) for one in answers]
-            if any(texts):
-                columns["text"] = texts
-        for role, name in self.wanted.items():
-            columns[role] = [field_text(_field(one.data, name)) for one in answers]
+            wanted["text"] = [field_text(one.get("text")) for one in distinct]
+        for role, texts in wanted.items():
+            if role != "text" or any(texts):
+                columns[role] = [texts[place] for place in places]
         return columns
 
-    def _check(self, answers: Sequence[Answer]) -> None:
-        known = {name for one in answers[:1000] for name in one.data}
+    def _check(self, data: Sequence[Fields]) -> None:
+        """Raise Refused for a field that none of these items has."""
+        known = {name for one in data[:1000] for name in one}
         for role, name in self.wanted.items():
-            if all(_field(one.data, name) is None for one in answers):
+            if all(_field(one, name) is None for one in data):
                 flag = f"--keep {name}" if role.startswith(KEEP) else f"--map {role}={name}"
                 raise Refused(
                     f"{self.source} has no field {name!r} ({flag})",

@@ -10,7 +10,8 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -141,6 +142,24 @@ class SourceFile:
             raise self._damaged() from None
         spooled.seek(0)
         return spooled
+
+    def readings(self) -> Generator[SourceFile]:
+        """Yield the source, and then its content as a source again, as often as asked.
+
+        A reading ends when the next one begins. Only a stream is kept, on a disk.
+        """
+        if self._on_disk:
+            yield self
+            while True:
+                with closing(SourceFile(self.path)) as again:
+                    again.encoding = self.encoding
+                    yield again
+        content = self.seekable()
+        while True:
+            content.seek(0)
+            again = SourceFile(self.path, content, name=self.name)
+            again.encoding = self.encoding
+            yield again
 
     @cached_property
     def archive(self) -> Archive | None:
