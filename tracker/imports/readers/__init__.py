@@ -15,10 +15,12 @@ from tracker.imports.readers.delimited import DELIMITED
 from tracker.imports.readers.doccano import DOCCANO
 from tracker.imports.readers.frames import FrameSource, RowsSource
 from tracker.imports.readers.label_studio import LABEL_STUDIO
+from tracker.imports.readers.labelbox import LABELBOX
 from tracker.imports.readers.mechanical_turk import MECHANICAL_TURK
 from tracker.imports.readers.potato import POTATO
 from tracker.imports.readers.prodigy import PRODIGY
 from tracker.imports.readers.reader import AS_IT_IS, Reader, Reading, ReadOptions
+from tracker.imports.readers.sagemaker import SAGEMAKER
 from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.imports.readers.toloka import TOLOKA
 from tracker.projects.lookup import near_names
@@ -37,7 +39,17 @@ __all__ = [
 
 Source = SourceFile | SourceFolder | FrameSource | RowsSource
 
-_TOOLS = (LABEL_STUDIO, DOCCANO, POTATO, PRODIGY, ARGILLA, MECHANICAL_TURK, TOLOKA)
+_TOOLS = (
+    LABEL_STUDIO,
+    DOCCANO,
+    POTATO,
+    PRODIGY,
+    ARGILLA,
+    MECHANICAL_TURK,
+    TOLOKA,
+    LABELBOX,
+    SAGEMAKER,
+)
 
 READERS: dict[str, Reader] = {reader.name: reader for reader in (*_TOOLS, DELIMITED)}
 """Every reader by the name of its format; the first that recognizes a file reads it."""
