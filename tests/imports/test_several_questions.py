@@ -262,6 +262,49 @@ def test_values_stand_for_others(ledger: Ledger, write: Write) -> None:
         ledger.import_file(file, "p", questions=["a=a", "b=b"], values=["5"])
 
 
+TOPICS = "item,annotator,category\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "values", "scale", "label"),
+    [
+        ("X|x", ["X=x"], None, "x"),
+        ("1|1.0", [], "interval", "1"),
+        ("X|y", ["X=", "y="], None, ""),
+        ("X|y", ["X="], None, "y"),
+        ("X|Y|z", ["X=z", "Y="], None, "z"),
+    ],
+)
+def test_what_stands_for_one_category_in_a_cell_is_one_label(
+    ledger: Ledger, write: Write, cell: str, values: list[str], scale: str | None, label: str
+) -> None:
+    told: dict[str, Any] = {"separator": "|", "values": values}
+    several = QuestionOptions(answers="several", scale=scale)
+    file = write(f"{TOPICS}i,A,{cell}\ni,B,{cell}\n")
+    result = ledger.import_file(file, "p", options=several, **told)
+    assert result.inserted == 2
+    assert standing(ledger, "p") == [("i", who, label or None) for who in "AB"]
+    assert ledger.import_file(file, "p", **told).unchanged == 2
+
+
+def test_labels_of_one_cell_are_one_after_a_merge(ledger: Ledger, write: Write) -> None:
+    told: dict[str, Any] = {"separator": "|"}
+    several = QuestionOptions(answers="several")
+    file = write(f"{TOPICS}i,A,X|x\ni,B,y\n")
+    ledger.import_file(file, "p", options=several, **told)
+    ledger.categories.merge("p", "X", "x")
+    before = standing(ledger, "p")
+    again = ledger.import_file(file, "p", **told)
+    assert (again.inserted, again.changed) == (0, 0)
+    assert standing(ledger, "p") == before
+    new = ledger.import_file(write(f"{TOPICS}j,A,X|x\n"), "p", **told)
+    assert new.inserted == 1
+    ledger.categories.split("p", "X")
+    ledger.import_file(write(f"{TOPICS}i,A,X|x\ni,B,y\nj,A,X|x\n"), "q", options=several, **told)
+    assert standing(ledger, "p") == standing(ledger, "q")
+    assert ledger.verify("p").passed
+
+
 def test_a_separator_is_for_several_categories(ledger: Ledger, write: Write) -> None:
     file = write("item,annotator,label\ni,A,x;y ;x\nj,A,;\nk,A,[1];x")
     with pytest.raises(InvalidOption, match="of several categories"):

@@ -20,7 +20,7 @@ from tracker.imports.first_rows import FirstRows
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD, AnnotatorIds
 from tracker.imports.questions import ImportQuestions, Share
-from tracker.imports.staging import Staging
+from tracker.imports.staging import Staging, labels_once
 from tracker.storage.facts import apply_kind_facts, record_annotator_facts, record_category_facts
 from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED
 
@@ -44,12 +44,13 @@ class Counted:
 class _Part(NamedTuple):
     """The labels of a batch for one question: the record of each (None: one each), their columns.
 
-    The columns are those that the records do not have, the category and the span.
+    The columns are those that the records do not have: the category and the span.
     """
 
     question: int
     records: Numbers | None
     columns: Rows
+    alike: bool  # whether different cells stand for one category, or a filled one for none
 
 
 class Intake:
@@ -229,7 +230,10 @@ class Intake:
             self._spans(own, given, wrong)
         for n, reason in wrong.items():
             bad.setdefault(n if records is None else int(records[n]), reason)
-        return _Part(share.question.id, records, own)
+        alike = len({*numbers}) < len(numbers) or any(
+            number < 1 and text.strip() for number, text in zip(numbers, cells.texts, strict=True)
+        )
+        return _Part(share.question.id, records, own, alike)
 
     def _said(self, share: Share, raw: str) -> str:
         """Return why a category was refused, with the question if there are several."""
@@ -310,6 +314,9 @@ class Intake:
         if bad:
             good = _good(part.records, len(rows["line"]), bad)
             rows = {name: column[good] for name, column in rows.items()}
+        if part.alike and len(np.unique(rows["line"])) < len(rows["line"]):
+            once = labels_once(rows)
+            rows = {name: column[once] for name, column in rows.items()}
         counted = self.counted[part.question]
         counted.answers += len(rows["line"])
         counted.skipped += int((rows["category_id"] < 1).sum())

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from tracker.imports.batch import Flags, Numbers
 from tracker.projects.question import FIRST
 from tracker.storage import backends
-from tracker.storage.answer_keys import ANSWER, OWN_NAME
+from tracker.storage.answer_keys import ANSWER, LABEL, OWN_NAME
 from tracker.storage.schema import NO_SPAN
 
 NOT_TIMED = -1
@@ -102,6 +102,22 @@ def _order(keys: list[Numbers]) -> Numbers:
     packed.sort()
     packed &= (1 << width) - 1
     return packed
+
+
+def labels_once(rows: Mapping[str, Numbers]) -> Numbers:
+    """Return the places of the rows to stage: each label of an answer once.
+
+    Rows of one line that are alike but for the label are one answer; beside a label of it, a row
+    without one says nothing.
+    """
+    record = [column for name, column in rows.items() if name not in {*LABEL, "spent_ms"}]
+    answer = np.unique(np.column_stack(record), axis=0, return_inverse=True)[1].ravel()
+    filled = rows["category_id"] > 0
+    answered = np.bincount(answer, weights=filled) > 0
+    kept = np.flatnonzero(filled | ~answered[answer])
+    label = [rows[name][kept] for name in LABEL if name in rows]
+    first = np.unique(np.column_stack([answer[kept], *label]), axis=0, return_index=True)[1]
+    return kept[np.sort(first)]
 
 
 def has_repeated_staged_rows(rows: Mapping[str, Any], singles: Collection[int]) -> bool:

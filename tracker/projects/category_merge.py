@@ -9,6 +9,7 @@ from sqlalchemy import (
     Connection,
     Table,
     and_,
+    delete,
     exists,
     func,
     insert,
@@ -141,6 +142,11 @@ def fold_merged_categories(
         names = [column.name for column in _merged.columns]
         statement = select(*columns).where(mine).distinct()
         connection.execute(insert(_merged).from_select(names, statement))
+        connection.execute(
+            delete(incoming).where(
+                mine, beside.where(also.c.line == incoming.c.line).correlate(incoming)
+            )
+        )
         connection.execute(update(incoming).where(mine).values(category_id=merge.into))
 
 
