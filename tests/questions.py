@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
 
 from tracker.ledger import Ledger
 from tracker.projects.question import QuestionOptions
+from tracker.storage.answer_keys import of_question
+from tracker.storage.schema import Annotator, Category, Item, Label
 
 ONLY = "label"
 """The question that a project has when it is made."""
@@ -53,3 +58,25 @@ def fill_rubric(ledger: Ledger, write: Callable[..., Path], project: str = "p") 
     """Make a project that asks three questions: `label`, `tone` and, of spans, `where`."""
     for name, content in FILES.items():
         answer_question(ledger, write(content), name, project, OPTIONS.get(name))
+
+
+def labels(ledger: Ledger, question: str, project: str = "p") -> list[tuple[Any, ...]]:
+    """The labels of a question that stand, sorted: item, annotator, category."""
+    with ledger.asking(project, question=question) as (connection, found):
+        statement = (
+            select(Item.name, Annotator.name, Category.name)
+            .select_from(Label)
+            .join(Item, (Item.project_id == Label.project_id) & (Item.id == Label.item_id))
+            .join(
+                Annotator,
+                (Annotator.project_id == Label.project_id) & (Annotator.id == Label.annotator_id),
+            )
+            .join(
+                Category,
+                (Category.project_id == Label.project_id)
+                & (Category.question_id == Label.question_id)
+                & (Category.id == Label.category_id),
+            )
+            .where(of_question(Label, found.key))
+        )
+        return sorted((tuple(row) for row in connection.execute(statement)), key=str)

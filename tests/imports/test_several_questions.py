@@ -11,16 +11,14 @@ from zlib import crc32
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import select
 
 from tests.helpers import standing, undo, write_file
 from tests.profiles import examples
+from tests.questions import labels
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
 from tracker.ledger.projects import QuestionOptions
-from tracker.storage.answer_keys import of_question
-from tracker.storage.schema import Annotator, Category, Item, Label
 
 Write = Callable[..., Path]
 
@@ -30,28 +28,6 @@ i,B,bad,a,2
 j,A,good,,3
 j,B,,b,3"""
 ASKED = ("tone=Tone", "topics=Topics:several", "score=Score:ordinal")
-
-
-def labels(ledger: Ledger, question: str, project: str = "p") -> list[tuple[Any, ...]]:
-    """The labels of a question that stand, sorted: item, annotator, category."""
-    with ledger.asking(project, question=question) as (connection, found):
-        statement = (
-            select(Item.name, Annotator.name, Category.name)
-            .select_from(Label)
-            .join(Item, (Item.project_id == Label.project_id) & (Item.id == Label.item_id))
-            .join(
-                Annotator,
-                (Annotator.project_id == Label.project_id) & (Annotator.id == Label.annotator_id),
-            )
-            .join(
-                Category,
-                (Category.project_id == Label.project_id)
-                & (Category.question_id == Label.question_id)
-                & (Category.id == Label.category_id),
-            )
-            .where(of_question(Label, found.key))
-        )
-        return sorted((tuple(row) for row in connection.execute(statement)), key=str)
 
 
 def test_a_column_for_each_question(ledger: Ledger, write: Write) -> None:
@@ -242,77 +218,6 @@ def test_questions_that_cannot_be_meant(
 ) -> None:
     with pytest.raises(InvalidOption, match=message):
         sqlite_ledger.import_file(write("item,annotator,a,b\ni,A,1,2"), "p", questions=questions)
-
-
-def test_values_stand_for_others(ledger: Ledger, write: Write) -> None:
-    file = write("item,annotator,a,b\ni,A,5 stars,5 stars\nj,A,n/a,5")
-    pairs = write("old,new,question\nn/a,,\n5 stars,five,\n5 stars,V,b", "values.csv")
-    result = ledger.import_file(
-        file, "p", questions=["a=a", "b=b"], values=["a:5 stars=5", "6=5"], values_file=pairs
-    )
-    assert labels(ledger, "a") == [("i", "A", "5"), ("j", "A", None)]
-    assert labels(ledger, "b") == [("i", "A", "V"), ("j", "A", "5")]
-    assert result.warnings == ("no cell is '6'",)
-    other = write("old,new,question\nx,y,c", "others.csv")
-    with pytest.raises(Refused, match="line 2: there is no question 'c'"):
-        ledger.import_file(file, "p", questions=["a=a", "b=b"], values_file=other)
-    with pytest.raises(Refused, match="is no file of values"):
-        ledger.import_file(file, "p", questions=["a=a", "b=b"], values_file=file)
-    with pytest.raises(InvalidOption, match="is not OLD=NEW"):
-        ledger.import_file(file, "p", questions=["a=a", "b=b"], values=["5"])
-
-
-TOPICS = "item,annotator,category\n"
-
-
-@pytest.mark.parametrize(
-    ("cell", "values", "scale", "label"),
-    [
-        ("X|x", ["X=x"], None, "x"),
-        ("1|1.0", [], "interval", "1"),
-        ("X|y", ["X=", "y="], None, ""),
-        ("X|y", ["X="], None, "y"),
-        ("X|Y|z", ["X=z", "Y="], None, "z"),
-    ],
-)
-def test_what_stands_for_one_category_in_a_cell_is_one_label(
-    ledger: Ledger, write: Write, cell: str, values: list[str], scale: str | None, label: str
-) -> None:
-    told: dict[str, Any] = {"separator": "|", "values": values}
-    several = QuestionOptions(answers="several", scale=scale)
-    file = write(f"{TOPICS}i,A,{cell}\ni,B,{cell}\n")
-    result = ledger.import_file(file, "p", options=several, **told)
-    assert result.inserted == 2
-    assert standing(ledger, "p") == [("i", who, label or None) for who in "AB"]
-    assert ledger.import_file(file, "p", **told).unchanged == 2
-
-
-def test_labels_of_one_cell_are_one_after_a_merge(ledger: Ledger, write: Write) -> None:
-    told: dict[str, Any] = {"separator": "|"}
-    several = QuestionOptions(answers="several")
-    file = write(f"{TOPICS}i,A,X|x\ni,B,y\n")
-    ledger.import_file(file, "p", options=several, **told)
-    ledger.categories.merge("p", "X", "x")
-    before = standing(ledger, "p")
-    again = ledger.import_file(file, "p", **told)
-    assert (again.inserted, again.changed) == (0, 0)
-    assert standing(ledger, "p") == before
-    new = ledger.import_file(write(f"{TOPICS}j,A,X|x\n"), "p", **told)
-    assert new.inserted == 1
-    ledger.categories.split("p", "X")
-    ledger.import_file(write(f"{TOPICS}i,A,X|x\ni,B,y\nj,A,X|x\n"), "q", options=several, **told)
-    assert standing(ledger, "p") == standing(ledger, "q")
-    assert ledger.verify("p").passed
-
-
-def test_a_separator_is_for_several_categories(ledger: Ledger, write: Write) -> None:
-    file = write("item,annotator,label\ni,A,x;y ;x\nj,A,;\nk,A,[1];x")
-    with pytest.raises(InvalidOption, match="of several categories"):
-        ledger.import_file(file, "p", separator=";")
-    options = QuestionOptions(answers="several")
-    result = ledger.import_file(file, "p", options=options, separator=";", skip_invalid=True)
-    assert standing(ledger) == [("i", "A", "x"), ("i", "A", "y"), ("j", "A", None)]
-    assert (result.rows, result.inserted, result.rejected) == (4, 3, 1)
 
 
 def test_look_alikes_are_merged_into_the_one_with_more_labels(ledger: Ledger, write: Write) -> None:

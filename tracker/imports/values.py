@@ -32,7 +32,11 @@ class Values:
         """Yield a sentence for each value asked for that none of the cells, by question, had."""
         for whose, old, _ in self._asked:
             if not any(old in cells for name, cells in met.items() if whose in {None, name}):
-                yield f"no cell{'' if whose is None else f' of {whose}'} is {old!r}"
+                question = old.partition(":")[0] if whose is None and ":" in old else ""
+                near = near_names(question, met) if question else None
+                yield f"no cell{'' if whose is None else f' of {whose}'} is {old!r}" + (
+                    f"; if {question!r} is a question: {near}" if near else ""
+                )
 
 
 def values_for_import(
@@ -44,7 +48,15 @@ def values_for_import(
     cannot be read or names another question.
     """
     told = [] if file is None else _of_file(Path(file), questions)
-    return Values(told, [_parsed(pair, questions) for pair in pairs])
+    asked = [_parsed(pair, questions) for pair in pairs]
+    news: dict[tuple[str | None, str], str] = {}
+    for whose, old, new in asked:
+        before = news.setdefault((whose, old), new)
+        if before != new:
+            raise InvalidOption(
+                f"--value: {old!r} stands for {before!r} and for {new!r}", "leave one out"
+            )
+    return Values(told, asked)
 
 
 def _parsed(pair: str, questions: Collection[str]) -> Value:
@@ -61,15 +73,29 @@ def _of_file(path: Path, questions: Collection[str]) -> list[Value]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file, restval=""))
+    except FileNotFoundError:
+        raise Refused(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Refused(f"{path} cannot be read: {error}") from None
     if not rows or not {"old", "new"} <= (found := rows[0].keys()) or found - {*_COLUMNS}:
-        raise Refused(f"{path} is no file of values", f"its columns are: {','.join(_COLUMNS)}")
+        has = f"; it has {', '.join(map(str, rows[0]))}" if rows else ""
+        raise Refused(
+            f"{path} is no file of values",
+            f"it needs the columns old and new, and may have question{has}",
+        )
     told = [
         ((row.get("question") or "").strip() or None, row["old"].strip(), row["new"].strip())
         for row in rows
     ]
-    for line, (whose, old, _) in enumerate(told, 2):
+    first: dict[tuple[str | None, str], tuple[int, str]] = {}
+    for line, (whose, old, new) in enumerate(told, 2):
+        before, known = first.setdefault((whose, old), (line, new))
+        if known != new:
+            raise Refused(
+                f"{path}, line {line}: {old!r} stands for {new!r} here, "
+                f"and for {known!r} on line {before}",
+                "leave one out",
+            )
         if not old:
             raise Refused(f"{path}, line {line}: the old value is empty")
         if whose is not None and whose not in questions:
