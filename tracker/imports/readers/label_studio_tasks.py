@@ -38,8 +38,8 @@ class _Given(NamedTuple):
     seconds: str = ""
     confidence: str = ""
     is_truth: bool = False
-    id: Any = None
-    parent: Any = None
+    id: str = ""
+    parent: str = ""
 
 
 class Tasks:
@@ -171,8 +171,8 @@ class Tasks:
             self.regions.by_control(one.get("result"), data),
             seconds_text(one.get("lead_time"), left_out),
             is_truth=bool(one.get("ground_truth")),
-            id=one.get("id"),
-            parent=one.get("parent_annotation"),
+            id=field_text(one.get("id")),
+            parent=field_text(one.get("parent_annotation")),
         )
 
     def _prediction(self, one: dict[str, Any], data: Fields) -> _Given:
@@ -199,7 +199,7 @@ class _Passes:
     def __init__(self, repeat: str | None) -> None:
         self.are_revisions = repeat == "revision"
         self._times: dict[str, int] = {}
-        self._of: dict[Any, tuple[str, int]] = {}  # by the annotation's number
+        self._of: dict[str, tuple[str, int]] = {}  # by the annotation's number
 
     def number(self, one: _Given) -> str:
         """Return the number of the next annotation's pass; empty for the first.
@@ -210,10 +210,11 @@ class _Passes:
         if one.name not in times or self.are_revisions:
             number = times[one.name] = 1
         else:
-            author, number = self._of.get(field_text(one.parent), ("", 0))
+            author, number = self._of.get(one.parent, ("", 0))
             if author != one.name:
                 number = times[one.name] = times[one.name] + 1
-        self._of[field_text(one.id)] = one.name, number
+        if one.id:
+            self._of[one.id] = one.name, number
         return "" if number == 1 else str(number)
 
 

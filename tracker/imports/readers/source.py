@@ -154,12 +154,12 @@ class SourceFile:
                 with closing(SourceFile(self.path)) as again:
                     again.encoding = self.encoding
                     yield again
-        content = self.seekable()
-        while True:
-            content.seek(0)
-            again = SourceFile(self.path, content, name=self.name)
-            again.encoding = self.encoding
-            yield again
+        with closing(self.seekable()) as content:
+            while True:
+                content.seek(0)
+                again = SourceFile(self.path, content, name=self.name)
+                again.encoding = self.encoding
+                yield again
 
     @cached_property
     def archive(self) -> Archive | None:
