@@ -146,6 +146,13 @@ class ImportQuestions:
             question = self._declare(name, options, source)
             self._declared[name] = options
             wanted, has = options.answers or question.answers, question.answers
+            if "spans" in {wanted, has} and options.offsets not in {None, question.offsets}:
+                raise Refused(
+                    f"{source} counts its spans in {options.offsets}, and {question.name!r} "
+                    f"in {question.offsets}",
+                    f"import it into a project of its own, or another question: "
+                    f"--question {quote(f'NAME={name}:{wanted}')} --offsets {options.offsets}",
+                )
             if wanted == has or (wanted, has) == ("one", "several"):
                 continue
             if name not in self._made or (wanted, has) != ("several", "one"):
@@ -155,7 +162,9 @@ class ImportQuestions:
                     f"import it into a project of its own, or another question: "
                     f"--question {quote(f'NAME={name}:{wanted}')}",
                 )
-            widened = set_made_question(self.connection, question, wanted, question.scale)
+            widened = set_made_question(
+                self.connection, question, wanted, question.scale, question.offsets
+            )
             self.known[question.name] = widened
             if question.name in self.answered:
                 self.answered[question.name].hold(widened)
@@ -274,9 +283,13 @@ class ImportQuestions:
             if self.unnamed:
                 first = self.known.pop(ONLY_QUESTION)
                 made = name_question(self.connection, first, name)
-                answers, scale = options.answers or made.answers, options.scale or made.scale
-                if (answers, scale) != (made.answers, made.scale):
-                    made = set_made_question(self.connection, made, answers, scale)
+                made = set_made_question(
+                    self.connection,
+                    made,
+                    options.answers or made.answers,
+                    options.scale or made.scale,
+                    options.offsets or made.offsets,
+                )
             else:
                 taken = self._orders
                 made, order = make_question(self.connection, self.project, name, options, taken)

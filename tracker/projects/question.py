@@ -289,11 +289,12 @@ def name_question(connection: Connection, question: QuestionInfo, name: str) -> 
 
 
 def set_made_question(
-    connection: Connection, question: QuestionInfo, answers: str, scale: str
+    connection: Connection, question: QuestionInfo, answers: str, scale: str, offsets: str
 ) -> QuestionInfo:
     """Return a question, made in this transaction and not answered yet, with other settings."""
-    update_question(connection, question.key, {"answers": answers, "scale": scale})
-    return replace(question, answers=answers, scale=scale)
+    settings = {"answers": answers, "scale": scale, "offsets": offsets}
+    update_question(connection, question.key, settings)
+    return replace(question, answers=answers, scale=scale, offsets=offsets)
 
 
 def make_question(

@@ -9,6 +9,7 @@ import random
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -124,11 +125,21 @@ def mutated_bytes(data: bytes, chance: random.Random) -> bytes:
         lambda: mutate(data, chance),
     ]
     ways += [lambda: _encoded(text, chance)] if chance.random() < 0.3 else []
-    if text.lstrip()[:1] in {"[", "{"}:
+    if _is_json(text):
         ways += [lambda: _other_json(text, chance)] * 6
     elif "\0" not in text:
         ways += [lambda: _other_table(text, chance)] * 6
     return chance.choice(ways)()
+
+
+def _is_json(text: str) -> bool:
+    """Return whether the text, or its first line, is a list or an object."""
+    first = text.lstrip().partition("\n")[0]
+    for one in (text, first) if first[:1] in {"[", "{"} else ():
+        with suppress(ValueError):
+            json.loads(one)
+            return True
+    return False
 
 
 def _encoded(text: str, chance: random.Random) -> bytes:

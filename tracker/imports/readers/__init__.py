@@ -11,6 +11,8 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Batch
 from tracker.imports.readers.archive import Archive, SourceFolder
 from tracker.imports.readers.argilla import ARGILLA
+from tracker.imports.readers.brat import BRAT
+from tracker.imports.readers.conll import CONLL
 from tracker.imports.readers.delimited import DELIMITED
 from tracker.imports.readers.doccano import DOCCANO
 from tracker.imports.readers.frames import FrameSource, RowsSource
@@ -47,6 +49,8 @@ _TOOLS = (
     ARGILLA,
     MECHANICAL_TURK,
     TOLOKA,
+    BRAT,
+    CONLL,
     LABELBOX,
     SAGEMAKER,
 )

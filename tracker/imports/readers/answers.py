@@ -45,6 +45,7 @@ class Answer(NamedTuple):
         kind: ``human``, ``model`` or ``reference``; empty if the file does not say.
         confidence: from 0 to 1.
         comment: why.
+        length: that of the item, in the unit of its spans.
         data: what the file says of the item, by field; `text` and what the user keeps are of it.
     """
 
@@ -59,6 +60,7 @@ class Answer(NamedTuple):
     kind: str = ""
     confidence: str = ""
     comment: str = ""
+    length: str = ""
     data: Fields = _NONE
 
 
@@ -69,6 +71,7 @@ _ROLES = {
     "kind": "kind",
     "confidence": "confidence",
     "comment": "comment",
+    "n_tokens": "length",
 }
 """What an answer may have; a batch in which no answer has it lacks the column."""
 
@@ -138,7 +141,8 @@ def _batch(
     for role, name in _ROLES.items():
         if any(fields_of[name]):
             columns[role] = fields_of[name]
-    given, lengths = _label_columns(fields_of["labels"])
+    spans = any(one.answers == "spans" for one in reading.asked.values())
+    given, lengths = _label_columns(fields_of["labels"], spans=spans)
     records = np.repeat(np.arange(len(answers)), lengths)
     return Batch(
         np.array(fields_of["place"])[records],
@@ -153,18 +157,21 @@ def _batch(
 
 
 def _label_columns(
-    answers: Sequence[Sequence[str | Span]],
+    answers: Sequence[Sequence[str | Span]], *, spans: bool
 ) -> tuple[dict[str, Sequence[str]], list[int]]:
-    """Return the columns of the labels of answers, and the number of records of each answer."""
+    """Return the columns of the labels of answers, and the number of records of each answer.
+
+    ``spans`` says that questions ask for spans, even if no answer at hand has one.
+    """
     labels = [label for some in answers for label in some or ("",)]
     lengths = [len(some) or 1 for some in answers]
-    if not any(isinstance(label, Span) for label in labels):
+    if not spans:
         return {"category": labels}, lengths  # type: ignore[dict-item]
-    spans = [label if isinstance(label, Span) else None for label in labels]
+    marked = [label if isinstance(label, Span) else None for label in labels]
     return {
         "category": [one.category if isinstance(one, Span) else one for one in labels],
-        "start": ["" if one is None else str(one.start) for one in spans],
-        "end": ["" if one is None else str(one.end) for one in spans],
+        "start": ["" if one is None else str(one.start) for one in marked],
+        "end": ["" if one is None else str(one.end) for one in marked],
     }, lengths
 
 

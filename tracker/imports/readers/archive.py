@@ -7,6 +7,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -71,11 +72,8 @@ class Archive:
 
     def read(self, name: str) -> bytes:
         """Return the content of a file that fits into memory. Raises Refused."""
-        source = self.open(name)
-        try:
-            return source.seekable().read()
-        finally:
-            source.close()
+        with closing(self.open(name)) as source, source.seekable() as content:
+            return content.read()
 
 
 class _Member:

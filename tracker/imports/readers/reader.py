@@ -78,7 +78,13 @@ class Reading:
     left_out: Counter[str] = field(default_factory=Counter)
     by_question: Mapping[str, str] = field(default_factory=dict)
 
-    def ask(self, name: str, answers: str = "one", scale: str | None = None) -> None:
+    def ask(
+        self,
+        name: str,
+        answers: str = "one",
+        scale: str | None = None,
+        offsets: str | None = None,
+    ) -> None:
         """Note a question of the file, and what the answer at hand holds.
 
         A question is one of several categories as soon as one answer has several. Raises Refused
@@ -86,7 +92,7 @@ class Reading:
         """
         known = self.asked.get(name)
         if known is None:
-            self.asked[name] = QuestionOptions(answers=answers, scale=scale)
+            self.asked[name] = QuestionOptions(answers=answers, scale=scale, offsets=offsets)
         elif known.answers != answers:
             if "spans" in {known.answers, answers}:
                 raise Refused(f"{name!r} is answered with spans, and with categories of the whole")
