@@ -14,7 +14,7 @@ from hypothesis import settings
 THOROUGH = bool(os.environ.get("CI"))
 thorough = pytest.mark.skipif(not THOROUGH, reason="takes long: set CI to run it")
 # The rooms whose tests run on both databases in a quick run, too.
-SQL_ROOMS = ("storage", "projects", "imports", "queries")
+SQL_ROOMS = ("storage", "projects", "imports", "queries", "export")
 
 
 def examples(number: int) -> settings:

@@ -172,6 +172,24 @@ def test_a_notice_is_said_once(run: Run, answers: Path) -> None:
         assert err.count("have no time of their own") == 1
 
 
+def test_lengths_of_documents_and_what_only_some_items_have_go_along(
+    run: Run, folder: Path
+) -> None:
+    spans = "item,annotator,category,start,end,n_tokens,topic\nd,A,x,0,3,9,sport\nd,B,x,0,2,9,a\n"
+    run("import", "-", "-p", "p", "--answers", "spans", "--keep", "topic", stdin=spans)
+    run("import", "-", "-p", "p", stdin="item,annotator,category,start,end\ne,A,x,1,3\ne,B,x,1,3\n")
+    told = run("export", "labels", "p", "-o", "labels.csv").err
+    header = (folder / "labels.csv").read_text().splitlines()[0]
+    assert header.endswith(",kind,n_tokens,attribute:topic")
+    command = told.splitlines()[-1].partition("tracker ")[2].replace("NAME", "q")
+    run(*shlex.split(command))
+    measures = [run("agreement", name, "--json").json()["measures"] for name in ("p", "q")]
+    assert measures[0] == measures[1]
+    shown = [run("export", "labels", name, "-o", "-").out for name in ("p", "q")]
+    assert shown[0] == shown[1]
+    assert "\ne,A,x,1,1,3,,,human,,\n" in shown[1]
+
+
 # -- history -------------------------------------------------------------------------------
 
 
@@ -260,7 +278,7 @@ def test_half_a_file_replaces_none(run: Run, monkeypatch: pytest.MonkeyPatch) ->
         raise OSError(28, os.strerror(28))
 
     Path("whole.csv").write_text("whole")
-    monkeypatch.setattr("tracker.export.exported_labels", failing)
+    monkeypatch.setattr("tracker.export.labels.exported_labels", failing)
     failed = run("export", "labels", "dated", "-o", "whole.csv", "--force", code=3)
     assert "whole.csv cannot be written: No space left" in failed.err
     assert Path("whole.csv").read_text() == "whole"

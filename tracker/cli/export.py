@@ -31,8 +31,9 @@ def export_labels_command(
     """Write every label that stands (or stood): one row each, for all passes and annotators.
 
     Models and references are included. An unknown value is an empty cell, or null. The rows can be
-    imported again; those of a project that asks several questions name theirs. An existing file is
-    kept unless --force is given.
+    imported again; those of a project that asks several questions name theirs. What is known of
+    the items goes along: text, length, and a column attribute:NAME for each attribute. An existing
+    file is kept unless --force is given.
 
     Examples:
     - `tracker export labels reviews -o labels.csv`

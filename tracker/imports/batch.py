@@ -43,6 +43,9 @@ _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 KEEP = "keep:"
 """Before the name of a column that is kept as an attribute of the item."""
 
+ATTRIBUTE_COLUMN = "attribute:"
+"""Begins the names of columns that are kept without being asked for, as exports have them."""
+
 Numbers = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
-from tracker.imports.batch import KEEP, ROLES
+from tracker.imports.batch import ATTRIBUTE_COLUMN, KEEP, ROLES
 from tracker.imports.question_columns import (
     OF_QUESTION,
     AskedQuestion,
@@ -247,15 +247,28 @@ def layout_of_header(
     if "annotator" in roles and "category" not in roles and not mapped.by_question:
         found = recognized_answer_columns(names, set(roles.values()))
         roles |= {OF_QUESTION + name: place for name, place in found.items()}
-    roles |= {
-        KEEP + column: place
-        for column in mapped.keep
-        if (place := _position(every, column, f"--keep {column}", source)) not in ignored
-    }
+    roles |= _kept_columns(names, every, mapped.keep, set(roles.values()), source)
     annotators = _annotator_columns(names, mapped, set(roles.values()), source)
     layout = Layout(roles, annotators, every)
     _require(layout, mapped, names, source)
     return layout
+
+
+def _kept_columns(
+    names: Sequence[str], every: Sequence[str], keep: Sequence[str], taken: set[int], source: str
+) -> dict[str, int]:
+    """Return the columns with attributes of items: those that exports have, and those to keep.
+
+    ``names`` has no text for a column of ``every`` that is not read.
+    """
+    asked = {name: _position(every, name, f"--keep {name}", source) for name in keep}
+    kept = {KEEP + name: place for name, place in asked.items() if not every[place] or names[place]}
+    taken = taken | {*kept.values()}
+    return kept | {
+        KEEP + name: n
+        for n, name in enumerate(names)
+        if name.startswith(ATTRIBUTE_COLUMN) and n not in taken
+    }
 
 
 def _layout_of_annotators(names: Sequence[str], mapped: Mapped, source: str) -> Layout:

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 
 from tracker.imports import cell_values
-from tracker.imports.batch import KEEP, Batch, Cells, Flags, Numbers
+from tracker.imports.batch import ATTRIBUTE_COLUMN, KEEP, Batch, Cells, Flags, Numbers
 from tracker.imports.item_facts import Fact, ItemFacts
 from tracker.imports.lookup import BAD, Ids
 from tracker.projects.lookup import LONGEST_NAME
@@ -173,7 +173,9 @@ def _telling(batch: Batch) -> dict[str, Cells]:
 
 def _meaning(role: str) -> tuple[str, str]:
     """Return the role of a column's facts, and the name of the attribute."""
-    return (ATTRIBUTE, role.removeprefix(KEEP)) if role.startswith(KEEP) else (_DETAILS[role], "")
+    if not role.startswith(KEEP):
+        return _DETAILS[role], ""
+    return ATTRIBUTE, role.removeprefix(KEEP).removeprefix(ATTRIBUTE_COLUMN)
 
 
 def _places(names: Any, among: Any) -> Numbers:
@@ -208,4 +210,6 @@ def _detail(role: str, raw: str) -> Any:
             return cell_values.cell_span_offset(raw.strip())
         except ValueError:
             return None
+    if role.startswith(KEEP + ATTRIBUTE_COLUMN):
+        return raw.strip() or None  # what an item does not have is an empty cell in an export
     return raw.strip() if role.startswith(KEEP) else raw or None

@@ -175,7 +175,7 @@ def load_import(
             refused = import_result(None, project, rows, {}, None, rejections)
             raise Rejected(refused, _ways_round(rejections.optional, sources))
         told = _settle(settlement, intake, at_once, repeats=repeats, empty_before=empty_before)
-        if mapped.keep:
+        if intake.keeps:
             seals.seal_changed_attributes(connection, project.id)
         filled = (Item, ItemAttribute, Annotator, Category, Label)
         backends.backend_of(connection).rows_added(

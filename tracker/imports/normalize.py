@@ -79,6 +79,7 @@ class Intake:
         self._gold_seen: set[tuple[int, int, str]] = set()
         self.details = StagedDetails(connection)
         self.first = FirstRows()
+        self.keeps = False  # whether a batch had attributes of items
         self._confidences: list[float | None] | None = None
 
     def first_rows(self) -> tuple[dict[str, Any], ...]:
@@ -111,6 +112,7 @@ class Intake:
         refuse_nul_in_batch(batch, name)
         bad: dict[int, str] = {}
         answers = "annotator" in columns
+        self.keeps |= any(role.startswith(KEEP) for role in columns)
         shares = self.questions.split(columns, bad, name) if answers else []
         self._fits(shares, columns, name)
         rows: Rows = {"line": batch.lines, "item_id": self._named(self.items, "item", batch, bad)}

@@ -152,34 +152,22 @@ class Reports(Transactions):
         """Open the labels that stand, one row each; what is not known is None.
 
         The rows are read from the database one after another, until the block ends. A project
-        that asks several questions has their names in the first column.
+        that asks several questions has their names in the first column. What is known of
+        the items stands in the last: text, length, and ``attribute:NAME`` for each attribute.
 
         Args:
             project: the project's name.
             questions: only the answers to these, by name; to all for none.
             selecting: see `tracker.queries.Selecting`.
         """
-        from tracker.export import (
-            exported_columns,
-            exported_columns_of_several,
-            exported_labels,
-            exported_labels_of_several,
-        )
+        from tracker.export import labels_with_items
         from tracker.projects.question import list_questions
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
-            if len(found) > 1 or len(list_questions(connection, found[0].project)) > 1:
-                labels = Labels(
-                    exported_columns_of_several(connection, found),
-                    exported_labels_of_several(connection, found, choice=choice),
-                )
-            else:
-                labels = Labels(
-                    exported_columns(connection, found[0]),
-                    exported_labels(connection, found[0], choice=choice),
-                )
+            named = len(found) > 1 or len(list_questions(connection, found[0].project)) > 1
+            labels = Labels(*labels_with_items(connection, found, choice, named=named))
             with closing(labels.rows):
                 yield labels
 

@@ -1,4 +1,4 @@
-"""What leaves the ledger as rows: the labels that stand."""
+"""Labels that stand, as rows that can be imported again."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, cast
 from sqlalchemy import Connection, Table, literal, select
 
 from tracker.core import clock
+from tracker.export.items import item_columns, rows_with_items
 from tracker.projects.lookup import is_numeric_category_name
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, select_labels, where_chosen
@@ -54,22 +55,36 @@ def exported_columns(connection: Connection, question: QuestionInfo) -> tuple[st
     return LABEL_COLUMNS + (DETAIL_COLUMNS if connection.scalar(select(detail)) else ())
 
 
-def exported_columns_of_several(
-    connection: Connection, questions: Sequence[QuestionInfo]
-) -> tuple[str, ...]:
-    """Return the columns for a project that asks several questions, theirs first."""
-    return ("question", *max((exported_columns(connection, one) for one in questions), key=len))
+def labels_with_items(
+    connection: Connection, questions: Sequence[QuestionInfo], choice: AnswerFilter, *, named: bool
+) -> tuple[tuple[str, ...], Generator[tuple[Any, ...], None, None]]:
+    """Return the columns and the rows of all labels, with what is known of their items.
+
+    ``named`` says whether the first column is the question, as if there are several.
+    """
+    project = questions[0].project
+    known = item_columns(connection, project)
+    columns = max((exported_columns(connection, one) for one in questions), key=len)
+
+    def rows() -> Generator[tuple[Any, ...], None, None]:
+        for one in questions:
+            found = exported_labels(connection, one, choice=choice)
+            found = _padded(found, len(columns))
+            if known:
+                found = rows_with_items(connection, project, found, known)
+            with closing(found):
+                for row in found:
+                    yield (one.name, *row) if named else row
+
+    return (*(["question"] if named else []), *columns, *known), rows()
 
 
-def exported_labels_of_several(
-    connection: Connection, questions: Sequence[QuestionInfo], *, choice: AnswerFilter = EVERYTHING
+def _padded(
+    rows: Generator[tuple[Any, ...], None, None], width: int
 ) -> Generator[tuple[Any, ...], None, None]:
-    """Yield every label, question by question, as a row of `exported_columns_of_several`."""
-    width = len(exported_columns_of_several(connection, questions))
-    for question in questions:
-        with closing(exported_labels(connection, question, choice=choice)) as rows:
-            for row in rows:
-                yield (question.name, *row, *[None] * (width - 1 - len(row)))
+    with closing(rows):
+        for row in rows:
+            yield row if len(row) == width else (*row, *[None] * (width - len(row)))
 
 
 def exported_labels(
