@@ -18,7 +18,11 @@ from tracker.imports.readers.doccano import DOCCANO
 from tracker.imports.readers.frames import FrameSource, RowsSource
 from tracker.imports.readers.label_studio import LABEL_STUDIO
 from tracker.imports.readers.labelbox import LABELBOX
+from tracker.imports.readers.langfuse import LANGFUSE
+from tracker.imports.readers.langsmith import LANGSMITH
 from tracker.imports.readers.mechanical_turk import MECHANICAL_TURK
+from tracker.imports.readers.mlflow import MLFLOW
+from tracker.imports.readers.phoenix import PHOENIX
 from tracker.imports.readers.potato import POTATO
 from tracker.imports.readers.prodigy import PRODIGY
 from tracker.imports.readers.reader import AS_IT_IS, Reader, Reading, ReadOptions
@@ -53,6 +57,10 @@ _TOOLS = (
     CONLL,
     LABELBOX,
     SAGEMAKER,
+    MLFLOW,
+    LANGFUSE,
+    LANGSMITH,
+    PHOENIX,
 )
 
 READERS: dict[str, Reader] = {reader.name: reader for reader in (*_TOOLS, DELIMITED)}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from tracker.core.errors import Refused
+from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Batch
 from tracker.imports.readers.answers import Answer, Span, batches_of_answers, field_text
 from tracker.imports.readers.archive import Archive
@@ -17,6 +17,7 @@ from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.records import json_records
 from tracker.imports.readers.rows import table_rows
 from tracker.imports.readers.source import SourceFile
+from tracker.projects.lookup import check_entered_name
 
 GOLD = "gold"
 """The reference annotator, whose answers are those that a tool's file calls true."""
@@ -77,15 +78,16 @@ def unique_labels(labels: Iterable[str | Span]) -> list[str | Span]:
 def ask_for(reading: Reading, question: str, labels: Sequence[str | Span]) -> None:
     """Note a question, and by the labels of an answer whether it asks for spans, or several.
 
-    An answer without labels says nothing of its question. Raises Malformed if answers hold spans
-    and categories of the whole.
+    An answer without labels says nothing of its question. Raises Malformed if the name cannot be
+    one, or if answers hold spans and categories of the whole.
     """
-    if not labels:
-        return
     spans = any(isinstance(one, Span) for one in labels)
     try:
+        check_entered_name(question, "question")
+        if not labels:
+            return
         reading.ask(question, "spans" if spans else "several" if len(labels) > 1 else "one")
-    except Refused as error:
+    except (Refused, InvalidOption) as error:
         raise Malformed(error.message) from None
 
 
@@ -124,10 +126,20 @@ def answers_of_rows(
             raise Refused(f"{source.name}, line {line}: {error}", hint) from None
 
 
+def field_at(record: Mapping[str, Any], name: str) -> Any:
+    """Return a field by its name, or by the names that lead to it: ``meta.topic``."""
+    if name in record:
+        return record[name]
+    value: Any = record
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
 def mapped_annotator(reading: Reading, record: Mapping[str, Any]) -> str | None:
     """Return who answered by the field that the user names; None without ``--map annotator``."""
     name = reading.mapped.roles.get("annotator")
-    return field_text(record.get(name)) if name else None
+    return field_text(field_at(record, name)) if name else None
 
 
 def after_their_kind(answers: Iterable[Answer], reading: Reading) -> Iterator[Answer]:
