@@ -82,6 +82,19 @@ def test_labels_of_several_questions_are_imported_elsewhere_as_the_hint_says(run
     assert sorted(map(str, rows_in("x.csv"))) == sorted(map(str, rows_in("y.csv")))
 
 
+def test_labels_of_nominal_questions_are_imported_elsewhere_as_they_are(run: Run) -> None:
+    asked = ("-q", "tone=tone", "-q", "score=score", "--map", "labeled_at=date")
+    run("import", "-", "-p", "rubric", *asked, stdin=RUBRIC)
+    run("export", "labels", "rubric", "-o", "x.csv")
+    other = ["--database", "sqlite:///other.db"]
+    assert "question=question" in run(*other, "import", "x.csv", "-p", "rubric").err
+    for question in ("tone", "score"):
+        pages = [
+            run(*at, "agreement", "rubric", "-q", question, "--json").json() for at in ([], other)
+        ]
+        assert pages[0] == pages[1]
+
+
 def test_labels_of_a_question_are_imported_elsewhere_as_the_hint_says(run: Run) -> None:
     table = "item,annotator,category\n1,A,low\n1,B,high\n2,A,mid\n2,B,mid\n"
     how = ["--scale", "ordinal", "--categories", "low,mid,high"]

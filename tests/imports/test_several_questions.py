@@ -100,6 +100,59 @@ def test_questions_of_a_long_file_are_declared(ledger: Ledger, write: Write) -> 
     ]
 
 
+def test_questions_beside_those_declared_are_made_with_the_project(
+    ledger: Ledger, write: Write
+) -> None:
+    file = write("item,annotator,q,label\ni,A,tone,x\ni,A,topic,y\ni,A,topic,z")
+    ledger.import_file(file, "p", columns=["question=q"], questions=["topic:several"])
+    assert [(one.name, one.answers) for one in ledger.questions.list("p")] == [
+        ("topic", "several"),
+        ("tone", "one"),
+    ]
+
+
+LONG = "item,annotator,question,category\ni,A,tone,yes\ni,A,fair,yes\nj,A,fair,no"
+
+
+def test_a_new_project_takes_the_column_question_for_it(ledger: Ledger, write: Write) -> None:
+    result = ledger.import_file(write(LONG), "p")
+    assert result.columns[0]["read"]["question"] == "question"
+    assert labels(ledger, "tone") == [("i", "A", "yes")]
+    assert labels(ledger, "fair") == [("i", "A", "yes"), ("j", "A", "no")]
+    one = ledger.import_file(write(LONG), "one", columns=["question="], skip_invalid=True)
+    assert one.columns[0]["left_out"] == ["question"]
+    many = "".join(f"i,A,q{n},yes\n" for n in range(201))
+    with pytest.raises(Refused, match="200 different questions") as refused:
+        ledger.import_file(write("item,annotator,question,category\n" + many), "many")
+    assert "--map question= for none" in str(refused.value)
+
+
+def test_a_project_of_one_question_leaves_the_column_question_out(
+    ledger: Ledger, write: Write
+) -> None:
+    ledger.import_file(write("item,annotator,category\ni,A,yes"), "p")
+    result = ledger.import_file(write(LONG), "p")
+    assert result.columns[0]["left_out"] == ["question"]
+    assert [one.name for one in ledger.questions.list("p")] == ["label"]
+
+
+def test_rows_of_another_question_than_the_one_that_is_named_are_rejected(
+    ledger: Ledger, write: Write
+) -> None:
+    ledger.import_file(write(LONG), "p")
+    more = write(LONG.replace(",A,", ",B,"))
+    with pytest.raises(Rejected, match="line 2: the row answers 'tone', not 'fair'") as refused:
+        ledger.import_file(more, "p", questions=["fair"])
+    assert "leave out --question" in str(refused.value)
+    assert "--map question=" in str(refused.value)
+    some = ledger.import_file(more, "p", questions=["fair"], skip_invalid=True)
+    assert (some.inserted, some.rejected) == (2, 1)
+    assert ("i", "B", "yes") not in labels(ledger, "tone")
+    other = write("item,annotator,question,category\nk,A,why?,yes")
+    ledger.import_file(other, "p", questions=["fair"], columns=["question="])
+    assert ("k", "A", "yes") in labels(ledger, "fair")
+
+
 def test_a_file_that_does_not_say_its_question_is_refused(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write(WIDE), "p", questions=ASKED[:2], separator="|")
     plain = write("item,annotator,label\ni,C,good")

@@ -112,3 +112,14 @@ def test_a_separator_is_for_several_categories(ledger: Ledger, write: Write) -> 
     result = ledger.import_file(file, "p", options=options, separator=";", skip_invalid=True)
     assert standing(ledger) == [("i", "A", "x"), ("i", "A", "y"), ("j", "A", None)]
     assert (result.rows, result.inserted, result.rejected) == (4, 3, 1)
+
+
+def test_an_order_that_is_missing_is_said_with_the_command_that_works(
+    ledger: Ledger, write: Write
+) -> None:
+    file, ordinal = write("item,annotator,category\ni,A,low\n"), QuestionOptions(scale="ordinal")
+    with pytest.raises(Refused, match="with the import: --categories low,middle,high"):
+        ledger.import_file(file, "p", options=ordinal)
+    ledger.projects.create("p", ordinal)
+    with pytest.raises(Refused, match="before: tracker project set p --categories"):
+        ledger.import_file(file, "p")

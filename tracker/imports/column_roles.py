@@ -86,7 +86,7 @@ class Mapped:
     items: bool = False  # the files list items, and hold no answers
     people: bool = False  # the files list annotators; every other column is kept
     questions: tuple[AskedQuestion, ...] = ()
-    several: bool = False  # the project asks several questions, none of which the user names
+    several: bool = False  # a column named question is taken for it
 
     @property
     def by_question(self) -> bool:

@@ -108,15 +108,18 @@ class CategoryIds(Ids):
         values: Mapping[str, str] | None = None,
         *,
         several: bool = False,
+        made: bool = False,
     ) -> None:
         """``values`` are what cells stand for that have other texts than categories.
 
-        ``several`` says that the project asks other questions, too.
+        ``several`` says that the project asks other questions, too, and ``made`` that this import
+        made the question.
         """
         super().__init__(connection, question.project)
         self.question = question
         self.values = values or {}
         self.several = several
+        self.made = made
         self.names = all_category_names(connection, question.key)
         current = category_names(connection, question)
         self.declared = list(current.values())
@@ -172,13 +175,15 @@ class CategoryIds(Ids):
         if self.question.scale == "ordinal" and unplaced and not self.ordered:
             name, asked = self.project.name, self.question.name
             which = asked if self.several else name
+            here = f"--question {quote(f'{asked}=COLUMN:low<middle<high')}"
+            here = here if self.several else "--categories low,middle,high"
+            what = f"question set {quote(name)} {quote(asked)}"
+            what = what if self.several else f"project set {quote(name)}"
+            before = f"tracker {what} --categories low,middle,high"
             raise Refused(
                 f"the categories of the ordinal {which!r} need an order, "
                 f"and {unplaced[0]!r} is neither a number nor in one",
-                f"say it: --question {quote(f'{asked}=COLUMN:low<middle<high')}, or before: "
-                f"tracker question set {quote(name)} {quote(asked)} --categories low,middle,high"
-                if self.several
-                else f"tracker project set {quote(name)} --categories low,middle,high",
+                f"say it with the import: {here}" if self.made else f"say it before: {before}",
             )
 
     def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:

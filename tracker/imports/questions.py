@@ -79,17 +79,21 @@ class ImportQuestions:
         asked: Sequence[str] = (),
         made_with: QuestionOptions | None = None,
         made: Sequence[MadeQuestion] = (),
+        *,
+        only_asked: bool = False,
     ) -> None:
         """``made_with`` are the options for questions that a file may make; None for no such.
 
-        Those ``made`` already are the import's, too.
+        Those ``made`` already are the import's, too. With ``only_asked``, rows that name another
+        question than those asked are rejected.
         """
         self.connection = connection
         self.project: ProjectInfo = questions[0].project
         self.known = {one.name: one for one in questions}
         self.asked = asked
         self.made_with = made_with
-        self.unnamed = made_with is not None  # the first one, of the project that is made
+        self.only_asked = only_asked
+        self.unnamed = made_with is not None and not asked  # the first one, of a new project
         self.values = Values()
         self.separator: str | None = None
         self.answered: dict[str, CategoryIds] = {}
@@ -104,6 +108,11 @@ class ImportQuestions:
     def several(self) -> bool:
         """Whether the project asks more than one question."""
         return len(self.known) > 1
+
+    @property
+    def by_cell(self) -> bool:
+        """Whether a column named question is taken for it: not if there is only one to answer."""
+        return self.several or self.made_with is not None or bool(self.asked)
 
     @property
     def answers(self) -> str:
@@ -214,7 +223,8 @@ class ImportQuestions:
         if found is None:
             self._use(question.key)
             values = self.values.of(question.name)
-            found = CategoryIds(self.connection, question, values, several=self.several)
+            made = question.id in self._orders
+            found = CategoryIds(self.connection, question, values, several=self.several, made=made)
             self.answered[question.name] = found
         return found
 
@@ -259,11 +269,17 @@ class ImportQuestions:
         places: dict[str, list[int]] = {}
         for code, text in enumerate(cells.texts):
             name = text.strip()
-            question = self._find(name) if name else None
+            strange = self.only_asked and name not in self.asked
+            question = self._find(name) if name and not strange else None
             if question is not None:
                 places.setdefault(question.name, []).append(code)
                 continue
             reason = f"{self._unknown(name)}; {self._advice(name)}" if name else ""
+            if name and strange:
+                reason = (
+                    f"the row answers {name!r}, not {' or '.join(map(repr, self.asked))}; leave "
+                    "out --question or, if the column means something else, say --map question="
+                )
             for n in np.flatnonzero(cells.codes == code).tolist():
                 bad.setdefault(n, reason or "the question is empty")
         for name, codes in places.items():
@@ -278,7 +294,7 @@ class ImportQuestions:
             if len(self.known) >= _MOST_LEARNT:
                 raise Refused(
                     f"there are {_MOST_LEARNT} different questions or more",
-                    "is that the right column? --map question=COLUMN",
+                    "is that the right column? --map question=COLUMN, or --map question= for none",
                 )
             if self.unnamed:
                 first = self.known.pop(ONLY_QUESTION)
@@ -315,8 +331,11 @@ def questions_for_import(
     asked: Sequence[AskedQuestion] = (),
     *,
     create: bool = True,
+    by_row: bool = False,
 ) -> ImportQuestions:
     """Return the questions to import into; the project, and those asked, are made if missing.
+
+    ``by_row``: the user names the question's column, and a new project gets its questions, too.
 
     Raises InvalidOption if one is not as its options say.
     """
@@ -341,8 +360,9 @@ def questions_for_import(
         connection,
         questions,
         [one.name for one in asked if not one.column],
-        options if empty and not asked else None,
+        options if empty and (by_row or not asked) else None,
         made,
+        only_asked=bool(asked) and not by_row,
     )
 
 

@@ -200,12 +200,15 @@ class Importing(Transactions):
         read_as = ReadOptions(format, encoding, date_format, repeat, tuple(ignore))
         how = _How(skip_invalid=skip_invalid, progress=progress, options=read_as)
         with self.database.write(keep=not (dry_run or preview), bulk=True) as connection:
-            into = questions_for_import(connection, name, options, asked, create=create)
+            by_row = bool(mapped.roles.get("question"))
+            into = questions_for_import(
+                connection, name, options, asked, create=create, by_row=by_row
+            )
             if items:
                 result = load_items(connection, into, sources, mapped, **how)
             else:
                 into.read_as(separator, values, values_file)
-                mapped = replace(mapped, several=into.several and not asked)
+                mapped = replace(mapped, several=into.by_cell)
                 result = load_import(connection, into, sources, mapped, preview=preview, **how)
         return replace(result, columns=_layouts(sources))
 

@@ -28,9 +28,8 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str 
     asked = columns.get("questions", {})
     dates = [f"{role}: {order}" for role, order in columns.get("dates", {}).items()]
     dates += [f"text read as {columns['encoding']}"] if "encoding" in columns else []
-    if not (left or annotators or asked or dates) and all(
-        role == name for role, name in read.items()
-    ):
+    said = left or annotators or asked or dates or "question" in read
+    if not said and all(role == name for role, name in read.items()):
         return None
     parts = [f"columns: {', '.join(f'{role}={name}' for role, name in read.items())}"]
     parts += dates
