@@ -71,7 +71,16 @@ def test_an_unknown_question_is_made_only_if_it_is_named(ledger: Ledger, write: 
     with pytest.raises(Refused, match="no question 'topic'") as error:
         ledger.import_file(file, "p")
     assert "tracker question add p topic" in str(error.value)
-    ledger.import_file(file, "p", questions=["tone=Answer.tone", "topic=Answer.topic:several"])
+    made = ledger.import_file(
+        file, "p", questions=["tone=Answer.tone", "topic=Answer.topic:several"]
+    )
+    assert made.warnings == ()
+    near = ledger.import_file(file, "p2", questions=["tone=Answer.tone"])
+    assert near.warnings == ()
+    near = ledger.import_file(file, "p2", questions=["ton=Answer.tone"])
+    assert near.warnings == ("the question 'ton' is new; did you mean 'tone'?",)
+    with pytest.raises(InvalidOption, match="name another question"):
+        ledger.import_file(file, "p2", questions=["tone=Answer.tone:several"])
     assert [one.answers for one in ledger.questions.list("p")] == ["one", "several"]
 
 

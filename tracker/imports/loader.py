@@ -192,7 +192,11 @@ def load_import(
         result,
         id=None if preview else number,
         questions=outcomes if questions.several else (),
-        warnings=(*look_alike_warnings(connection, questions), *questions.unmet_values()),
+        warnings=(
+            *questions.warnings,
+            *look_alike_warnings(connection, questions),
+            *questions.unmet_values(),
+        ),
         preview=shown,
     )
 

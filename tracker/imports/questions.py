@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -12,25 +11,21 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection
 
-from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Cells, Numbers
 from tracker.imports.lookup import CategoryIds
-from tracker.imports.question_columns import OF_QUESTION, AskedQuestion
+from tracker.imports.question_columns import OF_QUESTION
 from tracker.imports.values import Values, values_for_import
-from tracker.projects.change_log import lock_project
 from tracker.projects.lookup import near_names
-from tracker.projects.project import ProjectExists, ProjectInfo, find_project
+from tracker.projects.project import ProjectInfo
 from tracker.projects.question import (
     ONLY_QUESTION,
     MadeQuestion,
     QuestionInfo,
     QuestionOptions,
-    list_questions,
     make_question,
     name_question,
     set_made_question,
-    start_project,
-    vacant_questions,
 )
 from tracker.storage.answer_keys import QuestionKey
 from tracker.storage.facts import record_category_facts, record_question_use
@@ -39,13 +34,6 @@ _MOST_LEARNT = 200
 """Questions of a project that a file may make."""
 
 _OF_ANSWERS = {"one": "one category", "several": "several categories", "spans": "spans"}
-
-_SETTINGS = {
-    "answers": "answers",
-    "scale": "scale",
-    "offsets": "offsets",
-    "wanted": "target_answers",
-}
 
 
 class Share(NamedTuple):
@@ -93,6 +81,7 @@ class ImportQuestions:
         self.asked = asked
         self.made_with = made_with
         self.only_asked = only_asked
+        self.warnings: Sequence[str] = ()  # about the questions made
         self.unnamed = made_with is not None and not asked  # the first one, of a new project
         self.values = Values()
         self.separator: str | None = None
@@ -322,89 +311,6 @@ class ImportQuestions:
         near = near_names(name, self.known) or f"it has: {', '.join(list(self.known)[:8])}"
         add = f"tracker question add {quote(self.project.name)} {quote(name)}"
         return f"{near}; to add it: {add}"
-
-
-def questions_for_import(
-    connection: Connection,
-    name: str,
-    options: QuestionOptions,
-    asked: Sequence[AskedQuestion] = (),
-    *,
-    create: bool = True,
-    by_row: bool = False,
-) -> ImportQuestions:
-    """Return the questions to import into; the project, and those asked, are made if missing.
-
-    ``by_row``: the user names the question's column, and a new project gets its questions, too.
-
-    Raises InvalidOption if one is not as its options say.
-    """
-    started = _started(connection, name, options, asked) if create else None
-    project = started.question.project if started else find_project(connection, name)
-    made = [started] if started else []
-    questions = [started.question] if started else _standing(connection, project)
-    empty = started is not None or not questions
-    wanted = asked or ([AskedQuestion(ONLY_QUESTION, "", options)] if empty else [])
-    for one in wanted:
-        found = next((question for question in questions if question.name == one.name), None)
-        if found is None:
-            taken = [before.question.id for before in made]
-            made.append(make_question(connection, project, one.name, one.options, taken))
-            questions.append(made[-1].question)
-        elif started is None:
-            _check_as_asked(found, one.options, len(questions) > 1)
-    if not wanted:
-        for question in questions:
-            _check_as_asked(question, options, len(questions) > 1)
-    return ImportQuestions(
-        connection,
-        questions,
-        [one.name for one in asked if not one.column],
-        options if empty and (by_row or not asked) else None,
-        made,
-        only_asked=bool(asked) and not by_row,
-    )
-
-
-def _standing(connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
-    """Return the questions of a project that no other import changes until this one ends.
-
-    There are none if all are vacant.
-    """
-    lock_project(connection, project.id)
-    vacant = {one.id for one in vacant_questions(connection, project)}
-    return [one for one in list_questions(connection, project) if one.id not in vacant]
-
-
-def _started(
-    connection: Connection,
-    name: str,
-    options: QuestionOptions,
-    asked: Sequence[AskedQuestion],
-) -> MadeQuestion | None:
-    """Return the first question of the project if there was none of that name until now."""
-    try:
-        find_project(connection, name)
-    except NotFound:
-        first = asked[0] if asked else AskedQuestion(ONLY_QUESTION, "", options)
-        with suppress(ProjectExists):  # made since we looked, by another program
-            return start_project(connection, name, first.options, first.name)
-    return None
-
-
-def _check_as_asked(question: QuestionInfo, options: QuestionOptions, several: bool) -> None:
-    name = quote(question.project.name)
-    what = f"the question {question.name!r}" if several else repr(question.project.name)
-    where = f"question set {name} {quote(question.name)}" if several else f"project set {name}"
-    for option, setting in _SETTINGS.items():
-        wanted, has = getattr(options, option), getattr(question, setting)
-        if wanted is not None and wanted != has:
-            change = f"change it: tracker {where} --{option} {wanted}"
-            raise InvalidOption(
-                f"{what} has --{option} {has or 'not set'}, not {wanted}",
-                f"leave the option out, or "
-                f"{change if option in {'scale', 'wanted'} else 'import into another project'}",
-            )
 
 
 def question_numbers_of(questions: Collection[QuestionInfo], answers: str) -> set[int]:

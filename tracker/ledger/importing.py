@@ -189,7 +189,7 @@ class Importing(Transactions):
         from tracker.imports.column_roles import parse_column_roles
         from tracker.imports.loader import load_import, load_items
         from tracker.imports.question_columns import parse_questions
-        from tracker.imports.questions import questions_for_import
+        from tracker.imports.questions_for_import import questions_for_import
         from tracker.imports.readers import ReadOptions, check_reader_format
         from tracker.projects.question import QuestionOptions
 

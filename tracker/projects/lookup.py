@@ -21,11 +21,11 @@ LONGEST_TEXT = 10_000
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
-def near_names(name: str, known: Iterable[str]) -> str | None:
+def near_names(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
     """Return advice with the known names nearest to a mistaken one; None if none is near."""
     from difflib import get_close_matches  # only for a mistake
 
-    found = get_close_matches(name, list(known), n=3, cutoff=0.5)
+    found = get_close_matches(name, list(known), n=3, cutoff=cutoff)
     return f"did you mean {' or '.join(repr(match) for match in found)}?" if found else None
 
 
