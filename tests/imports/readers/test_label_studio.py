@@ -12,6 +12,9 @@ import pytest
 from tests.imports.readers.label_studio import ROWS, by, choice, read, region, task
 from tests.imports.readers.reading import found_in, write_zip
 from tracker.core.errors import Refused
+from tracker.imports.batch import Rejections
+from tracker.imports.column_roles import parse_column_roles
+from tracker.imports.readers import Reading, opened_sources, read_batches
 from tracker.ledger import Ledger
 
 
@@ -158,3 +161,15 @@ def test_this_weeks_export_after_last_weeks_adds_and_revises(
         ("1", "1", 1, "y"), ("1", "2", 1, "x"), ("1", "2", 2, "z"),
         ("2", "1", 1, "x"), ("2", "2", 1, "y"), ("3", "1", 1, "x"),
     ]  # fmt: skip
+
+
+def test_items_with_long_texts_come_few_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "long.json"
+    path.write_text(
+        json.dumps([task(n, by(1, choice("x")), data={"text": "t" * 10**6}) for n in range(20)])
+    )
+    reading = Reading(parse_column_roles(()), Rejections(), "one")
+    with opened_sources([path]) as (source,):
+        sizes = [len(batch.lines) for batch in read_batches(source, reading)]
+    assert sum(sizes) == 20
+    assert max(sizes) < 10

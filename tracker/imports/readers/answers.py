@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,8 @@ from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.source import SourceFile
 from tracker.projects.lookup import near_names
 
-_AT_ONCE = 20_000  # answers
+_AT_ONCE = 10_000  # answers
+_ENOUGH = 8 * 1024 * 1024  # characters of texts of items for a batch
 
 Fields = Mapping[str, Any]
 _NONE: Fields = {}
@@ -114,7 +114,7 @@ def batches_of_answers(
     fields = _ItemFields(reading, source.name)
     rows, empty = iter(answers), True
     rejected_before = reading.rejections.count
-    while some := list(islice(rows, _AT_ONCE)):
+    while some := _portion(rows):
         if source.layout is None:
             source.layout = ToolLayout(reading, form, fields.read, names)
         if names:
@@ -129,6 +129,20 @@ def batches_of_answers(
     if empty and reading.rejections.count == rejected_before:
         told = ", ".join(f"{n:,} {what}" for what, n in reading.left_out.items())
         raise Refused(f"{source.name} holds no answer" + (f"; left out: {told}" if told else ""))
+
+
+def _portion(answers: Iterator[Answer]) -> list[Answer]:
+    """Return the next answers: as many as fit into the memory with the data of their items."""
+    some: list[Answer] = []
+    size, data = 0, None
+    for one in answers:
+        some.append(one)
+        if one.data is not data:
+            data = one.data
+            size += sum(len(text) for text in data.values() if isinstance(text, str))
+        if len(some) >= _AT_ONCE or size > _ENOUGH:
+            break
+    return some
 
 
 def _batch(

@@ -237,7 +237,7 @@ def seconds_text(lead_time: Any, left_out: Counter[str]) -> str:
     """Return the time an annotation took as a text; empty, and counted, if it cannot be one."""
     if lead_time is None:
         return ""
-    if isinstance(lead_time, int | float) and 0 <= lead_time < _LONGEST:
+    if type(lead_time) in {int, float} and 0 <= lead_time < _LONGEST:
         return field_text(lead_time)
     left_out["lead_time that is no time spent"] += 1
     return ""
