@@ -16,6 +16,7 @@ from tracker.imports.readers.conll import CONLL
 from tracker.imports.readers.delimited import DELIMITED
 from tracker.imports.readers.doccano import DOCCANO
 from tracker.imports.readers.frames import FrameSource, RowsSource
+from tracker.imports.readers.inception import INCEPTION
 from tracker.imports.readers.label_studio import LABEL_STUDIO
 from tracker.imports.readers.labelbox import LABELBOX
 from tracker.imports.readers.langfuse import LANGFUSE
@@ -55,6 +56,7 @@ _TOOLS = (
     TOLOKA,
     BRAT,
     CONLL,
+    INCEPTION,
     LABELBOX,
     SAGEMAKER,
     MLFLOW,
