@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -210,10 +210,21 @@ def _folded(name: str) -> str:
     return re.sub(r"[\s\-]+", "_", name.strip().casefold())
 
 
+def _singular(name: str) -> str:
+    known = any(_folded(name) in known.split() for known in _NAMES.values())
+    return name if known else name.rstrip("s")
+
+
 def layout_of_header(
-    header: Sequence[str], mapped: Mapped, source: str, ignore: Sequence[str] = ()
+    header: Sequence[str],
+    mapped: Mapped,
+    source: str,
+    ignore: Sequence[str] = (),
+    lists: Collection[int] = (),
 ) -> Layout:
     """Return the layout of a file with this header, of which the columns ``ignore`` are not read.
+
+    ``lists`` are the places of columns of lists, whose names may be in the plural.
 
     Raises Refused if a required column is missing or could be one of several, and for more
     than `MOST_COLUMNS`.
@@ -226,6 +237,7 @@ def layout_of_header(
     every = [name.strip() for name in header]
     ignored = {n for name in ignore for n in _positions(every, name, f"--ignore {name}", source)}
     names = ["" if n in ignored else name for n, name in enumerate(every)]
+    singular = [_singular(name) if n in lists else name for n, name in enumerate(names)]
     if mapped.people:
         return replace(_layout_of_annotators(names, mapped, source), names=every)
     roles = {
@@ -241,7 +253,7 @@ def layout_of_header(
         roles |= _question_column(names, set(roles.values()))
     for role in ROLES:
         if role not in {*mapped.roles, *roles} and role not in _not_looked_for(mapped):
-            place = _recognise(names, role, set(roles.values()), source)
+            place = _recognise(singular, role, set(roles.values()), source)
             if place is not None:
                 roles[role] = place
     if "annotator" in roles and "category" not in roles and not mapped.by_question:

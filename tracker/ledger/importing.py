@@ -11,6 +11,7 @@ from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from tracker.imports.annotators import AnnotatorImport
     from tracker.imports.loader import ImportResult, Progress
@@ -144,9 +145,9 @@ class Importing(Transactions):
         return replace(made, columns=_layouts(sources))
 
     def import_frame(
-        self, frame: pd.DataFrame, project: str, **how: Unpack[Reading]
+        self, frame: pd.DataFrame | pa.Table, project: str, **how: Unpack[Reading]
     ) -> ImportResult:
-        """Import a data frame: its columns are those of a file, missing values empty cells.
+        """Import a data frame, or a table of Arrow, whose missing values are empty cells of a file.
 
         A whole number is written without a point, also if a gap made its column one of floats.
         If an answer to a question has several categories, its cell may hold a list of them.

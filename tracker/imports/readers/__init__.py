@@ -11,6 +11,7 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Batch
 from tracker.imports.readers.archive import Archive, SourceFolder
 from tracker.imports.readers.argilla import ARGILLA
+from tracker.imports.readers.arrow_tables import PARQUET
 from tracker.imports.readers.brat import BRAT
 from tracker.imports.readers.conll import CONLL
 from tracker.imports.readers.delimited import DELIMITED
@@ -65,7 +66,7 @@ _TOOLS = (
     PHOENIX,
 )
 
-READERS: dict[str, Reader] = {reader.name: reader for reader in (*_TOOLS, DELIMITED)}
+READERS: dict[str, Reader] = {reader.name: reader for reader in (PARQUET, *_TOOLS, DELIMITED)}
 """Every reader by the name of its format; the first that recognizes a file reads it."""
 
 

@@ -8,7 +8,6 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from tracker.imports.question_columns import OF_QUESTION
 from tracker.imports.readers.dated import with_read_dates
 from tracker.imports.readers.reader import HOLDS, Reader, Reading
 from tracker.imports.readers.source import SourceFile
+from tracker.imports.readers.tables import long_batch, wide_batch
 
 if TYPE_CHECKING:
     import _csv
@@ -72,7 +72,8 @@ def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:
             chain([body], blocks), delimiter, layout, len(header), source, rejections, blanks + 1
         )
     empty = True
-    for batch in map(partial(_wide if layout.wide else _long, layout), tables):
+    make = wide_batch if layout.wide else long_batch
+    for batch in (make(layout, *table) for table in tables):
         empty = False
         yield replace(batch, decimal_comma=True) if delimiter == ";" else batch
         del batch
@@ -276,38 +277,6 @@ def _of_width(
             rejections.add(source.name, line, f"{len(row)} cells where the header has {width}")
             rejections.ragged += 1
     return [line for line, _ in kept], [row for _, row in kept]
-
-
-def _long(layout: Layout, table: Table) -> Batch:
-    lines, cells = table
-    return Batch(lines, {role: cells[n] for role, n in layout.roles.items()})
-
-
-def _wide(layout: Layout, table: Table) -> Batch:
-    """Return one record per filled cell of an annotator, row by row; an empty cell says nothing."""
-    import pyarrow as pa
-
-    lines, cells = table
-    number, names = len(lines), list(layout.annotators)
-    answers = Cells.of(
-        [
-            pa.DictionaryArray.from_arrays(cells[n].codes, cells[n].distinct)
-            for n in layout.annotators.values()
-        ]
-    )
-    by_row = answers.take(np.arange(number * len(names)).reshape(len(names), number).T.ravel())
-    filled = np.flatnonzero(by_row.holds(str.strip))
-    rows = filled // len(names)
-    columns = {
-        role: cells[n].take(rows)
-        for role, n in layout.roles.items()
-        if role not in {"annotator", "category"}
-    }
-    columns["annotator"] = Cells(np.arange(len(names)), pa.array(names, pa.string())).take(
-        filled % len(names)
-    )
-    columns["category"] = by_row.take(filled)
-    return Batch(lines[rows], columns)
 
 
 _NOT_PLAIN = (b'"', b"\0")
