@@ -244,3 +244,14 @@ def test_an_empty_text_erases_nothing(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write("item,annotator,label,text\ni,B,x,\n"), "p")
     with ledger.reading("p") as (connection, project):
         assert find_item(connection, project, "i").text == "the text"
+
+
+def test_of_many_columns_all_are_listed_and_the_likely_ones_first(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    names = ["item", *(f"column_{n}" for n in range(30)), "Worker name", "label (final)"]
+    with pytest.raises(Refused) as caught:
+        sqlite_ledger.import_file(write([names, names]), "p")
+    listed = str(caught.value).partition("its columns are: ")[2].splitlines()[0].split(", ")
+    assert listed[:2] == ["Worker name", "label (final)"]
+    assert sorted(listed) == sorted(names)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import ATTRIBUTE_COLUMN, KEEP, ROLES
+from tracker.imports.column_names import (
+    LIKE_ROLES,
+    MEANINGS,
+    NAMES_OF_ROLES,
+    folded_name,
+    listed_names,
+    singular_name,
+)
 from tracker.imports.question_columns import (
     OF_QUESTION,
     AskedQuestion,
@@ -18,47 +25,9 @@ from tracker.projects.lookup import near_names
 
 MOST_COLUMNS = 10_000
 """Columns of a file; those of annotators in wide form are among them."""
-_SHOWN = 60  # characters of a column's name in a list of them
-
-_NAMES = {
-    "item": "item item_id item_key task task_id question question_id document document_id doc "
-    "doc_id example example_id sample sample_id unit unit_id hit hit_id hitid",
-    "annotator": "annotator annotator_id annotator_name worker worker_id workerid rater rater_id "
-    "coder coder_id user user_id username labeler labeller judge judge_id reviewer",
-    "category": "category label answer rating class choice response judgment judgement code tag "
-    "sentiment",
-    "question": "",
-    "labeled_at": "labeled_at labelled_at annotated_at answered_at created_at submitted_at "
-    "timestamp",
-    "seconds": "seconds seconds_spent time_spent duration lead_time",
-    "pass": "pass repeat",
-    "text": "text",
-    "gold": "gold gold_label truth true_label ground_truth",
-    "start": "start span_start",
-    "end": "end span_end",
-    "n_tokens": "n_tokens",
-    "kind": "kind annotator_kind",
-    "confidence": "confidence",
-    "comment": "comment comments rationale explanation",
-}
-"""The names each role is known by; the first of them wins over the others."""
 
 _QUESTION = "question"
 """The name of a column that may hold the question, or the item."""
-
-_LIKE = {"labeled_at": ("date", "datetime", "time", "day", "when", "datum", "answered")}
-"""Words that a role is called by, but that columns of other contents have for names, too."""
-
-_MEANINGS = {
-    "labeled_at": " (when it was answered)",
-    "seconds": " (how long it took)",
-    "pass": " (1, 2, … of answers to the same item)",
-    "question": " (of several that a project asks)",
-    "gold": " (the true category)",
-    "n_tokens": " (the document's length)",
-    "confidence": " (from 0 to 1)",
-    "comment": " (why)",
-}
 
 _OF_ONE = {"annotator", "category", "kind", "confidence", "comment"}
 """What a row of a file in wide form does not have one of."""
@@ -196,23 +165,18 @@ def _role_advice(role: str, column: str) -> str:
     """Return which roles there are, and first the one that was probably meant."""
     from difflib import get_close_matches  # only for a mistake
 
-    roles = [one + _MEANINGS.get(one, "") for one in ROLES]
+    roles = [one + MEANINGS.get(one, "") for one in ROLES]
     listed = f"the roles are: {', '.join(roles)}, annotators"
-    known = {name: one for one in ROLES for name in (*_NAMES[one].split(), *_LIKE.get(one, ()))}
+    known = {
+        name: one
+        for one in ROLES
+        for name in (*NAMES_OF_ROLES[one].split(), *LIKE_ROLES.get(one, ()))
+    }
     turned = column.strip() if column.strip() in ROLES else None
-    near = get_close_matches(_folded(role), known, n=1, cutoff=0.75)
+    near = get_close_matches(folded_name(role), known, n=1, cutoff=0.75)
     if turned:
         return f"did you mean --map {turned}={role}? {listed}"
     return f"did you mean --map {known[near[0]]}={column}? {listed}" if near else listed
-
-
-def _folded(name: str) -> str:
-    return re.sub(r"[\s\-]+", "_", name.strip().casefold())
-
-
-def _singular(name: str) -> str:
-    known = any(_folded(name) in known.split() for known in _NAMES.values())
-    return name if known else name.rstrip("s")
 
 
 def layout_of_header(
@@ -237,7 +201,7 @@ def layout_of_header(
     every = [name.strip() for name in header]
     ignored = {n for name in ignore for n in _positions(every, name, f"--ignore {name}", source)}
     names = ["" if n in ignored else name for n, name in enumerate(every)]
-    singular = [_singular(name) if n in lists else name for n, name in enumerate(names)]
+    singular = [singular_name(name) if n in lists else name for n, name in enumerate(names)]
     if mapped.people:
         return replace(_layout_of_annotators(names, mapped, source), names=every)
     roles = {
@@ -295,12 +259,12 @@ def _layout_of_annotators(names: Sequence[str], mapped: Mapped, source: str) -> 
         if role not in mapped.roles:
             place = _recognise(names, role, set(roles.values()), source)
         if place is None and role not in mapped.roles and role == "annotator":
-            place = next((n for n, name in enumerate(names) if _folded(name) == "name"), None)
+            place = next((n for n, name in enumerate(names) if folded_name(name) == "name"), None)
         if place is not None:
             roles[role] = place
     if "annotator" not in roles:
         raise Refused(
-            f"{source} has no column for the annotator; its columns are: {_listed(names)}",
+            f"{source} has no column for the annotator; its columns are: {listed_names(names)}",
             "say which: --map annotator=COLUMN",
         )
     kept: dict[str, int] = {}
@@ -320,9 +284,9 @@ def _not_looked_for(mapped: Mapped) -> set[str]:
 
 def _question_column(names: Sequence[str], taken: set[int]) -> dict[str, int]:
     """Return the column named as questions are, if another one can be the item."""
-    folded = [_folded(name) for name in names]
+    folded = [folded_name(name) for name in names]
     places = [n for n, name in enumerate(folded) if name == _QUESTION and n not in taken]
-    items = {*_NAMES["item"].split()} - {_QUESTION}
+    items = {*NAMES_OF_ROLES["item"].split()} - {_QUESTION}
     return {"question": places[0]} if len(places) == 1 and items & {*folded} else {}
 
 
@@ -339,13 +303,13 @@ def _positions(names: Sequence[str], column: str, flag: str, source: str) -> lis
     ]
     if found:
         return found
-    advice = near_names(column, names) or f"its columns are: {_listed(names)}"
+    advice = near_names(column, names) or f"its columns are: {listed_names(names)}"
     raise Refused(f"{source} has no column {column!r} ({flag})", advice)
 
 
 def _recognise(names: Sequence[str], role: str, taken: set[int], source: str) -> int | None:
-    folded = [_folded(name) for name in names]
-    known = _NAMES[role].split()
+    folded = [folded_name(name) for name in names]
+    known = NAMES_OF_ROLES[role].split()
     places = [n for n, name in enumerate(folded) if name in known and n not in taken]
     if len(places) > 1:
         exact = [n for n in places if folded[n] in known[:1]]
@@ -385,7 +349,7 @@ def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) 
         asked = " ".join(f"--map {role}=COLUMN" for role in missing)
         raise Refused(
             f"{source} has no column for the {' or the '.join(missing)}; "
-            f"its columns are: {_listed(names)}",
+            f"its columns are: {listed_names(names, missing)}",
             f"say which: {asked}"
             + ("" if mapped.items else ", or --wide for a column per annotator"),
         )
@@ -399,10 +363,3 @@ def _has_answers(layout: Layout) -> bool:
     return "annotator" in layout.roles or any(
         role == "category" or role.startswith(OF_QUESTION) for role in layout.roles
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    on_a_line = [" ".join(name.split()) for name in names[:12]]
-    cut = (name if len(name) <= _SHOWN else name[:_SHOWN] + "…" for name in on_a_line)
-    shown = ", ".join(cut)
-    return shown + (", …" if len(names) > 12 else "")

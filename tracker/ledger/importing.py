@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-
     from tracker.imports.annotators import AnnotatorImport
     from tracker.imports.loader import ImportResult, Progress
     from tracker.imports.readers import Reader, ReadOptions, Source
+    from tracker.imports.readers.frames import Frame
     from tracker.projects.question import QuestionOptions
     from tracker.simulate import Row
 
@@ -144,9 +142,7 @@ class Importing(Transactions):
             made = load_annotators(connection, found, sources, mapped, skip_invalid=skip_invalid)
         return replace(made, columns=_layouts(sources))
 
-    def import_frame(
-        self, frame: pd.DataFrame | pa.Table, project: str, **how: Unpack[Reading]
-    ) -> ImportResult:
+    def import_frame(self, frame: Frame, project: str, **how: Unpack[Reading]) -> ImportResult:
         """Import a data frame, or a table of Arrow, whose missing values are empty cells of a file.
 
         A whole number is written without a point, also if a gap made its column one of floats.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from tracker.imports.readers.typed_cells import (
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+    Frame: TypeAlias = pd.DataFrame | pa.Table
 
 
 _AT_ONCE = 200_000  # rows
@@ -93,7 +95,7 @@ class RowsSource(_InMemory):
 class FrameSource(_InMemory):
     """A frame of pandas or a table of Arrow; its rows are counted as in a file with a header."""
 
-    def __init__(self, frame: pd.DataFrame | pa.Table) -> None:
+    def __init__(self, frame: Frame) -> None:
         super().__init__("frame")
         self.frame = frame
 
