@@ -318,3 +318,18 @@ def test_what_cannot_be_exported(run: Run, words: list[str], code: int, told: st
     assert told in failed.err
     assert failed.out == ""
     assert not list(Path().glob("x.csv*"))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_the_consensus_and_the_matrix_in_every_form(run: Run, suffix: str) -> None:
+    done = run("export", "consensus", "dated", "-o", f"c.{suffix}")
+    assert done.err == f"1 row: c.{suffix}\n"
+    run("export", "consensus", "reviews", "-o", f"d.{suffix}", "--method", "dawid-skene")
+    run("export", "matrix", "dated", "-o", f"m.{suffix}")
+    if suffix == "csv":
+        assert Path("c.csv").read_text() == (
+            "item,question,category,confidence,method,entropy,tied\n1,label,,0.5,majority,1.0,x|y\n"
+        )
+        assert Path("m.csv").read_text() == "item,A,B\n1,x,y\n"
+    else:
+        assert Path(f"m.{suffix}").stat().st_size > 0

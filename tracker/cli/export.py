@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tracker.cli.context import command_group, ledger_of_command
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history import Every, Shown, Window
-from tracker.cli.import_options import OutputFile, output_option_target
+from tracker.cli.import_options import OutputFile, Target, output_option_target
 from tracker.cli.output_files import Force
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
+
+if TYPE_CHECKING:
+    from tracker.ledger import Ledger
+    from tracker.ledger.reports import Labels
 
 exports, register = command_group(
     "export", "Write labels or figures to a file: CSV, JSONL or Parquet."
@@ -57,6 +62,71 @@ def export_labels_command(
         options = ledger.projects.settings(project).import_options(names)
         command = shlex.join([output, "-p", "NAME", *options])
         hint(f"to import them elsewhere: tracker import {command}")
+
+
+@with_project_argument(exports, "consensus")
+def export_consensus_command(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: OutputFile,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="majority|weighted|dawid-skene",
+            help="How annotators count: alike, by their competence, or by the model of Dawid and "
+            "Skene.",
+        ),
+    ] = "majority",
+    force: Force = False,
+    answers: AnswerOptions = AnswerOptions(),
+) -> None:
+    """Write one answer for each item: the category, its confidence, and the answers' entropy.
+
+    A tie is a row without category that names what is tied. Of several categories an answer, and
+    of spans, each is written that more than half of the item's annotators gave. Models and
+    references have no vote unless --annotator names them.
+
+    Examples:
+    - `tracker export consensus reviews -o consensus.csv`
+    - `tracker export consensus reviews -o truth.jsonl --method dawid-skene`
+
+    Next: `tracker agreement reviews --by item`
+    """
+    to, ledger = output_option_target(output, force=force), ledger_of_command(context)
+    names, selecting = answers.questions, replace(answers, question=None).selecting
+    with ledger.consensus(project, method, questions=names, **selecting) as found:
+        _write(to, ledger, found, output)
+
+
+@with_project_argument(exports, "matrix")
+def export_matrix_command(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: OutputFile,
+    force: Force = False,
+    answers: AnswerOptions = AnswerOptions(),
+) -> None:
+    """Write the reliability matrix of a question: a row for each item, a column per annotator.
+
+    An annotator's first answer to an item counts; no answer is an empty cell.
+
+    Examples:
+    - `tracker export matrix reviews -o matrix.csv`
+    - `tracker export matrix rubric -o tone.csv --question tone`
+
+    Next: `tracker agreement reviews`
+    """
+    to, ledger = output_option_target(output, force=force), ledger_of_command(context)
+    with ledger.matrix(project, **answers.selecting) as found:
+        _write(to, ledger, found, output)
+
+
+def _write(to: Target, ledger: Ledger, found: Labels, output: str) -> None:
+    """Write rows to a file in the form of its name, and say how many."""
+    from tracker.render.cells import count_noun
+
+    number = to.write_frame(ledger.rows_frame(found)) if to.for_frames else to.write_rows(*found)
+    hint(f"{count_noun(number, 'row')}: {output}")
 
 
 @with_project_argument(exports, "history")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tracker.export.consensus import consensus_columns, consensus_rows
 from tracker.export.labels import (
     LABEL_COLUMNS,
     exported_columns,
@@ -9,11 +10,15 @@ from tracker.export.labels import (
     import_options,
     labels_with_items,
 )
+from tracker.export.matrix import reliability_matrix
 
 __all__ = [
     "LABEL_COLUMNS",
+    "consensus_columns",
+    "consensus_rows",
     "exported_columns",
     "exported_labels",
     "import_options",
     "labels_with_items",
+    "reliability_matrix",
 ]

@@ -171,6 +171,51 @@ class Reports(Transactions):
             with closing(labels.rows):
                 yield labels
 
+    @contextmanager
+    def consensus(
+        self,
+        project: str,
+        method: str = "majority",
+        *,
+        questions: Sequence[str] = (),
+        **selecting: Unpack[Selecting],
+    ) -> Iterator[Labels]:
+        """Open the consensus of all annotators on each item, as rows that are read as asked for.
+
+        Args:
+            project: the project's name.
+            method: ``majority``, ``weighted`` (by competence) or ``dawid-skene``.
+            questions: only of these, by name; of all for none.
+            selecting: see `tracker.queries.Selecting`.
+        """
+        from tracker.export import consensus_columns, consensus_rows
+        from tracker.queries import make_answer_filter
+
+        choice = make_answer_filter(**selecting)
+        with self.asking_each(project, choice, questions) as (connection, found):
+            rows = consensus_rows(connection, found, method, choice)
+            with closing(rows):
+                yield Labels(consensus_columns(found), rows)
+
+    @contextmanager
+    def matrix(self, project: str, **selecting: Unpack[Selecting]) -> Iterator[Labels]:
+        """Open the reliability matrix of one question: a row an item, a column an annotator."""
+        from tracker.export import reliability_matrix
+        from tracker.queries import make_answer_filter
+
+        choice = make_answer_filter(**selecting)
+        with self.asking(project, choice) as (connection, found):
+            columns, rows = reliability_matrix(connection, found, choice)
+            with closing(rows):
+                yield Labels(columns, rows)
+
+    @staticmethod
+    def rows_frame(labels: Labels) -> pd.DataFrame:
+        """Return rows as a frame; what is not known is missing."""
+        import pandas as pd
+
+        return pd.DataFrame(list(labels.rows), columns=list(labels.columns))
+
     def export_frame(
         self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
     ) -> pd.DataFrame:

@@ -8,7 +8,11 @@ Grouping by the code gives the item patterns. A code means nothing outside its s
 from __future__ import annotations
 
 from tracker.queries.annotator_groups import GroupPatterns, count_patterns_by_annotator_group
-from tracker.queries.annotator_patterns import count_annotator_marginals, count_joint_patterns
+from tracker.queries.annotator_patterns import (
+    count_annotator_marginals,
+    count_joint_patterns,
+    select_item_joint_patterns,
+)
 from tracker.queries.bind_filter import select_answers, select_labels, within_guideline
 from tracker.queries.confidences import (
     any_confidence,
@@ -88,6 +92,7 @@ __all__ = [
     "select_example_items",
     "select_items_of_patterns",
     "count_joint_patterns",
+    "select_item_joint_patterns",
     "select_joint_sample",
     "count_annotator_marginals",
     "count_pair_cells",

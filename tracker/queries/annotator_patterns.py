@@ -63,6 +63,25 @@ def count_joint_patterns(
     few annotators answer everything, there are few assignments. In a crowd there are nearly as
     many as items, so only errors that need them ask for them.
     """
+    items = _joint_patterns(selection)
+    for text, number in stream_rows(
+        connection, select(items.c.joint, func.count()).group_by(items.c.joint)
+    ):
+        yield _read_joint_pattern(text), number
+
+
+def select_item_joint_patterns(
+    connection: Connection, selection: Selection
+) -> Iterator[tuple[int, JointPattern]]:
+    """Yield each item with its assignment of answers to annotators, in the order of the items."""
+    items = _joint_patterns(selection)
+    rows = select(items.c.item_id, items.c.joint).order_by(items.c.item_id)
+    for item, text in stream_rows(connection, rows):
+        yield item, _read_joint_pattern(text)
+
+
+def _joint_patterns(selection: Selection) -> Subquery:
+    """Return each item with its answers and their annotators as one text."""
     answers = select_answer_rows(selection)
     one = cast(answers.c.annotator_id, Text).concat(":").concat(cast(answers.c.answer, Text))
     # In order, so that items answered alike make one text, as they are stored in any order.
@@ -71,16 +90,16 @@ def count_joint_patterns(
         .order_by(answers.c.item_id, answers.c.annotator_id)
         .subquery("given")
     )
-    items = (
-        select(func.aggregate_strings(rows.c.given, ",").label("joint"))
+    return (
+        select(rows.c.item_id, func.aggregate_strings(rows.c.given, ",").label("joint"))
         .group_by(rows.c.item_id)
         .subquery("items")
     )
-    for text, number in stream_rows(
-        connection, select(items.c.joint, func.count()).group_by(items.c.joint)
-    ):
-        given = (part.split(":") for part in text.split(","))
-        yield tuple(sorted((int(who), read_selected_answer(what)) for who, what in given)), number
+
+
+def _read_joint_pattern(text: str) -> JointPattern:
+    given = (part.split(":") for part in text.split(","))
+    return tuple(sorted((int(who), read_selected_answer(what)) for who, what in given))
 
 
 Tallies: TypeAlias = dict[int, dict[Any, int]]

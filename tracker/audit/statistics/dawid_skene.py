@@ -50,12 +50,40 @@ def dawid_skene_competences(counted: Iterable[tuple[JointPattern, int]]) -> dict
         counted: who gave what, and to how many items; an answer of several categories counts as
             a category of its own.
     """
+    patterns = _in_order(counted)
+    if not patterns:
+        return {}
+    fitted, who, _ = _fit_patterns(patterns)
+    # Over the categories that the annotator met: of the others nothing is known.
+    met = fitted.priors * (fitted.errors.sum(axis=2) > 0)
+    right = (np.diagonal(fitted.errors, axis1=1, axis2=2) * met).sum(axis=1) / met.sum(axis=1)
+    return dict(zip(who, right.tolist(), strict=True))
+
+
+def dawid_skene_shares(
+    counted: Iterable[tuple[JointPattern, int]],
+) -> dict[JointPattern, dict[Answer, float]]:
+    """Return the probability of each answer to be true, by who gave what; arguments as before."""
+    patterns = _in_order(counted)
+    if not patterns:
+        return {}
+    fitted, _, answers = _fit_patterns(patterns)
+    return {
+        pattern: dict(zip(answers, truth, strict=True))
+        for pattern, truth in zip(patterns, fitted.truth.tolist(), strict=True)
+    }
+
+
+def _in_order(counted: Iterable[tuple[JointPattern, int]]) -> Counter[JointPattern]:
+    """Return how many items have each pattern, so that sums do not depend on what came first."""
     patterns: Counter[JointPattern] = Counter()
     for pattern, number in counted:
         patterns[pattern] += number
-    patterns = Counter(dict(sorted(patterns.items())))  # sums in one order, whatever came first
-    if not patterns:
-        return {}
+    return Counter(dict(sorted(patterns.items())))
+
+
+def _fit_patterns(patterns: Counter[JointPattern]) -> tuple[Fit, list[int], list[Answer]]:
+    """Return the fitted model, and the annotators and answers in its order."""
     who = sorted({annotator for pattern in patterns for annotator, _ in pattern})
     answers = sorted({answer for pattern in patterns for _, answer in pattern})
     place = {annotator: n for n, annotator in enumerate(who)}
@@ -65,10 +93,7 @@ def dawid_skene_competences(counted: Iterable[tuple[JointPattern, int]]) -> dict
     given = np.array([of[answer] for pattern in patterns for _, answer in pattern])
     items = np.array([*patterns.values()], dtype=np.float64)
     fitted = fit_dawid_skene(item, annotator, given, (len(who), len(answers)), items=items)
-    # Over the categories that the annotator met: of the others nothing is known.
-    met = fitted.priors * (fitted.errors.sum(axis=2) > 0)
-    right = (np.diagonal(fitted.errors, axis1=1, axis2=2) * met).sum(axis=1) / met.sum(axis=1)
-    return dict(zip(who, right.tolist(), strict=True))
+    return fitted, who, answers
 
 
 def fit_dawid_skene(

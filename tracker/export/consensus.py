@@ -1,0 +1,179 @@
+"""One answer for each item, from those of all annotators."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, func, select
+
+from tracker import queries
+from tracker.audit.annotator_report import MOST_ANSWERS
+from tracker.audit.statistics.dawid_skene import dawid_skene_competences, dawid_skene_shares
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer, JointPattern
+from tracker.projects.categories import category_names
+from tracker.projects.items import item_names
+from tracker.projects.question import QuestionInfo
+from tracker.queries import EVERYTHING, AnswerFilter, Selection
+from tracker.queries.selection import labels, stream_rows, where_counted
+from tracker.storage.schema import NONE_APPLIES
+
+METHODS = ("majority", "weighted", "dawid-skene")
+"""The ways to a consensus; competences of the second are those of the third's model."""
+
+CONSENSUS_COLUMNS = ("item", "question", "category", "confidence", "method", "entropy", "tied")
+SPAN_COLUMNS = ("start", "end")
+"""Further columns, if a question is answered with spans."""
+
+_TIE = 1e-9  # shares that differ by less are equal
+_HALF = 0.5
+
+Shares = Mapping[Answer, float]
+"""How likely, or how often given, each answer to an item is; they add up to 1."""
+
+
+class _Found(NamedTuple):
+    """The consensus on one item: categories (None: nothing), each with its confidence."""
+
+    categories: Sequence[tuple[int | None, float]]
+    tied: Sequence[int] = ()
+
+
+def consensus_columns(questions: Sequence[QuestionInfo]) -> tuple[str, ...]:
+    """Return the columns of the rows of `consensus_rows` of these questions."""
+    spans = any(one.answers == "spans" for one in questions)
+    return CONSENSUS_COLUMNS + (SPAN_COLUMNS if spans else ())
+
+
+def consensus_rows(
+    connection: Connection,
+    questions: Sequence[QuestionInfo],
+    method: str = METHODS[0],
+    choice: AnswerFilter = EVERYTHING,
+) -> Generator[tuple[Any, ...], None, None]:
+    """Yield the consensus of each item that has an answer, a row for each category of it.
+
+    A tie is a row without category that names what is tied. Of several categories an answer, and
+    of spans, each is in the consensus that more than half of the item's answers have, whatever the
+    method. The entropy is that of the item's answers, in bits. Raises InvalidOption for a method
+    that there is not, or that does not fit.
+    """
+    if method not in METHODS:
+        raise InvalidOption(
+            f"there is no method {method!r}", f"choose one of: {', '.join(METHODS)}"
+        )
+    more = (None, None) if len(consensus_columns(questions)) > len(CONSENSUS_COLUMNS) else ()
+    for question in questions:
+        if question.answers == "spans":
+            yield from _span_rows(connection, question, method, choice)
+        else:
+            for row in _rows(connection, question, method, choice):
+                yield (*row, *more)
+
+
+def _rows(
+    connection: Connection, question: QuestionInfo, method: str, choice: AnswerFilter
+) -> Generator[tuple[Any, ...], None, None]:
+    names = category_names(connection, question)
+    items = item_names(connection, question.project)
+    selection = queries.select_answers(connection, question, choice)
+    shares = _ways(connection, selection)[method]()
+    decide = _most_likely if question.answers == "one" else _more_than_half
+    for item, pattern in queries.select_item_joint_patterns(connection, selection):
+        found = decide(shares(pattern))
+        entropy = _entropy(Counter(answer for _, answer in pattern))
+        tied = "|".join(names[one] for one in sorted(found.tied, key=[*names].index))
+        for category, confidence in found.categories:
+            name = None if category is None else names[category]
+            yield items[item], question.name, name, confidence, method, entropy, tied or None
+
+
+def _ways(
+    connection: Connection, selection: Selection
+) -> dict[str, Callable[[], Callable[[JointPattern], Shares]]]:
+    """Return for each method what prepares the shares of an item's answers."""
+
+    def counted() -> Iterator[tuple[JointPattern, int]]:
+        per_item = queries.count_answers_per_item(connection, selection)
+        answers = sum(number * items for number, items in per_item.items())
+        if answers > MOST_ANSWERS:
+            raise InvalidOption(
+                f"a model of {answers:,} answers takes too long; {MOST_ANSWERS:,} are the most",
+                "choose fewer, or the method majority",
+            )
+        return queries.count_joint_patterns(connection, selection)
+
+    def weighted() -> Callable[[JointPattern], Shares]:
+        known = dawid_skene_competences(counted())
+        return lambda pattern: _shares(pattern, known)
+
+    def fitted() -> Callable[[JointPattern], Shares]:
+        return dawid_skene_shares(counted()).__getitem__
+
+    return {"majority": lambda: _shares, "weighted": weighted, "dawid-skene": fitted}
+
+
+def _shares(pattern: JointPattern, weights: Mapping[int, float] | None = None) -> Shares:
+    """Return the share of each answer; those of annotators without any weight count alike."""
+    votes: defaultdict[Answer, float] = defaultdict(float)
+    for annotator, answer in pattern:
+        votes[answer] += 1.0 if weights is None else weights.get(annotator, 0.0)
+    total = math.fsum(votes.values())
+    return {one: vote / total for one, vote in votes.items()} if total else _shares(pattern)
+
+
+def _most_likely(shares: Shares) -> _Found:
+    most = max(shares.values())
+    best = [answer[0] for answer, share in shares.items() if share >= most - _TIE]
+    return _Found([(best[0] if len(best) == 1 else None, most)], best if len(best) > 1 else ())
+
+
+def _more_than_half(shares: Shares) -> _Found:
+    """Return the categories that are in more than half of the answers; tied is what is in half."""
+    each: defaultdict[int, float] = defaultdict(float)
+    for answer, share in shares.items():
+        for category in answer:
+            each[category] += share
+    found = sorted((one, share) for one, share in each.items() if share > _HALF + _TIE)
+    tied = [one for one, share in each.items() if abs(share - _HALF) <= _TIE]
+    without = 1.0 - max(each.values(), default=0.0)
+    return _Found(found or [(None, max(without, 0.0))], tied)
+
+
+def _entropy(votes: Counter[Answer]) -> float:
+    total = votes.total()
+    return abs(math.fsum(-n / total * math.log2(n / total) for n in votes.values()))
+
+
+def _span_rows(
+    connection: Connection, question: QuestionInfo, method: str, choice: AnswerFilter
+) -> Generator[tuple[Any, ...], None, None]:
+    """Yield the spans that more than half of the annotators of a document marked alike."""
+    if method != METHODS[0]:
+        raise InvalidOption(f"{question.told} of spans, has no {method} consensus", "majority has")
+    names, items = category_names(connection, question), item_names(connection, question.project)
+    selection = queries.select_answers(connection, question, choice)
+    who = func.count(labels.c.annotator_id.distinct())
+    key = (labels.c.item_id, labels.c.span_start, labels.c.span_end, labels.c.category_id)
+    counted = select(labels.c.item_id, who).where(where_counted(selection))
+    counts = connection.execute(counted.group_by(labels.c.item_id))
+    answered = {item: number for item, number in counts}  # noqa: C416 - a row is no pair
+    votes = select(*key, who).where(where_counted(selection)).group_by(*key).order_by(*key)
+    with closing(stream_rows(connection, votes)) as stream:
+        for item, group in groupby(stream, key=lambda row: row[0]):
+            given: list[tuple[str | None, float, int | None, int | None]] = [
+                (names[category], number / answered[item], start, end)
+                for _, start, end, category, number in group
+                if category != NONE_APPLIES
+            ]
+            found = [one for one in given if one[1] > _HALF]
+            tied = "|".join(f"{one[0]} {one[2]}-{one[3]}" for one in given if one[1] == _HALF)
+            nothing = (None, 1.0 - max((one[1] for one in given), default=0.0), None, None)
+            for category, share, start, end in found or [nothing]:
+                told = (items[item], question.name, category, share, method, None, tied or None)
+                yield (*told, start, end)
