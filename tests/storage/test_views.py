@@ -267,6 +267,22 @@ def test_imports_are_those_listed(told: Ledger) -> None:
     assert len([row for row in found if row["undone_at"] is not None]) == 2
 
 
+@pytest.mark.parametrize(
+    ("view", "one", "other"),
+    [
+        ("v_answers", "kind", "annotator_kind"),
+        ("v_item_votes", "annotators", "votes"),
+        ("v_measures", "name", "snapshot_name"),
+        ("v_category_rates", "name", "snapshot_name"),
+    ],
+)
+def test_a_column_has_two_names(told: Ledger, view: str, one: str, other: str) -> None:
+    found = [row for project in PROJECTS for row in rows(told, view, project)]
+    assert found
+    assert all(row[one] == row[other] for row in found)
+    assert all(row["stands"] for row in found if "stands" in row)
+
+
 def test_examples_can_be_typed(told: Ledger) -> None:
     with told.writing("p") as (connection, _):
         connection.execute(text("UPDATE projects SET name = 'reviews' WHERE name = 'p'"))

@@ -30,6 +30,7 @@ _SNAPSHOT = {
     "as_of": "the moment whose labels it shows",
     "all_answers": "whether all answers were counted, not some that were chosen",
 }
+_NAME = {"name": "the snapshot_name"}
 _ERROR = {
     "standard_error": "of the value",
     "ci_low": "lower bound of the confidence interval",
@@ -54,6 +55,8 @@ VIEWS = {
             "spent_seconds": "NULL if the file did not say",
             "confidence": "from 0 to 1; NULL if the file did not say",
             "comment": "the annotator's; NULL if there is none",
+            "kind": "the annotator_kind",
+            "stands": "true; labels that do not stand have no row",
         },
     ),
     "v_annotator_attributes": View(
@@ -74,11 +77,12 @@ VIEWS = {
             "answer": "category or none applies",
             "votes": "annotators",
             "share": "of the annotators who answered the item",
+            "annotators": "the votes",
         },
     ),
     "v_measures": View(
         "A row for each measure of each snapshot that was not thinned out",
-        _SNAPSHOT | {"measure": "its name", "value": "NULL if undefined"} | _ERROR,
+        _SNAPSHOT | {"measure": "its name", "value": "NULL if undefined"} | _ERROR | _NAME,
     ),
     "v_category_rates": View(
         "A row for each category of each snapshot that was not thinned out",
@@ -89,7 +93,8 @@ VIEWS = {
             "rate": "of the pairs of answers with the category in one, the share that agree on it",
         }
         | _ERROR
-        | {"specific_agreement": "of the category"},
+        | {"specific_agreement": "of the category"}
+        | _NAME,
     ),
     "v_findings": View(
         "A row for each recorded finding",
