@@ -124,3 +124,21 @@ def test_all_exports_of_a_project_hold_the_same_answers() -> None:
         )  # fmt: skip
         for form in ("min.json", "csv"):
             assert found_in(OURS / f"{project}.{form}").rows(*roles) == people, (project, form)
+
+
+@pytest.mark.parametrize("own_id", [False, True])
+def test_json_has_the_controls_behind_the_number_of_the_task(tmp_path: Path, own_id: bool) -> None:
+    rows = []
+    for n in range(12):
+        data = {"split": "ab"[n % 2], "ref": f"r{n}", "text": f"a text of its own: {n}"}
+        data = {"id": n, **data} if own_id else {**data, "id": n}
+        rows.append({"lot": "x", **data, "tone": "xy"[n % 2], **record(n, 1)})
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(rows))
+    if own_id:
+        with pytest.raises(Refused, match="does not show which columns"):
+            found_in(path)
+    else:
+        found = found_in(path)
+        assert found.asked == {"tone": "one"}
+        assert len(found.records) == 12

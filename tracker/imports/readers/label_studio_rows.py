@@ -38,7 +38,7 @@ class _Column:
     tried: int = 0
     results: bool = False
     varies: bool = False
-    after_id: bool = False
+    after_id: bool = True
     texts: int = 0
     distinct: set[str] = field(default_factory=set)
 
@@ -136,9 +136,12 @@ class Records:
             for name in cells.keys() | self._before.keys():
                 if name not in FIXED and cells.get(name) != self._before.get(name):
                     self._columns.setdefault(name, _Column()).varies = True
-        for name, cell in cells.items():
+        after_id = False
+        for n, (name, cell) in enumerate(cells.items()):
+            after_id |= self.is_json and n > 0 and name == "id"
             if name not in FIXED:
                 column = self._columns.setdefault(name, _Column())
+                column.after_id &= after_id
                 if cell not in ("", None, []):
                     column.add(cell)
         self._item, self._before = item, dict(cells)
@@ -148,15 +151,21 @@ class Records:
     def _controls(self) -> list[str]:
         """Return the columns that are controls.
 
-        Their cells are results, or choices that differ between the annotations of a task. Raises
-        Refused if that is unknown.
+        Their cells are results, or choices that differ between the annotations of a task, or that
+        JSON has between the task's number and the annotator. Raises Refused if that is unknown.
         """
         wanted = {one.column for one in self.reading.mapped.questions}
         columns = {name: one for name, one in self._columns.items()
                    if name not in self.reading.options.ignore}  # fmt: skip
+        # The number stands among the data if they have an id of their own.
+        is_of_data = any(
+            one.after_id and not (one.results or one.varies or one.may_be_choices)
+            for one in columns.values()
+        )
         found = [
             name for name, one in columns.items()
-            if one.results or name in wanted or (one.varies and one.may_be_choices)
+            if one.results or name in wanted
+            or (one.may_be_choices and (one.varies or (one.after_id and not is_of_data)))
         ]  # fmt: skip
         left = [name for name, one in columns.items() if one.may_be_choices and name not in found]
         if not found and len(left) == 1:
