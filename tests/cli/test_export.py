@@ -333,3 +333,36 @@ def test_the_consensus_and_the_matrix_in_every_form(run: Run, suffix: str) -> No
         assert Path("m.csv").read_text() == "item,A,B\n1,x,y\n"
     else:
         assert Path(f"m.{suffix}").stat().st_size > 0
+
+
+def test_a_matrix_is_turned_for_who_reads_it_so(run: Run) -> None:
+    run("import", "-", "-p", "m", stdin="item,annotator,category\n1,A,x\n2,B,y\n2,A,y\n")
+    run("export", "matrix", "m", "-o", "irr.csv", "--for", "irrcac")
+    assert Path("irr.csv").read_text() == "item,A,B\n1,x,\n2,y,y\n"
+    run("export", "matrix", "m", "-o", "k.csv", "--for", "krippendorff")
+    assert Path("k.csv").read_text() == "annotator,1,2\nA,x,y\nB,,y\n"
+    assert "one of: irrcac" in run("export", "matrix", "m", "-o", "z.csv", "--for", "R", code=2).err
+
+
+def test_what_krippendorffs_program_reads_gives_the_same_figure(run: Run) -> None:
+    import krippendorff
+
+    run("export", "matrix", "reviews", "-o", "k.parquet", "--for", "krippendorff")
+    frame = pd.read_parquet("k.parquet").set_index("annotator")
+    codes = {name: n for n, name in enumerate(pd.unique(frame.stack().dropna()))}
+    data = [[codes.get(cell, float("nan")) for cell in row] for row in frame.to_numpy()]
+    value = krippendorff.alpha(data, level_of_measurement="nominal")
+    (alpha,) = run("agreement", "reviews", "--measure", "alpha", "--json").json()["measures"]
+    assert alpha["value"] == pytest.approx(value)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_the_audit_has_a_row_for_each_test(run: Run, suffix: str) -> None:
+    run("export", "audit", "reviews", "-o", f"a.{suffix}")
+    told = run("audit", "reviews", "--all", "--json").json()["annotators"]
+    if suffix == "jsonl":
+        frame = pd.read_json("a.jsonl", lines=True)
+    else:
+        frame = (pd.read_csv if suffix == "csv" else pd.read_parquet)(f"a.{suffix}")
+    wanted = [(one["annotator"], flag["kind"]) for one in told for flag in one["flags"]]
+    assert list(zip(frame["annotator"], frame["kind"], strict=True)) == wanted

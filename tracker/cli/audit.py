@@ -121,7 +121,7 @@ def audit(
     print_result(
         told,
         output=output,
-        rows=_rows(told),
+        rows=audit_rows(told),
         view=audit_by_question_view(found, clear=everything, limit=limit or None),
     )
     if recorded is not None:
@@ -146,7 +146,7 @@ def audit(
         raise typer.Exit(1)
 
 
-def _rows(told: dict[str, Any]) -> list[dict[str, Any]]:
+def audit_rows(told: dict[str, Any]) -> list[dict[str, Any]]:
     """Return one row per finding about an annotator, without what has no place in a table."""
     nested = {"refit", "consensus", "details", "evidence"}
     return [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracker.cli.audit import audit_rows
 from tracker.cli.context import command_group, ledger_of_command
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history import Every, Shown, Window
@@ -15,10 +16,13 @@ from tracker.cli.import_options import OutputFile, Target, output_option_target
 from tracker.cli.output_files import Force
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
+from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
     from tracker.ledger.reports import Labels
+
+_READERS = ("irrcac", "krippendorff")
 
 exports, register = command_group(
     "export", "Write labels or figures to a file: CSV, JSONL or Parquet."
@@ -103,21 +107,34 @@ def export_matrix_command(
     context: typer.Context,
     project: ProjectArgument,
     output: OutputFile,
+    reader: Annotated[
+        str,
+        typer.Option(
+            "--for", metavar="irrcac|krippendorff", help="The package that reads the matrix."
+        ),
+    ] = "irrcac",
     force: Force = False,
     answers: AnswerOptions = AnswerOptions(),
 ) -> None:
     """Write the reliability matrix of a question: a row for each item, a column per annotator.
 
-    An annotator's first answer to an item counts; no answer is an empty cell.
+    An annotator's first answer to an item counts; no answer is an empty cell. That is what irrCAC
+    reads; `krippendorff` wants a row for each annotator.
 
     Examples:
     - `tracker export matrix reviews -o matrix.csv`
+    - `tracker export matrix reviews -o data.csv --for krippendorff`
     - `tracker export matrix rubric -o tone.csv --question tone`
 
     Next: `tracker agreement reviews`
     """
+    if reader not in _READERS:
+        raise InvalidOption(
+            f"there is no reader {reader!r} of a matrix", f"one of: {', '.join(_READERS)}"
+        )
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    with ledger.matrix(project, **answers.selecting) as found:
+    turned = reader == "krippendorff"
+    with ledger.matrix(project, turned=turned, **answers.selecting) as found:
         _write(to, ledger, found, output)
 
 
@@ -127,6 +144,32 @@ def _write(to: Target, ledger: Ledger, found: Labels, output: str) -> None:
 
     number = to.write_frame(ledger.rows_frame(found)) if to.for_frames else to.write_rows(*found)
     hint(f"{count_noun(number, 'row')}: {output}")
+
+
+@with_project_argument(exports, "audit")
+def export_audit_command(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: OutputFile,
+    force: Force = False,
+    answers: AnswerOptions = AnswerOptions(),
+) -> None:
+    """Write the audit of all annotators: a row for each of them and each test, also those passed.
+
+    Example:
+    - `tracker export audit reviews -o audit.csv`
+
+    Next: `tracker audit reviews`
+    """
+    from tracker.ledger.reports import Labels
+
+    to, ledger = output_option_target(output, force=force), ledger_of_command(context)
+    names, selecting = answers.questions, replace(answers, question=None).selecting
+    told = ledger.audit_by_question(project, questions=names, **selecting).to_dict(clear=True)
+    rows = audit_rows(told)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    cells = (tuple(row.get(name) for name in columns) for row in rows)
+    _write(to, ledger, Labels(columns or ["annotator"], cells), output)
 
 
 @with_project_argument(exports, "history")

@@ -198,8 +198,13 @@ class Reports(Transactions):
                 yield Labels(consensus_columns(found), rows)
 
     @contextmanager
-    def matrix(self, project: str, **selecting: Unpack[Selecting]) -> Iterator[Labels]:
-        """Open the reliability matrix of one question: a row an item, a column an annotator."""
+    def matrix(
+        self, project: str, *, turned: bool = False, **selecting: Unpack[Selecting]
+    ) -> Iterator[Labels]:
+        """Open the reliability matrix of one question: a row an item, a column an annotator.
+
+        With ``turned`` there is a row for each annotator, and a column for each item.
+        """
         from tracker.export import reliability_matrix
         from tracker.queries import make_answer_filter
 
@@ -207,7 +212,11 @@ class Reports(Transactions):
         with self.asking(project, choice) as (connection, found):
             columns, rows = reliability_matrix(connection, found, choice)
             with closing(rows):
-                yield Labels(columns, rows)
+                if turned:
+                    first, *rest = zip(columns, *rows, strict=True)
+                    yield Labels(("annotator", *first[1:]), (row for row in rest))
+                else:
+                    yield Labels(columns, rows)
 
     @staticmethod
     def rows_frame(labels: Labels) -> pd.DataFrame:
