@@ -44,7 +44,7 @@ def trace(*assessments: dict[str, Any], **info: Any) -> dict[str, Any]:
 
 def assessed(value: Any, who: str = "ada", kind: str = "HUMAN", **more: Any) -> dict[str, Any]:
     return {"name": "polite", "source": {"source_type": kind, "source_id": who},
-            "feedback": {"value": value}, **more}  # fmt: skip
+            "feedback": {"value": value}} | more  # fmt: skip
 
 
 def test_an_override_by_the_author_is_a_revision_and_by_another_an_answer(
@@ -61,6 +61,16 @@ def test_an_override_by_the_author_is_a_revision_and_by_another_an_answer(
     assert sorted(zip(frame["annotator"], frame["kind"], frame["category"], strict=True)) == [
         ("ada", "human", "no"),
         ("m", "model", "yes"),
+    ]
+
+
+def test_each_judgment_of_a_trace_has_its_own_reason(ledger: Ledger, tmp_path: Path) -> None:
+    said = [assessed(n, rationale=f"reason {n}", name=f"q{n}") for n in (1, 2)]
+    ledger.import_file(write_json_lines(tmp_path / "x.jsonl", [trace(*said)]), "p")
+    frame = ledger.export_frame("p")
+    assert sorted(zip(frame["question"], frame["comment"], strict=True)) == [
+        ("q1", "reason 1"),
+        ("q2", "reason 2"),
     ]
 
 

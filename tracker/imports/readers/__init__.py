@@ -18,15 +18,18 @@ from tracker.imports.readers.delimited import DELIMITED
 from tracker.imports.readers.doccano import DOCCANO
 from tracker.imports.readers.frames import FrameSource, RowsSource
 from tracker.imports.readers.inception import INCEPTION
+from tracker.imports.readers.inspect_logs import INSPECT
 from tracker.imports.readers.label_studio import LABEL_STUDIO
 from tracker.imports.readers.labelbox import LABELBOX
 from tracker.imports.readers.langfuse import LANGFUSE
 from tracker.imports.readers.langsmith import LANGSMITH
 from tracker.imports.readers.mechanical_turk import MECHANICAL_TURK
 from tracker.imports.readers.mlflow import MLFLOW
+from tracker.imports.readers.openai_evals import OPENAI_EVALS
 from tracker.imports.readers.phoenix import PHOENIX
 from tracker.imports.readers.potato import POTATO
 from tracker.imports.readers.prodigy import PRODIGY
+from tracker.imports.readers.promptfoo import PROMPTFOO
 from tracker.imports.readers.reader import AS_IT_IS, Reader, Reading, ReadOptions
 from tracker.imports.readers.sagemaker import SAGEMAKER
 from tracker.imports.readers.source import STDIN, SourceFile
@@ -64,6 +67,9 @@ _TOOLS = (
     LANGFUSE,
     LANGSMITH,
     PHOENIX,
+    PROMPTFOO,
+    INSPECT,
+    OPENAI_EVALS,
 )
 
 READERS: dict[str, Reader] = {reader.name: reader for reader in (PARQUET, *_TOOLS, DELIMITED)}

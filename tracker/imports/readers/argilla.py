@@ -16,8 +16,8 @@ from tracker.imports.readers.shapes import (
     ask_for,
     category_of,
     confidence_text,
-    json_unit,
     list_in,
+    numbered,
     object_in,
     object_of,
     span_of,
@@ -64,8 +64,8 @@ def recognizes_records(source: SourceFile) -> bool:
 def read_records(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     """Yield the submitted responses, and the suggestions as answers of models."""
     records = _Records(reading)
-    answers = after_their_kind(answers_of_objects(source, records.of_record, _HINT), reading)
-    return batches_of_answers(source, reading, answers, NAME, json_unit(source))
+    given = numbered(answers_of_objects(source, records.of_record, _HINT))
+    return batches_of_answers(source, reading, after_their_kind(given, reading), NAME, "answer")
 
 
 ARGILLA = Reader(

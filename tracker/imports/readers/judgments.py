@@ -19,8 +19,8 @@ from tracker.imports.readers.shapes import (
     ask_for,
     category_of,
     field_at,
-    json_unit,
     mapped_annotator,
+    numbered,
     object_of,
     unique_labels,
 )
@@ -28,6 +28,9 @@ from tracker.imports.readers.source import SourceFile
 
 HOLDS = ("questions", "several", "time", "models", "comments", "text", "attributes")
 """What such a store can hold."""
+
+UNIT = "judgment"
+"""What the places of answers count."""
 
 HUMAN, MODEL, REFERENCE = "human", "model", "reference"
 _WRAPPERS = ("data", "traces", "scores", "feedback", "annotations", "results")
@@ -82,11 +85,9 @@ def judgments_reader(
             for one in unwrapped(record):
                 yield from answers_of_judgments(place, judgments_of(one), one, reading)
 
-        if head_value(source) is None:
-            answers, unit = answers_of_rows(source, of_record, hint), "line"
-        else:
-            answers, unit = answers_of_objects(source, of_record, hint), json_unit(source)
-        return batches_of_answers(source, reading, after_their_kind(answers, reading), name, unit)
+        answers_of = answers_of_rows if head_value(source) is None else answers_of_objects
+        answers = after_their_kind(numbered(answers_of(source, of_record, hint)), reading)
+        return batches_of_answers(source, reading, answers, name, UNIT)
 
     def recognized(source: SourceFile) -> bool:
         first = first_record(source)

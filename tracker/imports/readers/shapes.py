@@ -159,6 +159,16 @@ def after_their_kind(answers: Iterable[Answer], reading: Reading) -> Iterator[An
         yield from some
 
 
+def numbered(answers: Iterable[Answer]) -> Iterator[Answer]:
+    """Yield answers, each with its number in the file as its place.
+
+    The ledger keeps one comment and confidence for each place and annotator, so a record in which
+    one annotator says several things cannot be the place.
+    """
+    for number, one in enumerate(answers, 1):
+        yield one._replace(place=number)
+
+
 def batches_of_files(
     archive: Archive,
     reading: Reading,
