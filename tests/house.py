@@ -44,7 +44,7 @@ WITHIN = {
     "core": ("version", "errors", "clock", "tallies", "tally_columns", "audit_tallies",
              "answer_sample"),
     "storage": ("schema", "answer_keys", "views", "backends", "seals", "check", "new_file",
-                "database", "facts", "as_of"),
+                "copying", "database", "facts", "as_of"),
 }  # fmt: skip
 # `import tracker` leads to the ledger, `python -m tracker` to the commands.
 DOORS = {"__init__": "ledger", "__main__": "cli"}

@@ -14,6 +14,7 @@ from tracker.render.escape import escaped_text
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
+    from tracker.storage.database import Database
 
 
 def command_group(name: str, about: str) -> tuple[typer.Typer, Callable[[typer.Typer], None]]:
@@ -74,6 +75,13 @@ def ledger_of_command(context: typer.Context) -> Ledger:
     # The command's end will ask it.
     context.find_root().obj = made.database
     return made
+
+
+def database_of_url(url: str) -> Database:
+    """Return the database that a command names beside its own."""
+    from tracker.ledger import Ledger
+
+    return Ledger(url, notice=warn).database
 
 
 def project_argument_or_option(argument: str | None, option: str | None) -> str | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
 
-from tracker.cli.context import command_group, ledger_of_command
+from tracker.cli.context import command_group, database_of_url, ledger_of_command
 from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
-from tracker.cli.terminal import hint, say, warn
+from tracker.cli.terminal import hint, progress_bars_wanted, say, warn
 
 databases, register = command_group("database", "Upgrade, check and back up the database.")
 
@@ -72,6 +75,46 @@ def check_database_command(context: typer.Context, as_json: AsJson = False) -> N
             warn("1 problem" if len(problems) == 1 else f"{len(problems)} problems")
     if problems:
         raise typer.Exit(1)
+
+
+@databases.command("copy")
+def copy_database_command(
+    context: typer.Context,
+    target: Annotated[
+        str, typer.Argument(metavar="URL", help="Database to copy into: new, or without projects.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Copy the whole ledger into another database, SQLite or Postgres: record, history and seals.
+
+    Examples:
+    - `tracker database copy postgresql:///labels`
+    - `tracker --database postgresql:///labels database copy sqlite:///labels.db`
+
+    Next: `tracker --database postgresql:///labels database check`
+    """
+    database = ledger_of_command(context).database
+    other = database_of_url(target)
+    with _shown_progress() as progress:
+        rows = database.copy_to(other, progress)
+    total = sum(rows.values())
+    if as_json:
+        print_json({"database": str(other), "rows": rows})
+    else:
+        say(f"{other} is a copy of {database}: {total:,} rows")
+        hint(f"next: tracker --database {quote(str(other))} database check")
+
+
+@contextmanager
+def _shown_progress() -> Iterator[Callable[[str, int], None]]:
+    """What is being copied, on a terminal; nothing anywhere else."""
+    if not progress_bars_wanted():
+        yield lambda _name, _number: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("copying") as status:
+        yield lambda name, number: status.update(f"copying {name}: {number:,} rows")
 
 
 @databases.command("backup")

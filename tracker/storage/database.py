@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from tracker.core.errors import DatabaseUnusable
+from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.storage import backends, seals
 from tracker.storage.backends import Backend
 from tracker.storage.backends.backend import MISSING_TABLE, NO_SCHEMA
@@ -241,6 +241,20 @@ class Database:
 
         with new_file(target, self.file) as path, self._ledger() as connection:
             self.backend.backup(connection, path)
+
+    def copy_to(self, target: Database, progress: Callable[[str, int], None]) -> dict[str, int]:
+        """Copy the whole ledger into another database, which gets its tables if it has none.
+
+        ``progress`` is called with a table's name and the number of rows copied so far. Returns
+        the number of rows by table. Raises InvalidOption if the target is this database or holds
+        projects, DatabaseUnusable if one of them cannot be used.
+        """
+        from tracker.storage.copying import copy_rows
+
+        if target.url == self.url:
+            raise InvalidOption(f"{target} is the database to copy", "name another")
+        with self._ledger() as connection, target.write(bulk=True) as into:
+            return copy_rows(connection, into, progress)
 
     @contextmanager
     def _ledger(self) -> Iterator[Connection]:

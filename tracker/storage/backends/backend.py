@@ -158,6 +158,14 @@ class Backend(ABC):
     def rows_added(self, connection: Connection, rows: int, tables: Sequence[Table]) -> None:
         """Let the planner know of more rows of the last table, and of what they refer to."""
 
+    @abstractmethod
+    def highest_number(self, connection: Connection, table: Table) -> int:
+        """Return the highest number that a table ever gave to a row; 0 if it gave none."""
+
+    @abstractmethod
+    def go_on_from(self, connection: Connection, table: Table, highest: int) -> None:
+        """Let a table number its next row after the highest number that was ever given."""
+
     # -- triggers and errors ---------------------------------------------------------------
 
     def triggers(self) -> dict[str, str]:

@@ -177,6 +177,18 @@ class Postgres(Backend):
             if rows * _FEW >= connection.execute(known, {"name": tables[-1].name}).scalar_one():
                 self.refresh_statistics(connection, *tables)
 
+    def highest_number(self, connection: Connection, table: Table) -> int:
+        of_table = {"sequence": _sequence_of(connection, table)}
+        given = text("SELECT coalesce(pg_sequence_last_value(cast(:sequence AS regclass)), 0)")
+        return int(connection.execute(given, of_table).scalar_one())
+
+    def go_on_from(self, connection: Connection, table: Table, highest: int) -> None:
+        if highest:
+            of_table = {"sequence": _sequence_of(connection, table), "highest": highest}
+            connection.execute(
+                text("SELECT setval(cast(:sequence AS regclass), :highest)"), of_table
+            )
+
     def triggers_of(self, table: Table) -> dict[str, str]:
         name = table.name
         function, let_go = "refuse_on_append_only", OF_PURGED
@@ -269,3 +281,9 @@ def _as_csv(cells: Cells) -> Any:
     written = pa.BufferOutputStream()
     csv.write_csv(table, written, csv.WriteOptions(include_header=False))
     return written.getvalue().to_pybytes()
+
+
+def _sequence_of(connection: Connection, table: Table) -> str:
+    """Return the name of the sequence that numbers the rows of a table."""
+    named = text("SELECT pg_get_serial_sequence(:name, 'id')")
+    return str(connection.scalar(named, {"name": table.name}))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy import Connection, Engine, Table, create_engine, event, text
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import NullPool, StaticPool
 
@@ -153,6 +153,16 @@ class Sqlite(Backend):
 
     def rows_added(self, connection: Connection, rows: int, tables: Sequence[Table]) -> None:
         """Do nothing, as `refresh_statistics`."""
+
+    def highest_number(self, connection: Connection, table: Table) -> int:
+        given = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
+        return connection.scalar(given, {"name": table.name}) or 0
+
+    def go_on_from(self, connection: Connection, table: Table, highest: int) -> None:
+        of_table = {"name": table.name, "highest": highest}
+        connection.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), of_table)
+        added = text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :highest)")
+        connection.execute(added, of_table)
 
     def triggers_of(self, table: Table) -> dict[str, str]:
         name = table.name
