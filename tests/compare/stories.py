@@ -37,10 +37,12 @@ def tell(
         ledger.import_frame(frame, project, options=options)
 
 
-def note(ledger: Ledger, text: str, n: int, project: str = "p") -> None:
+def note(
+    ledger: Ledger, text: str, n: int, project: str = "p", guideline: str | None = None
+) -> None:
     """A note at the beginning of a day."""
     with ledger.writing(project) as (connection, found):
-        add_note(connection, found, text, clock.parse_timestamp(day(n)))
+        add_note(connection, found, text, clock.parse_timestamp(day(n)), guideline)
 
 
 def figure(found: StateComparison, name: str) -> Compared:

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from tests.compare.stories import day, figure, on, tell
+from tests.compare.stories import day, figure, note, on, tell
 from tracker.ledger import Ledger
 
 FIRST = on(1, "i A x", "i B x", "j A x", "j B y", "k A y", "k B y", "l A x", "l B x")
@@ -33,6 +33,14 @@ def test_nothing_was_added_or_taken_away(told: Ledger) -> None:
     kinds = ("new_items", "new_answers", "revised_answers", "removed_answers")
     assert {because[kind] for kind in kinds} == {None}
     assert because["undefined"] is None
+
+
+@pytest.mark.parametrize("name", ["new rules", "v2", "guideline v2"])
+def test_a_guideline_bounds_periods_like_the_text_of_its_note(told: Ledger, name: str) -> None:
+    note(told, "new rules", 2, guideline="v2")
+    by_day = told.compare("p", f"..{day(1)}", f"{day(2)}..").to_dict()
+    by_name = told.compare("p", f"..{name}", f"{name}..").to_dict()
+    assert by_name["measures"] == by_day["measures"]
 
 
 def test_every_way_of_sharing_out_adds_up_to_the_difference(told: Ledger) -> None:

@@ -97,7 +97,7 @@ def find_compared_state(
     try:
         number = snapshot_number(connection, question, text)
     except NotFound:
-        moment = _moment(text) or next((n.at for n in notes if n.text == text.strip()), None)
+        moment = _moment(text) or _noted(text.strip(), notes)
         if moment is None:
             raise _unknown(connection, question, text, notes) from None
         choice = replace(query.filter, as_of=_over(text, moment))
@@ -132,18 +132,25 @@ def _state(connection: Connection, question: QuestionInfo, text: str, query: Que
     return State(text, question, Moment(query.filter.as_of), selection, query, settings)
 
 
+def _noted(text: str, notes: list[NoteInfo]) -> int | None:
+    """Return the moment of the note of that text, else that from which a guideline holds."""
+    by_text = {note.text: note.at for note in reversed(notes)}
+    by_guideline = {note.guideline: note.at for note in notes if note.guideline}
+    return by_text.get(text, by_guideline.get(text.removeprefix("guideline ").strip()))
+
+
 def _end(
     question: QuestionInfo, text: str, notes: list[NoteInfo], *, end_of_day: bool
 ) -> int | None:
     """One end of a period; None for an open one. What a note tells of begins with it."""
     if not text:
         return None
-    noted = next((note.at for note in notes if note.text == text), None)
+    noted = _noted(text, notes)
     if noted is not None:
         return noted - 1 if end_of_day else noted
     moment = _moment(text, end_of_day=end_of_day)
     if moment is None:
-        known = [note.text for note in notes]
+        known = [name for note in notes for name in (note.text, note.guideline) if name]
         raise NotFound(
             f"{text!r} is neither a time nor a note of {question.project.name!r}",
             near_names(text, known) or f"see: tracker project notes {quote(question.project.name)}",
