@@ -19,6 +19,7 @@ from tracker.imports.readers.doccano import DOCCANO
 from tracker.imports.readers.frames import FrameSource, RowsSource
 from tracker.imports.readers.inception import INCEPTION
 from tracker.imports.readers.inspect_logs import INSPECT
+from tracker.imports.readers.json_table import JSON_TABLE
 from tracker.imports.readers.label_studio import LABEL_STUDIO
 from tracker.imports.readers.labelbox import LABELBOX
 from tracker.imports.readers.langfuse import LANGFUSE
@@ -33,6 +34,7 @@ from tracker.imports.readers.promptfoo import PROMPTFOO
 from tracker.imports.readers.reader import AS_IT_IS, Reader, Reading, ReadOptions
 from tracker.imports.readers.sagemaker import SAGEMAKER
 from tracker.imports.readers.source import STDIN, SourceFile
+from tracker.imports.readers.spreadsheets import XLSX
 from tracker.imports.readers.toloka import TOLOKA
 from tracker.projects.lookup import near_names
 
@@ -72,7 +74,9 @@ _TOOLS = (
     OPENAI_EVALS,
 )
 
-READERS: dict[str, Reader] = {reader.name: reader for reader in (PARQUET, *_TOOLS, DELIMITED)}
+READERS: dict[str, Reader] = {
+    reader.name: reader for reader in (PARQUET, XLSX, *_TOOLS, JSON_TABLE, DELIMITED)
+}
 """Every reader by the name of its format; the first that recognizes a file reads it."""
 
 
@@ -94,10 +98,20 @@ def opened_sources(paths: Iterable[str | Path]) -> Iterator[list[SourceFile | So
     with ExitStack() as files:
         yield [
             files.enter_context(
-                closing(SourceFolder(name) if Path(name).is_dir() else SourceFile(name))
+                closing(SourceFolder(name) if Path(name).is_dir() else _opened(name))
             )
             for name in names
         ]
+
+
+def _opened(name: str) -> SourceFile:
+    """Open a file, or of a workbook the sheet that is named after it: ``FILE.xlsx#Sheet``."""
+    path, _, part = name.rpartition("#")
+    if not path or name == STDIN or Path(name).exists() or not Path(path).is_file():
+        return SourceFile(name)
+    source = SourceFile(path)
+    source.part = part
+    return source
 
 
 def read_batches(source: Source, reading: Reading) -> Iterator[Batch]:

@@ -38,6 +38,8 @@ class Archive:
         )
         self.layout: ReadAs | None = None
         self.encoding: str | None = None
+        self.file: IO[bytes] | None = None
+        self.part: str | None = None  # of it that is read: the name of a sheet
         self._layouts: dict[str, ReadAs] = {}
         self._opened = opened
 
@@ -115,7 +117,9 @@ def zip_archive(name: str, file: IO[bytes]) -> Archive:
     if any(one.flag_bits & 1 for one in members):
         raise Refused(f"{name} is encrypted", "unpack it, and import the folder")
     opened = lambda one: _Member(packed.open(one))  # noqa: E731
-    return Archive(name, [one.filename for one in members], opened)  # type: ignore[arg-type]
+    archive = Archive(name, [one.filename for one in members], opened)  # type: ignore[arg-type]
+    archive.file = file
+    return archive
 
 
 class SourceFolder:

@@ -69,6 +69,8 @@ class SourceFile:
 
     layout: ReadAs | None = None
     """Which column or field is what; None until it is known."""
+    part: str | None = None
+    """The sheet that is read, if the user names one."""
     encoding: str | None = None
     """That of the text; None for UTF-8, or what a mark at the start says."""
     guessed: str | None = None
@@ -169,6 +171,7 @@ class SourceFile:
         from tracker.imports.readers.archive import zip_archive
 
         self._archive = zip_archive(self.name, self.seekable())
+        self._archive.part = self.part
         return self._archive
 
     @property

@@ -1,0 +1,149 @@
+"""Workbooks of Excel and JSON of plain objects are tables, as a delimited file is."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from tests.helpers import fates, standing, stored
+from tracker.core.errors import Refused
+from tracker.ledger import Ledger
+
+Write = Callable[..., Path]
+
+HEADER = ["item", "annotator", "category", "labeled_at", "seconds"]
+
+
+def workbook(path: Path, **sheets: list[list[Any]]) -> Path:
+    book = openpyxl.Workbook(write_only=True)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def test_the_types_of_cells(ledger: Ledger, tmp_path: Path) -> None:
+    rows = [
+        [],
+        HEADER,
+        [1, "A", 4, datetime(2026, 1, 23, 11, 3, 22), 1.5],  # noqa: DTZ001
+        [None, None, None, None, None],
+        [2, "A", True, 46045.5, None],
+        [3, "A", 2.5, "24.01.2026 12:00", 2],
+    ]
+    path = workbook(tmp_path / "a.xlsx", Notes=[["read me"]], Answers=rows, Empty=[])
+    result = ledger.import_file(path, "p")
+    assert standing(ledger, "p", *HEADER[::2], "labeled_at") == [
+        ("1", "4", 1.5, "2026-01-23T11:03:22Z"),
+        ("2", "True", None, "2026-01-23T12:00:00Z"),
+        ("3", "2.5", 2.0, "2026-01-24T12:00:00Z"),
+    ]
+    assert result.columns[0]["dates"] == {"labeled_at": "day.month.year"}
+    assert fates(ledger.import_file(path, "p", format="xlsx")) == {"unchanged": 3}
+
+
+def test_bad_cells_are_named_by_their_row(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", S=[HEADER, [1, "A", "x"], [], [None, "A", "x"]])
+    with pytest.raises(Refused, match="row 4: the item is empty"):
+        sqlite_ledger.import_file(path, "p")
+
+
+def test_wide_sheets(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", S=[["item", "A", "B"], ["i", 1, None], ["j", 2, 3]])
+    sqlite_ledger.import_file(path, "p", wide=True)
+    assert standing(sqlite_ledger) == [("i", "A", "1"), ("j", "A", "2"), ("j", "B", "3")]
+
+
+def test_several_sheets_of_answers_are_chosen_by_name(ledger: Ledger, tmp_path: Path) -> None:
+    one, two = [HEADER[:3], ["i", "A", "x"]], [HEADER[:3], ["j", "A", "x"]]
+    path = workbook(tmp_path / "a.xlsx", One=one, Two=two)
+    with pytest.raises(Refused, match="has several sheets of answers: 'One', 'Two'") as caught:
+        ledger.import_file(path, "p")
+    assert "a.xlsx#One" in str(caught.value)
+    ledger.import_file(f"{path}#Two", "p")
+    assert standing(ledger) == [("j", "A", "x")]
+    with pytest.raises(Refused, match="it has: 'One', 'Two'"):
+        ledger.import_file(f"{path}#Three", "p")
+
+
+@pytest.mark.parametrize("member", ["xl/workbook.xml", "xl/worksheets/sheet1.xml"])
+def test_a_damaged_workbook(sqlite_ledger: Ledger, tmp_path: Path, member: str) -> None:
+    whole, path = workbook(tmp_path / "a.xlsx", S=[HEADER, [1]]), tmp_path / "b.xlsx"
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            new.writestr(name, content[: len(content) // 2] if name == member else content)
+    with pytest.raises(Refused):
+        sqlite_ledger.import_file(path, "p")
+    assert stored(sqlite_ledger) == {}
+
+
+# -- JSON ----------------------------------------------------------------------------------
+
+OBJECTS = [
+    {"item": 1, "annotator": "A", "label": 1.0, "meta": {"lang": "nl"}},
+    {"item": 2, "annotator": "A", "label": None, "seconds": 1.5},
+    {"item": 3, "annotator": "A", "label": True, "meta": {"lang": "fr"}},
+]
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_json_of_objects(ledger: Ledger, write: Write, lines: bool) -> None:
+    text = "\n".join(map(json.dumps, OBJECTS)) if lines else json.dumps(OBJECTS)
+    file = write(text.encode(), "answers.txt")
+    result = ledger.import_file(file, "p", keep=["meta.lang"])
+    assert fates(result) == {"inserted": 3}
+    assert standing(ledger, "p", "item", "category", "seconds") == [
+        ("1", "1", None), ("2", None, 1.5), ("3", "True", None)
+    ]  # fmt: skip
+
+
+def test_json_with_lists_questions_and_annotators(sqlite_ledger: Ledger, write: Write) -> None:
+    lists = {"item": "i", "annotators": ["A", "B"], "labels": ["x", "y"]}
+    sqlite_ledger.import_file(write(json.dumps(lists).encode(), "a.jsonl"), "p")
+    assert standing(sqlite_ledger) == [("i", "A", "x"), ("i", "B", "y")]
+    wide = write(b'[{"item": "i", "A": "x"}, {"item": "j", "B": "y"}]', "b.json")
+    sqlite_ledger.import_file(wide, "w", wide=True)
+    assert standing(sqlite_ledger, "w") == [("i", "A", "x"), ("j", "B", "y")]
+    asked = write(b'{"item": "i", "annotator": "A", "t": 1, "f": 2}', "c.json")
+    sqlite_ledger.import_file(asked, "q", questions=["tone=t", "fair=f"])
+    assert standing(sqlite_ledger, "q", "question", "category") == [("fair", "2"), ("tone", "1")]
+
+
+def test_a_key_that_comes_late_is_a_column(sqlite_ledger: Ledger, write: Write) -> None:
+    rows: list[dict[str, Any]] = [
+        {"item": n, "annotator": "A", "label": "x"} for n in range(25_000)
+    ]
+    rows[-1]["seconds"] = 3
+    file = write("\n".join(map(json.dumps, rows)).encode(), "a.jsonl")
+    sqlite_ledger.import_file(file, "p")
+    assert ("24999", 3.0) in standing(sqlite_ledger, "p", "item", "seconds")
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ('{"item": 1, "annotator": "A", "label": 1}\n5', "line 2: this is no object"),
+        ('[{"item": 1, "annotator": "A", "label": 1}, []]', "value 2: this is no object"),
+        ('[{"item": 1, "annotator": "A", "label": {"a": 1}}]', "no column for the category"),
+        ('[{"item": 1, "annotator": "A", "label": [1, 2]}]', "the category is a list, [1, 2]"),
+        ('[{"item": 1, "annotator": "A", "label": 1}', "is cut off"),
+        ('{"data": 1}', "no column for the item"),
+    ],
+)
+def test_json_that_cannot_be_read(
+    sqlite_ledger: Ledger, write: Write, text: str, sign: str
+) -> None:
+    with pytest.raises(Refused) as caught:
+        sqlite_ledger.import_file(write(text.encode(), "a.json"), "p")
+    assert sign in str(caught.value)
+    assert stored(sqlite_ledger) == {}

@@ -1,0 +1,120 @@
+"""Excel workbooks: the one sheet that has a header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracker.core.errors import Refused
+from tracker.imports.batch import Batch
+from tracker.imports.column_roles import Layout, layout_of_header
+from tracker.imports.readers.archive import Archive
+from tracker.imports.readers.reader import HOLDS, Reader, Reading
+from tracker.imports.readers.tables import Rows, batches_of_rows
+from tracker.imports.readers.typed_cells import Column, column_of_values
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet
+
+_AT_ONCE = 50_000  # rows
+_DAY_ZERO = datetime(1899, 12, 30)  # noqa: DTZ001 - days are counted from here, without a zone
+_DAYS = range(20_000, 80_000)  # 1954 to 2119
+
+
+def read_workbook(archive: Archive, reading: Reading) -> Iterator[Batch]:
+    """Yield the records of a workbook: of the sheet whose header has an item.
+
+    Raises Refused if there is none or several, and for a workbook that is damaged.
+    """
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    assert archive.file is not None
+    archive.file.seek(0)
+    try:
+        book = CalamineWorkbook.from_filelike(archive.file)
+        found = [book.get_sheet_by_name(name) for name in book.sheet_names]
+    except (CalamineError, OSError, ValueError) as error:
+        raise Refused(f"{archive.name} is no workbook that can be read: {error}") from None
+    sheet = _sheet([one for one in found if one.height], archive, reading)
+    yield from batches_of_rows(archive, reading, _rows(sheet, archive), unit="row")
+
+
+XLSX = Reader(
+    "xlsx",
+    title="Excel (.xlsx): a row per answer, or a column per annotator or question",
+    holds=HOLDS,
+    recognizes_archive=lambda archive: "xl/workbook.xml" in archive.names,
+    read_archive=read_workbook,
+)
+
+
+def _sheet(sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading) -> CalamineSheet:
+    """Return the only sheet whose header can be read as one of answers. Raises Refused."""
+    if archive.part is not None:
+        named = [one for one in sheets if one.name == archive.part]
+        if named:
+            return named[0]
+        names = ", ".join(repr(one.name) for one in sheets)
+        raise Refused(f"{archive.name} has no sheet of that name with cells; it has: {names}")
+    fitting: list[CalamineSheet] = []
+    objection = Refused(f"{archive.name} is empty")
+    for sheet in reversed(sheets):
+        try:
+            _, header = _header(sheet)
+            layout_of_header(header, reading.mapped, archive.name, reading.options.ignore)
+            fitting.insert(0, sheet)
+        except Refused as error:
+            objection = error
+    if not fitting:
+        raise objection
+    if len(fitting) > 1:
+        names = ", ".join(repr(one.name) for one in fitting)
+        raise Refused(
+            f"{archive.name} has several sheets of answers: {names}",
+            f"say which: {quote(f'{archive.name}#{fitting[0].name}')}",
+        )
+    return fitting[0]
+
+
+def _header(sheet: CalamineSheet) -> tuple[int, list[str]]:
+    """Return the number of the row of the header, and its names."""
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        if any(str(cell).strip() for cell in row):
+            return number, [str(cell).strip() for cell in row]
+    return 0, []
+
+
+def _rows(sheet: CalamineSheet, archive: Archive) -> Iterator[Rows]:
+    first, header = _header(sheet)
+    rows = enumerate(sheet.iter_rows(), 1)
+    for _ in islice(rows, first):
+        pass
+    empty = True
+    while some := list(islice(rows, _AT_ONCE)):
+        filled = [(n, row) for n, row in some if any(cell not in {"", None} for cell in row)]
+        if not filled and not empty:
+            continue
+        empty = False
+
+        def column(n: int, filled: list[tuple[int, Any]] = filled) -> Column:
+            layout = archive.layout
+            assert isinstance(layout, Layout)
+            values = [row[n] for _, row in filled]
+            if layout.roles.get("labeled_at") == n:
+                values = list(map(_moment, values))
+            return column_of_values(values)
+
+        yield Rows(header, np.array([n for n, _ in filled], np.int64), column)
+
+
+def _moment(value: Any) -> Any:
+    """Return the moment of a cell that holds a number of days, as an unformatted date does."""
+    if isinstance(value, int | float) and int(value) in _DAYS:
+        moment = _DAY_ZERO + timedelta(days=value)
+        return (moment + timedelta(milliseconds=0.5)).replace(microsecond=0)
+    return value
