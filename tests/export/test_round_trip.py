@@ -79,7 +79,7 @@ def labels(ledger: Ledger, project: str) -> list[tuple[Any, ...]]:
 _numbers = count(1)
 
 
-@pytest.mark.parametrize("way", ["csv", "frame"])
+@pytest.mark.parametrize("way", ["csv", "frame", "parquet"])
 @examples(60)
 @given(rows=answers())
 def test_what_is_exported_is_imported_as_it_was(
@@ -93,9 +93,13 @@ def test_what_is_exported_is_imported_as_it_was(
     if way == "frame":
         ledger.import_frame(ledger.export_frame(here), there, **options)
     else:
-        path = tmp_path / "labels.csv"
-        with ledger.labels(here) as (columns, found):
-            Target(path, ".csv", force=True).write_rows(columns, found)
+        path = tmp_path / f"labels.{way}"
+        target = Target(path, f".{way}", force=True)
+        if target.for_frames:
+            target.write_frame(ledger.export_frame(here))
+        else:
+            with ledger.labels(here) as (columns, found):
+                target.write_rows(columns, found)
         ledger.import_file(path, there, **options)
     assert labels(ledger, there) == labels(ledger, here)
     assert figures(ledger, there) == figures(ledger, here)
