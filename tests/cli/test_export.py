@@ -341,6 +341,8 @@ def test_a_matrix_is_turned_for_who_reads_it_so(run: Run) -> None:
     assert Path("irr.csv").read_text() == "item,A,B\n1,x,\n2,y,y\n"
     run("export", "matrix", "m", "-o", "k.csv", "--for", "krippendorff")
     assert Path("k.csv").read_text() == "annotator,1,2\nA,x,y\nB,,y\n"
+    run("export", "matrix", "m", "-o", "c.csv", "--for", "crowd-kit")
+    assert Path("c.csv").read_text() == "task,worker,label\n1,A,x\n2,A,y\n2,B,y\n"
     assert "one of: irrcac" in run("export", "matrix", "m", "-o", "z.csv", "--for", "R", code=2).err
 
 

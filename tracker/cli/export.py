@@ -16,13 +16,10 @@ from tracker.cli.import_options import OutputFile, Target, output_option_target
 from tracker.cli.output_files import Force
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
-from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
     from tracker.ledger.reports import Labels
-
-_READERS = ("irrcac", "krippendorff")
 
 exports, register = command_group(
     "export", "Write labels or figures to a file: CSV, JSONL or Parquet."
@@ -110,7 +107,9 @@ def export_matrix_command(
     reader: Annotated[
         str,
         typer.Option(
-            "--for", metavar="irrcac|krippendorff", help="The package that reads the matrix."
+            "--for",
+            metavar="irrcac|krippendorff|crowd-kit",
+            help="The package that reads the matrix.",
         ),
     ] = "irrcac",
     force: Force = False,
@@ -119,7 +118,7 @@ def export_matrix_command(
     """Write the reliability matrix of a question: a row for each item, a column per annotator.
 
     An annotator's first answer to an item counts; no answer is an empty cell. That is what irrCAC
-    reads; `krippendorff` wants a row for each annotator.
+    reads; `krippendorff` wants a row for each annotator, and `crowd-kit` one for each answer.
 
     Examples:
     - `tracker export matrix reviews -o matrix.csv`
@@ -128,13 +127,8 @@ def export_matrix_command(
 
     Next: `tracker agreement reviews`
     """
-    if reader not in _READERS:
-        raise InvalidOption(
-            f"there is no reader {reader!r} of a matrix", f"one of: {', '.join(_READERS)}"
-        )
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    turned = reader == "krippendorff"
-    with ledger.matrix(project, turned=turned, **answers.selecting) as found:
+    with ledger.matrix(project, reader, **answers.selecting) as found:
         _write(to, ledger, found, output)
 
 

@@ -10,7 +10,7 @@ from tracker.export.labels import (
     import_options,
     labels_with_items,
 )
-from tracker.export.matrix import reliability_matrix
+from tracker.export.matrix import matrix_for, reliability_matrix
 
 __all__ = [
     "LABEL_COLUMNS",
@@ -20,5 +20,6 @@ __all__ = [
     "exported_labels",
     "import_options",
     "labels_with_items",
+    "matrix_for",
     "reliability_matrix",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -42,3 +42,45 @@ def reliability_matrix(
             yield (items[item], *(given.get(one) for one in order))
 
     return ("item", *(people[one] for one in order)), rows()
+
+
+Matrix = tuple[Sequence[str], Generator[tuple[Any, ...], None, None]]
+
+
+def _as_it_is(matrix: Matrix) -> Matrix:
+    return matrix
+
+
+def _turned(matrix: Matrix) -> Matrix:
+    columns, rows = matrix
+    (_, *items), *answers = zip(columns, *rows, strict=True)
+    return ("annotator", *items), (row for row in answers)
+
+
+def _one_by_one(matrix: Matrix) -> Matrix:
+    columns, rows = matrix
+    people = columns[1:]
+    answers = (
+        (item, who, answer)
+        for item, *given in rows
+        for who, answer in zip(people, given, strict=True)
+        if answer is not None
+    )
+    return ("task", "worker", "label"), answers
+
+
+SHAPES: Mapping[str, Callable[[Matrix], Matrix]] = {
+    "irrcac": _as_it_is,
+    "krippendorff": _turned,
+    "crowd-kit": _one_by_one,
+}
+"""What packages read: a row an item, a row an annotator, a row an answer."""
+
+
+def matrix_for(reader: str, matrix: Matrix) -> Matrix:
+    """Return a matrix in the shape that a package reads; raises InvalidOption for an unknown."""
+    if reader not in SHAPES:
+        raise InvalidOption(
+            f"there is no reader {reader!r} of a matrix", f"one of: {', '.join(SHAPES)}"
+        )
+    return SHAPES[reader](matrix)

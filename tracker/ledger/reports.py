@@ -199,24 +199,21 @@ class Reports(Transactions):
 
     @contextmanager
     def matrix(
-        self, project: str, *, turned: bool = False, **selecting: Unpack[Selecting]
+        self, project: str, reader: str = "irrcac", **selecting: Unpack[Selecting]
     ) -> Iterator[Labels]:
         """Open the reliability matrix of one question: a row an item, a column an annotator.
 
-        With ``turned`` there is a row for each annotator, and a column for each item.
+        So irrCAC reads it; the reader ``krippendorff`` wants a row for each annotator, and
+        ``crowd-kit`` one for each answer.
         """
-        from tracker.export import reliability_matrix
+        from tracker.export import matrix_for, reliability_matrix
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with self.asking(project, choice) as (connection, found):
-            columns, rows = reliability_matrix(connection, found, choice)
-            with closing(rows):
-                if turned:
-                    first, *rest = zip(columns, *rows, strict=True)
-                    yield Labels(("annotator", *first[1:]), (row for row in rest))
-                else:
-                    yield Labels(columns, rows)
+            matrix = Labels(*matrix_for(reader, reliability_matrix(connection, found, choice)))
+            with closing(matrix.rows):
+                yield matrix
 
     @staticmethod
     def rows_frame(labels: Labels) -> pd.DataFrame:
