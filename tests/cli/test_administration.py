@@ -93,7 +93,9 @@ def test_annotators(run: Run, furnished: Path) -> None:
 
 
 def test_categories(run: Run, furnished: Path) -> None:
-    assert "is now" in run("category", "rename", "1", "sandwich", "-p", "sandwich").out
+    renamed = run("category", "rename", "1", "sandwich", "-p", "sandwich")
+    assert "is now" in renamed.out
+    assert renamed.err.endswith("tracker import FILE -p sandwich --value 1=sandwich\n")
     told = run("category", "list", "sandwich", "--json").json()
     assert told["closed"] is False
     assert told["categories"] == [

@@ -38,6 +38,18 @@ def test_a_question_that_no_row_answers_is_said_plainly(run: Run, folder: Path) 
     assert "  fair: 1 answer, of them 1 says nothing; 1 inserted\n" in done.out
 
 
+def test_columns_named_as_questions_need_to_be_said(run: Run, folder: Path) -> None:
+    Path("two.csv").write_text("item,annotator,tone,fair\ni,A,good,no\n")
+    refused = run("import", "two.csv", "-p", "p", code=3)
+    assert "--question NAME=COLUMN for each column of answers" in refused.err
+
+
+def test_a_name_of_two_lines_takes_one(run: Run, folder: Path) -> None:
+    Path("two.csv").write_text("item,annotator,tone,fair\ni,A,good,no\n")
+    done = run("import", "two.csv", "-p", "p", "-q", "a\nb=tone", "-q", "c=fair")
+    assert len(done.out.splitlines()) == 3
+
+
 def test_questions_are_managed(run: Run, folder: Path) -> None:
     run("project", "create", "p")
     made = run("question", "add", "p", "tone", "--scale", "ordinal")

@@ -11,6 +11,7 @@ import pytest
 from tests.helpers import standing
 from tests.questions import labels
 from tracker.core.errors import InvalidOption, Refused
+from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
 from tracker.ledger.projects import QuestionOptions
 
@@ -112,6 +113,18 @@ def test_a_separator_is_for_several_categories(ledger: Ledger, write: Write) -> 
     result = ledger.import_file(file, "p", options=options, separator=";", skip_invalid=True)
     assert standing(ledger) == [("i", "A", "x"), ("i", "A", "y"), ("j", "A", None)]
     assert (result.rows, result.inserted, result.rejected) == (4, 3, 1)
+
+
+def test_a_word_among_ranked_numbers_is_a_bad_cell(ledger: Ledger, write: Write) -> None:
+    ordinal = QuestionOptions(scale="ordinal")
+    file = write("item,annotator,category\ni,A,1\nj,A,abc\nk,A,2\nl,A,3\n")
+    with pytest.raises(Rejected, match="line 3: 'abc' is not a number, as the other"):
+        ledger.import_file(file, "p", options=ordinal)
+    result = ledger.import_file(file, "p", options=ordinal, skip_invalid=True)
+    assert (result.inserted, result.rejected) == (3, 1)
+    more = write("item,annotator,category\nm,A,abc\n")
+    with pytest.raises(Rejected, match="line 2: 'abc'"):
+        ledger.import_file(more, "p")
 
 
 def test_an_order_that_is_missing_is_said_with_the_command_that_works(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ from tracker.cli.context import Yes, command_group, confirm_command, ledger_of_c
 from tracker.cli.filter_options import QuestionName
 from tracker.cli.output import Output, print_result
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
-from tracker.cli.terminal import say
+from tracker.cli.terminal import hint, say
 
 categories, register = command_group("category", "List, order, merge and rename categories.")
 
@@ -145,6 +146,8 @@ def rename_category_command(
 ) -> None:
     """Rename a category; its labels follow.
 
+    Files that have the old name need --value OLD=NEW when they are imported.
+
     Example:
     - `tracker category rename reviews pos positive`
 
@@ -152,3 +155,5 @@ def rename_category_command(
     """
     ledger_of_command(context).categories.rename(project, old, new, question=question)
     say(f"{old} is now {new.strip()} in {project}")
+    words = f"-p {quote(project)} --value {quote(f'{old.strip()}={new.strip()}')}"
+    hint(f"a file that still has the old name: tracker import FILE {words}")

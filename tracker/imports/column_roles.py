@@ -350,13 +350,17 @@ def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) 
         raise Refused(
             f"{source} has no column for the {' or the '.join(missing)}; "
             f"its columns are: {listed_names(names, missing)}",
-            f"say which: {asked}"
-            + ("" if mapped.items else ", or --wide for a column per annotator"),
+            f"say which: {asked}" + ("" if mapped.items else _OTHER_WAYS),
         )
     if ("start" in layout.roles) != ("end" in layout.roles):
         raise Refused(
             f"{source} has a start or an end of spans but not both", "--map start=… end=…"
         )
+
+
+_OTHER_WAYS = (
+    ", --question NAME=COLUMN for each column of answers, or --wide for a column per annotator"
+)
 
 
 def _has_answers(layout: Layout) -> bool:

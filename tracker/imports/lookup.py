@@ -120,6 +120,7 @@ class CategoryIds(Ids):
         self.values = values or {}
         self.several = several
         self.made = made
+        self.odd: set[str] = set()  # words among numbers that have an order
         self.names = all_category_names(connection, question.key)
         current = category_names(connection, question)
         self.declared = list(current.values())
@@ -139,6 +140,14 @@ class CategoryIds(Ids):
         self.empty = SKIPPED if question.answers == "one" else NONE_APPLIES
         self.known = {raw: self.empty if n < 1 and n != BAD else n for raw, n in self.known.items()}
 
+    def _learn(self, new: Sequence[str]) -> None:
+        names = {self._name(raw.strip()) for raw in new} - {""}
+        known = {*self.declared, *self.spelt.values(), *names}
+        words = {name for name in known if not is_numeric_category_name(name)}
+        ranked = self.question.scale == "ordinal" and not self.ordered
+        self.odd = words if ranked and 2 * len(words) < len(known) else set()
+        super()._learn(new)
+
     def _name(self, text: str) -> str:
         name = self.values.get(text, text)
         if self.decimal_comma and self.question.scale in {"interval", "ratio"}:
@@ -153,6 +162,8 @@ class CategoryIds(Ids):
         if self.question.categories_fixed and same not in self.declared and name not in self.merged:
             advice = near_names(name, self.declared) or f"they are {', '.join(self.declared[:8])}"
             return f"{name!r} is none of the project's categories; {advice}"
+        if name in self.odd and name not in self.declared:
+            return f"{name!r} is not a number, as the other categories of the ordinal scale are"
         if name not in self.names and is_structured_name(name):
             return (
                 f"the category {name!r} is a list or an object, not a category; write one category "

@@ -8,6 +8,7 @@ from shlex import quote
 from typing import Any, Final
 
 from tracker.render.cells import count_noun
+from tracker.render.escape import escaped_line
 
 _MOST: Final = 8  # columns that are listed
 _OF_A_NOUN: Final = re.compile(r"( (?:to|of|in|on|by|for|from|with|without|that) .*)")
@@ -87,7 +88,8 @@ def question_sentence(told: Mapping[str, Any]) -> str:
     says = "says" if told["skipped"] == 1 else "say"
     skipped = f", of them {told['skipped']:,} {says} nothing" if told["skipped"] else ""
     answers = f"{count_noun(told['answers'], 'answer')}{skipped}"
-    return f"  {told['question']}: {'; '.join(filter(None, (answers, ', '.join(counts))))}"
+    parts = filter(None, (answers, ", ".join(counts)))
+    return f"  {escaped_line(told['question'])}: {'; '.join(parts)}"
 
 
 def _advice(left: Sequence[str], items: bool) -> str:
