@@ -267,10 +267,10 @@ def test_a_file_that_is_there_is_replaced_only_on_request(run: Run, what: str) -
 
 
 @pytest.mark.parametrize("what", ["labels", "history"])
-@pytest.mark.parametrize("name", ["labels", "labels.xlsx", "labels.csv.gz", "", ".csv"])
+@pytest.mark.parametrize("name", ["labels", "labels.xls", "labels.csv.gz", "", ".csv"])
 def test_the_suffix_says_the_form(run: Run, what: str, name: str) -> None:
     failed = run("export", what, "reviews", "-o", name, code=2)
-    assert "end it in one of: .csv, .jsonl, .parquet" in failed.err
+    assert "end it in one of: .csv, .jsonl, .parquet, .xlsx" in failed.err
     assert [path.name for path in Path().iterdir()] == ["tracker.db"]
 
 
@@ -368,3 +368,21 @@ def test_the_audit_has_a_row_for_each_test(run: Run, suffix: str) -> None:
         frame = (pd.read_csv if suffix == "csv" else pd.read_parquet)(f"a.{suffix}")
     wanted = [(one["annotator"], flag["kind"]) for one in told for flag in one["flags"]]
     assert list(zip(frame["annotator"], frame["kind"], strict=True)) == wanted
+
+
+def test_a_workbook_holds_texts_as_texts(run: Run) -> None:
+    text = 'item,annotator,category,seconds\n001,ann,"=1+1",2.5\n2,@bob,http://x.example,\n'
+    run("import", "-", "-p", "x", stdin=text)
+    assert run("export", "labels", "x", "-o", "x.xlsx").err.startswith("2 labels: x.xlsx")
+    run("import", "x.xlsx", "-p", "y")
+    shown = [run("export", "labels", name, "-o", "-").out for name in ("x", "y")]
+    assert shown[0] == shown[1]
+    assert "\n001,ann,=1+1," in shown[1]
+    run("export", "matrix", "x", "-o", "m.xlsx")
+
+
+def test_what_a_sheet_cannot_hold_is_refused(run: Run) -> None:
+    run("import", "-", "-p", "x", stdin=f"item,annotator,category,text\n1,a,x,{'t' * 40_000}\n")
+    failed = run("export", "labels", "x", "-o", "x.xlsx", code=3)
+    assert "row 1, text: a cell holds 32,767 characters" in failed.err
+    assert not Path("x.xlsx").exists()

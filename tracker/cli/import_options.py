@@ -231,7 +231,7 @@ def _show_rejections(result: ImportResult, *, as_json: bool) -> None:
 
 
 STDOUT = "-"
-_FORMS = (".csv", ".jsonl", ".parquet")
+_FORMS = (".csv", ".jsonl", ".parquet", ".xlsx")
 
 OutputFile = Annotated[
     str,
@@ -239,7 +239,7 @@ OutputFile = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="FILE.csv, FILE.jsonl or FILE.parquet; - writes CSV to standard output.",
+        help="FILE.csv, .jsonl, .parquet or .xlsx; - writes CSV to standard output.",
     ),
 ]
 
@@ -266,6 +266,10 @@ class Target:
             return write_csv_rows(terminal_data_stream(sys.stdout), columns, rows)
         write = write_csv_rows if self.form == ".csv" else _write_jsonl
         with new_output_file(self.path, force=self.force) as file:
+            if self.form == ".xlsx":
+                from tracker.cli.workbook import write_workbook_rows
+
+                return write_workbook_rows(file, columns, rows)
             text = io.TextIOWrapper(file, "utf-8", newline="")
             number = write(text, columns, rows)
             text.detach()  # it would close the file, which is not whole yet

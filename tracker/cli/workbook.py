@@ -1,0 +1,47 @@
+"""Rows as an Excel workbook: texts stay texts, whatever they begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import IO, Any
+
+from tracker.core.errors import Refused
+
+_MOST_ROWS = 1_048_576
+_LONGEST = 32_767  # characters of a cell
+
+
+def write_workbook_rows(
+    file: IO[bytes], columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> int:
+    """Write a sheet with a header; return how many rows it has.
+
+    No text becomes a formula, a link or a number. Raises Refused for more than a sheet holds.
+    """
+    import xlsxwriter
+
+    options = {
+        "constant_memory": True,
+        "strings_to_formulas": False,
+        "strings_to_urls": False,
+        "strings_to_numbers": False,
+    }
+    number = 0
+    with xlsxwriter.Workbook(file, options) as book:
+        sheet = book.add_worksheet()
+        sheet.freeze_panes(1, 0)
+        for number, row in enumerate(chain([columns], rows)):
+            if number >= _MOST_ROWS:
+                raise Refused(f"a sheet holds {_MOST_ROWS:,} rows", "write .csv or .parquet")
+            for place, cell in enumerate(row):
+                if isinstance(cell, str):
+                    if len(cell) > _LONGEST:
+                        raise Refused(
+                            f"row {number}, {columns[place]}: a cell holds {_LONGEST:,} characters",
+                            "write .csv or .parquet",
+                        )
+                    sheet.write_string(number, place, cell)
+                elif cell is not None:
+                    sheet.write(number, place, cell)
+    return number
