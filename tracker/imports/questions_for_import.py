@@ -72,7 +72,7 @@ def questions_for_import(
         [one.name for one in asked if not one.column],
         options if empty and (by_row or not asked) else None,
         made,
-        only_asked=bool(asked) and not by_row,
+        only_asked=any(not one.column for one in asked) and not by_row,
     )
     before = [] if started else known
     into.warnings = [

@@ -11,6 +11,7 @@ import pytest
 from tests.imports.readers.reading import found_in
 from tests.imports.readers.test_exports import EXPORTS
 from tracker.core.errors import Refused
+from tracker.ledger import Ledger
 
 FLAT = EXPORTS / "hand-written" / "argilla-flat.json"
 
@@ -85,3 +86,8 @@ def test_users_and_responses_of_different_numbers_are_refused(tmp_path: Path) ->
     path = write(tmp_path / "x.json", flat(t__responses=["a"], t__responses__users=["u", "v"]))
     with pytest.raises(Refused, match=r"record 1: 't' has 1 responses, and 2 users"):
         found_in(path)
+
+
+def test_a_question_that_is_named_by_its_control_is_imported(ledger: Ledger) -> None:
+    result = ledger.import_file(FLAT, "p", questions=["mood=tone"])
+    assert result.inserted == result.rows == 6
