@@ -76,3 +76,10 @@ def test_the_same_log_twice_changes_nothing(ledger: Ledger, name: str) -> None:
     first = ledger.import_file(FILES / name, "p")
     again = ledger.import_file(FILES / name, "p")
     assert first.inserted == first.rows == again.unchanged > 0
+
+
+def test_an_event_of_an_odd_type_is_a_step(tmp_path: Path) -> None:
+    lines = (FILES / "openai-evals.jsonl").read_text().splitlines()
+    events = [json.loads(line) for line in lines]
+    events[1]["type"] = ["sampling"]
+    assert len(found_in(write_json_lines(tmp_path / "x.jsonl", events)).records) == 2

@@ -87,7 +87,7 @@ class _Run:
         value = data.get("choice")
         if value is None and isinstance(data.get("correct"), bool):
             value = "correct" if data["correct"] else "incorrect"
-        if event.get("type") not in {"metrics", "match"} or value is None:
+        if field_text(event.get("type")) not in {"metrics", "match"} or value is None:
             return
         yield Judgment(
             field_text(event.get("sample_id")), self.judge or self.question, MODEL, self.question,
