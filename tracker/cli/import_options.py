@@ -38,6 +38,12 @@ Files = Annotated[
         metavar="FILE…", help="Files, folders or zips (see tracker formats); - for stdin."
     ),
 ]
+OptionalFiles = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE…", help="Files, folders or zips (see tracker formats); - for stdin."
+    ),
+]
 IntoProject = Annotated[
     str, typer.Option("--project", "-p", help="Project to import into; created if missing.")
 ]

@@ -20,9 +20,9 @@ from tracker.cli.context import (
 )
 from tracker.cli.import_options import (
     AnswerColumns,
-    Files,
     ImportOptions,
     IntoProject,
+    OptionalFiles,
     import_rejections_printed,
     print_import_result,
 )
@@ -30,7 +30,7 @@ from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json
 from tracker.cli.output_files import check_output_file, write_output_file
 from tracker.cli.project_argument import LARGEST, NewProject
 from tracker.cli.terminal import hint, progress_bars_wanted, say
-from tracker.core.errors import Refused
+from tracker.core.errors import InvalidOption, Refused
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -52,8 +52,8 @@ def register(app: typer.Typer) -> None:
 
 def import_files_command(
     context: typer.Context,
-    files: Files,
     project: IntoProject,
+    files: OptionalFiles = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -82,6 +82,14 @@ def import_files_command(
         Path | None,
         typer.Option(metavar="FILE", help="Save how these files are read, for --mapping."),
     ] = None,
+    from_sql: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Instead of files: a database, which is only read."),
+    ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(metavar="SQL", help="The rows of --from-sql: a SELECT."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import answers from files into a project, as one unit that can be undone.
@@ -96,11 +104,16 @@ def import_files_command(
     - `tracker import tags.csv -p tags --answers several --separator '|'`
     - `tracker import a.csv -p reviews --map item=doc --save-mapping m.toml`
     - `tracker import b.csv -p reviews --mapping m.toml`
+    - `tracker import -p r --from-sql sqlite:///a.db --query 'SELECT * FROM r'`
 
     Next: `tracker agreement reviews`
     """
     from tracker.render.cells import count_noun
 
+    if bool(files) == (from_sql is not None) or (query is None) != (from_sql is None):
+        raise InvalidOption(
+            "name files, or a database and a query", "such as: --from-sql URL --query 'SELECT …'"
+        )
     how: Reading = {
         "options": settings.options,
         "columns": columns or (),
@@ -115,7 +128,10 @@ def import_files_command(
         check_output_file(save_mapping, force=False)
         text = ledger.mapping_text(save_mapping.parent, **how)
     with import_rejections_printed(as_json=as_json), _progress_bar() as how["progress"]:
-        result = ledger.import_file(files, project, **how)
+        if from_sql is None:
+            result = ledger.import_file(files or (), project, **how)
+        else:
+            result = ledger.import_query(from_sql, query or "", project, **how)
     print_import_result(result, dry_run=given.dry_run, as_json=as_json)
     if save_mapping is not None:
         write_output_file(save_mapping, text)

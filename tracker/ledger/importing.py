@@ -101,6 +101,22 @@ class Importing(Transactions):
 
         return mapping_file_text(_with_mapping(how), Path(folder))
 
+    def import_query(
+        self, url: str, query: str, project: str, **how: Unpack[Reading]
+    ) -> ImportResult:
+        """Import the rows of a query on any SQLite or Postgres database, which is only read.
+
+        Args:
+            url: the database; its password is neither stored nor shown.
+            query: a SELECT whose columns are those of a file.
+            project: the project's name; it is made if it is not there.
+            how: see `Reading`.
+        """
+        from tracker.imports.readers.sql import opened_query
+
+        with opened_query(url, query) as source:
+            return self._import([source], project, **_with_mapping(how))
+
     def import_items(
         self, path: str | Path | Sequence[str | Path], project: str, **how: Unpack[Reading]
     ) -> ImportResult:

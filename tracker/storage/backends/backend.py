@@ -110,6 +110,10 @@ class Backend(ABC):
         """
 
     @abstractmethod
+    def only_reading(self, connection: Connection) -> Connection:
+        """Return the connection, set so that no statement can change the database."""
+
+    @abstractmethod
     def hold_migrations(self, connection: Connection) -> None:
         """Hold off every other migration of the database until the transaction ends."""
 

@@ -143,6 +143,10 @@ class Postgres(Backend):
         """Return the connection, set to see others' commits."""
         return connection.execution_options(isolation_level="READ COMMITTED")
 
+    def only_reading(self, connection: Connection) -> Connection:
+        """Return the connection, its transactions read-only."""
+        return connection.execution_options(postgresql_readonly=True)
+
     def hold_migrations(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
 

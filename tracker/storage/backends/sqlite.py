@@ -122,6 +122,11 @@ class Sqlite(Backend):
         """
         return connection.execution_options(**{_WRITE_OPTION: True, _BULK_OPTION: bulk})
 
+    def only_reading(self, connection: Connection) -> Connection:
+        """Return the connection, which refuses to write from now on."""
+        connection.exec_driver_sql("PRAGMA query_only = ON")
+        return connection
+
     def hold_migrations(self, connection: Connection) -> None:
         """Do nothing: who may write is alone."""
 

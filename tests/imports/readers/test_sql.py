@@ -1,0 +1,126 @@
+"""Rows of a query on SQLite and Postgres: read as a file, and nothing is changed there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import text
+
+from tests.house import CHECKOUT
+from tracker.core.errors import Refused, TrackerError
+from tracker.ledger import Ledger
+
+QUERY = "SELECT task AS item, person AS annotator, verdict AS category, at FROM votes"
+
+
+@pytest.fixture
+def app(ledger: Ledger) -> Iterator[str]:
+    """The URL of a database with a table of votes, beside a ledger's tables."""
+    ledger.projects.create("made")
+    with ledger.database.engine.begin() as connection:
+        connection.execute(text("CREATE TABLE votes (task integer, person text, verdict text, "
+                                "at timestamp, meta text)"))  # fmt: skip
+        insert = text("INSERT INTO votes VALUES (:task, :person, :verdict, :at, :meta)")
+        when = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC).replace(tzinfo=None).isoformat()
+        connection.execute(insert, [
+            {"task": task, "person": person, "verdict": verdict, "at": when, "meta": "{}"}
+            for task, person, verdict in
+            ((1, "Ann", 'so, "so"'), (1, "Bo", "100 %s"), (2, "Ann", None), (2, "Zoë", "a\nb"))
+        ])  # fmt: skip
+    yield ledger.database.url.render_as_string(hide_password=False)
+    with ledger.database.engine.begin() as connection:
+        for table in ("votes", "assessments"):
+            connection.execute(text(f"DROP TABLE IF EXISTS {table}"))
+
+
+def test_rows_of_a_query_are_imported_as_those_of_a_file(ledger: Ledger, app: str) -> None:
+    how = {"columns": ["labeled_at=at"]}
+    result = ledger.import_query(app, QUERY, "p", **how)
+    assert (result.rows, result.inserted) == (4, 4)
+    assert ledger.import_query(app, QUERY, "p", **how).unchanged == 4
+    found = ledger.export_frame("p").astype({"category": object}).fillna({"category": ""})
+    assert sorted(zip(found["item"], found["annotator"], found["category"], strict=True)) == [
+        ("1", "Ann", 'so, "so"'), ("1", "Bo", "100 %s"), ("2", "Ann", ""), ("2", "Zoë", "a\nb"),
+    ]  # fmt: skip
+    assert set(found["labeled_at"].astype(str).str[:19].str.replace("T", " ")) == {
+        "2026-02-03 04:05:06"
+    }
+
+
+def test_signs_of_parameters_in_a_query_are_taken_as_they_stand(ledger: Ledger, app: str) -> None:
+    query = f"{QUERY} WHERE verdict LIKE '100 %' AND ':x' <> '?'"
+    assert ledger.import_query(app, query, "p", ignore=["at"]).rows == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["DELETE FROM votes", "DELETE FROM votes RETURNING task", "CREATE TABLE x (y integer)",
+     "SELEKT", "SELECT * FROM nothing", ""],
+)  # fmt: skip
+def test_a_query_that_writes_or_fails_is_refused_and_changes_nothing(
+    ledger: Ledger, app: str, query: str
+) -> None:
+    with pytest.raises(Refused, match=r"^[^\n]*quer[^\n]*\n"):
+        ledger.import_query(app, query, "p")
+    with ledger.database.engine.connect() as connection:
+        assert connection.scalar(text("SELECT count(*) FROM votes")) == 4
+
+
+def test_many_rows_are_not_held_at_once(ledger: Ledger, app: str) -> None:
+    numbers = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) "
+        "SELECT i AS item, 'Ann' AS annotator, i % 3 AS category FROM n"
+    )
+    assert ledger.import_query(app, numbers, "p").inserted == 12_000
+    assert set(ledger.export_frame("p")["category"]) == {"0", "1", "2"}
+
+
+def test_bytes_are_refused_by_the_name_of_their_column(ledger: Ledger, app: str) -> None:
+    value = "CAST('x' AS blob)" if app.startswith("sqlite") else "CAST('x' AS bytea)"
+    with pytest.raises(Refused, match="the column 'category' holds bytes"):
+        ledger.import_query(app, f"SELECT 1 AS item, 'a' AS annotator, {value} AS category", "p")
+
+
+def test_a_password_is_not_shown(ledger: Ledger) -> None:
+    url = "postgresql://reader:s3cret@127.0.0.1:1/app"
+    with pytest.raises(TrackerError) as refused:
+        ledger.import_query(url, "SELECT 1", "p")
+    assert "s3cret" not in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_not_made(ledger: Ledger, tmp_path: object) -> None:
+    with pytest.raises(Refused, match="there is no such file"):
+        ledger.import_query(f"sqlite:///{tmp_path}/none.db", "SELECT 1", "p")
+
+
+def test_assessments_of_mlflow_are_imported_by_the_query_of_its_page(
+    ledger: Ledger, app: str
+) -> None:
+    with ledger.database.engine.begin() as connection:
+        connection.execute(text(
+            "CREATE TABLE assessments (assessment_id text, trace_id text, name text, "
+            "assessment_type text, value text, error text, created_timestamp bigint, "
+            "source_type text, source_id text, rationale text, valid boolean)"
+        ))  # fmt: skip
+        insert = text("INSERT INTO assessments VALUES ('a', :trace, 'fair', 'feedback', :value, "
+                      "NULL, 1770000000000, :type, :who, 'why', :valid)")  # fmt: skip
+        connection.execute(insert, [
+            {"trace": "t1", "value": json.dumps("yes"), "type": "HUMAN", "who": "Ann",
+             "valid": True},
+            {"trace": "t1", "value": "true", "type": "LLM_JUDGE", "who": "judge-v1", "valid": True},
+            {"trace": "t2", "value": json.dumps("no"), "type": "HUMAN", "who": "Ann",
+             "valid": False},
+        ])  # fmt: skip
+    ledger.import_query(app, mlflow_query(), "p", columns=["question=question"])
+    found = ledger.export_frame("p")
+    assert sorted(zip(found["annotator"], found["kind"], found["category"], strict=True)) == [
+        ("Ann", "human", "yes"), ("judge-v1", "model", "true"),
+    ]  # fmt: skip
+
+
+def mlflow_query() -> str:
+    page = (CHECKOUT / "docs" / "formats" / "sql.md").read_text("utf-8")
+    return page.partition("```sql\n")[2].partition("```")[0]
