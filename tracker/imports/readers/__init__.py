@@ -24,9 +24,11 @@ from tracker.imports.readers.label_studio import LABEL_STUDIO
 from tracker.imports.readers.labelbox import LABELBOX
 from tracker.imports.readers.langfuse import LANGFUSE
 from tracker.imports.readers.langsmith import LANGSMITH
+from tracker.imports.readers.lewidi import LEWIDI
 from tracker.imports.readers.mechanical_turk import MECHANICAL_TURK
 from tracker.imports.readers.mlflow import MLFLOW
 from tracker.imports.readers.openai_evals import OPENAI_EVALS
+from tracker.imports.readers.other_formats import refuse_other_archive, refuse_other_file
 from tracker.imports.readers.phoenix import PHOENIX
 from tracker.imports.readers.potato import POTATO
 from tracker.imports.readers.prodigy import PRODIGY
@@ -72,6 +74,7 @@ _TOOLS = (
     PROMPTFOO,
     INSPECT,
     OPENAI_EVALS,
+    LEWIDI,
 )
 
 READERS: dict[str, Reader] = {
@@ -138,6 +141,8 @@ def read_batches(source: Source, reading: Reading) -> Iterator[Batch]:
 def _batches_of_file(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     form, source.encoding = reading.options.format, reading.options.encoding
     known = (one for one in READERS.values() if one.recognizes and one.recognizes(source))
+    if form is None:
+        refuse_other_file(source.name, source.head[:100])
     reader = READERS[form] if form else next(known, DELIMITED)
     if reader.read is None:
         raise Refused(f"{source.name} is a file, and {reader.name} is a format of folders or zips")
@@ -155,6 +160,7 @@ def _batches_of_archive(archive: Archive, reading: Reading) -> Iterator[Batch]:
     if reader is not None and reader.read_archive is not None:
         yield from reader.read_archive(archive, reading)
         return
+    refuse_other_archive(archive.name, archive.names)
     for file in archive.files():
         for batch in _batches_of_file(file, reading):
             yield replace(batch, source=batch.source or file.name)
