@@ -109,6 +109,7 @@ def test_a_control_that_has_spans_and_none_is_rejected_with_the_task(
         (task(2, by(1, {"type": "choices", "from_name": "c"})), "has no value"),
         (task(2, {"completed_by": 1, "result": "x"}), "the result of an annotation is no list"),
         (task(2, by(1, {"type": "choices", "value": {}})), "does not name its control"),
+        (task(2, by(1, region("r", "rating", rating="x"))), "a rating is no number: x"),
         (task(2, by(1, region("tone", "choices", choices=[None]))), "is no text or number"),
         ({"id": 2, "annotations": [], "data": "x"}, "'data' is no object"),
     ],

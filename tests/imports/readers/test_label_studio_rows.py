@@ -142,3 +142,33 @@ def test_json_has_the_controls_behind_the_number_of_the_task(tmp_path: Path, own
         found = found_in(path)
         assert found.asked == {"tone": "one"}
         assert len(found.records) == 12
+
+
+@pytest.mark.parametrize(
+    ("column", "good", "bad", "reason"),
+    [
+        ("stars", '[{"rating":5}]', "=1+1", "'stars' is answered with numbers, and with =1"),
+        ("marks", '[{"start":0,"end":1,"labels":["A"]}]',
+         '[{"start":0,"end":1,"labels":["A"]}, "A"]', "'marks' is answered with spans, and with"),
+    ],
+)  # fmt: skip
+def test_a_cell_that_does_not_fit_its_control_is_rejected_with_its_line(
+    ledger: Ledger, tmp_path: Path, column: str, good: str, bad: str, reason: str
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(table([record(1, 1, **{column: good}), record(1, 2, **{column: bad})]))
+    with pytest.raises(Refused, match=rf"x\.csv, line 3: {reason}"):
+        ledger.import_file(path, "p")
+    assert ledger.import_file(path, "p", skip_invalid=True).inserted == 1
+
+
+def test_a_control_that_nobody_used_before_asks_for_what_its_first_answer_holds(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    rows = [record(n, 1, tone=f'{{"choices":["x","{n % 3}"]}}', marks="") for n in range(12_000)]
+    rows.append(record(0, 2, tone="", marks='[{"start":0,"end":1,"labels":["A"]}]'))
+    path = tmp_path / "x.csv"
+    path.write_bytes(table(rows))
+    ledger.import_file(path, "p")
+    kinds = {one.name: one.answers for one in ledger.questions.list("p")}
+    assert kinds == {"tone": "several", "marks": "spans"}

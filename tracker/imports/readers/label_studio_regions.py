@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
-from tracker.imports.readers.answers import Span
+from tracker.imports.readers.answers import Span, field_text
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.shapes import Malformed, category_of
-from tracker.projects.lookup import check_entered_name
+from tracker.projects.lookup import check_entered_name, is_numeric_category_name
 
 Labels = Sequence[str | Span]
 
@@ -54,7 +54,7 @@ class Regions:
                 found[control] += labels
             else:
                 found[control], kinds[control] = labels, kind
-        return {name: self.asked(name, some, kinds[name]) for name, some in found.items()}
+        return {name: self.asked(name, some, kinds[name]) for name, some in found.items() if some}
 
     def asked(self, control: str, labels: Sequence[str | Span], kind: str | None) -> Labels:
         """Return an answer's labels, each once, after noting what its control asks for.
@@ -65,9 +65,14 @@ class Regions:
             labels = list(dict.fromkeys(labels))
         kind = kind or ""
         answers = "several" if len(labels) > 1 or kind.endswith("labels") else "one"
-        if labels and isinstance(labels[0], Span):
+        spans = sum(isinstance(one, Span) for one in labels)
+        if spans:
             answers = "spans"
+        if 0 < spans < len(labels):
+            raise Malformed(f"{control!r} is answered with spans, and with categories of the whole")
         known = self.reading.asked.get(control)
+        if known is not None and known.scale and not all(map(_is_number, labels)):
+            raise Malformed(f"{control!r} is answered with numbers, and with {str(labels[0])[:40]}")
         if known is None or known.answers not in {answers, "several"} or answers == "spans":
             try:
                 check_entered_name(control, "question")
@@ -84,8 +89,7 @@ class Regions:
         if not isinstance(value, dict):
             raise Malformed(f"a region of type {kind!r} has no value")
         if kind in _SINGLE:
-            given = value.get(_SINGLE[kind])
-            return [] if given is None else [category_of(given, f"a {kind}")]
+            return _single(kind, value.get(_SINGLE[kind]))
         names = value.get(kind)
         if names is None or not (kind in {"choices", "taxonomy"} or kind.endswith("labels")):
             return None
@@ -121,6 +125,18 @@ def kind_of_value(value: Any) -> str | None:
         if isinstance(one, list) and (key in {"choices", "taxonomy"} or key.endswith("labels")):
             return str(key)
     return None
+
+
+def _single(kind: str, given: Any) -> list[str | Span]:
+    if given is None:
+        return []
+    if kind in _SCALES and not _is_number(field_text(given)):
+        raise Malformed(f"a {kind} is no number: {str(given)[:40]}")
+    return [category_of(given, f"a {kind}")]
+
+
+def _is_number(label: str | Span) -> bool:
+    return isinstance(label, str) and is_numeric_category_name(label)
 
 
 def _path(parts: list[Any]) -> str:

@@ -19,7 +19,13 @@ from tracker.imports.readers.label_studio_tasks import annotator_name, reject, s
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.records import json_records
 from tracker.imports.readers.rows import table_rows
-from tracker.imports.readers.shapes import Malformed, category_of, json_unit, object_of
+from tracker.imports.readers.shapes import (
+    Malformed,
+    after_their_kind,
+    category_of,
+    json_unit,
+    object_of,
+)
 from tracker.imports.readers.source import SourceFile
 
 FIXED = frozenset({"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"})
@@ -80,6 +86,9 @@ class Records:
 
     def answers(self) -> Iterator[Answer]:
         """Yield the answers of annotators. Raises Refused."""
+        return after_their_kind(self._answers(), self.reading)
+
+    def _answers(self) -> Iterator[Answer]:
         readings = self.source.readings()
         for _, cells in self._annotations(next(readings)):
             self._examine(cells)
@@ -200,6 +209,8 @@ class Records:
             if some is None:
                 self.reading.left_out[f"region of {control!r} without a label"] += 1
             labels += some or ()
+        if not labels:
+            return ()
         return self.regions.asked(control, labels, kind)
 
 
