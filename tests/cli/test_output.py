@@ -66,6 +66,7 @@ CALLS = {
     "item show": "item show item_0001 --project reviews",
     "database current": "database current",
     "database check": "database check",
+    "database copy": "database copy sqlite:///other.db",
     "conformance": "conformance",
 }
 # Nothing is merged here, and nobody has two names; their own tests call them.

@@ -283,7 +283,7 @@ def erase_annotator_command(
 
     Next: `tracker snapshots list reviews`
     """
-    from tracker.render.cells import count_noun
+    from tracker.render.nouns import count_noun
 
     if all_projects and project:
         raise InvalidOption(f"--all-projects, or {project!r}?", "leave one of them out")

@@ -137,7 +137,7 @@ def audit(
     elif not everything:
         hint(f"nothing is flagged; to see every test: tracker audit {quote(project)} --all")
     if fails:
-        from tracker.render.cells import count_noun
+        from tracker.render.nouns import count_noun
 
         warn(
             f"{count_noun(len(fails), 'finding')} "

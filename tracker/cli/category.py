@@ -94,7 +94,7 @@ def merge_category_command(
 
     Next: `tracker agreement reviews`
     """
-    from tracker.render.cells import count_noun
+    from tracker.render.nouns import count_noun
 
     if not dry_run:
         confirm_command(f"Merge {category!r} into {into!r}?", yes=yes)

@@ -49,7 +49,7 @@ def export_labels_command(
 
     Next: `tracker import labels.csv -p copy`
     """
-    from tracker.render.cells import count_noun
+    from tracker.render.nouns import count_noun
 
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
     names, selecting = answers.questions, replace(answers, question=None).selecting
@@ -134,7 +134,7 @@ def export_matrix_command(
 
 def _write(to: Target, ledger: Ledger, found: Labels, output: str) -> None:
     """Write rows to a file in the form of its name, and say how many."""
-    from tracker.render.cells import count_noun
+    from tracker.render.nouns import count_noun
 
     number = to.write_frame(ledger.rows_frame(found)) if to.for_frames else to.write_rows(*found)
     hint(f"{count_noun(number, 'row')}: {output}")
@@ -187,7 +187,7 @@ def export_history_command(
 
     Next: `tracker history reviews`
     """
-    from tracker.render.cells import count_noun
+    from tracker.render.nouns import count_noun
 
     to = output_option_target(output, force=force)
     ledger, measures = ledger_of_command(context), measure or []

@@ -106,7 +106,7 @@ def merge_annotators_command(
 
     Next: `tracker annotator list reviews`
     """
-    from tracker.render.cells import count_noun
+    from tracker.render.nouns import count_noun
 
     known = ledger_of_command(context).annotators
     common = known.common(project, name, into)

@@ -173,7 +173,6 @@ def print_import_result(
     people: bool = False,
 ) -> None:
     """Say what an import did; ``items``, ``people``: it listed items, or annotators."""
-    from tracker.render.imports import preview_view
     from tracker.render.messages.imports import columns_sentence, question_sentence
 
     shown = result.preview is not None
@@ -184,6 +183,8 @@ def print_import_result(
         print_json(result.to_dict())
         return
     if shown:
+        from tracker.render.imports import preview_view
+
         print_result(None, view=preview_view(result.to_dict()))
     counts = ", ".join(
         f"{getattr(result, fate):,} {fate}"

@@ -108,7 +108,7 @@ def import_files_command(
 
     Next: `tracker agreement reviews`
     """
-    from tracker.render.cells import count_noun
+    from tracker.render.nouns import count_noun
 
     if bool(files) == (from_sql is not None) or (query is None) != (from_sql is None):
         raise InvalidOption(

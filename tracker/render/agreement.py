@@ -15,13 +15,13 @@ from tracker.render.cells import (
     Text,
     bar_cell,
     count_cell,
-    count_noun,
     figure_cell,
     interval_cell,
     level_cell,
     share_cell,
 )
 from tracker.render.filter import selection_view
+from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words, figure_title_words, undefined_in_words
 

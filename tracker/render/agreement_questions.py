@@ -17,12 +17,12 @@ from tracker.measures.coefficient import Coefficient
 from tracker.render.cells import (
     Text,
     count_cell,
-    count_noun,
     figure_cell,
     interval_cell,
     level_cell,
     share_cell,
 )
+from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words, figure_title_words
 

@@ -12,8 +12,9 @@ from tracker.agreement.annotator_groups import BetweenGroups, WithinGroup
 from tracker.core.each_question import ByQuestion
 from tracker.measures.coefficient import Coefficient
 from tracker.render.by_question import unfit_questions_view
-from tracker.render.cells import Text, count_cell, count_noun, figure_cell, interval_cell
+from tracker.render.cells import Text, count_cell, figure_cell, interval_cell
 from tracker.render.filter import selection_view, selections_view
+from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words, undefined_in_words
 

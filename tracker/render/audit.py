@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
-from tracker.render.cells import Text, count_cell, count_noun, figure_cell, share_cell
+from tracker.render.cells import Text, count_cell, figure_cell, share_cell
 from tracker.render.filter import selection_view, selections_view
 from tracker.render.messages.findings import finding_sentence, lacking_evidence_sentence
+from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from tracker.projects.question import QuestionInfo
 from tracker.render.cells import (
     Text,
     count_cell,
-    count_noun,
     figure_cell,
     interval_cell,
     level_cell,
@@ -23,6 +22,7 @@ from tracker.render.cells import (
 )
 from tracker.render.filter import selections_view
 from tracker.render.history import answers_of_snapshot, day_cell
+from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words, figure_title_words
 from tracker.snapshots import SnapshotRecord

@@ -87,11 +87,6 @@ def minute_cell(time: str | int | None) -> str:
     return (clock.iso(time) if isinstance(time, int) else time)[:16].replace("T", " ")
 
 
-def count_noun(number: int, noun: str) -> str:
-    """Return a number of things: "1 item", "2,000 items"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def share_cell(value: float | None) -> str:
     """Return a share in per cent."""
     return "-" if value is None else f"{value:.1%}"

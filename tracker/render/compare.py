@@ -18,12 +18,12 @@ from tracker.measures.significance import Comparison
 from tracker.render.cells import (
     Text,
     count_cell,
-    count_noun,
     figure_cell,
     interval_cell,
     minute_cell,
 )
 from tracker.render.messages.comparisons import judge_change_sentence
+from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.render.words import figure_title_words, measure_title_words, undefined_in_words
 

@@ -9,8 +9,9 @@ from rich.console import RenderableType
 
 from tracker.flags import FlagPage, Recorded, RecordedFlag
 from tracker.render.audit import finding_json_with_sentence
-from tracker.render.cells import Text, count_cell, count_noun, figure_cell, minute_cell
+from tracker.render.cells import Text, count_cell, figure_cell, minute_cell
 from tracker.render.filter import selection_in_words, selection_view
+from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 
 _STYLES = {"open": "bold red", "acknowledged": "yellow", "dismissed": "dim", "resolved": "green"}

@@ -17,12 +17,12 @@ from tracker.projects.notes import NoteInfo
 from tracker.render.cells import (
     Text,
     count_cell,
-    count_noun,
     figure_cell,
     minute_cell,
     sparkline,
 )
 from tracker.render.filter import selection_in_words, selection_view
+from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.snapshots import History, SnapshotRecord
 from tracker.snapshots.curve import Curve

@@ -17,7 +17,6 @@ from tracker.render.cells import (
     Text,
     bar_cell,
     count_cell,
-    count_noun,
     figure_cell,
     level_cell,
     minute_cell,
@@ -29,6 +28,7 @@ from tracker.render.history import (
     history_figure_titles,
     snapshots_title,
 )
+from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.snapshots.by_question import SnapshotPages
 from tracker.snapshots.listing import Overview, SnapshotPage

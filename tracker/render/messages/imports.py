@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any, Final
 
-from tracker.render.cells import count_noun
 from tracker.render.escape import escaped_line
+from tracker.render.nouns import count_noun
 
 _MOST: Final = 8  # columns that are listed
 _OF_A_NOUN: Final = re.compile(r"( (?:to|of|in|on|by|for|from|with|without|that) .*)")
