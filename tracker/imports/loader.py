@@ -143,20 +143,20 @@ def load_import(
     names = [source.name for source in sources]
     change, recorded_at = record_change(connection, project.id, "import", {"sources": names})
     questions.change = change
-    rejections = Rejections()
+    rejections, parts = Rejections(), _Parts(names)
     with staging(connection, recorded_at) as staged, _no_cycles():
         intake = Intake(connection, questions, staged, rejections, (change, recorded_at))
         by_question = {one.name: one.answers for one in questions.known.values()}
         reading = Reading(mapped, rejections, questions.answers, options, by_question=by_question)
         for number, name, batch in _batches(sources, reading, progress):
-            intake.take(batch, number, name)
+            intake.take(batch, parts.number(number, batch), name)
             del batch  # before the next is read: they are large
         intake.close()
         answered = [one.question for one in questions.answered.values()]
         for one in answered:
             validate_staged_references(connection, staged.extremes.get(one.id, {}), one.key)
         settlement = Settlement(connection, staged.table, project.id, change, intake.details)
-        digests = {number: source.digest for number, source in enumerate(sources, 1)}
+        digests = {number: sources[of].digest for number, of in enumerate(parts.of, 1)}
         at_once, repeats = None, False
         merges = [merge for one in answered for merge in merges_as_of_now(connection, one.key)]
         spans = question_numbers_of(answered, "spans")
@@ -168,7 +168,7 @@ def load_import(
                 settlement.date_known_sources(digests)
             fold_merged_categories(connection, staged.table, merges, change)
             repeats = settlement.any_repeats()
-            examine_staged_rows(connection, answered, staged.table, intake, names, repeats)
+            examine_staged_rows(connection, answered, staged.table, intake, parts.names, repeats)
         rows = sum(one.answers for one in intake.counted.values()) + rejections.count
         shown = intake.first_rows() if preview else None
         if rejections.count and not (skip_invalid or preview):
@@ -228,6 +228,31 @@ def _settle(
         log_touched_items(connection, project_id, change, settlement.changed_items())
     seals.seal_new_labels(connection, project_id, change, sums)
     return told
+
+
+class _Parts:
+    """The sources of an import and the files in those that are archives, by number from 1.
+
+    A line is one of a file: two files of an archive must not be taken for one.
+    """
+
+    MOST = 32_000  # numbers, of 16 bits; the last files of a larger archive share its own
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = [*names]
+        self.of = [*range(len(names))]  # the source of each
+        self._numbers: dict[str, int] = {}
+
+    def number(self, source: int, batch: Batch) -> int:
+        """Return the number of the file that a batch is of."""
+        name = batch.source
+        if name is None or (name not in self._numbers and len(self.names) >= self.MOST):
+            return source
+        if name not in self._numbers:
+            self.names.append(name)
+            self.of.append(source - 1)
+            self._numbers[name] = len(self.names)
+        return self._numbers[name]
 
 
 def _batches(

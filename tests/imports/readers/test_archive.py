@@ -68,3 +68,22 @@ def test_a_damaged_zip_file_is_refused(ledger: Ledger, folder: Path) -> None:
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(Refused, match="is damaged: it does not unpack"):
         ledger.import_file(path, "p")
+
+
+def test_files_of_an_archive_may_be_alike_line_by_line(ledger: Ledger, folder: Path) -> None:
+    rows = "item,annotator,category,confidence,comment\ni{0},A,x,.5,of {0}\ni{0},B,y,,\n"
+    for n, name in enumerate(("one.csv", "late/two.csv"), 1):
+        (folder / name).write_text(rows.format(n), "utf-8")
+    assert ledger.import_file(folder, "p").inserted == 4
+    found = ledger.export_frame("p").dropna(subset=["comment"])
+    assert dict(zip(found["item"], found["comment"], strict=True)) == {"i1": "of 1", "i2": "of 2"}
+    (folder / "late" / "two.csv").write_text(rows.format(1), "utf-8")  # a copy of the other
+    assert ledger.import_file(zipped(folder), "q").rows == 4
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "[{}]", "[{}, {}]"])
+def test_json_without_a_field_is_refused(ledger: Ledger, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "empty.json"
+    path.write_text(content, "utf-8")
+    with pytest.raises(Refused, match=r"empty\.json"):
+        ledger.import_file(path, "p")

@@ -52,9 +52,10 @@ def batches_of_rows(
 
 
 def _batches(table: Table, reading: Reading, parts: Iterator[Rows], unit: str) -> Iterator[Batch]:
-    layout, empty = Layout({}, {}), True
+    layout: Layout | None = None
+    empty = True
     for part in parts:
-        if len(part.header) > len(layout.names):
+        if layout is None or len(part.header) > len(layout.names):
             layout = layout_of_header(
                 part.header, reading.mapped, table.name, reading.options.ignore, part.lists
             )
