@@ -35,7 +35,7 @@ from tracker.core.errors import InvalidOption, Refused
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tracker.imports.loader import Progress
+    from tracker.imports.parts import Progress
     from tracker.ledger.importing import Reading
 
 

@@ -17,7 +17,7 @@ from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, progress_bars_wanted, warn
 
 if TYPE_CHECKING:
-    from tracker.imports.loader import Progress
+    from tracker.imports.parts import Progress
     from tracker.ledger import Ledger
     from tracker.snapshots.prune import Fate
 

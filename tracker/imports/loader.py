@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from shlex import quote
@@ -13,7 +13,7 @@ import numpy as np
 from sqlalchemy import Connection, Table, func, insert, select
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Batch, Rejection, Rejections
+from tracker.imports.batch import Rejection, Rejections
 from tracker.imports.column_roles import Mapped
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD
@@ -23,8 +23,9 @@ from tracker.imports.outcomes import (
     look_alike_warnings,
     outcomes_by_question,
 )
+from tracker.imports.parts import Parts, Progress, batches_of_sources
 from tracker.imports.questions import ImportQuestions, question_numbers_of
-from tracker.imports.readers import AS_IT_IS, Reading, ReadOptions, read_batches
+from tracker.imports.readers import AS_IT_IS, Reading, ReadOptions
 from tracker.imports.readers import Source as Reader
 from tracker.imports.resolve import Settlement
 from tracker.imports.staging import FATES, Fates, count_staged_inserts, staging
@@ -54,9 +55,6 @@ from tracker.storage.schema import (
     Label,
     Source,
 )
-
-Progress = Callable[[int, int | None], None]
-"""Called with the bytes read so far and the bytes there are, None if unknown."""
 
 
 @dataclass(frozen=True)
@@ -143,12 +141,12 @@ def load_import(
     names = [source.name for source in sources]
     change, recorded_at = record_change(connection, project.id, "import", {"sources": names})
     questions.change = change
-    rejections, parts = Rejections(), _Parts(names)
+    rejections, parts = Rejections(), Parts(names)
     with staging(connection, recorded_at) as staged, _no_cycles():
         intake = Intake(connection, questions, staged, rejections, (change, recorded_at))
         by_question = {one.name: one.answers for one in questions.known.values()}
         reading = Reading(mapped, rejections, questions.answers, options, by_question=by_question)
-        for number, name, batch in _batches(sources, reading, progress):
+        for number, name, batch in batches_of_sources(sources, reading, progress):
             intake.take(batch, parts.number(number, batch), name)
             del batch  # before the next is read: they are large
         intake.close()
@@ -228,51 +226,6 @@ def _settle(
         log_touched_items(connection, project_id, change, settlement.changed_items())
     seals.seal_new_labels(connection, project_id, change, sums)
     return told
-
-
-class _Parts:
-    """The sources of an import and the files in those that are archives, by number from 1.
-
-    A line is one of a file: two files of an archive must not be taken for one.
-    """
-
-    MOST = 32_000  # numbers, of 16 bits; the last files of a larger archive share its own
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = [*names]
-        self.of = [*range(len(names))]  # the source of each
-        self._numbers: dict[str, int] = {}
-
-    def number(self, source: int, batch: Batch) -> int:
-        """Return the number of the file that a batch is of."""
-        name = batch.source
-        if name is None or (name not in self._numbers and len(self.names) >= self.MOST):
-            return source
-        if name not in self._numbers:
-            self.names.append(name)
-            self.of.append(source - 1)
-            self._numbers[name] = len(self.names)
-        return self._numbers[name]
-
-
-def _batches(
-    sources: Sequence[Reader], reading: Reading, progress: Progress | None
-) -> Iterator[tuple[int, str, Batch]]:
-    """Yield all batches, each with its source's number and name."""
-    import pyarrow as pa
-
-    sizes = [source.size for source in sources]
-    total = None if None in sizes else sum(size or 0 for size in sizes)
-    before = 0
-    for number, source in enumerate(sources, 1):
-        if progress is not None:
-            source.watch(lambda read, before=before: progress(before + read, total))  # type: ignore[misc]
-        for batch in read_batches(source, reading):
-            yield number, source.name, batch
-            del batch
-            pa.default_memory_pool().release_unused()
-        source.drain()
-        before += source.bytes_read
 
 
 def _ways_round(unread: Collection[str], sources: Sequence[Reader]) -> list[str]:
@@ -378,7 +331,7 @@ def load_items(
     ids = ItemIds(connection, project, change, listed=True)
     first_new, rows = ids.next, 0
     reading = Reading(mapped, rejections, "", options)
-    for _, name, batch in _batches(sources, reading, progress):
+    for _, name, batch in batches_of_sources(sources, reading, progress):
         refuse_nul_in_batch(batch, name)
         column = batch.columns["item"]
         numbers = ids.of(column, batch)[column.codes]

@@ -11,7 +11,8 @@ from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
     from tracker.imports.annotators import AnnotatorImport
-    from tracker.imports.loader import ImportResult, Progress
+    from tracker.imports.loader import ImportResult
+    from tracker.imports.parts import Progress
     from tracker.imports.readers import Reader, ReadOptions, Source
     from tracker.imports.readers.frames import Frame
     from tracker.projects.question import QuestionOptions

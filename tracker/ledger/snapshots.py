@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from sqlalchemy import Connection
 
-    from tracker.imports.loader import Progress
+    from tracker.imports.parts import Progress
     from tracker.projects.question import QuestionInfo
     from tracker.queries import AnswerFilter, Selecting
     from tracker.snapshots import History, SnapshotRecord, Taken

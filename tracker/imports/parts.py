@@ -1,0 +1,57 @@
+"""The files of an import, read one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tracker.imports.batch import Batch
+from tracker.imports.readers import Reading, read_batches
+from tracker.imports.readers import Source as Reader
+
+Progress = Callable[[int, int | None], None]
+"""Called with the bytes read so far and the bytes there are, None if unknown."""
+
+
+class Parts:
+    """The sources of an import and the files in those that are archives, by number from 1.
+
+    A line is one of a file: two files of an archive must not be taken for one.
+    """
+
+    MOST = 32_000  # numbers, of 16 bits; the last files of a larger archive share its own
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = [*names]
+        self.of = [*range(len(names))]  # the source of each
+        self._numbers: dict[str, int] = {}
+
+    def number(self, source: int, batch: Batch) -> int:
+        """Return the number of the file that a batch is of."""
+        name = batch.source
+        if name is None or (name not in self._numbers and len(self.names) >= self.MOST):
+            return source
+        if name not in self._numbers:
+            self.names.append(name)
+            self.of.append(source - 1)
+            self._numbers[name] = len(self.names)
+        return self._numbers[name]
+
+
+def batches_of_sources(
+    sources: Sequence[Reader], reading: Reading, progress: Progress | None
+) -> Iterator[tuple[int, str, Batch]]:
+    """Yield all batches, each with its source's number and name."""
+    import pyarrow as pa
+
+    sizes = [source.size for source in sources]
+    total = None if None in sizes else sum(size or 0 for size in sizes)
+    before = 0
+    for number, source in enumerate(sources, 1):
+        if progress is not None:
+            source.watch(lambda read, before=before: progress(before + read, total))  # type: ignore[misc]
+        for batch in read_batches(source, reading):
+            yield number, source.name, batch
+            del batch
+            pa.default_memory_pool().release_unused()
+        source.drain()
+        before += source.bytes_read
