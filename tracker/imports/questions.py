@@ -100,8 +100,8 @@ class ImportQuestions:
 
     @property
     def by_cell(self) -> bool:
-        """Whether a column named question is taken for it: not if there is only one to answer."""
-        return self.several or self.made_with is not None or bool(self.asked)
+        """Whether a column named question is taken for it: not if the only one has no name."""
+        return bool(self.made_with or self.asked or {*self.known} != {ONLY_QUESTION})
 
     @property
     def answers(self) -> str:
