@@ -67,3 +67,11 @@ def test_the_shell_completes_commands_that_are_not_imported_yet(process: Run) ->
 def test_a_list_of_no_database_makes_none(process: Run, folder: Path, words: str) -> None:
     assert "alembic" not in imported(process, *words.split())
     assert list(folder.iterdir()) == []
+
+
+def test_an_import_of_text_needs_neither_pandas_nor_what_draws_tables(
+    process: Run, furnished: Path
+) -> None:
+    Path("more.csv").write_text("item,annotator,label\nz,Q,positive\nz,P,positive\n", "utf-8")
+    found = imported(process, "import", "more.csv", "-p", "reviews")
+    assert not found & {"pandas", "scipy", "rich.table", "tracker.render.tables"}

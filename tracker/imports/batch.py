@@ -50,6 +50,28 @@ Numbers = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
 
 
+def text_array(texts: Sequence[str]) -> Any:
+    """Return an Arrow array of strings.
+
+    `pyarrow.array` would do so, too, but import pandas first, in more time than a small file takes.
+    """
+    import pyarrow as pa
+
+    encoded = [text.encode() for text in texts]
+    ends = np.zeros(len(encoded) + 1, np.int32)
+    np.cumsum([len(one) for one in encoded], out=ends[1:])
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
+
+
+def place_array(places: Numbers) -> Any:
+    """Return an Arrow array of places in another one; without pandas, as `text_array`."""
+    import pyarrow as pa
+
+    numbers = np.ascontiguousarray(places, np.int64)
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
+
+
 @dataclass(frozen=True)
 class Cells:
     """The cells of one column, each distinct text held once.
@@ -74,14 +96,13 @@ class Cells:
         else:
             column = column.dictionary_encode()
         encoded = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-        return cls(encoded.indices.to_numpy(), encoded.dictionary)
+        codes: Any = np.from_dlpack(encoded.indices)
+        return cls(codes, encoded.dictionary)
 
     @classmethod
     def of_texts(cls, texts: Sequence[str]) -> Cells:
         """Return the column of these cells."""
-        import pyarrow as pa
-
-        return cls.of([pa.array(texts, pa.string())])
+        return cls.of([text_array(texts)])
 
     @cached_property
     def texts(self) -> list[str]:
@@ -104,7 +125,7 @@ class Cells:
         used = np.argsort(first)[: np.count_nonzero(first < len(codes))]
         places = np.zeros(len(first), np.int64)
         places[used] = np.arange(len(used))
-        return Cells(places[codes], self.distinct.take(used), self.listed)
+        return Cells(places[codes], self.distinct.take(place_array(used)), self.listed)
 
     def split(self, separator: str) -> tuple[Cells, Numbers]:
         """Return the column of the parts of each cell, and the record of each part.

@@ -17,7 +17,16 @@ from sqlalchemy import (
 )
 
 from tracker.imports import cell_values
-from tracker.imports.batch import ATTRIBUTE_COLUMN, KEEP, Batch, Cells, Flags, Numbers
+from tracker.imports.batch import (
+    ATTRIBUTE_COLUMN,
+    KEEP,
+    Batch,
+    Cells,
+    Flags,
+    Numbers,
+    place_array,
+    text_array,
+)
 from tracker.imports.item_facts import Fact, ItemFacts
 from tracker.imports.lookup import BAD, Ids
 from tracker.projects.lookup import LONGEST_NAME
@@ -47,15 +56,13 @@ class ItemIds(Ids):
         self, connection: Connection, project: ProjectInfo, change: int, *, listed: bool = False
     ) -> None:
         """``listed`` says that items without an answer are registered, too."""
-        import pyarrow as pa
-
         super().__init__(connection, project)
         self.listed = listed
         self.facts = ItemFacts(connection, project.id, change)
         highest = select(func.max(Item.id)).where(Item.project_id == project.id)
         self.next = (connection.scalar(highest) or 0) + 1
         self.may_be_stored = self.next > 1
-        self._nothing = pa.array([], pa.string())
+        self._nothing = text_array([])
         self._names = self._nothing  # those met, and their numbers beside them
         self._ids = np.zeros(0, np.int64)
         _wanted.create(connection)
@@ -73,7 +80,7 @@ class ItemIds(Ids):
         numbers = np.where(bad, BAD, np.append(self._ids, BAD)[places])
         unknown = (places < 0) & ~bad
         if unknown.any():
-            fresh = names.filter(unknown)
+            fresh = names.take(place_array(np.flatnonzero(unknown)))
             among = np.where(unknown, np.cumsum(unknown) - 1, -1)
             if not names.equals(column.distinct):  # without their spaces some may be the same
                 fresh = fresh.unique()
@@ -92,9 +99,9 @@ class ItemIds(Ids):
         import pyarrow.compute as pc
 
         names = pc.utf8_trim(column.distinct, characters=_SPACE)
-        length = pc.binary_length(names).to_numpy(zero_copy_only=False)
-        nul = pc.match_substring(names, "\0").to_numpy(zero_copy_only=False)
-        return names, (length == 0) | (length > LONGEST_NAME) | nul
+        length = np.from_dlpack(pc.binary_length(names))
+        nul = np.from_dlpack(pc.find_substring(names, "\0"))
+        return names, (length == 0) | (length > LONGEST_NAME) | (nul >= 0)
 
     def _learn_items(self, fresh: Any, rows: Numbers, batch: Batch) -> Numbers:
         """Return the ids of names that were not met before.
@@ -141,7 +148,7 @@ class ItemIds(Ids):
         }
         if is_new.any():
             made = {"project_id": self.project.id, "id": numbers[is_new]}
-            made["name"] = names.filter(is_new)
+            made["name"] = names.take(place_array(np.flatnonzero(is_new)))
             made |= {
                 _DETAILS[role]: list(compress(cells, is_new))
                 for role, cells in said.items()
@@ -180,10 +187,13 @@ def _meaning(role: str) -> tuple[str, str]:
 
 def _places(names: Any, among: Any) -> Numbers:
     """Return the place of each name among others, -1 if it is absent."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    places: Numbers = pc.index_in(names, value_set=among).fill_null(-1).to_numpy()
-    return places
+    found = pc.index_in(names, value_set=among)
+    places: Numbers = np.frombuffer(found.buffers()[1], np.int32, len(found), 4 * found.offset)
+    there = np.from_dlpack(found.is_valid().cast(pa.int8()))
+    return np.where(there, places, -1)
 
 
 def _with_nul_between(names: Any) -> Any:
@@ -191,8 +201,9 @@ def _with_nul_between(names: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    whole = pa.ListArray.from_arrays(pa.array([0, len(names)], pa.int32()), names)
-    return pc.binary_join(whole, "\0")[0].as_buffer()
+    ends = pa.py_buffer(np.array([0, len(names)], np.int32))
+    whole = pa.ListArray.from_arrays(pa.Array.from_buffers(pa.int32(), 2, [None, ends]), names)
+    return pc.binary_join(whole, text_array(["\0"])[0])[0].as_buffer()
 
 
 def _first_records(column: Cells, places: Numbers) -> Numbers:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Batch, Cells, Numbers, Rejections
+from tracker.imports.batch import Batch, Cells, Numbers, Rejections, text_array
 from tracker.imports.column_roles import Layout, layout_of_header
 from tracker.imports.question_columns import OF_QUESTION
 from tracker.imports.readers.dated import with_read_dates
@@ -205,14 +205,12 @@ class _Rows:
         self, wanted: Mapping[int, bool], width: int, rejections: Rejections
     ) -> Iterator[Table]:
         """Yield the remaining rows, many at a time; ragged ones are rejected."""
-        import pyarrow as pa
-
         gathered = _Gathering(wanted)
         while self.more:
             starts, rows = _of_width(*self.take(_ROWS_AT_ONCE), width, self._source, rejections)
             if rows:
                 cells = list(zip(*rows, strict=True))
-                arrays = {n: pa.array(cells[n], pa.string()) for n in wanted}
+                arrays = {n: text_array(cells[n]) for n in wanted}
                 gathered.add(
                     np.asarray(starts, np.int32),
                     {n: a.dictionary_encode() if wanted[n] else a for n, a in arrays.items()},
@@ -320,4 +318,4 @@ def plain_delimited_columns(
         return None
     columns = {n: table.column(str(n)).chunk(0) for n in wanted}
     lengths = pc.binary_length(next(iter(columns.values())))
-    return None if pc.any(pc.equal(lengths, 0)).as_py() else columns
+    return None if pc.min(lengths).as_py() == 0 else columns

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import KEEP, LISTED, Batch, Cells, Numbers
+from tracker.imports.batch import KEEP, LISTED, Batch, Cells, Numbers, text_array
 from tracker.imports.column_roles import Layout, layout_of_header
 from tracker.imports.question_columns import OF_QUESTION
 from tracker.imports.readers.dated import with_read_dates
@@ -104,9 +104,7 @@ def wide_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Ba
         for role, n in layout.roles.items()
         if role not in {"annotator", "category"}
     }
-    columns["annotator"] = Cells(np.arange(len(names)), pa.array(names, pa.string())).take(
-        filled % len(names)
-    )
+    columns["annotator"] = Cells(np.arange(len(names)), text_array(names)).take(filled % len(names))
     columns["category"] = by_row.take(filled)
     return Batch(lines[rows], columns)
 
