@@ -160,7 +160,7 @@ def test_a_missing_file_is_refused_and_not_a_wrong_usage(run: Run, folder: Path)
         (b"item,annotator,category\n", "no row"),
         (b"who,what,where\n1,2,3\n", "--map"),
         (b"item,annotator,category\n1,A,\xc3\xa9\xff\n", "line 2: the byte 0xff is not UTF-8"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0", "binary"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0", "is an image"),
         (b"\x1f\x8b\x08 damaged", "does not unpack"),
     ],
 )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import accumulate
 
 _SHOWN = 60  # characters of a column's name in a list of them
 _MOST_SHOWN = 300  # columns
+_LONGEST = 2400  # characters of a list of columns
 
 NAMES_OF_ROLES = {
     "item": "item item_id item_key task task_id question question_id document document_id doc "
@@ -63,6 +65,9 @@ def listed_names(names: Sequence[str], roles: Collection[str] = ()) -> str:
         words = {word for role in roles for word in NAMES_OF_ROLES[role].split()}
         likely = {name for name in names if words & {*re.split(r"[^a-z]+", folded_name(name))}}
         names = sorted(names, key=lambda name: name not in likely)
-    cut = (name if len(name) <= _SHOWN else name[:_SHOWN] + "…" for name in names[:_MOST_SHOWN])
-    more = len(names) - _MOST_SHOWN
-    return ", ".join(cut) + (f" and {more:,} more" if more > 0 else "")
+    lines = (" ".join(name.split()) for name in names[:_MOST_SHOWN])
+    cut = [name if len(name) <= _SHOWN else name[:_SHOWN] + "…" for name in lines]
+    ends = accumulate(len(name) + 2 for name in cut)
+    shown = cut[: sum(end <= _LONGEST for end in ends)]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
