@@ -15,8 +15,8 @@ NAMES_OF_ROLES = {
     "doc_id example example_id sample sample_id unit unit_id hit hit_id hitid",
     "annotator": "annotator annotator_id annotator_name worker worker_id workerid rater rater_id "
     "coder coder_id user user_id username labeler labeller judge judge_id reviewer",
-    "category": "category label answer rating class choice response judgment judgement code tag "
-    "sentiment",
+    "category": "category label answer rating class choice response judgment judgement verdict "
+    "code tag sentiment",
     "question": "",
     "labeled_at": "labeled_at labelled_at annotated_at answered_at created_at submitted_at "
     "timestamp",
