@@ -154,7 +154,6 @@ def load_import(
         for one in answered:
             validate_staged_references(connection, staged.extremes.get(one.id, {}), one.key)
         settlement = Settlement(connection, staged.table, project.id, change, intake.details)
-        digests = {number: sources[of].digest for number, of in enumerate(parts.of, 1)}
         at_once, repeats = None, False
         merges = [merge for one in answered for merge in merges_as_of_now(connection, one.key)]
         spans = question_numbers_of(answered, "spans")
@@ -163,7 +162,8 @@ def load_import(
         if at_once is None:
             staged.store()
             if not empty_before:
-                settlement.date_known_sources(digests)
+                for n, source in enumerate(sources, 1):
+                    settlement.date_known_source(source.digest, parts.numbers_of(n))
             fold_merged_categories(connection, staged.table, merges, change)
             repeats = settlement.any_repeats()
             examine_staged_rows(connection, answered, staged.table, intake, parts.names, repeats)

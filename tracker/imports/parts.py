@@ -22,8 +22,8 @@ class Parts:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = [*names]
-        self.of = [*range(len(names))]  # the source of each
         self._numbers: dict[str, int] = {}
+        self._of: dict[int, list[int]] = {}  # the first and last number of an archive's files
 
     def number(self, source: int, batch: Batch) -> int:
         """Return the number of the file that a batch is of."""
@@ -32,9 +32,17 @@ class Parts:
             return source
         if name not in self._numbers:
             self.names.append(name)
-            self.of.append(source - 1)
-            self._numbers[name] = len(self.names)
+            number = self._numbers[name] = len(self.names)
+            self._of.setdefault(source, [number, number])[1] = number
         return self._numbers[name]
+
+    def numbers_of(self, source: int) -> list[tuple[int, int]]:
+        """Return the numbers of a source and its files, as ranges with both ends in them.
+
+        Sources are read one after the other, so that the files of one are numbered in a row.
+        """
+        first_last = self._of.get(source)
+        return [(source, source), *([(first_last[0], first_last[1])] if first_last else [])]
 
 
 def batches_of_sources(

@@ -8,7 +8,7 @@ as if that import had never been.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -25,6 +25,7 @@ from sqlalchemy import (
     func,
     insert,
     literal,
+    or_,
     select,
     update,
 )
@@ -74,35 +75,34 @@ class Settlement:
         self.project_id = project_id
         self.change_id = change_id
 
-    def date_known_sources(self, digests: dict[int, str]) -> None:
-        """Date a file that was imported before to the time of that import.
+    def date_known_source(self, digest: str, numbers: Sequence[tuple[int, int]]) -> None:
+        """Date a source that was imported before to the time of that import.
 
-        Only rows without a time of their own are dated: importing last week's file again does not
-        make its answers newer than this week's.
+        ``numbers`` are ranges of its number and those of its files. Only rows without a time of
+        their own are dated: importing last week's file again does not make its answers newer than
+        this week's.
         """
-        for number, digest in digests.items():
-            earlier = self.connection.scalar(
-                select(func.min(Change.recorded_at))
-                .join(
-                    Import,
-                    (Import.project_id == Change.project_id) & (Import.change_id == Change.id),
-                )
-                .join(Source, Source.import_id == Import.id)
-                .where(
-                    Import.project_id == self.project_id,
-                    Import.change_id != self.change_id,
-                    Import.undone_by.is_(None),
-                    Source.digest == digest,
-                )
+        earlier = self.connection.scalar(
+            select(func.min(Change.recorded_at))
+            .join(
+                Import,
+                (Import.project_id == Change.project_id) & (Import.change_id == Change.id),
             )
-            if earlier is not None:
-                self.connection.execute(
-                    update(self.incoming)
-                    .where(
-                        self.incoming.c.source == number, self.incoming.c.has_own_time.is_(False)
-                    )
-                    .values(labeled_at=earlier)
-                )
+            .join(Source, Source.import_id == Import.id)
+            .where(
+                Import.project_id == self.project_id,
+                Import.change_id != self.change_id,
+                Import.undone_by.is_(None),
+                Source.digest == digest,
+            )
+        )
+        if earlier is not None:
+            of_source = or_(*(self.incoming.c.source.between(*ends) for ends in numbers))
+            self.connection.execute(
+                update(self.incoming)
+                .where(of_source, self.incoming.c.has_own_time.is_(False))
+                .values(labeled_at=earlier)
+            )
 
     def insert_all(self, rows: Mapping[str, Any]) -> None:
         """Insert all rows of an import as standing, if none needs to be resolved."""

@@ -87,3 +87,17 @@ def test_json_without_a_field_is_refused(ledger: Ledger, tmp_path: Path, content
     path.write_text(content, "utf-8")
     with pytest.raises(Refused, match=r"empty\.json"):
         ledger.import_file(path, "p")
+
+
+def test_last_weeks_folder_makes_nothing_newer_than_this_weeks(
+    ledger: Ledger, folder: Path, tmp_path: Path
+) -> None:
+    ledger.import_file(folder, "p")
+    for n in (1, 2):
+        revised = tmp_path / f"revised{n}.csv"
+        revised.write_text(ROWS.format(n).replace("A,x", "A,z"), "utf-8")
+        assert ledger.import_file(revised, "p").changed == 1
+    again = ledger.import_file(folder, "p")
+    assert (again.rows, again.older) == (4, 4)
+    both = ledger.import_file([tmp_path / "revised1.csv", folder], "p")
+    assert (both.rows, both.inserted, both.changed) == (6, 0, 0)

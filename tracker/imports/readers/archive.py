@@ -152,7 +152,7 @@ class SourceFolder:
         """Bytes in all its files."""
         return sum(Path(self.path, name).stat().st_size for name in self.archive.names)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of the names of all files and the digests of their content."""
         whole = hashlib.sha256()
