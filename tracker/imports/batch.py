@@ -36,6 +36,9 @@ ROLES = (
 LISTED = "\x1f"
 """Before each category of a cell that was a list."""
 
+GOLD = "gold"
+"""The reference annotator, whose answers are those that a file calls true."""
+
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\d+""")
 
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from tracker.core.errors import Refused
 from tracker.imports import cell_values
-from tracker.imports.batch import KEEP, LISTED, Batch, Cells, Flags, Numbers, Rejections
+from tracker.imports.batch import GOLD, KEEP, LISTED, Batch, Cells, Flags, Numbers, Rejections
 from tracker.imports.details import StagedDetails
 from tracker.imports.first_rows import FirstRows
 from tracker.imports.item_lookup import ItemIds
@@ -23,9 +23,6 @@ from tracker.imports.questions import ImportQuestions, Share
 from tracker.imports.staging import Staging, labels_once
 from tracker.storage.facts import apply_kind_facts, record_annotator_facts, record_category_facts
 from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED
-
-GOLD = "gold"
-"""The reference annotator whose answers a gold column holds."""
 
 _OF_SPANS = ("start", "end", "n_tokens")
 _MOST_GOLD_REMEMBERED = 500_000

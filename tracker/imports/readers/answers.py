@@ -216,7 +216,7 @@ class _ItemFields:
         if not self._checked:
             self._check(distinct)
         columns: dict[str, Sequence[str]] = {"item": items}
-        wanted = {role: [field_text(_field(one, name)) for one in distinct]
+        wanted = {role: [field_text(field_at(one, name)) for one in distinct]
                   for role, name in self.wanted.items()}  # fmt: skip
         if "text" not in self.wanted and not self.without_text:
             wanted["text"] = [field_text(one.get("text")) for one in distinct]
@@ -229,7 +229,7 @@ class _ItemFields:
         """Raise Refused for a field that none of these items has."""
         known = {name for one in data[:1000] for name in one}
         for role, name in self.wanted.items():
-            if all(_field(one, name) is None for one in data):
+            if all(field_at(one, name) is None for one in data):
                 flag = f"--keep {name}" if role.startswith(KEEP) else f"--map {role}={name}"
                 raise Refused(
                     f"{self.source} has no field {name!r} ({flag})",
@@ -238,11 +238,11 @@ class _ItemFields:
         self._checked = True
 
 
-def _field(data: Fields, name: str) -> Any:
+def field_at(record: Fields, name: str) -> Any:
     """Return a field by its name, or by the names that lead to it: ``meta.topic``."""
-    if name in data:
-        return data[name]
-    value: Any = data
+    if name in record:
+        return record[name]
+    value: Any = record
     for part in name.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value

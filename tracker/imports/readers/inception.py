@@ -9,13 +9,13 @@ from contextlib import closing
 from typing import NamedTuple
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Batch
+from tracker.imports.batch import GOLD, Batch
 from tracker.imports.readers.answers import Answer, Span, batches_of_answers
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.cas_json import STRUCTURES, read_cas
 from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.records import head_value
-from tracker.imports.readers.shapes import GOLD, Malformed, ask_for, unique_labels
+from tracker.imports.readers.shapes import Malformed, ask_for, unique_labels
 from tracker.imports.readers.source import SourceFile
 from tracker.imports.readers.webanno_tsv import FIRST_LINE, Document, read_tsv
 

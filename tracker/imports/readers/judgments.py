@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tracker.imports.batch import Batch
-from tracker.imports.readers.answers import Answer, Fields, batches_of_answers, field_text
+from tracker.imports.readers.answers import Answer, Fields, batches_of_answers, field_at, field_text
 from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.records import head_value
 from tracker.imports.readers.rows import head_columns
@@ -18,7 +18,6 @@ from tracker.imports.readers.shapes import (
     answers_of_rows,
     ask_for,
     category_of,
-    field_at,
     mapped_annotator,
     numbered,
     object_of,

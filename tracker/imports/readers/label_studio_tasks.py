@@ -8,7 +8,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from tracker.imports.batch import Rejections
+from tracker.imports.batch import GOLD, Rejections
 from tracker.imports.readers.answers import Answer, Fields, field_text
 from tracker.imports.readers.label_studio_regions import Labels, Regions
 from tracker.imports.readers.reader import Reading
@@ -23,8 +23,6 @@ from tracker.imports.readers.shapes import (
 )
 from tracker.imports.readers.source import SourceFile
 
-GOLD = "gold"
-"""The reference annotator, who gave the annotations that are marked as ground truth."""
 _LONGEST = 2**31 / 1000  # seconds that the ledger takes for a time spent on an item
 _NOTHING: Labels = ()
 

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tracker.imports.batch import Batch
+from tracker.imports.batch import GOLD, Batch
 from tracker.imports.readers.answers import Answer, Span, batches_of_answers, field_text
 from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.records import head_value
 from tracker.imports.readers.shapes import (
-    GOLD,
     after_their_kind,
     answers_of_objects,
     ask_for,

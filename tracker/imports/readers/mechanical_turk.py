@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
+from tracker.core import clock
 from tracker.imports.batch import Batch
+from tracker.imports.dates import read_moment
 from tracker.imports.readers.answers import Answer, batches_of_answers
 from tracker.imports.readers.form_values import Labels, labels_of_value, ticked, value_of_cell
 from tracker.imports.readers.reader import Reader, Reading
@@ -27,11 +28,6 @@ _WHOLE_FORM = "taskAnswers"
 _COMMENTS = {"comment", "comments", "feedback"}
 _STATUSES = {"Approved", "Submitted", "Rejected"}
 _HINT = "download the results of the batch from Mechanical Turk as CSV"
-_TIME = re.compile(
-    r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d?) (\d\d):(\d\d):(\d\d) (UTC|GMT|PDT|PST) (\d{4})"
-)
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_BEHIND = {"PDT": 7, "PST": 8}  # hours
 
 
 def recognizes_results(source: SourceFile) -> bool:
@@ -147,18 +143,10 @@ def _grouped(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def moment_of(text: str) -> str:
-    """Return ``Thu Oct 09 07:30:52 UTC 2025`` as ISO 8601; any other text as it is."""
-    match = _TIME.fullmatch(text.strip())
-    if match is None or match[1] not in _MONTHS:
-        return text.strip()
-    month, (day, hour, minute, second) = (
-        _MONTHS.index(match[1]) + 1,
-        map(int, match.group(2, 3, 4, 5)),
-    )
+    """Return a time such as ``Thu Oct 09 07:30:52 UTC 2025`` as ISO 8601, other text as it is."""
     try:
-        local = datetime(int(match[7]), month, day, hour, minute, second, tzinfo=UTC)
-        return (local + timedelta(hours=_BEHIND.get(match[6], 0))).isoformat()
-    except (ValueError, OverflowError):
+        return datetime.fromisoformat(clock.iso(read_moment(text.strip()))).isoformat()
+    except ValueError:
         return text.strip()
 
 

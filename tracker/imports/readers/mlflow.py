@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tracker.imports.batch import GOLD
 from tracker.imports.readers.answers import field_text
 from tracker.imports.readers.judgments import (
     HUMAN,
@@ -15,7 +16,7 @@ from tracker.imports.readers.judgments import (
     judge_of,
     judgments_reader,
 )
-from tracker.imports.readers.shapes import GOLD, object_in, objects_in
+from tracker.imports.readers.shapes import object_in, objects_in
 
 _KINDS = {"HUMAN": HUMAN, "LLM_JUDGE": MODEL, "AI_JUDGE": MODEL, "CODE": MODEL}
 _NOBODY = {"", "default", "unknown"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tracker.imports.readers.answers import field_text
+from tracker.imports.readers.answers import field_at, field_text
 from tracker.imports.readers.judgments import (
     HUMAN,
     MODEL,
@@ -14,7 +14,6 @@ from tracker.imports.readers.judgments import (
     judge_of,
     judgments_reader,
 )
-from tracker.imports.readers.shapes import field_at
 
 _ITEM = ("span_id", "trace_id", "session_id", "document_id", "context.span_id", "")
 _PEOPLE = ("user_id", "metadata.user", "metadata.annotator", "identifier")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tracker.imports.readers.answers import field_text
+from tracker.imports.readers.answers import field_at, field_text
 from tracker.imports.readers.judgments import (
     HUMAN,
     MODEL,
@@ -15,7 +15,7 @@ from tracker.imports.readers.judgments import (
     first_text,
     judgments_reader,
 )
-from tracker.imports.readers.shapes import field_at, object_in, objects_in
+from tracker.imports.readers.shapes import object_in, objects_in
 
 _GRADED = {
     "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "closedqa", "factuality",

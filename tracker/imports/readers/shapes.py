@@ -11,16 +11,13 @@ from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Batch
-from tracker.imports.readers.answers import Answer, Span, batches_of_answers, field_text
+from tracker.imports.readers.answers import Answer, Span, batches_of_answers, field_at, field_text
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.records import json_records
 from tracker.imports.readers.rows import table_rows
 from tracker.imports.readers.source import SourceFile
 from tracker.projects.lookup import check_entered_name
-
-GOLD = "gold"
-"""The reference annotator, whose answers are those that a tool's file calls true."""
 
 
 class Malformed(Exception):
@@ -124,16 +121,6 @@ def answers_of_rows(
             yield from of_row(line, cells)
         except Malformed as error:
             raise Refused(f"{source.name}, line {line}: {error}", hint) from None
-
-
-def field_at(record: Mapping[str, Any], name: str) -> Any:
-    """Return a field by its name, or by the names that lead to it: ``meta.topic``."""
-    if name in record:
-        return record[name]
-    value: Any = record
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value
 
 
 def mapped_annotator(reading: Reading, record: Mapping[str, Any]) -> str | None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tracker.imports.batch import Batch
+from tracker.imports.batch import GOLD, Batch
 from tracker.imports.readers.answers import Answer, batches_of_answers
 from tracker.imports.readers.form_values import labels_of_value, value_of_cell
 from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.rows import head_columns
 from tracker.imports.readers.shapes import (
-    GOLD,
     Malformed,
     after_their_kind,
     answers_of_rows,
