@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tracker.core.errors import Refused
@@ -34,8 +35,12 @@ def head_value(source: SourceFile) -> Any:
     That of a list or of lines is its first element. None if it is not JSON. A value that the head
     cuts off is returned without what could not be read: as a dictionary of its first keys.
     """
-    head = source.head.removeprefix(codecs.BOM_UTF8)
-    text = head.decode("utf-8", "ignore").lstrip()
+    return _first_value(source.head)
+
+
+@lru_cache(maxsize=1)  # every format is asked in turn about the same bytes
+def _first_value(head: bytes) -> Any:
+    text = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", "ignore").lstrip()
     if text[:1] not in {"[", "{"}:
         return None
     text = text[1:].lstrip() if text[0] == "[" else text

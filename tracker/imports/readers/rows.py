@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import NamedTuple
 
 from tracker.core.errors import Refused
@@ -24,12 +25,17 @@ class Row(NamedTuple):
 
 def head_columns(source: SourceFile) -> list[str]:
     """Return the names of the columns of a table of text; one or none if it is no table."""
-    head = source.head.decode("utf-8-sig", "ignore")
-    if "\0" in head:
-        return []
+    return list(_first_row(source.head))
+
+
+@lru_cache(maxsize=1)  # every format is asked in turn about the same bytes
+def _first_row(head: bytes) -> Sequence[str]:
+    text = head.decode("utf-8-sig", "ignore")
+    if "\0" in text:
+        return ()
     with suppress(csv.Error, StopIteration):
-        return next(csv.reader(io.StringIO(head), delimiter=_delimiter(head)))
-    return []
+        return next(csv.reader(io.StringIO(text), delimiter=_delimiter(text)))
+    return ()
 
 
 def table_rows(source: SourceFile) -> Iterator[Row]:

@@ -189,9 +189,9 @@ class SourceFile:
             return io.BufferedReader(gzip.GzipFile(fileobj=self._stream), _HEAD)
         return self._stream
 
-    @property
+    @cached_property
     def head(self) -> bytes:
-        """The first bytes of the content, unpacked; none if it is empty or was read."""
+        """The first bytes of the content, unpacked, as they are before it is read."""
         try:
             return self._unpacked.peek(_HEAD)[:_HEAD]
         except (EOFError, OSError, zlib.error):
