@@ -30,6 +30,7 @@ ROLES = (
     "kind",
     "confidence",
     "comment",
+    "version",
 )
 """What a column can mean."""
 

@@ -30,6 +30,7 @@ NAMES_OF_ROLES = {
     "kind": "kind annotator_kind",
     "confidence": "confidence",
     "comment": "comment comments rationale explanation",
+    "version": "",
 }
 """The names each role is known by; the first of them wins over the others."""
 
@@ -45,6 +46,7 @@ MEANINGS = {
     "n_tokens": " (the document's length)",
     "confidence": " (from 0 to 1)",
     "comment": " (why)",
+    "version": " (of a model)",
 }
 
 

@@ -16,6 +16,7 @@ from tracker.imports.column_names import (
     listed_names,
     singular_name,
 )
+from tracker.imports.judge_columns import Judge, judge_of_columns, judge_roles
 from tracker.imports.question_columns import (
     OF_QUESTION,
     AskedQuestion,
@@ -29,7 +30,7 @@ MOST_COLUMNS = 10_000
 _QUESTION = "question"
 """The name of a column that may hold the question, or the item."""
 
-_OF_ONE = {"annotator", "category", "kind", "confidence", "comment"}
+_OF_ONE = {"annotator", "category", "kind", "confidence", "comment", "version"}
 """What a row of a file in wide form does not have one of."""
 
 _OF_ITEMS = {"item", "text", "n_tokens"}
@@ -69,12 +70,15 @@ class Layout:
 
     ``names`` are those of all columns, in the order of the header. ``dates`` says in which order
     times are written, such as ``day.month.year``, if that was concluded from the column.
+    ``judge`` says how models are known, and ``models`` are the first that were.
     """
 
     roles: Mapping[str, int]
     annotators: Mapping[str, int]
     names: Sequence[str] = ()
     dates: str | None = None
+    judge: Judge | None = None
+    models: tuple[str, ...] = ()
 
     @property
     def wide(self) -> bool:
@@ -95,6 +99,7 @@ class Layout:
             "kept": [role.removeprefix(KEEP) for role in self.roles if role.startswith(KEEP)],
             "left_out": [name for n, name in enumerate(self.names) if name and n not in used],
             **({"dates": {"labeled_at": self.dates}} if self.dates else {}),
+            **({"models": list(self.models)} if self.models else {}),
         }
 
     def _asked(self) -> dict[str, str]:
@@ -215,6 +220,7 @@ def layout_of_header(
             roles[OF_QUESTION + one.name] = _position(names, one.column, flag, source)
     if mapped.several and "question" not in mapped.roles:
         roles |= _question_column(names, set(roles.values()))
+    roles |= _judge_columns(names, mapped, set(roles.values()))
     for role in ROLES:
         if role not in {*mapped.roles, *roles} and role not in _not_looked_for(mapped):
             place = _recognise(singular, role, set(roles.values()), source)
@@ -225,7 +231,8 @@ def layout_of_header(
         roles |= {OF_QUESTION + name: place for name, place in found.items()}
     roles |= _kept_columns(names, every, mapped.keep, set(roles.values()), source)
     annotators = _annotator_columns(names, mapped, set(roles.values()), source)
-    layout = Layout(roles, annotators, every)
+    judge = judge_of_columns(names, roles, mapped.roles)
+    layout = Layout(roles, annotators, every, judge=judge)
     _require(layout, mapped, names, source)
     return layout
 
@@ -288,6 +295,12 @@ def _question_column(names: Sequence[str], taken: set[int]) -> dict[str, int]:
     places = [n for n, name in enumerate(folded) if name == _QUESTION and n not in taken]
     items = {*NAMES_OF_ROLES["item"].split()} - {_QUESTION}
     return {"question": places[0]} if len(places) == 1 and items & {*folded} else {}
+
+
+def _judge_columns(names: Sequence[str], mapped: Mapped, taken: set[int]) -> dict[str, int]:
+    found = judge_roles(names, mapped.roles)
+    without = _not_looked_for(mapped)
+    return {role: n for role, n in found.items() if n not in taken and role not in without}
 
 
 def _position(names: Sequence[str], column: str, flag: str, source: str) -> int:

@@ -14,6 +14,7 @@ from tracker.imports.batch import KEEP, LISTED, Batch, Cells, Numbers, text_arra
 from tracker.imports.column_roles import Layout, layout_of_header
 from tracker.imports.question_columns import OF_QUESTION
 from tracker.imports.readers.dated import with_read_dates
+from tracker.imports.readers.judge_tables import with_models
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.source import ReadAs
 from tracker.imports.readers.typed_cells import Column, value_text
@@ -48,7 +49,8 @@ def batches_of_rows(
     In a row with a list of annotators, every other list holds one value for each of them. Any
     other list is one of the categories of an answer, or rejected.
     """
-    return with_read_dates(_batches(table, reading, parts, unit), table, reading)
+    batches = with_models(_batches(table, reading, parts, unit), table)
+    return with_read_dates(batches, table, reading)
 
 
 def _batches(table: Table, reading: Reading, parts: Iterator[Rows], unit: str) -> Iterator[Batch]:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any, Final
 
+from tracker.imports.column_names import folded_name
+from tracker.imports.judge_columns import JUDGES
 from tracker.render.escape import escaped_line
 from tracker.render.nouns import count_noun
 
@@ -28,6 +30,7 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str 
     annotators = columns["annotators"]
     asked = columns.get("questions", {})
     dates = [f"{role}: {order}" for role, order in columns.get("dates", {}).items()]
+    dates += models_lines(columns)
     dates += [f"text read as {columns['encoding']}"] if "encoding" in columns else []
     said = left or annotators or asked or dates or "question" in read
     if not said and all(role == name for role, name in read.items()):
@@ -65,12 +68,23 @@ def _plural(counted: str) -> str:
     return f"{number} {noun}{''.join(rest)}"
 
 
+def models_lines(columns: Mapping[str, Any]) -> list[str]:
+    """Return who of the annotators of a table was taken for a model, or that no judge was."""
+    if models := columns.get("models"):
+        return [f"models: {_listed(models)}"]
+    read = columns["read"]
+    if "kind" in read or folded_name(read.get("annotator", "")) not in JUDGES:
+        return []
+    return [f"each {read['annotator']} is taken for a person (else: tracker annotator kind)"]
+
+
 def layout_lines(columns: Mapping[str, Any]) -> list[str]:
     """Return how one file is read, a line each: its columns or fields, and what is left out."""
     asked = columns.get("questions", {})
     lines = [f"read as {columns['format']}"] if columns.get("format") else []
     lines += [f"{role}: {name}" for role, name in columns["read"].items()]
     lines += [f"question {name}: {one}" for name, one in asked.items()]
+    lines += models_lines(columns)
     listed = {
         "one column per annotator": columns["annotators"],
         "kept as attributes": columns["kept"],
