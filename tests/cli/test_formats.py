@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.imports.readers.reading import write_zip
 from tracker.imports.readers import READERS
 from tracker.imports.readers.reader import HOLDS
 from tracker.ledger import Ledger
@@ -53,3 +54,10 @@ def test_a_second_annotation_is_what_the_user_says(
 def test_a_word_that_is_no_kind_of_repeat_is_2(run: Run, answers: Path) -> None:
     failed = run("import", answers, "-p", "p", "--repeat", "often", code=2)
     assert failed.err.startswith("tracker: --repeat is revision or pass, not 'often'")
+
+
+def test_what_a_reader_concluded_is_said(run: Run, folder: Path) -> None:
+    write_zip(folder / "x.zip", {"ada.conll": "Ada I-PER\n", "bo.conll": "Ada O\n"})
+    said = "ada.conll: IOB1, where a span begins with I-"
+    assert said in run("import", "x.zip", "-p", "p", "--preview").out
+    assert said in run("import", "x.zip", "-p", "p").err

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tracker.imports.dates import Moment, read_moment
+from tracker.imports.places import Place, Unit, place_of
 from tracker.projects.question import QuestionOptions
 
 ROLES = (
@@ -182,7 +183,7 @@ class Batch:
     lines: Numbers
     columns: Mapping[str, Cells]
     source: str | None = None
-    unit: str = "line"
+    unit: Unit = "line"
     asked: Mapping[str, QuestionOptions] = field(default_factory=dict)
     moment: Moment = read_moment
     decimal_comma: bool = False
@@ -203,7 +204,7 @@ class Rejection:
     unit: str = "line"
 
     def __str__(self) -> str:
-        return f"{self.source}, {self.unit} {self.line}: {self.reason}"
+        return f"{Place(self.source, self.line, self.unit)}: {self.reason}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rejection as JSON."""
@@ -228,11 +229,12 @@ class Rejections:
     alike: dict[str, tuple[Rejection, int]] = field(default_factory=dict)
     optional: set[str] = field(default_factory=set)
 
-    def add(self, source: str, line: int, reason: str, unit: str = "line") -> None:
+    def add(self, source: str, line: int, reason: str, unit: Unit = "line") -> None:
         """Count one more rejection."""
         self.count += 1
         short = reason if len(reason) <= self.LONGEST else reason[: self.LONGEST] + "…"
-        rejection = Rejection(source, line, short, unit)
+        place = place_of(source, line, unit)
+        rejection = Rejection(place.source, place.number, short, place.unit)
         if len(self.first) < self.KEPT:
             self.first.append(rejection)
         kind = _QUOTED.sub("…", short)

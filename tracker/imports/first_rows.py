@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Table, select
 from tracker.core import clock
 from tracker.imports.details import Told
 from tracker.imports.lookup import AnnotatorIds, CategoryIds
+from tracker.imports.places import Unit, place_of
 from tracker.imports.staging import NOT_TIMED
 from tracker.storage.schema import NO_SPAN, Item
 
@@ -49,6 +50,7 @@ class FirstRows:
         project_id: int,
         categories: Mapping[int, CategoryIds],
         annotators: AnnotatorIds,
+        units: Mapping[int, Unit],
     ) -> tuple[dict[str, Any], ...]:
         """Return the first rows in the order of the files, as JSON."""
         rows = sorted(self._rows, key=lambda row: (row["source"], row["line"]))[:_MOST]
@@ -70,7 +72,7 @@ class FirstRows:
             given = {number: name for name, number in asks.names.items()}
             made.append(
                 {
-                    "line": row["line"],
+                    "line": place_of("", row["line"], units[row["source"]]).number,
                     "item": items[row["item_id"]],
                     "annotator": names[who],
                     "kind": kinds[who],

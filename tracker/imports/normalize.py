@@ -19,6 +19,7 @@ from tracker.imports.details import StagedDetails
 from tracker.imports.first_rows import FirstRows
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD, AnnotatorIds
+from tracker.imports.places import Unit, place_of
 from tracker.imports.questions import ImportQuestions, Share
 from tracker.imports.staging import Staging, labels_once
 from tracker.storage.facts import apply_kind_facts, record_annotator_facts, record_category_facts
@@ -70,7 +71,7 @@ class Intake:
         self.items = ItemIds(connection, questions.project, self.change)
         self.annotators = AnnotatorIds(connection, questions.project)
         self.gold: int | None = None  # the reference annotator, once a gold value was met
-        self.units: dict[int, str] = {}  # what a place in a source is, by the source's number
+        self.units: dict[int, Unit] = {}  # what a place in a source is, by the source's number
         self.truth_files: set[int] = set()  # sources that hold truths and no answers
         self.counted: defaultdict[int, Counted] = defaultdict(Counted)  # by question
         self._gold_seen: set[tuple[int, int, str]] = set()
@@ -82,7 +83,8 @@ class Intake:
     def first_rows(self) -> tuple[dict[str, Any], ...]:
         """Return the first rows that were staged, as JSON."""
         asked = {one.question.id: one for one in self.questions.answered.values()}
-        return self.first.named(self.connection, self.questions.project.id, asked, self.annotators)
+        project = self.questions.project.id
+        return self.first.named(self.connection, project, asked, self.annotators, self.units)
 
     def close(self) -> None:
         """Record the facts, and drop the temporary data."""
@@ -339,8 +341,8 @@ def refuse_nul_in_batch(batch: Batch, name: str) -> None:
         if role in {"text", "comment"} or role.startswith(KEEP):
             with_nul = column.holds(lambda text: "\0" in text)
             if with_nul.any():
-                line = batch.lines[with_nul.argmax()]
-                raise Refused(f"{name}, {batch.unit} {line}: a text holds a NUL character")
+                place = place_of(name, int(batch.lines[with_nul.argmax()]), batch.unit)
+                raise Refused(f"{place}: a text holds a NUL character")
 
 
 def normalize_annotator_kinds(
@@ -362,19 +364,20 @@ def normalize_annotator_kinds(
         kind = raw.strip().casefold()
         if number == BAD or not kind:
             continue
+        where = place_of(source, int(batch.lines[n]), batch.unit)
         if kind not in KINDS:
             raise Refused(
-                f"{source}, {batch.unit} {batch.lines[n]}: {raw.strip()!r} is no kind of annotator",
+                f"{where}: {raw.strip()!r} is no kind of annotator",
                 f"write one of: {', '.join(KINDS)}; or, if the column means something else: "
                 "--map kind=",
             )
         owner = annotators.aliases.get(number, number)
         name = annotators.name_of(owner)
-        place = f"{source}, {batch.unit} {batch.lines[n]}: {name!r} is a {kind} here"
+        place = f"{where}: {name!r} is a {kind} here"
         known = annotators.kinds_given.setdefault(owner, kind)
         if known != kind:
             raise Refused(
-                f"{place}, and a {known} on another {batch.unit}", "an annotator has one kind"
+                f"{place}, and a {known} on another {where.unit}", "an annotator has one kind"
             )
         stated = annotators.stated.get(owner, kind)
         if stated != kind:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Table
 
 from tracker.core.errors import Refused
 from tracker.imports.normalize import Counted, Intake
+from tracker.imports.places import place_of
 from tracker.imports.questions import ImportQuestions, question_numbers_of
 from tracker.imports.staging import FATES, Fates
 from tracker.imports.validate import (
@@ -47,7 +48,7 @@ def examine_staged_rows(
         unit = intake.units.get(row.source, "line")
         if row.annotator_id == intake.gold:
             raise Refused(
-                f"{names[row.source - 1]}, {unit} {row.line}: {row.reason}",
+                f"{place_of(names[row.source - 1], row.line, unit)}: {row.reason}",
                 "correct the gold column",
             )
         intake.counted[row.question_id].answers -= 1

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Table, and_, case, delete, func, literal, select
 
+from tracker.imports.places import Unit, place_of
 from tracker.storage.answer_keys import (
     ASSERTION,
     QuestionKey,
@@ -39,7 +40,7 @@ def remove_contradicting_rows(
     incoming: Table,
     project_id: int,
     questions: set[int],
-    units: Mapping[int, str],
+    units: Mapping[int, Unit],
     *,
     single: bool,
 ) -> list[Contradiction]:
@@ -113,10 +114,17 @@ def remove_contradicting_rows(
             f"{row.annotator!r} has two different answers for item {row.item!r}: "
             f"{said[row.question_id, row.source, row.line, row.annotator_id]} here, "
             f"{said[row.question_id, row.source, row.other, row.annotator_id]} "
-            f"on {units.get(row.source, 'line')} {row.other}",
+            f"on {_other_place(row.other, units.get(row.source, 'line'))}",
         )
         for row in rows
     ]
+
+
+def _other_place(number: int, unit: Unit) -> str:
+    """Return a place as the end of a sentence, with its file if the source has several."""
+    place = place_of("", number, unit)
+    line = f"{place.unit} {place.number}" if place.number else ""
+    return " of ".join(filter(None, (line, place.source)))
 
 
 def remove_overlong_span_rows(

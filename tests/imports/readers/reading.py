@@ -25,6 +25,7 @@ class Found:
     left_out: dict[str, int]
     asked: dict[str, str]
     format: str | None
+    notes: list[str]
 
     def rows(self, *roles: str) -> list[tuple[str, ...]]:
         """The cells of these roles, sorted."""
@@ -46,7 +47,8 @@ def found_in(
                 records.append({role: cell for role, cell in cells.items() if cell})
         layouts = [one.to_dict().get("format") for one in source.layouts.values()]
     kinds = {name: one.answers or "one" for name, one in reading.asked.items()}
-    return Found(records, dict(reading.left_out), kinds, layouts[0] if layouts else None)
+    form = layouts[0] if layouts else None
+    return Found(records, dict(reading.left_out), kinds, form, reading.notes)
 
 
 def write_json_lines(path: Path, values: Iterable[Any]) -> Path:

@@ -94,7 +94,7 @@ def test_places_are_counted_in_tokens(ledger: Ledger, tmp_path: Path) -> None:
     [
         ({"a.conll": "x\tO\n", "b.conll": "y\tO\n"}, r"b\.conll, line 1: '1' has other tokens"),
         ({"a.conll": "x\tO\nalone\n"}, r"a\.conll, line 2: there is no tag beside 'alone'"),
-        ({"a.conll": b"\xe9\tO\n"}, r"a\.conll, line 1: this is not UTF-8"),
+        ({"a.conll": b"\xe9\tO\n"}, r"a\.conll, line 1: the byte 0xe9 is not UTF-8"),
         ({"a.conll": ""}, "holds no answer"),
     ],
 )
@@ -109,3 +109,72 @@ def test_a_single_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("-DOCSTART- -X- O O\n", "utf-8")
     with pytest.raises(Refused, match=r"(?s)does not say who annotated it.*export JSON"):
         found_in(tmp_path / "x.txt")
+
+
+def test_tokens_and_tags_are_found_among_other_columns(tmp_path: Path) -> None:
+    germeval = "#\tsource\n1\tAda\tB-PER\tO\n2\tin\tO\tO\n3\tBonn\tB-LOC\tB-PLACE\n"
+    conll_u = (
+        "# newdoc id = n\n# sent_id = s1\n# text = Zum Ort\n1-2\tZum\t_\t_\n1\tZu\tADP\tO\n"
+        "2\tdem\tDET\tO\n2.1\tleer\tX\tO\n3\tOrt\tNOUN\tB-LOC\n"
+    )
+    files = {"ada/a.conll": germeval, "bo/b.conllu": conll_u}
+    path = write_zip(tmp_path / "x.zip", files)
+    found = found_in(path)
+    assert found.rows("item", "category", "start", "end", "text") == [
+        ("a", "PLACE", "2", "3", "Ada in Bonn"), ("b", "LOC", "2", "3", "Zu dem Ort"),
+    ]  # fmt: skip
+    assert found.notes[-1] == "tags of column 4, without those of column 3"
+
+
+@pytest.mark.parametrize("between", ["\t", " ", "   "])
+def test_a_token_may_begin_with_the_mark_of_comments(tmp_path: Path, between: str) -> None:
+    text = "# a comment\nso\u00a0so O\n#ada B-PER\n# O\n\n# id = 7\n#\u00e9 O\n".replace(
+        " O", f"{between}O"
+    )
+    text = text.replace(" B-", f"{between}B-")
+    found = found_in(write_zip(tmp_path / "x.zip", {"bo.conll": text}))
+    assert found.rows("item", "category", "start", "end", "text") == [
+        ("1", "PER", "1", "2", "so\u00a0so #ada #"), ("7", "", "", "", "#\u00e9"),
+    ]  # fmt: skip
+
+
+def test_documents_named_in_comments_are_items(tmp_path: Path) -> None:
+    text = "# newdoc id = a\n# sent_id = 1\nAda O\n\n# sent_id = 2\nBo B-PER\n\n# newdoc\nCy O\n"
+    found = found_in(write_zip(tmp_path / "x.zip", {"bo.conll": text}))
+    assert found.rows("item", "category", "text") == [("2", "", "Cy"), ("a", "PER", "Ada Bo")]
+
+
+def test_the_scheme_that_was_concluded_is_said(tmp_path: Path) -> None:
+    files = {"ada.conll": "Ada I-PER\nBo B-PER\n", "bo.conll": "Ada B-PER\nBo B-PER\n"}
+    found = found_in(write_zip(tmp_path / "x.zip", files))
+    assert found.notes == ["ada.conll: IOB1, where a span begins with I-"]
+
+
+def test_a_label_that_cannot_be_one_is_rejected_with_its_line(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    files = {"ada.conll": "Ada\tB-PER\n", "bo.conll": f"Ada\tO\n\nBo\tB-LOC\nLee\tB-{'x' * 501}\n"}
+    with pytest.raises(Rejected) as refused:
+        ledger.import_file(write_zip(tmp_path / "x.zip", files), "p")
+    (said,) = refused.value.result.rejections
+    assert (said.source.endswith("x.zip/bo.conll"), said.line) == (True, 4)
+
+
+def test_an_encoding_that_is_named_is_heard(tmp_path: Path) -> None:
+    files = {"ada.conll": "Zo\u00eb\tB-PER\n".encode("cp1252")}
+    found = found_in(write_zip(tmp_path / "x.zip", files), encoding="cp1252")
+    assert found.rows("text") == [("Zo\u00eb",)]
+
+
+def test_answers_that_contradict_each_other_are_rejected_with_both_places(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    files = {"ada.conll": "x\tO\n", "bo.conll": "# id = 7\nAda\tB-PER\n\n# id = 7\nAda\tO\n"}
+    with pytest.raises(Rejected) as refused:
+        ledger.import_file(write_zip(tmp_path / "x.zip", files), "p")
+    (one, other) = map(str, refused.value.result.rejections)
+    assert "x.zip/bo.conll, line 2: 'bo' has two different answers" in one
+    assert one.endswith("x.zip/bo.conll")
+    assert "nothing on line 5 of " in one
+    assert "x.zip/bo.conll, line 5" in other
+    assert " on line 2 of " in other

@@ -11,6 +11,8 @@ import pytest
 from tests.imports.readers.reading import found_in, write_zip
 from tests.imports.readers.test_exports import EXPORTS
 from tracker.core.errors import Refused
+from tracker.imports.loader import Rejected
+from tracker.ledger import Ledger
 
 ROWS = ("question", "category", "start", "end")
 HEAD = "#FORMAT=WebAnno TSV 3.3\n"
@@ -85,7 +87,7 @@ def test_features_of_a_cas_are_spans_and_those_of_a_document_categories(tmp_path
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("ada.tsv", HEAD + "\n\n1-1 0-4", r"annotation/d/ada\.tsv: line 4: this is no token"),
+        ("ada.tsv", HEAD + "\n\n1-1 0-4", r"annotation/d/ada\.tsv, line 4: this is no token"),
         ("ada.tsv", HEAD + "#Text=x\n1-1\t900000000-900000001\tx\t", "a sentence starts at 9000"),
         ("ada.json", '{"%TYPES": {}}', r"ada\.json: '%FEATURE_STRUCTURES' is no list"),
         ("ada.json", '{"%TYPES": {}, ', r"ada\.json: this is no JSON"),
@@ -106,3 +108,97 @@ def test_what_cannot_be_read_is_refused_with_its_place(
 def test_a_single_file_is_refused(name: str) -> None:
     with pytest.raises(Refused, match=r"(?s)does not say who annotated it.*export the project"):
         found_in(EXPORTS / "inception" / name)
+
+
+def exported(*documents: tuple[str, str], sources: tuple[tuple[str, str], ...] = ()) -> str:
+    """What a project says of its documents: users, and states; of curation by document."""
+    told = [
+        {"name": "d", "user": user, "state": state, "timestamp": 1_767_225_600_000 + n,
+         "annotatorComment": "done" if n else None}
+        for n, (user, state) in enumerate(documents)
+    ]  # fmt: skip
+    states = [{"name": name, "state": state} for name, state in sources]
+    return json.dumps({"annotation_documents": told, "source_documents": states})
+
+
+def project_in_states(tmp_path: Path, states: str) -> Path:
+    content = tsv("#T_SP=c.Tone|mood", "1-1\t0-4\tThis\tglad\t")
+    nothing = tsv("#T_SP=c.Tone|mood", "1-1\t0-4\tThis\t_\t")
+    files = {"annotation/d/ada.tsv": content, "annotation/d/bo.tsv": nothing,
+             "annotation/d/cy.tsv": content, "annotation/d/di.tsv": content,
+             "curation/d/CURATION_USER.tsv": content}  # fmt: skip
+    return write_zip(tmp_path / "x.zip", files | {"exportedproject.json": states})
+
+
+def test_documents_that_are_not_finished_are_left_out_and_counted(tmp_path: Path) -> None:
+    states = exported(
+        ("ada", "IN_PROGRESS"), ("bo", "FINISHED"), ("cy", "IGNORE"),
+        sources=(("d", "CURATION_IN_PROGRESS"),),
+    )  # fmt: skip
+    path = project_in_states(tmp_path, states)
+    found = found_in(path)
+    assert found.rows("annotator", "category", "labeled_at", "comment") == [
+        ("bo", "", "1767225600001", "done"), ("di", "glad", "", ""),
+    ]  # fmt: skip
+    assert found.left_out == {
+        "document in state IN_PROGRESS": 1, "document in state IGNORE": 1,
+        "document in state CURATION_IN_PROGRESS": 1,
+    }  # fmt: skip
+    every = found_in(path, ignore=("state",))
+    assert [who for (who,) in every.rows("annotator")] == ["ada", "bo", "cy", "di", "gold"]
+
+
+def test_a_document_that_was_finished_without_a_mark_says_that_none_applies(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    states = exported(
+        ("ada", "FINISHED"), ("bo", "FINISHED"), sources=(("d", "CURATION_FINISHED"),)
+    )
+    ledger.import_file(project_in_states(tmp_path, states), "p")
+    labels = ledger.export_frame("p").set_index("annotator")
+    assert str(labels.loc["ada", "labeled_at"]) == "2026-01-01T00:00:00Z"
+    assert labels["category"].fillna("").to_dict() == {
+        "ada": "glad", "bo": "", "cy": "glad", "di": "glad", "gold": "glad",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("states", "reason"),
+    [
+        (exported(*((who, "NEW") for who in ("ada", "bo", "cy", "di")), sources=(("d", "NEW"),)),
+         r"(?s)no annotator is done with a document \(5 NEW\).*--ignore state"),
+        ("{", r"x\.zip/exportedproject\.json: this is no JSON"),
+        ('{"annotation_documents": [1]}', "a value of 'annotation_documents' is no object"),
+    ],
+)  # fmt: skip
+def test_states_that_leave_nothing_or_cannot_be_read_refuse(
+    tmp_path: Path, states: str, reason: str
+) -> None:
+    with pytest.raises(Refused, match=reason):
+        found_in(project_in_states(tmp_path, states))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "place"), [("tsv", "ada.tsv, line 6: "), ("json", "ada.json, annotation 9: ")]
+)
+def test_a_label_that_cannot_be_one_is_rejected_with_its_file_and_place(
+    ledger: Ledger, tmp_path: Path, suffix: str, place: str
+) -> None:
+    long = "x" * 501
+    content = (
+        tsv("#T_SP=c.Tone|mood", f"1-1\t0-4\tThis\t{long}\t")
+        if suffix == "tsv"
+        else cas({"%ID": 9, "%TYPE": "c.Tone", "@sofa": 1, "begin": 0, "end": 4, "mood": long})
+    )
+    with pytest.raises(Rejected) as refused:
+        ledger.import_file(project(tmp_path, content, suffix), "p")
+    (said,) = refused.value.result.rejections
+    assert f"x.zip/p/annotation/d/{place}" in str(said)
+
+
+def test_an_encoding_that_is_named_is_heard(tmp_path: Path) -> None:
+    content = tsv("#T_SP=c.Tone|mood", "1-1\t0-3\tZo\u00eb\tglad\t", text="Zo\u00eb").encode(
+        "cp1252"
+    )
+    path = write_zip(tmp_path / "x.zip", {"annotation/d/ada.tsv": content})
+    assert found_in(path, encoding="cp1252").rows("text") == [("Zo\u00eb",)]

@@ -10,6 +10,7 @@ import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import KEEP, Batch, Cells, Numbers
+from tracker.imports.places import Unit
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.source import SourceFile
@@ -46,6 +47,7 @@ class Answer(NamedTuple):
         confidence: from 0 to 1.
         comment: why.
         length: that of the item, in the unit of its spans.
+        lines: the place of each label, if they stand in places of their own.
         data: what the file says of the item, by field; `text` and what the user keeps are of it.
     """
 
@@ -61,6 +63,7 @@ class Answer(NamedTuple):
     confidence: str = ""
     comment: str = ""
     length: str = ""
+    lines: Sequence[int] = ()
     data: Fields = _NONE
 
 
@@ -94,6 +97,7 @@ class ToolLayout:
             "annotators": [],
             "kept": list(self.reading.mapped.keep),
             "left_out": [f"{n:,} {what}" for what, n in self.reading.left_out.items()],
+            "notes": self.reading.notes,
         }
 
 
@@ -102,7 +106,7 @@ def batches_of_answers(
     reading: Reading,
     answers: Iterable[Answer],
     form: str,
-    unit: str = "line",
+    unit: Unit = "line",
 ) -> Iterator[Batch]:
     """Yield the answers of a file in batches, a record for each label.
 
@@ -158,8 +162,14 @@ def _batch(
     spans = any(one.answers == "spans" for one in reading.asked.values())
     given, lengths = _label_columns(fields_of["labels"], spans=spans)
     records = np.repeat(np.arange(len(answers)), lengths)
+    places = np.array(fields_of["place"])[records]
+    if any(fields_of["lines"]):
+        ends = np.cumsum(lengths)
+        for one, end in zip(answers, ends.tolist(), strict=True):
+            if one.lines:
+                places[end - len(one.lines) : end] = one.lines
     return Batch(
-        np.array(fields_of["place"])[records],
+        places,
         {role: _taken(Cells.of_texts(cells), records) for role, cells in columns.items()}
         | {role: Cells.of_texts(cells) for role, cells in given.items()},
         asked={

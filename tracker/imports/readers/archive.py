@@ -72,10 +72,10 @@ class Archive:
             finally:
                 source.close()
 
-    def read(self, name: str) -> bytes:
-        """Return the content of a file that fits into memory. Raises Refused."""
-        with closing(self.open(name)) as source, source.seekable() as content:
-            return content.read()
+    def text(self, name: str) -> str:
+        """Return the text of a file that fits into memory, which may be empty. Raises Refused."""
+        with closing(self.open(name)) as source:
+            return "".join(source.texts()) if source.head else ""
 
 
 class _Member:

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Batch
-from tracker.imports.readers.answers import Answer, Span, batches_of_answers
+from tracker.imports.places import FilesUnit
+from tracker.imports.readers.answers import Answer, Span
 from tracker.imports.readers.archive import Archive
-from tracker.imports.readers.folders import AnnotatorFile, files_by_annotator
-from tracker.imports.readers.reader import Reader, Reading
+from tracker.imports.readers.folders import files_by_annotator, folder_reader
+from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.source import SourceFile
 
-NAME = "brat"
 QUESTION = "spans"
 """The question that brat's annotations answer, which has no name there."""
 
@@ -36,96 +35,67 @@ def recognizes_annotations(source: SourceFile) -> bool:
     return source.path.endswith(".ann") or _FIRST_LINE.match(source.head) is not None
 
 
-def refuse_annotations(source: SourceFile, _reading: Reading) -> Iterator[Batch]:
-    """Raise Refused: a single file does not say who annotated it."""
-    raise Refused(
-        f"{source.name} does not say who annotated it",
-        "put each annotator's files into a folder of their name, and import the folder around them",
-    )
-
-
 def recognizes_folder(archive: Archive) -> bool:
     """Return whether a folder or zip file holds stand-off annotations."""
     return any(name.endswith(".ann") for name in archive.names)
 
 
-def read_folder(archive: Archive, reading: Reading) -> Iterator[Batch]:
+def answers_of_folder(archive: Archive, reading: Reading, lines: FilesUnit) -> Iterator[Answer]:
     """Yield the answers of all annotators: the spans of each document that they annotated.
 
     An empty file is an answer that says nothing; a text without its file is none. Raises Refused
     for a file that holds no annotations, with the line.
     """
-    answers = _Folder(archive, reading).answers()
-    return batches_of_answers(archive, reading, answers, NAME, unit="file")
+    known = set(archive.names)
+    files = files_by_annotator(archive.matching("*.ann"), reading, whole=True)
+    texts = archive.matching("*.txt")
+    if missing := sum(one.removesuffix(".txt") + ".ann" not in known for one in texts):
+        reading.left_out["text without annotations"] += missing
+    reading.ask(QUESTION, "spans", offsets="characters")
+    for file in files:
+        beside = str(PurePosixPath(file.name).with_suffix(".txt"))
+        text = archive.text(beside) if beside in known else None
+        content = archive.text(file.name).split("\n")
+        place = lines.begin(f"{archive.name}/{file.name}", len(content))
+        spans: dict[Span, int] = {}
+        for number, line in enumerate(content, place + 1):
+            try:
+                span = _span(line.rstrip("\r"), text, reading)
+            except ValueError as error:
+                raise Refused(f"{lines.place(number)}: {error}") from None
+            if span is not None:
+                spans.setdefault(span, number)
+        yield Answer(
+            place, file.document, file.annotator, QUESTION, [*spans],
+            length="" if text is None else str(len(text)), lines=[*spans.values()],
+            data={"text": text or "", "document": file.document},
+        )  # fmt: skip
 
 
-BRAT = Reader(
-    NAME,
-    recognizes=recognizes_annotations,
-    read=refuse_annotations,
+BRAT = folder_reader(
+    "brat",
     title="brat: stand-off annotations, a folder or zip file with a folder for each annotator",
     holds=("spans", "skips", "text"),
+    recognizes=recognizes_annotations,
     recognizes_archive=recognizes_folder,
-    read_archive=read_folder,
+    answers=answers_of_folder,
 )
 
 
-class _Folder:
-    """The documents of all annotators, one at a time."""
-
-    def __init__(self, archive: Archive, reading: Reading) -> None:
-        self.archive = archive
-        self.reading = reading
-        self.names = set(archive.names)
-
-    def answers(self) -> Iterator[Answer]:
-        files = files_by_annotator(
-            [n for n in self.archive.names if n.endswith(".ann")], whole=True
-        )
-        texts = (one for one in self.names if one.endswith(".txt"))
-        if missing := sum(one.removesuffix(".txt") + ".ann" not in self.names for one in texts):
-            self.reading.left_out["text without annotations"] += missing
-        self.reading.ask(QUESTION, "spans", offsets="characters")
-        for place, file in enumerate(files, 1):
-            text = self._text(file)
-            yield Answer(
-                place, file.document, file.annotator, QUESTION, self._spans(file, text),
-                length="" if text is None else str(len(text)),
-                data={"text": text or "", "document": file.document},
-            )  # fmt: skip
-
-    def _text(self, file: AnnotatorFile) -> str | None:
-        name = str(PurePosixPath(file.name).with_suffix(".txt"))
-        return self._decoded(name) if name in self.names else None
-
-    def _decoded(self, name: str) -> str:
-        content = self.archive.read(name)
-        try:
-            return content.decode()
-        except UnicodeDecodeError as error:
-            line = content.count(b"\n", 0, error.start) + 1
-            raise Refused(f"{self.archive.name}/{name}, line {line}: this is not UTF-8") from None
-
-    def _spans(self, file: AnnotatorFile, text: str | None) -> list[Span]:
-        found = []
-        for number, line in enumerate(self._decoded(file.name).split("\n"), 1):
-            if what := _LEFT_OUT.get(line[:1]):
-                self.reading.left_out[what] += 1
-                continue
-            match = _SPAN.fullmatch(line.rstrip("\r"))
-            if match is None and line.strip():
-                raise self._refused(file, number, f"this is no annotation: {line[:40]}")
-            if match is None:
-                continue
-            places = [int(one) for one in re.split("[ ;]", match[2])]
-            start, end = min(places[::2]), max(places[1::2])
-            if text is not None and end > len(text):
-                reason = f"a span ends at {end}, and the text has {len(text)} characters"
-                raise self._refused(file, number, reason)
-            if len(places) > 2:
-                self.reading.left_out["gap in a span of several parts"] += len(places) // 2 - 1
-            found.append(Span(match[1], start, end))
-        return list(dict.fromkeys(found))
-
-    def _refused(self, file: AnnotatorFile, line: int, reason: str) -> Refused:
-        return Refused(f"{self.archive.name}/{file.name}, line {line}: {reason}")
+def _span(line: str, text: str | None, reading: Reading) -> Span | None:
+    """Return the span of a line, if it has one. Raises ValueError with what is wrong."""
+    if what := _LEFT_OUT.get(line[:1]):
+        reading.left_out[what] += 1
+        return None
+    match = _SPAN.fullmatch(line)
+    if match is None:
+        if line.strip():
+            raise ValueError(f"this is no annotation: {line[:40]}")
+        return None
+    places = [int(one) for one in re.split("[ ;]", match[2])]
+    start, end = min(places[::2]), max(places[1::2])
+    if text is not None and end > len(text):
+        raise ValueError(f"a span ends at {end}, and the text has {len(text)} characters")
+    if len(places) > 2:
+        reading.left_out["gap in a span of several parts"] += len(places) // 2 - 1
+    return Span(match[1], start, end)

@@ -14,6 +14,7 @@ STRUCTURES = "%FEATURE_STRUCTURES"
 _NO_LAYERS = ("uima.", "org.dkpro.", "de.tudarmstadt.ukp.dkpro.core.api.metadata.",
               "de.tudarmstadt.ukp.clarin.webanno.", "de.tudarmstadt.ukp.inception.")  # fmt: skip
 _NO_LAYER_NAMES = {"Token", "Sentence", "Paragraph", "Div", "Heading"}
+_LARGEST_NUMBER = 10_000_000  # of an annotation
 _OF_RELATIONS = {"@Governor", "@Dependent", "@source", "@target", "@next", "@first"}
 
 
@@ -26,7 +27,7 @@ def read_cas(value: Any) -> Document:
     if not isinstance(structures, list):
         raise Malformed(f"{STRUCTURES!r} is no list")
     some = [object_of(one, f"a value of {STRUCTURES!r}") for one in structures]
-    document = Document(text=_text(some))
+    document = Document(text=_text(some), unit="annotation")
     places = CharacterPlaces(document.text)
     for one in some:
         layer = field_text(one.get("%TYPE"))
@@ -36,8 +37,19 @@ def read_cas(value: Any) -> Document:
         if "[]" in layer or name.endswith(("Link", "Chain")) or _OF_RELATIONS & one.keys():
             document.left_out["link or relation"] += "@sofa" in one
         elif "@sofa" in one:
-            _take(document, one, layer, places)
+            number = _number(one)
+            document.places = max(document.places, number)
+            try:
+                _take(document, one, layer, places, number)
+            except Malformed as error:
+                raise Malformed(f"annotation {number}: {error}") from None
     return document
+
+
+def _number(one: Mapping[str, Any]) -> int:
+    """Return the number of an annotation in its file; 0 if it has none."""
+    number = one.get("%ID")
+    return number if type(number) is int and 0 < number <= _LARGEST_NUMBER else 0
 
 
 def _text(structures: list[dict[str, Any]]) -> str:
@@ -47,7 +59,9 @@ def _text(structures: list[dict[str, Any]]) -> str:
     return texts[0]
 
 
-def _take(document: Document, one: Mapping[str, Any], layer: str, places: CharacterPlaces) -> None:
+def _take(
+    document: Document, one: Mapping[str, Any], layer: str, places: CharacterPlaces, number: int
+) -> None:
     """Add an annotation's features; those of a whole document are categories."""
     start, end = one.get("begin"), one.get("end")
     features = {
@@ -60,12 +74,13 @@ def _take(document: Document, one: Mapping[str, Any], layer: str, places: Charac
         document.left_out[f"span without a value of {short_name(layer, '')!r}"] += 1
         return
     for feature, text in (said or {"": short_name(layer, "")}).items():
-        labels = document.labels.setdefault(short_name(layer, feature), [])
+        labels = document.labels.setdefault(short_name(layer, feature), {})
         if start is None and end is None:
-            labels.append(text)
+            labels.setdefault(text, number)
             continue
         span = span_of(text, start, end)
         if span.end <= span.start:
             document.left_out["mark between two characters"] += 1
         else:
-            labels.append(span._replace(start=places.of(span.start), end=places.of(span.end)))
+            span = span._replace(start=places.of(span.start), end=places.of(span.end))
+            labels.setdefault(span, number)

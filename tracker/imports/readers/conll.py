@@ -10,21 +10,21 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Batch
-from tracker.imports.readers.answers import Answer, Span, batches_of_answers
+from tracker.imports.places import FilesUnit
+from tracker.imports.readers.answers import Answer, Span
 from tracker.imports.readers.archive import Archive
-from tracker.imports.readers.folders import AnnotatorFile, files_by_annotator
-from tracker.imports.readers.reader import Reader, Reading
+from tracker.imports.readers.conll_columns import TAG, Columns, cells_of, columns_of
+from tracker.imports.readers.folders import AnnotatorFile, files_by_annotator, folder_reader
+from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.source import SourceFile
 
-NAME = "conll"
 QUESTION = "spans"
 """The question that the tags answer, which has no name in a file."""
 
-_SUFFIXES = {".conll", ".conll2002", ".conll2003", ".iob", ".iob2", ".bio", ".bioes"}
+_SUFFIXES = {".conll", ".conll2002", ".conll2003", ".conllu", ".iob", ".iob2", ".bio", ".bioes"}
 _NEW_DOCUMENT = "-DOCSTART-"
-_KEY = re.compile(r"#\s*(?:sent_id|newdoc id|id)\s*=\s*(.+)")
-_TAG = re.compile(r"O|([BIESLU])-(.+)")
+_NAMED_DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(.+))?")
+_KEY = re.compile(r"#\s*(?:sent_id|id)\s*=\s*(.+)")
 _HINT = (
     "put each annotator's file, named after them, into one folder, and import the folder; "
     "from Label Studio, export JSON instead"
@@ -37,11 +37,6 @@ def recognizes_file(source: SourceFile) -> bool:
     return is_tagged or PurePosixPath(source.path).suffix in _SUFFIXES
 
 
-def refuse_file(source: SourceFile, _reading: Reading) -> Iterator[Batch]:
-    """Raise Refused: a single file does not say who annotated it."""
-    raise Refused(f"{source.name} does not say who annotated it", _HINT)
-
-
 def recognizes_folder(archive: Archive) -> bool:
     """Return whether all files of a folder or zip file hold tokens and tags."""
     return bool(archive.names) and all(
@@ -49,24 +44,27 @@ def recognizes_folder(archive: Archive) -> bool:
     )
 
 
-def read_folder(archive: Archive, reading: Reading) -> Iterator[Batch]:
+def answers_of_folder(archive: Archive, reading: Reading, lines: FilesUnit) -> Iterator[Answer]:
     """Yield the answers of all annotators, with places counted in tokens.
 
     A document with a malformed tag is rejected with the line. Raises Refused for a file that holds
     no tokens, or other tokens than another annotator's.
     """
-    answers = _Folder(archive, reading).answers()
-    return batches_of_answers(archive, reading, answers, NAME, unit="file")
+    reading.ask(QUESTION, "spans", offsets="tokens")
+    folder = _Folder(archive, reading, lines)
+    for file in files_by_annotator(archive.names, reading):
+        yield from folder.answers(file)
+    folder.note()
 
 
-CONLL = Reader(
-    NAME,
-    recognizes=recognizes_file,
-    read=refuse_file,
+CONLL = folder_reader(
+    "conll",
     title="CoNLL: tokens with IOB, IOB2 or BIOES tags, a file or folder for each annotator",
     holds=("spans", "skips", "text"),
+    recognizes=recognizes_file,
     recognizes_archive=recognizes_folder,
-    read_archive=read_folder,
+    answers=answers_of_folder,
+    hint=_HINT,
 )
 
 
@@ -93,54 +91,52 @@ class _BadTag(Exception):
 
 
 class _Folder:
-    """The documents of all annotators, file by file."""
+    """The files of all annotators, and what was concluded from them."""
 
-    def __init__(self, archive: Archive, reading: Reading) -> None:
+    def __init__(self, archive: Archive, reading: Reading, lines: FilesUnit) -> None:
         self.archive = archive
         self.reading = reading
+        self.lines = lines
         self.texts: dict[str, tuple[bytes, str]] = {}  # the tokens of an item, and whose they were
+        self.loose: list[str] = []  # files in IOB1
+        self.columns: set[Columns] = set()
 
-    def answers(self) -> Iterator[Answer]:
-        self.reading.ask(QUESTION, "spans", offsets="tokens")
-        for place, file in enumerate(files_by_annotator(self.archive.names), 1):
-            name = f"{self.archive.name}/{file.name}"
-            parts = list(self._parts(file, name))
-            loose = _is_loose([token for part in parts for token in part.tokens])
-            for part in parts:
-                self._check_text(part, name)
-                try:
-                    spans = _spans(part.tokens, loose)
-                except _BadTag as error:
-                    self.reading.rejections.add(name, error.line, str(error))
-                    self.reading.rejections.ragged += 1
-                    continue
-                yield Answer(
-                    place, part.key, file.annotator, QUESTION, spans,
-                    length=str(len(part.tokens)),
-                    data={"text": " ".join(one.text for one in part.tokens)},
-                )  # fmt: skip
+    def answers(self, file: AnnotatorFile) -> Iterator[Answer]:
+        name = f"{self.archive.name}/{file.name}"
+        text = self.archive.text(file.name).split("\n")
+        place = self.lines.begin(name, len(text))
+        columns = columns_of(text)
+        self.columns.add(columns)
+        parts = list(_parts(file, list(_sentences(text, columns, name))))
+        tokens = [token for part in parts for token in part.tokens]
+        loose = _is_loose(tokens)
+        if loose and any(token.tag != "O" for token in tokens):
+            self.loose.append(file.name)
+        for part in parts:
+            self._check_text(part, name)
+            try:
+                spans = _spans(part.tokens, loose)
+            except _BadTag as error:
+                self.reading.rejections.add(name, error.line, str(error))
+                self.reading.rejections.ragged += 1
+                continue
+            yield Answer(
+                place + part.tokens[0].line if part.tokens else place,
+                part.key, file.annotator, QUESTION, spans, length=str(len(part.tokens)),
+                lines=[place + part.tokens[one.start].line for one in spans],
+                data={"text": " ".join(one.text for one in part.tokens)},
+            )  # fmt: skip
 
-    def _parts(self, file: AnnotatorFile, name: str) -> Iterator[_Part]:
-        """Yield the items of a file: the document it is, its documents, or its sentences."""
-        sentences = list(_sentences(self._lines(file, name), name))
-        documents = [n for n, (key, some) in enumerate(sentences) if not some]
-        if file.document:
-            yield _Part(file.document, [one for _, some in sentences for one in some])
-        elif len(documents) > 1:
-            for number, (start, end) in enumerate(pairwise([*documents, len(sentences)]), 1):
-                tokens = [one for _, some in sentences[start:end] for one in some]
-                yield _Part(sentences[start].key or str(number), tokens)
-        else:
-            kept = [part for part in sentences if part.tokens]
-            yield from (_Part(key or str(n), some) for n, (key, some) in enumerate(kept, 1))
-
-    def _lines(self, file: AnnotatorFile, name: str) -> list[str]:
-        content = self.archive.read(file.name)
-        try:
-            return content.decode("utf-8-sig").split("\n")
-        except UnicodeDecodeError as error:
-            line = content.count(b"\n", 0, error.start) + 1
-            raise Refused(f"{name}, line {line}: this is not UTF-8") from None
+    def note(self) -> None:
+        """Note what was concluded."""
+        if self.loose:
+            more = f" and {len(self.loose) - 1} more" if len(self.loose) > 1 else ""
+            self.reading.notes.append(f"{self.loose[0]}{more}: IOB1, where a span begins with I-")
+        for one in sorted(one for one in self.columns if one.others):
+            others = ", ".join(str(one.width + other + 1) for other in sorted(one.others))
+            self.reading.notes.append(
+                f"tags of column {one.width + one.tag + 1}, without those of column {others}"
+            )
 
     def _check_text(self, part: _Part, name: str) -> None:
         text = hashlib.sha256("\0".join(one.text for one in part.tokens).encode()).digest()
@@ -156,32 +152,44 @@ class _Folder:
 _END = _Token(0, "", "O", True)
 
 
-def _sentences(lines: Sequence[str], name: str) -> Iterator[_Part]:
+def _parts(file: AnnotatorFile, sentences: Sequence[_Part]) -> Iterator[_Part]:
+    """Yield the items of a file: the document it is, its documents, or its sentences."""
+    documents = [n for n, (_, some) in enumerate(sentences) if not some]
+    if file.document:
+        yield _Part(file.document, [one for _, some in sentences for one in some])
+    elif len(documents) > 1:
+        for number, (start, end) in enumerate(pairwise([*documents, len(sentences)]), 1):
+            tokens = [one for _, some in sentences[start:end] for one in some]
+            yield _Part(sentences[start].key or str(number), tokens)
+    else:
+        kept = [part for part in sentences if part.tokens]
+        yield from (_Part(key or str(n), some) for n, (key, some) in enumerate(kept, 1))
+
+
+def _sentences(lines: Sequence[str], columns: Columns, name: str) -> Iterator[_Part]:
     """Yield the sentences of a file, and the start of each document as one without tokens."""
     key, tokens = "", list[_Token]()
     for number, raw in enumerate(lines, 1):
-        line = raw.strip()
-        if line and not line.startswith((_NEW_DOCUMENT, "#")):
-            cells = line.split("\t") if "\t" in line else line.split()
-            if len(cells) < 2:
-                raise Refused(f"{name}, line {number}: there is no tag beside {line[:40]!r}")
-            tokens.append(_Token(number, cells[0], cells[-1].strip(), not tokens))
+        if (cells := cells_of(raw, columns)) is not None:
+            if not columns.is_whole(cells):
+                raise Refused(f"{name}, line {number}: there is no tag beside {cells[0][:40]!r}")
+            if columns.is_word(cells):
+                token, tag = cells[columns.token], cells[columns.tag]
+                tokens.append(_Token(number, token, tag, not tokens))
             continue
         if tokens:
             yield _Part(key, tokens)
             key, tokens = "", []
+        line = raw.strip()
         if line.startswith(_NEW_DOCUMENT):
-            yield _Part(_named(line), ())
-        elif line and (match := _KEY.fullmatch(line)):
+            named = re.search(r"\((.+)\)", line)
+            yield _Part(named[1] if named else "", ())
+        elif match := _NAMED_DOCUMENT.fullmatch(line):
+            yield _Part((match[1] or "").strip(), ())
+        elif match := _KEY.fullmatch(line):
             key = match[1].strip()
     if tokens:
         yield _Part(key, tokens)
-
-
-def _named(line: str) -> str:
-    """Return the name of a document, as in ``-DOCSTART- (news-7)``."""
-    match = re.search(r"\((.+)\)", line)
-    return match[1] if match else ""
 
 
 def _is_loose(tokens: Sequence[_Token]) -> bool:
@@ -199,7 +207,7 @@ def _spans(tokens: Sequence[_Token], loose: bool) -> list[Span]:
     spans: list[Span] = []
     start, category = 0, ""  # of the span that is open
     for n, token in enumerate((*tokens, _END)):
-        match = _TAG.fullmatch(token.tag)
+        match = TAG.fullmatch(token.tag)
         if match is None:
             raise _BadTag(token, f"{token.tag[:40]!r} is no tag such as O, B-PER or I-PER")
         mark, named = match[1] or "O", match[2] or ""

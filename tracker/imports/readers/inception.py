@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from typing import NamedTuple
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import GOLD, Batch
-from tracker.imports.readers.answers import Answer, Span, batches_of_answers
+from tracker.imports.batch import GOLD
+from tracker.imports.places import FilesUnit
+from tracker.imports.readers.answers import Answer, Span
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.cas_json import STRUCTURES, read_cas
-from tracker.imports.readers.reader import Reader, Reading
+from tracker.imports.readers.folders import folder_reader
+from tracker.imports.readers.inception_states import DocumentStates, State
+from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.records import head_value
-from tracker.imports.readers.shapes import Malformed, ask_for, unique_labels
+from tracker.imports.readers.shapes import Malformed, ask_for
 from tracker.imports.readers.source import SourceFile
 from tracker.imports.readers.webanno_tsv import FIRST_LINE, Document, read_tsv
 
-NAME = "inception"
 _FILE = re.compile(r"(?:.*/)?(annotation|curation)/(.+)/([^/]+)\.(tsv|json)")
 _SERIALIZED = re.compile(r"(?:.*/)?(?:annotation|curation)(?:_ser)?/.+/[^/]+\.(?:ser|zip|xmi)")
 _BEFORE = "INITIAL_CAS"
+_PLACED = re.compile(r"(?:line|annotation) \d")
 _HINT = (
     "in INCEpTION, export the project with the secondary format WebAnno TSV 3.3 or UIMA CAS JSON, "
     "and import the zip file as it is"
@@ -37,11 +41,6 @@ def recognizes_document(source: SourceFile) -> bool:
     return isinstance(first, dict) and bool({STRUCTURES, "%TYPES"} & first.keys())
 
 
-def refuse_document(source: SourceFile, _reading: Reading) -> Iterator[Batch]:
-    """Raise Refused: a single file does not say who annotated it."""
-    raise Refused(f"{source.name} does not say who annotated it", _HINT)
-
-
 def recognizes_project(archive: Archive) -> bool:
     """Return whether a zip file or folder holds the annotations of a project."""
     first = next((name for name in archive.names if _FILE.fullmatch(name)), None)
@@ -51,27 +50,26 @@ def recognizes_project(archive: Archive) -> bool:
         return recognizes_document(source)
 
 
-def read_project(archive: Archive, reading: Reading) -> Iterator[Batch]:
+def answers_of_project(archive: Archive, reading: Reading, lines: FilesUnit) -> Iterator[Answer]:
     """Yield the answers of all annotators, and the curated documents as reference.
 
     Each feature of each layer that has a value somewhere is a question, and each document that
-    someone annotated answers all of them. Raises Refused for files that hold no annotations.
+    someone finished answers all of them. Raises Refused for files that hold no annotations.
     """
     files = [file for name in archive.names if (file := _File.of(name))]
     if not files:
         raise Refused(f"{archive.name} holds annotations only as the tool stores them", _HINT)
-    answers = _Project(archive, reading).answers(files)
-    return batches_of_answers(archive, reading, answers, NAME, unit="file")
+    return _Project(archive, reading, lines).answers(files)
 
 
-INCEPTION = Reader(
-    NAME,
-    recognizes=recognizes_document,
-    read=refuse_document,
+INCEPTION = folder_reader(
+    "inception",
     title="INCEpTION: zip file of a project with WebAnno TSV 3.3 or UIMA CAS JSON",
-    holds=("questions", "several", "spans", "skips", "gold", "text"),
+    holds=("questions", "several", "spans", "time", "skips", "gold", "comments", "text"),
+    recognizes=recognizes_document,
     recognizes_archive=recognizes_project,
-    read_archive=read_project,
+    answers=answers_of_project,
+    hint=_HINT,
 )
 
 
@@ -90,27 +88,57 @@ class _File(NamedTuple):
 class _Project:
     """The documents of a project, one at a time."""
 
-    def __init__(self, archive: Archive, reading: Reading) -> None:
+    def __init__(self, archive: Archive, reading: Reading, lines: FilesUnit) -> None:
         self.archive = archive
         self.reading = reading
+        self.lines = lines
+        self.states = DocumentStates(archive)
+        self.reads_open = "state" in reading.options.ignore
 
     def answers(self, files: list[_File]) -> Iterator[Answer]:
+        given = self._given(files)
+        self._ask(given)
+        for file in given:
+            document = self._read(file)
+            self.reading.left_out.update(document.left_out)
+            name = f"{self.archive.name}/{file.name}"
+            place = self.lines.begin(name, document.places, document.unit)
+            state = self._state(file)
+            data = {"text": document.text, "document": file.document, "state": state.name}
+            for question in self.reading.asked:
+                labels = document.labels.get(question, {})
+                yield Answer(
+                    place, file.document, GOLD if file.curated else file.user, question, [*labels],
+                    labeled_at=state.changed_at, kind="reference" if file.curated else "",
+                    comment=state.comment, length=str(len(document.text)),
+                    lines=[place + one for one in labels.values()], data=data,
+                )  # fmt: skip
+
+    def _state(self, file: _File) -> State:
+        if file.curated:
+            return self.states.of_curation(file.document)
+        return self.states.of(file.document, file.user)
+
+    def _given(self, files: list[_File]) -> list[_File]:
+        """Return the files with what annotators said; those left out are counted.
+
+        Raises Refused if nobody is done with any document.
+        """
         left_out = self.reading.left_out
         given = [file for file in files if file.user != _BEFORE]
         if before := len(files) - len(given):
             left_out["document as it was before annotation"] += before
-        self._ask(given)
-        for place, file in enumerate(given, 1):
-            document = self._read(file)
-            left_out.update(document.left_out)
-            for question in self.reading.asked:
-                yield Answer(
-                    place, file.document, GOLD if file.curated else file.user, question,
-                    unique_labels(document.labels.get(question, ())),
-                    kind="reference" if file.curated else "",
-                    length=str(len(document.text)),
-                    data={"text": document.text, "document": file.document},
-                )  # fmt: skip
+        if self.reads_open:
+            return given
+        opened = Counter(state.name for one in given if (state := self._state(one)).is_open)
+        if opened.total() == len(given) > 0:
+            told = ", ".join(f"{number:,} {name}" for name, number in opened.items())
+            raise Refused(
+                f"{self.archive.name}: no annotator is done with a document ({told})",
+                "to read them as they are: --ignore state",
+            )
+        left_out.update({f"document in state {name}": n for name, n in opened.items()})
+        return [one for one in given if not self._state(one).is_open]
 
     def _ask(self, files: list[_File]) -> None:
         """Note the questions: those that have an answer; if there are none, those of all layers."""
@@ -118,7 +146,7 @@ class _Project:
         for file in files:
             for question, labels in self._read(file).labels.items():
                 without[question] = None
-                self._note(file, question, unique_labels(labels))
+                self._note(file, question, [*labels])
         if not self.reading.asked:
             for question in without:
                 self.reading.ask(question, "spans", offsets="characters")
@@ -132,14 +160,11 @@ class _Project:
             raise Refused(f"{self.archive.name}/{file.name}: {error}") from None
 
     def _read(self, file: _File) -> Document:
-        name, content = f"{self.archive.name}/{file.name}", self.archive.read(file.name)
+        name, text = f"{self.archive.name}/{file.name}", self.archive.text(file.name)
         try:
-            text = content.decode("utf-8-sig")
             return read_tsv(text) if file.name.endswith(".tsv") else read_cas(json.loads(text))
-        except UnicodeDecodeError as error:
-            line = content.count(b"\n", 0, error.start) + 1
-            raise Refused(f"{name}, line {line}: this is not UTF-8", _HINT) from None
         except (ValueError, RecursionError) as error:
             raise Refused(f"{name}: this is no JSON: {str(error)[:80]}", _HINT) from None
         except Malformed as error:
-            raise Refused(f"{name}: {error}", _HINT) from None
+            between = "," if _PLACED.match(str(error)) else ":"
+            raise Refused(f"{name}{between} {error}", _HINT) from None

@@ -67,6 +67,7 @@ class Reading:
         options: the user's statements about the files.
         asked: the questions of a file that says itself what they are, by name.
         left_out: what a file holds beside answers, by its name in the singular, with its number.
+        notes: sentences on what the reader concluded.
         by_question: what an answer is of each question of the project that is known before.
     """
 
@@ -76,6 +77,7 @@ class Reading:
     options: ReadOptions = AS_IT_IS
     asked: dict[str, QuestionOptions] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
     by_question: Mapping[str, str] = field(default_factory=dict)
 
     def ask(

@@ -26,11 +26,14 @@ _LARGEST_GAP = 100_000  # characters between two sentences
 class Document:
     """The annotations of a document by question, in characters of Unicode.
 
-    Questions of its layers have a place even if nothing was marked.
+    Each label has the line or the number where it stands. Questions of its layers have a place even
+    if nothing was marked. ``places`` is how many lines or numbers there are, counting ``unit``.
     """
 
     text: str = ""
-    labels: dict[str, list[str | Span]] = field(default_factory=dict)
+    labels: dict[str, dict[str | Span, int]] = field(default_factory=dict)
+    places: int = 0
+    unit: str = "line"
     left_out: Counter[str] = field(default_factory=Counter)
 
 
@@ -42,8 +45,9 @@ def short_name(layer: str, feature: str) -> str:
 
 @dataclass
 class _Annotation:
-    """An annotation of a layer: its place in UTF-16, and the values of its features."""
+    """An annotation of a layer: its line, place in UTF-16, and the values of its features."""
 
+    line: int
     start: int
     end: int
     values: dict[str, str] = field(default_factory=dict)
@@ -69,7 +73,9 @@ def read_tsv(content: str) -> Document:
             read.take_cells(number, line.split("\t")[3:], start, end)
         elif line and not line.startswith("#"):
             raise Malformed(f"line {number}: this is no token: {line[:40]}")
-    return read.document()
+    document = read.document()
+    document.places = len(lines)
+    return document
 
 
 class _Lines:
@@ -103,13 +109,13 @@ class _Lines:
                 self.links += 1
                 continue
             for key, value in _values(cell, number):
-                one = self._found.setdefault((column.layer, key), _Annotation(start, end))
+                one = self._found.setdefault((column.layer, key), _Annotation(number, start, end))
                 one.start, one.end = min(one.start, start), max(one.end, end)
                 one.values.setdefault(column.question, value)
 
     def document(self) -> Document:
         """Return the annotations, in characters."""
-        made = Document(self.text, {one.question: [] for one in self.columns if one.question})
+        made = Document(self.text, {one.question: {} for one in self.columns if one.question})
         made.left_out += Counter({"link or relation": self.links})
         places = CharacterPlaces(self.text)
         for (layer, _), one in self._found.items():
@@ -122,7 +128,7 @@ class _Lines:
             else:
                 start, end = places.of(one.start), places.of(one.end)
                 for question, value in (said or {name: name}).items():
-                    made.labels[question].append(Span(value, start, end))
+                    made.labels[question].setdefault(Span(value, start, end), one.line)
         return made
 
 

@@ -54,6 +54,7 @@ def _tool_sentence(columns: Mapping[str, Any]) -> str:
     parts += [f"fields: {', '.join(fields)}"] if fields else []
     left = [_plural(one) for one in columns["left_out"]]
     parts += [f"left out: {_listed(left)}"] if left else []
+    parts += columns.get("notes", [])
     return "; ".join(parts)
 
 
@@ -92,7 +93,8 @@ def layout_lines(columns: Mapping[str, Any]) -> list[str]:
         if columns.get("format")
         else columns["left_out"],
     }
-    return lines + [f"{what}: {', '.join(names)}" for what, names in listed.items() if names]
+    lines += [f"{what}: {', '.join(names)}" for what, names in listed.items() if names]
+    return [*lines, *columns.get("notes", [])]
 
 
 def question_sentence(told: Mapping[str, Any]) -> str:
