@@ -1,21 +1,66 @@
-"""Competence by Dawid and Skene's model, against crowd-kit, and where the answer is known."""
+"""Dawid and Skene's model on the paper's data, against crowd-kit, and where truth is known."""
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from tests.audit.crowds import always, mostly_right, seeded, simulate
-from tracker.audit.statistics.dawid_skene import dawid_skene_competences
+from tracker.audit.statistics.dawid_skene import dawid_skene_competences, fit_likelier_start
 
-CROWD_KIT = Path(__file__).parents[2] / "data" / "dawid_skene" / "crowd_kit.json"
+DATA = Path(__file__).parents[2] / "data" / "dawid_skene"
+CROWD_KIT = DATA / "crowd_kit.json"
 
 
 def joint(crowd):
     return Counter(tuple(sorted(held.items())) for held in crowd.items)
+
+
+@pytest.fixture(scope="module")
+def anaesthetists():
+    with (DATA / "anaesthetists.csv").open(newline="") as file:
+        _, *table = csv.reader(file)
+    rows = [
+        (patient, observer, int(digit) - 1)
+        for patient, (_, *cells) in enumerate(table)
+        for observer, cell in enumerate(cells)
+        for digit in cell
+    ]
+    assert len(rows) == 45 * 7
+    return fit_likelier_start(*np.array(rows).T, (5, 4), np.ones(45))
+
+
+def test_the_papers_anaesthetists(anaesthetists):
+    assert anaesthetists.priors == pytest.approx([0.400, 0.422, 0.111, 0.067], abs=1e-3)
+    errors = anaesthetists.errors
+    assert errors[0] == pytest.approx(
+        np.array(
+            [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
+        ),
+        abs=6e-3,
+    )
+    # How often each of the five sees what is there, category by category.
+    right = np.array([[0.89, 0.88, 0.66, 0.44], [0.83, 0.63, 1, 1], [1, 0.79, 0.20, 0.33],
+                      [0.94, 0.84, 0.80, 0.67], [1, 0.73, 0.79, 0.67]])  # fmt: skip
+    assert np.diagonal(errors, axis1=1, axis2=2) == pytest.approx(right, abs=6e-3)
+    assert logsumexp(anaesthetists.scores, axis=1).sum() == pytest.approx(-192.891, abs=1e-3)
+
+
+def test_the_papers_patients(anaesthetists):
+    truth = anaesthetists.truth
+    sure = (truth.argmax(axis=1) + 1).tolist()
+    assert [sure.count(one) for one in (1, 2, 3, 4)] == [18, 19, 5, 3]
+    assert [n for n, one in enumerate(sure, 1) if one == 4] == [2, 11, 36]
+    assert [n for n, one in enumerate(sure, 1) if one == 3] == [8, 12, 32, 38, 39]
+    doubtful = {n for n, most in enumerate(truth.max(axis=1), 1) if most < 0.99}
+    assert doubtful == {7, 35, 38}
+    assert truth[6, 0] == pytest.approx(0.981, abs=1e-3)
 
 
 def test_against_crowd_kit():

@@ -2,15 +2,17 @@
 
 The model takes an item to have one true answer and each annotator a matrix of what they give if
 each answer is true, answers being independent given the truth. The expectation-maximisation
-algorithm estimates both from the answers alone, beginning with the items' majorities. The model
-does not know that some items are harder than others.
+algorithm estimates both from the answers alone, beginning with the items' majorities, or with the
+shares of their answers as the paper does. The two may end at different maxima of the likelihood.
+The model does not know that some items are harder than others.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,6 +21,10 @@ from tracker.core.tallies import Answer, FloatArray, IntArray, JointPattern
 _STEPS = 1000
 _TOLERANCE = 1e-9  # of a probability, from one step to the next
 _LEAST = 1e-10  # of a probability that stands in a product
+_LIKELIER = 1e-6  # of a log-likelihood; what differs by less is the same maximum
+
+Start: TypeAlias = Callable[[IntArray, IntArray, FloatArray, tuple[int, int]], FloatArray]
+"""Estimates what is true of each item from its answers, before anything is known of annotators."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +98,25 @@ def _fit_patterns(patterns: Counter[JointPattern]) -> tuple[Fit, list[int], list
     annotator = np.array([place[a] for pattern in patterns for a, _ in pattern])
     given = np.array([of[answer] for pattern in patterns for _, answer in pattern])
     items = np.array([*patterns.values()], dtype=np.float64)
-    fitted = fit_dawid_skene(item, annotator, given, (len(who), len(answers)), items=items)
+    fitted = fit_likelier_start(item, annotator, given, (len(who), len(answers)), items)
     return fitted, who, answers
+
+
+def fit_likelier_start(
+    item: IntArray, annotator: IntArray, given: IntArray, shape: tuple[int, int], items: FloatArray
+) -> Fit:
+    """Return the fit with the greater likelihood, of that from majorities and that from shares.
+
+    For the arguments see `fit_dawid_skene`.
+    """
+    first, other = (
+        fit_dawid_skene(item, annotator, given, shape, items=items, start=start)
+        for start in (_majorities, _shares)
+    )
+    found, better = (
+        float((np.logaddexp.reduce(fit.scores, axis=1) * items).sum()) for fit in (first, other)
+    )
+    return other if better > found + _LIKELIER else first
 
 
 def fit_dawid_skene(
@@ -107,6 +130,7 @@ def fit_dawid_skene(
     known: IntArray | None = None,
     strength: float = 0.0,
     tolerance: float = _TOLERANCE,
+    start: Start | None = None,
 ) -> Fit:
     """Fit the model to one row per answer.
 
@@ -121,6 +145,7 @@ def fit_dawid_skene(
         strength: answers that the matrix of all annotators together counts as in each row of an
             annotator's: with few answers an annotator is taken to be like the others.
         tolerance: the largest change of a probability in the last step.
+        start: makes the first estimate of the truth; of majorities by default.
     """
     annotators, q = shape
     number = int(item.max()) + 1
@@ -128,7 +153,7 @@ def fit_dawid_skene(
     many = np.ones(number) if items is None else items
     fixed = np.zeros(number, dtype=np.bool_) if known is None else known >= 0
     certain = np.eye(q)[known[fixed]] if known is not None else np.zeros((0, q))
-    truth = _majorities(item, given, weight, (number, q))
+    truth = (start or _majorities)(item, given, weight, (number, q))
     truth[fixed] = certain
     cell = annotator * q + given
     for _ in range(_STEPS):
@@ -155,9 +180,23 @@ def _majorities(
     item: IntArray, given: IntArray, weight: FloatArray, shape: tuple[int, int]
 ) -> FloatArray:
     """The answers most often given to each item, equally likely."""
-    votes = np.bincount(item * shape[1] + given, weight, shape[0] * shape[1]).reshape(shape)
+    votes = _votes(item, given, weight, shape)
     most = votes.max(axis=1, keepdims=True)
     return _normal((votes >= most - 1e-9).astype(np.float64))
+
+
+def _shares(
+    item: IntArray, given: IntArray, weight: FloatArray, shape: tuple[int, int]
+) -> FloatArray:
+    """The share of each answer among those to an item, equation 3.1 of the paper."""
+    return _normal(_votes(item, given, weight, shape))
+
+
+def _votes(
+    item: IntArray, given: IntArray, weight: FloatArray, shape: tuple[int, int]
+) -> FloatArray:
+    votes = np.bincount(item * shape[1] + given, weight, shape[0] * shape[1])
+    return votes.reshape(shape).astype(np.float64)
 
 
 def _normal(values: FloatArray) -> FloatArray:
