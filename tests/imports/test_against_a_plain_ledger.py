@@ -1,7 +1,8 @@
 """Which answer stands, by a ledger of a few lines of Python: the other opinion.
 
-It keeps every record and, when asked, takes the greatest (time, order of recording) of those
-whose imports were not undone. A record without a time is as late as its import.
+It keeps every record and, when asked, takes the greatest (time, order of recording) of
+those whose imports were not undone. A record without a time is as late as its import; a file that
+was imported before was recorded then.
 """
 
 from __future__ import annotations
@@ -35,8 +36,18 @@ Labels = frozenset[str]  # empty: none applies, or skipped
 Files = list[dict[tuple[Answer, int | None], Labels]]
 
 
+class Again(NamedTuple):
+    """The files of an import made before, imported once more."""
+
+    chosen: int
+
+
+Step = Files | Again | int
+
+
 class Record(NamedTuple):
     moment: int
+    first: int
     change: int
     file: int
     labels: Labels
@@ -48,7 +59,8 @@ class PlainLedger:
 
     records: dict[Answer, list[Record]] = field(default_factory=dict)
     undone: set[int] = field(default_factory=set)
-    imports: int = 0
+    files: list[int] = field(default_factory=list)
+    """For each import the number of its files."""
 
     def standing(self) -> dict[Answer, Labels]:
         left = {
@@ -57,16 +69,24 @@ class PlainLedger:
         }
         return {answer: max(records).labels for answer, records in left.items() if records}
 
-    def take(self, files: Files) -> Counter[str]:
-        """Add an import; returns the fates of its rows."""
-        self.imports += 1
+    def first(self, number: int) -> int | None:
+        """The first import left that had the same files."""
+        same = (n for n, files in enumerate(self.files, 1) if files == number)
+        return min((n for n in same if n not in self.undone), default=None)
+
+    def take(self, files: Files, number: int | None = None) -> Counter[str]:
+        """Add an import, of new files or of those of a number; returns the fates of its rows."""
+        number = len(self.files) if number is None else number
+        earlier = self.first(number)
+        self.files.append(number)
+        change = len(self.files)
         rows: list[tuple[Answer, Record]] = []
-        for number, file in enumerate(files):
+        for n, file in enumerate(files):
             for (answer, time), labels in file.items():
-                moment = LATE + self.imports if time is None else time
-                rows.append((answer, Record(moment, self.imports, number, labels)))
+                moment = LATE + (earlier or change) if time is None else time
+                rows.append((answer, Record(moment, earlier or change, change, n, labels)))
         fates: Counter[str] = Counter()
-        for answer, record in sorted(rows, key=lambda row: row[1][:3]):
+        for answer, record in sorted(rows, key=lambda row: row[1][:-1]):
             before = [one for one in self.records.get(answer, []) if one.change not in self.undone]
             fates[fate(record, max(before, default=None))] += max(len(record.labels), 1)
             self.records.setdefault(answer, []).append(record)
@@ -76,7 +96,7 @@ class PlainLedger:
 def fate(record: Record, standing: Record | None) -> str:
     if standing is None:
         return "inserted"
-    if record.moment < standing.moment:
+    if record[:2] < standing[:2]:
         return "same or older" if record.labels == standing.labels else "older"
     return "unchanged" if record.labels == standing.labels else "changed"
 
@@ -95,13 +115,14 @@ def imports_of(labels: st.SearchStrategy[Any]) -> st.SearchStrategy[Files]:
     return st.lists(file, min_size=1, max_size=2)
 
 
-def steps(labels: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Files | int]]:
-    """Imports, and undos by a number that picks one of those made before."""
-    return st.lists(imports_of(labels) | st.integers(0, 5), min_size=1, max_size=6)
+def steps(labels: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Step]]:
+    """Imports, repetitions, and undos by a number that picks one of those made before."""
+    before = st.integers(0, 5)
+    return st.lists(imports_of(labels) | before | before.map(Again), min_size=1, max_size=6)
 
 
 def rows_of(file: Mapping[tuple[Answer, int | None], Labels], number: int) -> list[list[object]]:
-    """A file's rows. No two files are alike: one that repeats another counts as its date."""
+    """A file's rows. Files of another number are never alike."""
     rows: list[list[object]] = [["item", "annotator", "pass", "labeled_at", "category", "n"]]
     for ((item, annotator, pass_), time), labels in file.items():
         rows += [[item, annotator, pass_, time, label, number] for label in sorted(labels) or [""]]
@@ -133,10 +154,11 @@ def kept(connection: Connection) -> int:
     )
 
 
-def follow(ledger: Ledger, kind: str, script: list[Files | int]) -> None:
+def follow(ledger: Ledger, kind: str, script: list[Step]) -> None:
     """Do the same on both ledgers, and compare them after every step."""
     plain = PlainLedger()
     made: list[int] = []
+    given_files: dict[int, Files] = {}
     rows = 0
     with ledger.database.write(keep=False) as connection:
         project = create_project(connection, "p", QuestionOptions(answers=kind))
@@ -147,8 +169,14 @@ def follow(ledger: Ledger, kind: str, script: list[Files | int]) -> None:
                 undo_import(connection, made[chosen])
                 plain.undone.add(chosen + 1)
             else:
-                result = take(connection, project, step, len(made))
-                expected = plain.take(step)
+                number = len(made)
+                if isinstance(step, Again):
+                    if not made:
+                        continue
+                    number = plain.files[step.chosen % len(made)]
+                files = given_files.setdefault(number, [] if isinstance(step, Again) else step)
+                result = take(connection, project, files, number)
+                expected = plain.take(files, number)
                 assert result.id is not None
                 made.append(result.id)
                 rows += result.rows
@@ -164,7 +192,16 @@ def follow(ledger: Ledger, kind: str, script: list[Files | int]) -> None:
 
 
 A = ("i", "A", 1)
-UNTIMED_AFTER_TIMED: list[Files | int] = [
+LAST_WEEKS_FILE_AGAIN: list[Step] = [
+    [{(A, 3): frozenset("x")}],
+    [{(A, 3): frozenset("y")}],
+    Again(0),
+    1,
+    [{(A, 3): frozenset("z")}],
+    Again(1),
+    0,
+]
+UNTIMED_AFTER_TIMED: list[Step] = [
     [{(A, 3): frozenset("x")}, {(A, None): frozenset("y")}],
     [{(A, 3): frozenset("z"), (A, 1): frozenset("x")}],
     0,
@@ -184,8 +221,9 @@ def both_kinds(test: Callable[..., None]) -> Callable[..., None]:
 def test_on_sqlite(sqlite_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]) -> None:
     @examples(10)
     @example(UNTIMED_AFTER_TIMED)
+    @example(LAST_WEEKS_FILE_AGAIN)
     @given(steps(labels))
-    def check(script: list[Files | int]) -> None:
+    def check(script: list[Step]) -> None:
         follow(sqlite_ledger, kind, script)
 
     check()
@@ -197,8 +235,9 @@ def test_on_postgres(
 ) -> None:
     @examples(3)
     @example(UNTIMED_AFTER_TIMED)
+    @example(LAST_WEEKS_FILE_AGAIN)
     @given(steps(labels))
-    def check(script: list[Files | int]) -> None:
+    def check(script: list[Step]) -> None:
         follow(emptied_postgres_ledger, kind, script)
 
     check()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import SEVERAL, fates, standing, stored
+from tests.helpers import SEVERAL, fates, standing, stored, undo
 from tracker.core.errors import Refused
 from tracker.ledger import Ledger
 from tracker.storage.schema import PastLabel
@@ -80,6 +80,33 @@ def test_last_weeks_export_without_times_overturns_nothing(ledger: Ledger, write
     result = ledger.import_file(last, "p")
     assert fates(result) == {"older": 2} or fates(result) == {"older": 1, "unchanged": 1}
     assert standing(ledger) == [("i", "A", "z"), ("j", "A", "y"), ("k", "A", "x")]
+
+
+def test_last_weeks_export_again_yields_to_a_correction_of_the_same_time(
+    ledger: Ledger, write: Write
+) -> None:
+    last = write(TIMED + "i,A,x,2024-03-01\n j,A,y,2024-03-01")
+    this = write(TIMED + "i,A,z,2024-03-01\n j,A,y,2024-03-01")
+    ledger.import_file(last, "p")
+    assert fates(ledger.import_file(this, "p")) == {"changed": 1, "unchanged": 1}
+    assert fates(ledger.import_file(last, "p")) == {"older": 1, "unchanged": 1}
+    assert fates(ledger.import_file([this, last], "p")) == {"unchanged": 3, "older": 1}
+    assert standing(ledger) == [("i", "A", "z"), ("j", "A", "y")]
+    assert ledger.database.check() == []
+    undo(ledger, 2)
+    assert standing(ledger) == [("i", "A", "z"), ("j", "A", "y")]  # the fourth import said so, too
+
+
+def test_last_weeks_export_again_does_not_bring_back_its_seconds(
+    ledger: Ledger, write: Write
+) -> None:
+    last, this = (
+        write(f"item,annotator,category,labeled_at,seconds\n i,A,x,2024-03-01,{seconds}")
+        for seconds in (5, 7)
+    )
+    for file in (last, this, last):
+        ledger.import_file(file, "p")
+    assert standing(ledger, "p", "category", "seconds") == [("x", 7)]
 
 
 def test_files_without_times_are_labelled_when_recorded(ledger: Ledger, write: Write) -> None:

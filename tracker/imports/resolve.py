@@ -1,7 +1,8 @@
 """Which answer stands: staged rows compared with each other and with the standing answers.
 
 An answer (annotator, item, pass) may have several records. The one with the greatest
-(``labeled_at``, order of recording, name it was given under) stands. Records that do not stand
+(``labeled_at``, order of recording, name it was given under) stands; a file that was imported
+before was recorded then. Records that do not stand
 are kept, also those that repeat what is known: an undo of another import must leave the ledger
 as if that import had never been.
 """
@@ -50,6 +51,7 @@ from tracker.storage.answer_keys import (
     OWN_NAME,
     RECORD,
     own_name_key,
+    recorded_by,
     same_answer_key,
 )
 from tracker.storage.schema import Change, Import, Label, PastLabel, Source
@@ -78,12 +80,12 @@ class Settlement:
     def date_known_source(self, digest: str, numbers: Sequence[tuple[int, int]]) -> None:
         """Date a source that was imported before to the time of that import.
 
-        ``numbers`` are ranges of its number and those of its files. Only rows without a time of
-        their own are dated: importing last week's file again does not make its answers newer than
-        this week's.
+        ``numbers`` are ranges of its number and those of its files. Rows without a time of their
+        own are dated, the others yield to what has the same time: importing last week's file again
+        does not make its answers newer than this week's.
         """
-        earlier = self.connection.scalar(
-            select(func.min(Change.recorded_at))
+        earlier = self.connection.execute(
+            select(Change.id, Change.recorded_at)
             .join(
                 Import,
                 (Import.project_id == Change.project_id) & (Import.change_id == Change.id),
@@ -95,13 +97,21 @@ class Settlement:
                 Import.undone_by.is_(None),
                 Source.digest == digest,
             )
-        )
+            .order_by(Change.id)
+            .limit(1)
+        ).first()
         if earlier is not None:
             of_source = or_(*(self.incoming.c.source.between(*ends) for ends in numbers))
             self.connection.execute(
                 update(self.incoming)
-                .where(of_source, self.incoming.c.has_own_time.is_(False))
-                .values(labeled_at=earlier)
+                .where(of_source)
+                .values(
+                    labeled_at=case(
+                        (self.incoming.c.has_own_time, self.incoming.c.labeled_at),
+                        else_=earlier.recorded_at,
+                    ),
+                    first_change_id=earlier.id,
+                )
             )
 
     def insert_all(self, rows: Mapping[str, Any]) -> None:
@@ -213,13 +223,14 @@ class Settlement:
                     partition_by=key,
                     order_by=[
                         self.incoming.c.labeled_at,
+                        func.coalesce(self.incoming.c.first_change_id, self.change_id),
                         self.incoming.c.source,
                         own_name_key(self.incoming),
                     ],
                 )
                 .label("number"),
             )
-            .group_by(*(self.incoming.c[column] for column in RECORD))
+            .group_by(*(self.incoming.c[column] for column in (*RECORD, "first_change_id")))
             .subquery()
         )
         number = (
@@ -244,9 +255,18 @@ class Settlement:
             (standing_at.is_(None), INSERTED),
             (rows.c.labeled_at < standing_at, OLDER),
             (self._alike(), UNCHANGED),
+            (self._yields(), OLDER),
             else_=CHANGED,
         )
         self.connection.execute(update(rows).where(rows.c.wave == wave).values(fate=fate))
+
+    def _yields(self) -> ColumnElement[bool]:
+        """Return whether a staged record of a known file has the time of one recorded since."""
+        rows, stands = self.incoming, _labels.alias("stands")
+        since = exists(select(literal(1)).select_from(stands)).where(
+            self._standing(rows, stands), _yields_to(rows, stands)
+        )
+        return since.correlate(rows)
 
     def _alike(self) -> ColumnElement[bool]:
         """Return whether a staged record equals the standing answer, label for label."""
@@ -282,7 +302,8 @@ class Settlement:
         if self.details.table is not None:
             differs |= self.details.new(row, standing)
         later = row.c.labeled_at > standing.c.labeled_at
-        return (row.c.fate == CHANGED) | ((row.c.fate == UNCHANGED) & (later | differs))
+        repeats = ~(later | differs) | _yields_to(row, standing)
+        return (row.c.fate == CHANGED) | ((row.c.fate == UNCHANGED) & ~repeats)
 
     def _retire(self, wave: int) -> None:
         """Move the standing answers that the wave replaces to the past."""
@@ -318,7 +339,7 @@ class Settlement:
 
     def _insert(self, target: Table, which: ColumnElement[bool]) -> None:
         rows = self.incoming
-        columns = [*ASSERTION, *LABEL, "has_own_time", "spent_ms"]
+        columns = [*ASSERTION, *LABEL, "has_own_time", "first_change_id", "spent_ms"]
         self.connection.execute(
             insert(target).from_select(
                 ["project_id", "change_id", "given_as", *columns],
@@ -330,3 +351,10 @@ class Settlement:
                 ).where(which),
             )
         )
+
+
+def _yields_to(row: FromClause, standing: FromClause) -> ColumnElement[bool]:
+    """Return whether a record of a known file has the time of one recorded since that file."""
+    same_time = row.c.labeled_at == standing.c.labeled_at
+    known = row.c.first_change_id.is_not(None)  # else what follows were NULL, also negated
+    return and_(same_time, known, row.c.first_change_id < recorded_by(standing))

@@ -295,6 +295,7 @@ def _table(recorded_at: int) -> Table:
         Column("line", Integer, primary_key=True),
         Column("given_as", Integer, primary_key=True, server_default=text(str(OWN_NAME))),
         Column("has_own_time", Boolean, nullable=False, server_default=text("false")),
+        Column("first_change_id", Integer),
         Column("spent_ms", Integer),
         Column("wave", Integer, nullable=False, server_default=text("1")),
         Column("fate", SmallInteger, nullable=False, server_default=text(str(INSERTED))),

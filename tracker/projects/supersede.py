@@ -17,7 +17,7 @@ from sqlalchemy import (
     select,
 )
 
-from tracker.storage.answer_keys import ANSWER, ORDER
+from tracker.storage.answer_keys import ANSWER, standing_order
 from tracker.storage.schema import Label, PastLabel
 
 _labels = cast("Table", Label.__table__)
@@ -54,7 +54,7 @@ def restore_superseded_labels(
         func.dense_rank()
         .over(
             partition_by=[_past.c[column] for column in ANSWER],
-            order_by=[_past.c[column].desc() for column in ORDER],
+            order_by=[column.desc() for column in standing_order(_past)],
         )
         .label("number")
     )

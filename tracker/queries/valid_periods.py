@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.queries.selection import Selection, labels, where_chosen
-from tracker.storage.answer_keys import ORDER, of_question
+from tracker.storage.answer_keys import ORDER, of_question, standing_order
 from tracker.storage.schema import SKIPPED, PastLabel
 
 DAY = 86_400_000_000  # microseconds
@@ -188,7 +188,7 @@ def _valid(selection: Selection, window: Window) -> CTE:
     ).subquery("every_record")
     replaced = func.lead(both.c.labeled_at).over(
         partition_by=[both.c[name] for name in _ANSWER],
-        order_by=[both.c[name] for name in ORDER],
+        order_by=standing_order(both),
     )
     records = select(both, replaced.label("replaced_at")).subquery("records")
     first = _day(records.c.labeled_at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, case, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, select
 from sqlalchemy.sql.selectable import FromClause
 
 from tracker.storage.schema import Question
@@ -23,8 +23,8 @@ ASSERTION = (*ANSWER, "labeled_at", "source")
 """The columns of an answer, and which time a file gave it: one answer, under whatever names."""
 RECORD = (*ASSERTION, "given_as")
 """… and which of the records of that answer; names may turn out to be another's."""
-ORDER = ("labeled_at", "change_id", "source", "given_as")
-"""Which of several records of an answer stands: the greatest in this order."""
+ORDER = ("labeled_at", "first_change_id", "change_id", "source", "given_as")
+"""The columns by which it is decided which of several records of an answer stands."""
 LABEL = ("category_id", "span_start", "span_end")
 """The columns that say what was answered."""
 DETAIL = ("question_id", "item_id", "given_as", "pass", "labeled_at", "change_id", "source")
@@ -58,6 +58,17 @@ def same_answer_key(
 ) -> ColumnElement[bool]:
     """Return whether two sources of rows are equal in these columns."""
     return and_(*(left.c[column] == right.c[column] for column in columns))
+
+
+def recorded_by(rows: FromClause) -> ColumnElement[int]:
+    """Return the change that recorded each record, or recorded its file first."""
+    return func.coalesce(rows.c.first_change_id, rows.c.change_id)
+
+
+def standing_order(rows: FromClause) -> list[ColumnElement[int]]:
+    """Return what records of an answer are ordered by: the greatest stands."""
+    moment, _, *others = (rows.c[name] for name in ORDER)
+    return [moment, recorded_by(rows), *others]
 
 
 def own_name_key(rows: FromClause) -> ColumnElement[int]:

@@ -44,9 +44,10 @@ TAMPERED = {
     "labels of change 3": ["UPDATE past_labels SET spent_ms = 7 WHERE change_id = 3"],
     "labels of change 3 ": ["DELETE FROM past_labels WHERE change_id = 3"],
     "labels of change 4": ["UPDATE labels SET category_id = 3 WHERE change_id = 4"],
+    "labels of change 4 ": ["UPDATE labels SET first_change_id = 1 WHERE change_id = 4"],
     "labels of change 77": ["INSERT INTO changes VALUES (1, 77, 'import', 9, '{}')",
         "INSERT INTO labels SELECT project_id, question_id, 3, annotator_id, pass, category_id, "
-        "span_start, span_end, labeled_at, has_own_time, 77, source, given_as, spent_ms "
+        "span_start, span_end, labeled_at, has_own_time, 77, source, given_as, spent_ms, NULL "
         "FROM labels WHERE item_id = 1 AND annotator_id = 1"],
     "the change log": ["UPDATE changes SET recorded_at = recorded_at + 1 WHERE id = 2"],
     "the change log ": ["UPDATE changes SET detail = '{}' WHERE id = 3"],

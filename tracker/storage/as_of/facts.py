@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
-from tracker.storage.answer_keys import ANSWER, ORDER, question_numbers, same_answer_key
+from tracker.storage.answer_keys import ANSWER, question_numbers, same_answer_key, standing_order
 from tracker.storage.as_of.annotators import Rows, alias_owners_as_of
 from tracker.storage.as_of.moment import Moment
 from tracker.storage.facts import ATTRIBUTE, LENGTH
@@ -177,7 +177,7 @@ def labels_as_of(
     ).subquery("records")
     number = func.dense_rank().over(
         partition_by=[records.c[column] for column in ANSWER],
-        order_by=[records.c[column].desc() for column in ORDER],
+        order_by=[column.desc() for column in standing_order(records)],
     )
     ranked = select(records, number.label("number")).subquery("ranked")
     best = select(*(ranked.c[c.name] for c in LABELS.columns)).where(ranked.c.number == 1)

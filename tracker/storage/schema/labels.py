@@ -56,7 +56,8 @@ class Label(Base):
     The answer is (question, item, annotator, pass). An answer without a label has one row of a
     reserved category. ``labeled_at`` is when it was recorded if the source did not say (not
     ``has_own_time``). ``given_as`` is the name under which the answer was given, ``source`` the
-    import's file.
+    import's file. If that file had been imported before, ``first_change_id`` is the change that
+    recorded it first: of records of one moment, the one recorded last stands.
     """
 
     __tablename__ = "labels"
@@ -77,6 +78,7 @@ class Label(Base):
     )
     labeled_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     has_own_time: Mapped[bool] = column(Boolean)
+    first_change_id: Mapped[int | None] = optional(Integer)
     change_id: Mapped[int] = column(Integer)
     source: Mapped[int] = column(SmallInteger)
     given_as: Mapped[int] = column(Integer)
@@ -114,6 +116,7 @@ class PastLabel(Base):
         Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
     )
     has_own_time: Mapped[bool] = column(Boolean)
+    first_change_id: Mapped[int | None] = optional(Integer)
     spent_ms: Mapped[int | None] = optional(Integer, comment="milliseconds")
     taken_back_by: Mapped[int | None] = optional(Integer)
 

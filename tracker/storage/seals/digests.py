@@ -289,7 +289,13 @@ _WHO = {
     "span_start": 7,
     "span_end": 1,
 }
-_WHEN = {"labeled_at": 1, "spent_ms": 8_191, "source": 131, "has_own_time": 1}
+_WHEN = {
+    "labeled_at": 1,
+    "spent_ms": 8_191,
+    "source": 131,
+    "has_own_time": 1,
+    "first_change_id": 524_287,
+}
 _PRIMES = (2_147_483_629, 2_147_483_587, 2_147_483_647)
 """What a row says is one number: a factor of who said what, and one of when, so that parts which
 are exchanged between rows show. It is below 2**31: four thousand million can be added up."""
@@ -297,10 +303,12 @@ are exchanged between rows show. It is below 2**31: four thousand million can be
 
 def _worth(rows: Any, given_as: Any) -> ColumnElement[int]:
     """Return the content of a statement's row as a number."""
-    # The first question adds nothing: its labels were sealed before there were others.
-    question = rows[QUESTION] - 1
+    # The first question and a file imported once add nothing: they were sealed before there were
+    # others.
+    question, first = rows[QUESTION] - 1, func.coalesce(rows.first_change_id, 0)
     spent, timed = func.coalesce(rows.spent_ms, -1), case((rows.has_own_time, 1), else_=0)
-    derived = {QUESTION: question, "given_as": given_as, "spent_ms": spent, "has_own_time": timed}
+    derived = {QUESTION: question, "given_as": given_as, "spent_ms": spent}
+    derived |= {"has_own_time": timed, "first_change_id": first}
 
     def factor(columns: Mapping[str, int], prime: int) -> Any:
         terms = [
@@ -331,7 +339,9 @@ def seal_sums_of_arrays(rows: Mapping[str, Any]) -> tuple[int, int]:
         some["given_as"] = np.where(some["given_as"] == 0, some["annotator_id"], some["given_as"])
         # Remainders as databases have them below zero.
         who, when = (
-            np.fmod(sum(some[name] * times for name, times in columns.items()), prime)
+            np.fmod(
+                sum(some[name] * times for name, times in columns.items() if name in some), prime
+            )
             for columns, prime in zip((_WHO, _WHEN), _PRIMES, strict=False)
         )
         total += int(np.sum(np.fmod(who * when, _PRIMES[2])))
