@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,17 +38,55 @@ def test_a_test_without_a_name_is_known_by_its_variables(tmp_path: Path) -> None
     assert found_in(write_json_lines(tmp_path / "y.jsonl", results)).rows("item") == first
 
 
-@pytest.mark.parametrize("name", ["inspect-log.json", "inspect-log.eval"])
-def test_scores_of_samples_are_answers_of_the_scorer_or_its_model(name: str) -> None:
-    found = found_in(FILES / name)
-    sample = "manners/openai/gpt-4o-mini/{}"
+LOGS = [EXPORTS / "inspect" / f"inspect-log.{form}" for form in ("json", "eval")]
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda path: path.name)
+def test_scores_of_samples_are_answers_of_the_scorer_or_its_model(log: Path) -> None:
+    found = found_in(log)
+    sample = "manners/mockllm/model/{}"
     assert found.format == "inspect"
     assert [row for row in found.rows(*ROWS) if row[3] == "model_graded_qa"] == [
-        (sample.format(1), "openai/gpt-4o", "model", "model_graded_qa", "C", "", "It is."),
-        (sample.format(1), "openai/gpt-4o", "model", "model_graded_qa", "I", "2", "It is not."),
-        (sample.format("b"), "openai/gpt-4o", "model", "model_graded_qa", "C", "", "Yes."),
+        (sample.format(item), "mockllm/grader", "model", "model_graded_qa", value, number, why)
+        for item, value, number, why in (
+            ("2", "C", "", "Reason 1. GRADE: C"), ("2", "C", "2", "Reason 3. GRADE: C"),
+            ("a", "I", "", "Reason 0. GRADE: I"), ("a", "I", "2", "Reason 2. GRADE: I"),
+        )
+    ]  # fmt: skip
+    models = {row[1] for row in found.rows(*ROWS) if row[2] == "model"}
+    assert models == {"mockllm/grader", "mockllm/checker", "includes", "parts"}
+    assert found.left_out == {"judgment without a value": 4}, "scores that are no number"
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda path: path.name)
+def test_edits_of_a_score_are_answers_of_who_edited_it(log: Path) -> None:
+    edited = [row for row in found_in(log).rows(*ROWS) if row[0][-1] == "a" and row[5] == "2"]
+    assert [row[1:] for row in edited if row[3] == "includes"] == [
+        ("ada", "human", "includes", "C", "2", "It is polite after all."),
+        ("bo", "human", "includes", "I", "2", "No"),
+        ("includes", "model", "includes", "I", "2", "no"),
     ]
-    assert {row[1] for row in found.rows(*ROWS)} == {"openai/gpt-4o", "includes"}
+
+
+@pytest.mark.parametrize(
+    ("scorer", "roles", "judge"),
+    [
+        ({"options": {"model": "openai/gpt-4o"}}, {}, "openai/gpt-4o"),
+        ({"args": {"model": {"model": "openai/o3"}}}, {}, "openai/o3"),
+        ({"options": {}}, {"grader": {"model": "openai/gpt-4o"}}, "openai/gpt-4o"),
+        ({"options": {"model_role": "x"}}, {"grader": {"model": "a"}}, "model_graded_qa"),
+        ({}, {}, "model_graded_qa"),
+    ],
+)
+def test_the_model_that_a_scorer_asks(
+    tmp_path: Path, scorer: dict[str, Any], roles: dict[str, Any], judge: str
+) -> None:
+    spec = {"task": "t", "model": "m", "model_roles": roles,
+            "scorers": [{"name": "inspect_ai/model_graded_qa", **scorer}]}  # fmt: skip
+    sample = {"id": 1, "epoch": 1, "scores": {"model_graded_qa": {"value": "C"}}}
+    log = {"version": 2, "status": "success", "eval": spec, "samples": [sample]}
+    path = write_json_lines(tmp_path / "x.json", [log])
+    assert found_in(path).rows("annotator", "category") == [(judge, "C")]
 
 
 def test_choices_of_a_run_are_answers_of_the_last_model() -> None:
@@ -70,11 +109,13 @@ def test_output_items_of_the_service_have_graders(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["promptfoo-results.json", "inspect-log.eval", "openai-evals.jsonl"]
+    "log",
+    [FILES / "promptfoo-results.json", FILES / "openai-evals.jsonl", *LOGS],
+    ids=lambda path: path.name,
 )
-def test_the_same_log_twice_changes_nothing(ledger: Ledger, name: str) -> None:
-    first = ledger.import_file(FILES / name, "p")
-    again = ledger.import_file(FILES / name, "p")
+def test_the_same_log_twice_changes_nothing(ledger: Ledger, log: Path) -> None:
+    first = ledger.import_file(log, "p")
+    again = ledger.import_file(log, "p")
     assert first.inserted == first.rows == again.unchanged > 0
 
 

@@ -20,7 +20,7 @@ ROWS = ("item", "annotator", "kind", "question", "category")
 @pytest.mark.parametrize(
     ("name", "form", "judge", "unsigned"),
     [
-        ("mlflow-traces.json", "mlflow", "openai:/gpt-4o@3", 1),
+        ("../mlflow/mlflow-traces.json", "mlflow", "openai:/gpt-4o@3", 1),
         ("langfuse-scores.json", "langfuse", "gpt-4o@2", 1),
         ("langfuse-scores.csv", "langfuse", "eval", 1),
         ("langsmith-feedback.jsonl", "langsmith", "gpt-4o", 1),
@@ -72,6 +72,12 @@ def test_each_judgment_of_a_trace_has_its_own_reason(ledger: Ledger, tmp_path: P
         ("q1", "reason 1"),
         ("q2", "reason 2"),
     ]
+
+
+def test_a_judgment_that_was_updated_is_of_the_time_of_the_update(tmp_path: Path) -> None:
+    times = {"create_time": "2026-01-01T00:00:00Z", "last_update_time": "2026-01-02T00:00:00Z"}
+    path = write_json_lines(tmp_path / "x.jsonl", [trace(assessed("no", **times))])
+    assert found_in(path).rows("labeled_at") == [("2026-01-02T00:00:00Z",)]
 
 
 def test_what_is_expected_is_a_reference(tmp_path: Path) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import MetaData, StaticPool, Table, create_engine, text
 
 from tests.house import CHECKOUT
 from tracker.core.errors import Refused, TrackerError
 from tracker.ledger import Ledger
 
+DATA = CHECKOUT / "tests" / "data"
 QUERY = "SELECT task AS item, person AS annotator, verdict AS category, at FROM votes"
 
 
@@ -99,26 +102,38 @@ def test_a_file_that_is_not_there_is_not_made(ledger: Ledger, tmp_path: object) 
 def test_assessments_of_mlflow_are_imported_by_the_query_of_its_page(
     ledger: Ledger, app: str
 ) -> None:
-    with ledger.database.engine.begin() as connection:
-        connection.execute(text(
-            "CREATE TABLE assessments (assessment_id text, trace_id text, name text, "
-            "assessment_type text, value text, error text, created_timestamp bigint, "
-            "source_type text, source_id text, rationale text, valid boolean)"
-        ))  # fmt: skip
-        insert = text("INSERT INTO assessments VALUES ('a', :trace, 'fair', 'feedback', :value, "
-                      "NULL, 1770000000000, :type, :who, 'why', :valid)")  # fmt: skip
-        connection.execute(insert, [
-            {"trace": "t1", "value": json.dumps("yes"), "type": "HUMAN", "who": "Ann",
-             "valid": True},
-            {"trace": "t1", "value": "true", "type": "LLM_JUDGE", "who": "judge-v1", "valid": True},
-            {"trace": "t2", "value": json.dumps("no"), "type": "HUMAN", "who": "Ann",
-             "valid": False},
-        ])  # fmt: skip
+    copy_store(ledger, DATA / "stores" / "mlflow-3.17-assessments.sql")
     ledger.import_query(app, mlflow_query(), "p", columns=["question=question"])
-    found = ledger.export_frame("p")
-    assert sorted(zip(found["annotator"], found["kind"], found["category"], strict=True)) == [
-        ("Ann", "human", "yes"), ("judge-v1", "model", "true"),
-    ]  # fmt: skip
+    found = ledger.export_frame("p").astype(object).fillna("")
+    polite = found[found["question"] == "polite"]
+    assert sorted(zip(polite["annotator"], polite["kind"], polite["category"], strict=True)) == [
+        *[("ada@example.org", "human", category) for category in ("no", "yes", "yes")],
+        ("bo@example.org", "human", "no"),
+        ("cy@example.org", "human", "no"),
+        *[("openai:/gpt-4o", "model", category) for category in ("no", "yes", "yes")],
+    ]
+    others = found[found["question"] != "polite"]
+    assert set(zip(others["question"], others["annotator"], others["category"], strict=True)) == {
+        ("score", "bo@example.org", "0.5"), ("short", "length-check", "true"),
+    }  # fmt: skip
+    assert "Changed my mind." in set(polite["comment"])
+
+
+def copy_store(ledger: Ledger, dump: Path) -> None:
+    """Make the table of another program's SQLite database in that of the ledger."""
+    with closing(sqlite3.connect(":memory:")) as kept:
+        kept.executescript(dump.read_text("utf-8"))
+        source = create_engine("sqlite://", creator=lambda: kept, poolclass=StaticPool)
+        table = Table("assessments", MetaData(), autoload_with=source, resolve_fks=False)
+        for one in table.foreign_key_constraints:
+            table.constraints.discard(one)
+        for column in table.columns:
+            column.server_default = None
+        with source.connect() as connection:
+            rows = [dict(row) for row in connection.execute(table.select()).mappings()]
+    with ledger.database.engine.begin() as connection:
+        table.create(connection)
+        connection.execute(table.insert(), rows)
 
 
 def mlflow_query() -> str:

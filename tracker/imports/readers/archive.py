@@ -11,9 +11,10 @@ from contextlib import closing
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, cast
 
 from tracker.core.errors import Refused
+from tracker.imports.readers import zstandard
 from tracker.imports.readers.source import ReadAs, SourceFile
 
 _MOST_FILES = 200_000
@@ -116,8 +117,14 @@ def zip_archive(name: str, file: IO[bytes]) -> Archive:
         )
     if any(one.flag_bits & 1 for one in members):
         raise Refused(f"{name} is encrypted", "unpack it, and import the folder")
-    opened = lambda one: _Member(packed.open(one))  # noqa: E731
-    archive = Archive(name, [one.filename for one in members], opened)  # type: ignore[arg-type]
+
+    def opened(one: str) -> IO[bytes]:
+        member = packed.getinfo(one)
+        if member.compress_type == zstandard.METHOD:
+            return cast("IO[bytes]", zstandard.ZstandardMember(file, member))
+        return cast("IO[bytes]", _Member(packed.open(member)))
+
+    archive = Archive(name, [one.filename for one in members], opened)
     archive.file = file
     return archive
 

@@ -13,6 +13,7 @@ from tracker.imports.batch import Batch
 from tracker.imports.readers.answers import Answer, batches_of_answers, field_text
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.judgments import (
+    HUMAN,
     MODEL,
     UNIT,
     Judgment,
@@ -34,6 +35,12 @@ from tracker.imports.readers.shapes import (
 NAME = "inspect"
 _HINT = "convert the log: inspect log convert --to json --output-dir OUT LOG"
 _HEADER = "header.json"
+_UNCHANGED = "UNCHANGED"
+"""What an edit of a score has for all that it leaves."""
+_JUDGE = tuple(f"{name}.model{more}" for name in ("options", "args", "params")
+               for more in ("", ".model"))  # fmt: skip
+_GRADED, _GRADER = "model_graded", "grader"
+"""How scorers are called that ask a model, and the model's role if no other is said."""
 
 
 def _recognizes(first: Mapping[str, Any]) -> bool:
@@ -55,23 +62,50 @@ def _of_sample(spec: Mapping[str, Any], sample: Mapping[str, Any]) -> Iterator[J
     when = first_text(sample, ("completed_at", "started_at")) or field_text(spec.get("created"))
     output = first_text(object_in(sample, "output"), ("completion",))
     data = {"text": output or field_text(sample.get("input")), **sample}
+    number = "" if epoch == "1" else epoch
     for scorer, score in object_in(sample, "scores").items():
         given = object_of(score, f"the score of {scorer!r}")
-        value = given.get("value")
-        values = value if isinstance(value, dict) else {"": value}
-        for part, one in values.items():
-            yield Judgment(
-                item, _judge(spec, scorer), MODEL, f"{scorer}: {part}" if part else scorer, one,
-                when, field_text(given.get("explanation")),
-                number="" if epoch == "1" else epoch, data=data,
-            )  # fmt: skip
+        history = objects_in(given, "history")
+        first = Judgment(item, _judge(spec, scorer), MODEL, scorer, None, when,
+                         number=number, data=data)  # fmt: skip
+        for one in history or [given]:
+            yield from _parts(_edited(first, one), one)
+
+
+def _edited(score: Judgment, edit: Mapping[str, Any]) -> Judgment:
+    """Return whose a score of a history is: the scorer's, or that of who changed it."""
+    about = object_in(edit, "provenance")
+    comment = _changed(edit, "explanation") or field_text(about.get("reason"))
+    if not about:
+        return score._replace(comment=comment)
+    who, when = (field_text(about.get(name)) for name in ("author", "timestamp"))
+    return score._replace(who=who, kind=HUMAN, when=when or score.when, comment=comment)
+
+
+def _parts(score: Judgment, given: Mapping[str, Any]) -> Iterator[Judgment]:
+    """Yield a score, or each part of one with several; none for an edit of anything else."""
+    value = given.get("value")
+    if value == _UNCHANGED:
+        return
+    for part, one in (value if isinstance(value, dict) else {"": value}).items():
+        question = f"{score.question}: {part}" if part else score.question
+        yield score._replace(question=question, value=one)
+
+
+def _changed(edit: Mapping[str, Any], name: str) -> str:
+    text = field_text(edit.get(name))
+    return "" if text == _UNCHANGED else text
 
 
 def _judge(spec: Mapping[str, Any], scorer: str) -> str:
     """Return the model that a scorer asks, if the log says so; else the scorer's name."""
     for one in objects_in(spec, "scorers"):
         if field_text(one.get("name")).rpartition("/")[2] == scorer:
-            return first_text(one, ("options.model", "args.model", "params.model")) or scorer
+            known = first_text(one, _JUDGE)
+            if known or not scorer.startswith(_GRADED):
+                return known or scorer
+            role = first_text(one, ("options.model_role",)) or _GRADER
+            return first_text(spec, (f"model_roles.{role}.model",)) or scorer
     return scorer
 
 

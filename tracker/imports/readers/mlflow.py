@@ -60,9 +60,9 @@ def _expected(expectation: Mapping[str, Any]) -> Any:
 
 
 def _time(one: Mapping[str, Any]) -> str:
-    """Return when an assessment was made: a text, or in older files milliseconds."""
-    made = field_text(one.get("create_time"))
-    since = one.get("create_time_ms")
+    """Return when an assessment got its value: a text, or in older files milliseconds."""
+    made = first_text(one, ("last_update_time", "create_time"))
+    since = one.get("last_update_time_ms", one.get("create_time_ms"))
     is_number = isinstance(since, int) and not isinstance(since, bool) and abs(since) < 10**15
     return made or (field_text(since / 1000) if is_number else "")  # type: ignore[operator]
 

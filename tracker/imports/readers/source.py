@@ -141,6 +141,7 @@ class SourceFile:
         try:
             shutil.copyfileobj(self._unpacked, spooled, _BLOCK)
         except (EOFError, OSError, zlib.error):
+            spooled.close()
             raise self._damaged() from None
         spooled.seek(0)
         return spooled
