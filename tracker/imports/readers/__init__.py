@@ -14,6 +14,7 @@ from tracker.imports.readers.argilla import ARGILLA
 from tracker.imports.readers.arrow_tables import PARQUET
 from tracker.imports.readers.brat import BRAT
 from tracker.imports.readers.conll import CONLL
+from tracker.imports.readers.cvat import CVAT
 from tracker.imports.readers.delimited import DELIMITED
 from tracker.imports.readers.doccano import DOCCANO
 from tracker.imports.readers.frames import FrameSource, RowsSource
@@ -65,6 +66,7 @@ _TOOLS = (
     BRAT,
     CONLL,
     INCEPTION,
+    CVAT,
     LABELBOX,
     SAGEMAKER,
     MLFLOW,
@@ -162,5 +164,11 @@ def _batches_of_archive(archive: Archive, reading: Reading) -> Iterator[Batch]:
         return
     refuse_other_archive(archive.name, archive.names)
     for file in archive.files():
-        for batch in _batches_of_file(file, reading):
+        packed = file.archive if archive.file is None else None  # in folders only
+        read = (
+            _batches_of_file(file, reading)
+            if packed is None
+            else _batches_of_archive(packed, reading)
+        )
+        for batch in read:
             yield replace(batch, source=batch.source or file.name)

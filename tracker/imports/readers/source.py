@@ -124,6 +124,8 @@ class SourceFile:
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
+        if self._archive is not None and self._archive.file is not None:
+            self._archive.file.close()
         if self.path != STDIN:
             self._opened.close()
 
