@@ -386,3 +386,11 @@ def test_what_a_sheet_cannot_hold_is_refused(run: Run) -> None:
     failed = run("export", "labels", "x", "-o", "x.xlsx", code=3)
     assert "row 1, text: a cell holds 32,767 characters" in failed.err
     assert not Path("x.xlsx").exists()
+
+
+def test_a_sheet_of_too_many_columns_is_refused(run: Run) -> None:
+    rows = "".join(f"{n},a,x\n" for n in range(16_384))
+    run("import", "-", "-p", "x", stdin=f"item,annotator,category\n{rows}")
+    words = ("export", "matrix", "x", "--for", "krippendorff", "-o")
+    assert "a sheet holds 16,384 columns" in run(*words, "m.xlsx", code=3).err
+    assert not Path("m.xlsx").exists()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import write_file
@@ -79,8 +79,8 @@ def labels(ledger: Ledger, project: str) -> list[tuple[Any, ...]]:
 _numbers = count(1)
 
 
-@pytest.mark.parametrize("way", ["csv", "frame", "parquet"])
-@examples(60)
+@pytest.mark.parametrize("way", ["csv", "frame", "parquet", "jsonl", "xlsx"])
+@settings(examples(60), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(rows=answers())
 def test_what_is_exported_is_imported_as_it_was(
     ledger: Ledger, tmp_path: Path, rows: list[tuple[Any, ...]], way: str
@@ -94,12 +94,8 @@ def test_what_is_exported_is_imported_as_it_was(
         ledger.import_frame(ledger.export_frame(here), there, **options)
     else:
         path = tmp_path / f"labels.{way}"
-        target = Target(path, f".{way}", force=True)
-        if target.for_frames:
-            target.write_frame(ledger.export_frame(here))
-        else:
-            with ledger.labels(here) as (columns, found):
-                target.write_rows(columns, found)
+        with ledger.labels(here) as found:
+            Target(path, f".{way}", force=True).write_rows(*found, found.types)
         ledger.import_file(path, there, **options)
     assert labels(ledger, there) == labels(ledger, here)
     assert figures(ledger, there) == figures(ledger, here)

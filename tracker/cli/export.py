@@ -18,7 +18,6 @@ from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
 
 if TYPE_CHECKING:
-    from tracker.ledger import Ledger
     from tracker.ledger.reports import Labels
 
 exports, register = command_group(
@@ -53,11 +52,8 @@ def export_labels_command(
 
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
     names, selecting = answers.questions, replace(answers, question=None).selecting
-    if to.for_frames:
-        number = to.write_frame(ledger.export_frame(project, questions=names, **selecting))
-    else:
-        with ledger.labels(project, questions=names, **selecting) as (columns, rows):
-            number = to.write_rows(columns, rows)
+    with ledger.labels(project, questions=names, **selecting) as found:
+        number = to.write_rows(*found, found.types)
     hint(f"{count_noun(number, 'label')}: {output}")
     if to.form == ".csv" and to.path is not None:
         options = ledger.projects.settings(project).import_options(names)
@@ -96,7 +92,7 @@ def export_consensus_command(
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
     names, selecting = answers.questions, replace(answers, question=None).selecting
     with ledger.consensus(project, method, questions=names, **selecting) as found:
-        _write(to, ledger, found, output)
+        _write(to, found, output)
 
 
 @with_project_argument(exports, "matrix")
@@ -129,15 +125,14 @@ def export_matrix_command(
     """
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
     with ledger.matrix(project, reader, **answers.selecting) as found:
-        _write(to, ledger, found, output)
+        _write(to, found, output)
 
 
-def _write(to: Target, ledger: Ledger, found: Labels, output: str) -> None:
+def _write(to: Target, found: Labels, output: str) -> None:
     """Write rows to a file in the form of its name, and say how many."""
     from tracker.render.nouns import count_noun
 
-    number = to.write_frame(ledger.rows_frame(found)) if to.for_frames else to.write_rows(*found)
-    hint(f"{count_noun(number, 'row')}: {output}")
+    hint(f"{count_noun(to.write_rows(*found, found.types), 'row')}: {output}")
 
 
 @with_project_argument(exports, "audit")
@@ -156,6 +151,7 @@ def export_audit_command(
     Next: `tracker audit reviews`
     """
     from tracker.ledger.reports import Labels
+    from tracker.render.nouns import count_noun
 
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
     names, selecting = answers.questions, replace(answers, question=None).selecting
@@ -163,7 +159,11 @@ def export_audit_command(
     rows = audit_rows(told)
     columns = list(dict.fromkeys(name for row in rows for name in row))
     cells = (tuple(row.get(name) for name in columns) for row in rows)
-    _write(to, ledger, Labels(columns or ["annotator"], cells), output)
+    found = Labels(columns or ["annotator"], cells)
+    if to.for_frames:
+        hint(f"{count_noun(to.write_frame(ledger.rows_frame(found)), 'row')}: {output}")
+    else:
+        _write(to, found, output)
 
 
 @with_project_argument(exports, "history")

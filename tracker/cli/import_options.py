@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import IO, TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -21,6 +21,7 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.render.formats import csv_lines
 
 if TYPE_CHECKING:
+    from tracker.export.arrow_rows import Type
     from tracker.imports.loader import ImportResult
     from tracker.ledger.importing import Reading
 
@@ -261,13 +262,19 @@ class Target:
 
     @property
     def for_frames(self) -> bool:
-        """Whether rows are written as a whole, from a frame."""
+        """Whether the file has types, which a frame knows."""
         return self.form == ".parquet"
 
-    def write_rows(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+    def write_rows(
+        self,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Any]],
+        types: Mapping[str, Type] | None = None,
+    ) -> int:
         """Write rows as they come; returns how many.
 
-        Raises Refused where the file cannot be written; what was there before is then untouched.
+        ``types`` are those of columns that are no texts, for a file that has types. Raises
+        Refused where the file cannot be written; what was there before is then untouched.
         """
         if self.path is None:
             return write_csv_rows(terminal_data_stream(sys.stdout), columns, rows)
@@ -277,6 +284,8 @@ class Target:
                 from tracker.cli.workbook import write_workbook_rows
 
                 return write_workbook_rows(file, columns, rows)
+            if self.form == ".parquet":
+                return _write_parquet(file, columns, rows, types or {})
             text = io.TextIOWrapper(file, "utf-8", newline="")
             number = write(text, columns, rows)
             text.detach()  # it would close the file, which is not whole yet
@@ -313,6 +322,24 @@ def write_csv_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence
     number = 0
     for number, line in enumerate(csv_lines(columns, rows)):  # noqa: B007 - the header is number 0
         file.write(line + "\n")
+    return number
+
+
+def _write_parquet(
+    file: IO[bytes],
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    types: Mapping[str, Type],
+) -> int:
+    import pyarrow.parquet as pq
+
+    from tracker.export.arrow_rows import rows_batches, rows_schema
+
+    number = 0
+    with pq.ParquetWriter(file, rows_schema(columns, types)) as writer:
+        for batch in rows_batches(columns, rows, types):
+            writer.write_batch(batch)
+            number += len(batch)
     return number
 
 

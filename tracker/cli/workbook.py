@@ -9,6 +9,7 @@ from typing import IO, Any
 from tracker.core.errors import Refused
 
 _MOST_ROWS = 1_048_576
+_MOST_COLUMNS = 16_384
 _LONGEST = 32_767  # characters of a cell
 
 
@@ -21,6 +22,8 @@ def write_workbook_rows(
     """
     import xlsxwriter
 
+    if len(columns) > _MOST_COLUMNS:
+        raise Refused(f"a sheet holds {_MOST_COLUMNS:,} columns", "write .csv or .parquet")
     options = {
         "constant_memory": True,
         "strings_to_formulas": False,

@@ -10,7 +10,7 @@ from tracker.export.labels import (
     import_options,
     labels_with_items,
 )
-from tracker.export.matrix import matrix_for, reliability_matrix
+from tracker.export.matrix import matrix_for
 
 __all__ = [
     "LABEL_COLUMNS",
@@ -21,5 +21,4 @@ __all__ = [
     "import_options",
     "labels_with_items",
     "matrix_for",
-    "reliability_matrix",
 ]

@@ -1,86 +1,105 @@
-"""The reliability matrix: a row for each item, a column for each annotator."""
+"""The reliability matrix in the shapes that other packages read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from tracker import queries
 from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter
-
-
-def reliability_matrix(
-    connection: Connection, question: QuestionInfo, choice: AnswerFilter = EVERYTHING
-) -> tuple[Sequence[str], Generator[tuple[Any, ...], None, None]]:
-    """Return the columns and rows of what each annotator answered on their lowest pass.
-
-    The first column is the item; who did not answer, or skipped, has None. Several categories of
-    an answer are joined by ``|``, and an answer without any is an empty text. Raises InvalidOption
-    for a question of spans.
-    """
-    if question.answers == "spans":
-        raise InvalidOption(
-            f"{question.told} of spans, has no matrix", "its labels: tracker export labels"
-        )
-    selection = queries.select_answers(connection, question, choice)
-    who = queries.select_answering_annotators(connection, selection)
-    people = annotator_names(connection, question.project)
-    order = sorted(who, key=people.__getitem__)
-
-    def rows() -> Generator[tuple[Any, ...], None, None]:
-        names = category_names(connection, question)
-        items = item_names(connection, question.project)
-        for item, pattern in queries.select_item_joint_patterns(connection, selection):
-            given = {one: "|".join(names[c] for c in answer) for one, answer in pattern}
-            yield (items[item], *(given.get(one) for one in order))
-
-    return ("item", *(people[one] for one in order)), rows()
-
+from tracker.queries.selection import read_selected_answer, select_answer_rows, stream_rows
 
 Matrix = tuple[Sequence[str], Generator[tuple[Any, ...], None, None]]
 
 
-def _as_it_is(matrix: Matrix) -> Matrix:
-    return matrix
+def matrix_for(
+    reader: str, connection: Connection, question: QuestionInfo, choice: AnswerFilter = EVERYTHING
+) -> Matrix:
+    """Return the columns and rows of what each annotator answered on their lowest pass.
 
-
-def _turned(matrix: Matrix) -> Matrix:
-    columns, rows = matrix
-    (_, *items), *answers = zip(columns, *rows, strict=True)
-    return ("annotator", *items), (row for row in answers)
-
-
-def _one_by_one(matrix: Matrix) -> Matrix:
-    columns, rows = matrix
-    people = columns[1:]
-    answers = (
-        (item, who, answer)
-        for item, *given in rows
-        for who, answer in zip(people, given, strict=True)
-        if answer is not None
-    )
-    return ("task", "worker", "label"), answers
-
-
-SHAPES: Mapping[str, Callable[[Matrix], Matrix]] = {
-    "irrcac": _as_it_is,
-    "krippendorff": _turned,
-    "crowd-kit": _one_by_one,
-}
-"""What packages read: a row an item, a row an annotator, a row an answer."""
-
-
-def matrix_for(reader: str, matrix: Matrix) -> Matrix:
-    """Return a matrix in the shape that a package reads; raises InvalidOption for an unknown."""
+    Who did not answer, or skipped, has None. Several categories of an answer are joined by ``|``,
+    and an answer without any is an empty text. Raises InvalidOption for a reader that is not known,
+    and for a question of spans.
+    """
     if reader not in SHAPES:
         raise InvalidOption(
             f"there is no reader {reader!r} of a matrix", f"one of: {', '.join(SHAPES)}"
         )
-    return SHAPES[reader](matrix)
+    if question.answers == "spans":
+        raise InvalidOption(
+            f"{question.told} of spans, has no matrix", "its labels: tracker export labels"
+        )
+    return SHAPES[reader](_Answers(connection, question, choice))
+
+
+class _Answers:
+    """The answers that a matrix holds, and the names of what they are about."""
+
+    def __init__(
+        self, connection: Connection, question: QuestionInfo, choice: AnswerFilter
+    ) -> None:
+        self.connection = connection
+        self.selection = queries.select_answers(connection, question, choice)
+        self.people = annotator_names(connection, question.project)
+        self.items = item_names(connection, question.project)
+        self._categories = category_names(connection, question)
+
+    def text(self, answer: Answer) -> str:
+        return "|".join(self._categories[one] for one in answer)
+
+    def by_item(self) -> Iterator[tuple[str, dict[int, str]]]:
+        """Yield each item with the answers of its annotators."""
+        for item, pattern in queries.select_item_joint_patterns(self.connection, self.selection):
+            yield self.items[item], {one: self.text(answer) for one, answer in pattern}
+
+
+def _row_per_item(given: _Answers) -> Matrix:
+    who = queries.select_answering_annotators(given.connection, given.selection)
+    order = sorted(who, key=given.people.__getitem__)
+    rows = ((item, *map(answers.get, order)) for item, answers in given.by_item())
+    return ("item", *(given.people[one] for one in order)), rows
+
+
+def _row_per_annotator(given: _Answers) -> Matrix:
+    """Return the matrix turned: read annotator by annotator, since one row has all items."""
+    answers = select_answer_rows(given.selection)
+    ids = select(answers.c.item_id).distinct().order_by(answers.c.item_id)
+    place = {item: n for n, item in enumerate(given.connection.scalars(ids))}
+
+    def rows() -> Generator[tuple[Any, ...], None, None]:
+        of_annotators = select(answers).order_by(answers.c.annotator_id)
+        with closing(stream_rows(given.connection, of_annotators)) as stream:
+            for who, some in groupby(stream, lambda row: row[1]):
+                row: list[str | None] = [None] * len(place)
+                for item, _, answer in some:
+                    row[place[item]] = given.text(read_selected_answer(answer))
+                yield given.people[who], *row
+
+    return ("annotator", *(given.items[item] for item in place)), rows()
+
+
+def _row_per_answer(given: _Answers) -> Matrix:
+    rows = (
+        (item, given.people[who], answer)
+        for item, answers in given.by_item()
+        for who, answer in answers.items()
+    )
+    return ("task", "worker", "label"), rows
+
+
+SHAPES: Mapping[str, Callable[[_Answers], Matrix]] = {
+    "irrcac": _row_per_item,
+    "krippendorff": _row_per_annotator,
+    "crowd-kit": _row_per_answer,
+}
+"""What packages read: a row an item, a row an annotator, a row an answer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import date
 from pathlib import Path
@@ -15,16 +15,32 @@ if TYPE_CHECKING:
 
     from tracker.agreement import Computing
     from tracker.compare import StateComparison
+    from tracker.export.arrow_rows import Type
     from tracker.gate import GateResult
     from tracker.queries import Selecting
     from tracker.status import Status
 
 
-class Labels(NamedTuple):
-    """Labels as rows that are read as they are asked for."""
-
+class _Rows(NamedTuple):
     columns: Sequence[str]
     rows: Generator[tuple[Any, ...], None, None]
+
+
+class Labels(_Rows):
+    """Labels, or what is found from them, as rows that are read as they are asked for.
+
+    Attributes:
+        columns: their names.
+        rows: a tuple each; what is not known is None.
+        types: what columns hold that are no texts: ``integer``, ``number``, ``time``, ``category``.
+    """
+
+    types: Mapping[str, Type] = {}
+
+    def typed(self, types: Mapping[str, Type]) -> Labels:
+        """Return these rows, with the types of their columns."""
+        self.types = types
+        return self
 
 
 class Reports(Transactions):
@@ -161,6 +177,7 @@ class Reports(Transactions):
             selecting: see `tracker.queries.Selecting`.
         """
         from tracker.export import labels_with_items
+        from tracker.export.arrow_rows import COLUMN_TYPES
         from tracker.projects.question import list_questions
         from tracker.queries import make_answer_filter
 
@@ -169,7 +186,7 @@ class Reports(Transactions):
             named = len(found) > 1 or len(list_questions(connection, found[0].project)) > 1
             labels = Labels(*labels_with_items(connection, found, choice, named=named))
             with closing(labels.rows):
-                yield labels
+                yield labels.typed(COLUMN_TYPES)
 
     @contextmanager
     def consensus(
@@ -189,13 +206,14 @@ class Reports(Transactions):
             selecting: see `tracker.queries.Selecting`.
         """
         from tracker.export import consensus_columns, consensus_rows
+        from tracker.export.arrow_rows import COLUMN_TYPES
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
             rows = consensus_rows(connection, found, method, choice)
             with closing(rows):
-                yield Labels(consensus_columns(found), rows)
+                yield Labels(consensus_columns(found), rows).typed(COLUMN_TYPES)
 
     @contextmanager
     def matrix(
@@ -206,18 +224,26 @@ class Reports(Transactions):
         So irrCAC reads it; the reader ``krippendorff`` wants a row for each annotator, and
         ``crowd-kit`` one for each answer.
         """
-        from tracker.export import matrix_for, reliability_matrix
+        from tracker.export import matrix_for
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with self.asking(project, choice) as (connection, found):
-            matrix = Labels(*matrix_for(reader, reliability_matrix(connection, found, choice)))
+            matrix = Labels(*matrix_for(reader, connection, found, choice))
             with closing(matrix.rows):
                 yield matrix
 
     @staticmethod
     def rows_frame(labels: Labels) -> pd.DataFrame:
-        """Return rows as a frame; what is not known is missing."""
+        """Return rows as a frame; what is not known is missing.
+
+        Columns that are no texts have the types of pandas: categoricals, whole numbers with gaps,
+        moments in UTC.
+        """
+        if labels.types:
+            from tracker.export.arrow_rows import rows_frame
+
+            return rows_frame(*labels, labels.types)
         import pandas as pd
 
         return pd.DataFrame(list(labels.rows), columns=list(labels.columns))
@@ -225,9 +251,6 @@ class Reports(Transactions):
     def export_frame(
         self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
     ) -> pd.DataFrame:
-        """Return the rows of `labels` as a frame; what is not known is missing."""
-        import pandas as pd
-
-        with self.labels(project, questions=questions, **selecting) as (columns, rows):
-            frame = pd.DataFrame(list(rows), columns=list(columns))
-        return frame.astype({"pass": "Int64", "start": "Int64", "end": "Int64"})
+        """Return the rows of `labels` as a frame; see `rows_frame`."""
+        with self.labels(project, questions=questions, **selecting) as labels:
+            return self.rows_frame(labels)
