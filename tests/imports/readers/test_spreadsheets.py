@@ -75,6 +75,19 @@ def test_several_sheets_of_answers_are_chosen_by_name(ledger: Ledger, tmp_path: 
         ledger.import_file(f"{path}#Three", "p")
 
 
+def test_if_no_sheet_has_a_header_of_answers_all_are_named(
+    sqlite_ledger: Ledger, tmp_path: Path
+) -> None:
+    path = workbook(
+        tmp_path / "a.xlsx", Notes=[["read me"]], Marks=[["item", "A", "B"], ["i", 1, 2]]
+    )
+    with pytest.raises(Refused, match="category: 'Notes', 'Marks'") as caught:
+        sqlite_ledger.import_file(path, "p")
+    assert "a.xlsx#Marks" in str(caught.value)
+    sqlite_ledger.import_file(f"{path}#Marks", "p", wide=True)
+    assert standing(sqlite_ledger) == [("i", "A", "1"), ("i", "B", "2")]
+
+
 @pytest.mark.parametrize("member", ["xl/workbook.xml", "xl/worksheets/sheet1.xml"])
 def test_a_damaged_workbook(sqlite_ledger: Ledger, tmp_path: Path, member: str) -> None:
     whole, path = workbook(tmp_path / "a.xlsx", S=[HEADER, [1]]), tmp_path / "b.xlsx"

@@ -70,6 +70,13 @@ def _sheet(sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading) 
             fitting.insert(0, sheet)
         except Refused as error:
             objection = error
+    if not fitting and len(sheets) > 1:
+        names = ", ".join(repr(one.name) for one in sheets)
+        raise Refused(
+            f"no sheet of {archive.name} has a header with item, annotator and category: {names}",
+            f"say which, and its columns: {quote(f'{archive.name}#{sheets[-1].name}')} with --map "
+            "or --wide",
+        )
     if not fitting:
         raise objection
     if len(fitting) > 1:

@@ -188,8 +188,8 @@ class _Lists:
         if isinstance(cell, str):
             return cell
         if isinstance(cell, Mapping) or answers != "several":
-            what = "questions" if of else "projects"
-            way = "" if isinstance(cell, Mapping) else f"; lists are for {what} of several"
+            way = "--question NAME=COLUMN:several" if of else "--answers several"
+            way = "" if isinstance(cell, Mapping) else f"; if an answer may be several: {way}"
             self._reject(row, f"{of}the category is {_shown(cell)}, not a single one{way}")
             return ""
         members = [value_text(member) for member in cell]
