@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells, Numbers, with_decimal_point
+from tracker.imports.structured_cells import advice_for_structure
 from tracker.projects.annotators import project_aliases
 from tracker.projects.categories import all_category_names, category_names
 from tracker.projects.lookup import (
@@ -165,10 +166,8 @@ class CategoryIds(Ids):
         if name in self.odd and name not in self.declared:
             return f"{name!r} is not a number, as the other categories of the ordinal scale are"
         if name not in self.names and is_structured_name(name):
-            return (
-                f"the category {name!r} is a list or an object, not a category; write one category "
-                "a row, name another column with --map category=COLUMN, or declare it"
-            )
+            advice = advice_for_structure(name, self.question.answers)
+            return f"the category {name!r} is a list or an object, not a category; {advice}"
         unfit = category_unfit_for_scale(self.question.scale, name)
         return None if unfit is None else f"{name!r} {unfit}"
 

@@ -22,6 +22,7 @@ from tracker.imports.lookup import BAD, AnnotatorIds
 from tracker.imports.places import Unit, place_of
 from tracker.imports.questions import ImportQuestions, Share
 from tracker.imports.staging import Staging, labels_once
+from tracker.imports.structured_cells import with_lists
 from tracker.storage.facts import apply_kind_facts, record_annotator_facts, record_category_facts
 from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED
 
@@ -216,6 +217,7 @@ class Intake:
         """Return the labels of the records that answer one question."""
         records, cells = share.records, share.cells(columns, share.role)
         several = share.question.answers == "several"
+        cells = with_lists(cells, share.categories.names) if several else cells
         for between in (LISTED if cells.listed else None, self.questions.separator):
             if between and several:
                 cells, within = cells.split(between)

@@ -41,6 +41,22 @@ def test_rejected_assignments_are_left_out_and_counted(tmp_path: Path) -> None:
     assert found.left_out == {"rejected assignment": 2}
 
 
+def test_a_second_assignment_on_an_item_is_a_pass_if_the_user_says_so(tmp_path: Path) -> None:
+    path = results(
+        tmp_path / "x.csv",
+        {"Answer.tone": "good", "Input.id": "7"},
+        {"Answer.tone": "bad", "Input.id": "7", "HITId": "other"},
+        {"Answer.tone": "bad", "Input.id": "8", "HITId": "third"},
+    )
+    by_id, roles = "item=Input.id", ("item", "pass", "category")
+    assert found_in(path, by_id).rows(*roles) == [("7", "", "bad"), ("7", "", "good"),
+                                                  ("8", "", "bad")]  # fmt: skip
+    assert found_in(path, by_id, repeat="pass").rows(*roles) == [
+        ("7", "", "good"), ("7", "2", "bad"), ("8", "", "bad"),
+    ]  # fmt: skip
+    assert set(found_in(path, repeat="pass").rows("pass")) == {("",)}
+
+
 def test_times_of_the_pacific_coast_are_moments(tmp_path: Path) -> None:
     winter = {"WorkerId": "V", "AcceptTime": "Thu Jan 01 23:59:00 PST 2026",
               "SubmitTime": "Fri Jan 02 00:00:30 PST 2026", "WorkTimeInSeconds": ""}  # fmt: skip

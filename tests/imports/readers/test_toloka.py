@@ -8,6 +8,7 @@ import pytest
 
 from tests.imports.readers.reading import found_in
 from tracker.core.errors import Refused
+from tracker.ledger import Ledger
 
 ROWS = ("item", "annotator", "question", "category", "kind")
 HEADER = (
@@ -58,6 +59,25 @@ def test_assignments_that_were_not_given_are_counted(tmp_path: Path) -> None:
         "task of an assignment that is rejected": 1,
         "task of an assignment that is expired": 1,
     }
+
+
+def test_a_second_assignment_is_a_revision_or_a_pass(ledger: Ledger, tmp_path: Path) -> None:
+    path = pool(
+        tmp_path / "x.tsv",
+        "Soup|good||||t1|w1|APPROVED|2025-10-09T07:31:02",
+        "Soup|fine||||t1|w2|APPROVED|2025-10-09T07:31:02",
+        "Soup|bad||||t1|w1|APPROVED|2025-10-09T07:35:02",
+    )
+    tone = ["tone=tone"]
+    assert set(found_in(path, questions=tone).rows("pass")) == {("",)}
+    found = found_in(path, questions=tone, repeat="pass")
+    assert found.rows("annotator", "pass", "category") == [
+        ("w1", "", "good"), ("w1", "2", "bad"), ("w2", "", "fine"),
+    ]  # fmt: skip
+    ledger.import_file(path, "p", questions=tone)
+    assert sorted(ledger.export_frame("p")["category"]) == ["bad", "fine"]
+    ledger.import_file(path, "q", questions=tone, repeat="pass")
+    assert sorted(ledger.export_frame("q")["category"]) == ["bad", "fine", "good"]
 
 
 def test_answers_of_a_training_can_be_told_by_their_hint(tmp_path: Path) -> None:

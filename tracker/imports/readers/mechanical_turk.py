@@ -14,6 +14,7 @@ from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.rows import head_columns
 from tracker.imports.readers.shapes import (
     Malformed,
+    Repeats,
     after_their_kind,
     answers_of_rows,
     ask_for,
@@ -50,7 +51,7 @@ MECHANICAL_TURK = Reader(
     read=read_results,
     title="Mechanical Turk: results of a batch as CSV",
     holds=(
-        "questions", "several", "spans", "time", "seconds", "skips", "comments", "text",
+        "questions", "several", "spans", "time", "seconds", "skips", "passes", "comments", "text",
         "attributes",
     ),
 )  # fmt: skip
@@ -61,6 +62,7 @@ class _Assignments:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
+        self.repeats = Repeats(reading)
         self.named = {one.column for one in reading.mapped.questions}
 
     def answers(self, line: int, cells: Mapping[str, str]) -> Iterator[Answer]:
@@ -74,11 +76,12 @@ class _Assignments:
         data.setdefault("text", data.get("Input.text", ""))
         answers, comments = self._said(cells, data["text"])
         submitted = moment_of(cells.get("SubmitTime", ""))
+        item, who = cells.get("HITId", ""), cells.get("WorkerId", "")
+        number = self.repeats.number(item, who, data)
         for question, labels in answers.items():
             ask_for(self.reading, question, labels)
             yield Answer(
-                line, cells.get("HITId", ""), cells.get("WorkerId", ""), question, labels,
-                labeled_at=submitted,
+                line, item, who, question, labels, labeled_at=submitted, number=number,
                 seconds=cells.get("WorkTimeInSeconds", "").strip()
                 or _between(moment_of(cells.get("AcceptTime", "")), submitted),
                 comment="\n".join(comments),

@@ -64,7 +64,7 @@ def _time(one: Mapping[str, Any]) -> str:
     made = first_text(one, ("last_update_time", "create_time"))
     since = one.get("last_update_time_ms", one.get("create_time_ms"))
     is_number = isinstance(since, int) and not isinstance(since, bool) and abs(since) < 10**15
-    return made or (field_text(since / 1000) if is_number else "")  # type: ignore[operator]
+    return made or (field_text(since / 1000) if is_number else "")
 
 
 MLFLOW = judgments_reader(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -127,6 +128,26 @@ def mapped_annotator(reading: Reading, record: Mapping[str, Any]) -> str | None:
     """Return who answered by the field that the user names; None without ``--map annotator``."""
     name = reading.mapped.roles.get("annotator")
     return field_text(field_at(record, name)) if name else None
+
+
+class Repeats:
+    """The number of each answer that an annotator gives to the same item, in a file's order.
+
+    There is one only if the user says that such answers are passes; else they are revisions.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self._passes = reading.options.repeat == "pass"
+        self._key = reading.mapped.roles.get("item")
+        self._met: Counter[tuple[str, str]] = Counter()
+
+    def number(self, item: str, annotator: str, data: Mapping[str, Any]) -> str:
+        """Return the number of one more answer; empty for the first."""
+        if not self._passes:
+            return ""
+        pair = (field_text(field_at(data, self._key)) if self._key else item, annotator)
+        self._met[pair] += 1
+        return "" if self._met[pair] == 1 else str(self._met[pair])
 
 
 def after_their_kind(answers: Iterable[Answer], reading: Reading) -> Iterator[Answer]:

@@ -11,6 +11,7 @@ from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.rows import head_columns
 from tracker.imports.readers.shapes import (
     Malformed,
+    Repeats,
     after_their_kind,
     answers_of_rows,
     ask_for,
@@ -47,7 +48,7 @@ TOLOKA = Reader(
     recognizes=recognizes_assignments,
     read=read_assignments,
     title="Toloka: assignments of a pool as TSV",
-    holds=("questions", "several", "time", "skips", "gold", "text", "attributes"),
+    holds=("questions", "several", "time", "skips", "passes", "gold", "text", "attributes"),
 )
 
 
@@ -56,6 +57,7 @@ class _Tasks:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
+        self.repeats = Repeats(reading)
         self.truths: set[tuple[str, str, tuple[object, ...]]] = set()
 
     def answers(self, line: int, cells: Mapping[str, str]) -> Iterator[Answer]:
@@ -72,7 +74,9 @@ class _Tasks:
             self.reading.left_out[f"task of an assignment that is {status.lower()}"] += 1
             return
         when = next((cells[name] for name in _TIMES if cells.get(name, "").strip()), "")
-        answer = truth._replace(annotator=cells[_WORKER], kind="", labeled_at=when)
+        who = cells[_WORKER]
+        number = self.repeats.number(truth.item, who, data)
+        answer = truth._replace(annotator=who, kind="", labeled_at=when, number=number)
         yield from self._given(answer, cells, _OUTPUT)
 
     def _given(self, answer: Answer, cells: Mapping[str, str], before: str) -> Iterator[Answer]:
