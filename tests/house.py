@@ -74,12 +74,12 @@ LIBRARIES = {
     "numpy": {"core", "measures", "monitoring", "storage", "imports", "queries", "agreement",
               "audit", "compare"},
     "scipy": {"measures", "monitoring", "audit"},
-    "pandas": {"imports", "agreement", "audit", "snapshots", "compare", "gate", "by_question",
-               "ledger"},
+    "pandas": {"imports", "export", "agreement", "audit", "snapshots", "compare", "gate",
+               "by_question", "ledger"},
     "rich": {"render", "cli"},
     "typer": {"cli"},
     "psycopg": set(),  # the driver is SQLAlchemy's to import
-    "pyarrow": {"storage", "imports"},
+    "pyarrow": {"storage", "imports", "export"},
 }  # fmt: skip
 # What a command runs is in these rooms: it asks the ledger, and shows what comes back.
 COMMANDS = {"core", "simulate", "ledger", "conformance", "render", "cli"}

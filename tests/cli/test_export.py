@@ -394,3 +394,33 @@ def test_a_sheet_of_too_many_columns_is_refused(run: Run) -> None:
     words = ("export", "matrix", "x", "--for", "krippendorff", "-o")
     assert "a sheet holds 16,384 columns" in run(*words, "m.xlsx", code=3).err
     assert not Path("m.xlsx").exists()
+
+
+def test_documents_that_other_programs_read(run: Run) -> None:
+    words = ("export", "consensus", "reviews", "--for")
+    said = run(*words, "label-studio", "-o", "p.json", "--control", "tone", "--object", "body").err
+    assert "tasks: p.json" in said
+    tasks = json.loads(Path("p.json").read_text())
+    (region,) = next(one["predictions"][0]["result"] for one in tasks if one["predictions"])
+    assert (region["from_name"], region["to_name"]) == ("tone", "body")
+    run("export", "matrix", "reviews", "--for", "lewidi", "-o", "soft.json")
+    assert json.loads(Path("soft.json").read_text()).keys() == {str(one["id"]) for one in tasks}
+    assert json.loads(run(*words, "label-studio", "-o", "-").out)
+    for wrong, told in (
+        ((*words, "label-studio", "-o", "p.csv"), "end it in one of: .json"),
+        ((*words, "prodigy", "-o", "p.json"), "one of: label-studio, conll"),
+        ((*words, "conll", "-o", "p.conll"), "has no spans"),
+        (("export", "consensus", "reviews", "-o", "p.csv", "--control", "x"), "--for label-studio"),
+    ):
+        assert told in run(*wrong, code=2).err
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "xlsx"])
+def test_tallies_in_every_form(run: Run, suffix: str) -> None:
+    run("export", "tallies", "dated", "-o", f"t.{suffix}")
+    assert Path(f"t.{suffix}").stat().st_size > 0
+    assert run("export", "tallies", "dated", "-o", "-").out == (
+        "question,tally,pattern,annotator,category,other_annotator,other_category,answers,items\n"
+        "label,pattern,1,,x,,,1,1\nlabel,pattern,1,,y,,,1,1\n"
+        "label,annotator,,A,x,,,,1\nlabel,annotator,,B,y,,,,1\nlabel,pair,,A,x,B,y,,1\n"
+    )

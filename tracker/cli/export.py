@@ -16,8 +16,10 @@ from tracker.cli.import_options import OutputFile, Target, output_option_target
 from tracker.cli.output_files import Force
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
+from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
+    from tracker.export.documents import Document
     from tracker.ledger.reports import Labels
 
 exports, register = command_group(
@@ -74,6 +76,23 @@ def export_consensus_command(
             "Skene.",
         ),
     ] = "majority",
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="label-studio|conll",
+            help="Write what a program reads: predictions (FILE.json), or spans as a column of "
+            "tags (FILE.conll).",
+        ),
+    ] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Label Studio's control (default: the question)."),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option("--object", metavar="NAME", help="What the control is about (default: text)."),
+    ] = None,
     force: Force = False,
     answers: AnswerOptions = AnswerOptions(),
 ) -> None:
@@ -86,9 +105,25 @@ def export_consensus_command(
     Examples:
     - `tracker export consensus reviews -o consensus.csv`
     - `tracker export consensus reviews -o truth.jsonl --method dawid-skene`
+    - `tracker export consensus reviews -o tasks.json --for label-studio`
+    - `tracker export consensus notices -o spans.conll --for conll`
 
     Next: `tracker agreement reviews --by item`
     """
+    if reader is not None:
+        if reader not in _DOCUMENTS:
+            raise InvalidOption(
+                f"there is no reader {reader!r} of a consensus", f"one of: {', '.join(_DOCUMENTS)}"
+            )
+        to = output_option_target(output, force=force, forms=_DOCUMENTS[reader])
+        ledger = ledger_of_command(context)
+        with ledger.document(
+            project, reader, method, control=control, on=on, **answers.selecting
+        ) as document:
+            _write_document(to, document, output)
+        return
+    if control is not None or on is not None:
+        raise InvalidOption("--control and --object need --for label-studio", "add it")
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
     names, selecting = answers.questions, replace(answers, question=None).selecting
     with ledger.consensus(project, method, questions=names, **selecting) as found:
@@ -104,8 +139,8 @@ def export_matrix_command(
         str,
         typer.Option(
             "--for",
-            metavar="irrcac|krippendorff|crowd-kit",
-            help="The package that reads the matrix.",
+            metavar="irrcac|krippendorff|crowd-kit|lewidi",
+            help="The package that reads the matrix; lewidi: soft labels as FILE.json.",
         ),
     ] = "irrcac",
     force: Force = False,
@@ -120,12 +155,32 @@ def export_matrix_command(
     - `tracker export matrix reviews -o matrix.csv`
     - `tracker export matrix reviews -o data.csv --for krippendorff`
     - `tracker export matrix rubric -o tone.csv --question tone`
+    - `tracker export matrix reviews -o soft.json --for lewidi`
 
     Next: `tracker agreement reviews`
     """
+    if reader == "lewidi":
+        to = output_option_target(output, force=force, forms=(".json",))
+        with ledger_of_command(context).document(project, reader, **answers.selecting) as document:
+            _write_document(to, document, output)
+        return
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
     with ledger.matrix(project, reader, **answers.selecting) as found:
         _write(to, found, output)
+
+
+_DOCUMENTS = {"label-studio": (".json",), "conll": (".conll",)}
+"""Who reads documents of a consensus, and the suffixes of their files."""
+
+
+def _write_document(to: Target, document: Document, output: str) -> None:
+    """Write a document, and say what it holds and what was left out."""
+    from tracker.render.nouns import count_noun
+
+    to.write_text(document.parts)
+    hint(f"{count_noun(document.number, document.unit)}: {output}")
+    for what, number in sorted(document.left_out.items()):
+        hint(f"left out, {number:,} times: {what}")
 
 
 def _write(to: Target, found: Labels, output: str) -> None:
@@ -133,6 +188,30 @@ def _write(to: Target, found: Labels, output: str) -> None:
     from tracker.render.nouns import count_noun
 
     hint(f"{count_noun(to.write_rows(*found, found.types), 'row')}: {output}")
+
+
+@with_project_argument(exports, "tallies")
+def export_tallies_command(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: OutputFile,
+    force: Force = False,
+    answers: AnswerOptions = AnswerOptions(),
+) -> None:
+    """Write the counts that the figures are computed from, so that they can be computed again.
+
+    The column `tally` says what a row counts: items by their pattern of answers (`pattern`), items
+    by an annotator's answer (`annotator`), items by the answers of two annotators (`pair`).
+
+    Example:
+    - `tracker export tallies reviews -o tallies.csv`
+
+    Next: `tracker agreement reviews --by pair`
+    """
+    to, ledger = output_option_target(output, force=force), ledger_of_command(context)
+    names, selecting = answers.questions, replace(answers, question=None).selecting
+    with ledger.tallies(project, questions=names, **selecting) as found:
+        _write(to, found, output)
 
 
 @with_project_argument(exports, "audit")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import IO, TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -285,11 +285,25 @@ class Target:
 
                 return write_workbook_rows(file, columns, rows)
             if self.form == ".parquet":
-                return _write_parquet(file, columns, rows, types or {})
+                from tracker.ledger.reports import Labels
+
+                return (
+                    Labels(columns, (tuple(row) for row in rows))
+                    .typed(types or {})
+                    .write_parquet(file)
+                )
             text = io.TextIOWrapper(file, "utf-8", newline="")
             number = write(text, columns, rows)
             text.detach()  # it would close the file, which is not whole yet
         return number
+
+    def write_text(self, parts: Iterable[str]) -> None:
+        """Write a text as it comes. Raises likewise."""
+        if self.path is None:
+            terminal_data_stream(sys.stdout).writelines(parts)
+            return
+        with new_output_file(self.path, force=self.force) as file:
+            file.writelines(part.encode() for part in parts)
 
     def write_frame(self, frame: Any) -> int:
         """Write a frame of pandas; returns how many rows it has. Raises likewise."""
@@ -299,19 +313,19 @@ class Target:
         return len(frame)
 
 
-def output_option_target(output: str, *, force: bool) -> Target:
+def output_option_target(output: str, *, force: bool, forms: Sequence[str] = _FORMS) -> Target:
     """Return what ``--output`` names; raises InvalidOption before anything is computed.
 
     A file that is there is replaced only with ``force``.
     """
     if output == STDOUT:
-        return Target(None, ".csv")
+        return Target(None, forms[0])
     path = Path(output)
     form = path.suffix.lower()
-    if form not in _FORMS:
+    if form not in forms:
         raise InvalidOption(
             f"{output!r} does not say which format to write",
-            f"end it in one of: {', '.join(_FORMS)}",
+            f"end it in one of: {', '.join(forms)}",
         )
     check_output_file(path, force=force)
     return Target(path, form, force)
@@ -322,24 +336,6 @@ def write_csv_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence
     number = 0
     for number, line in enumerate(csv_lines(columns, rows)):  # noqa: B007 - the header is number 0
         file.write(line + "\n")
-    return number
-
-
-def _write_parquet(
-    file: IO[bytes],
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-    types: Mapping[str, Type],
-) -> int:
-    import pyarrow.parquet as pq
-
-    from tracker.export.arrow_rows import rows_batches, rows_schema
-
-    number = 0
-    with pq.ParquetWriter(file, rows_schema(columns, types)) as writer:
-        for batch in rows_batches(columns, rows, types):
-            writer.write_batch(batch)
-            number += len(batch)
     return number
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +57,23 @@ def rows_batches(
             )
         ]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def write_parquet_rows(
+    file: IO[bytes],
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    types: Mapping[str, Type],
+) -> int:
+    """Write rows as they come to a Parquet file; return how many."""
+    import pyarrow.parquet as pq
+
+    number = 0
+    with pq.ParquetWriter(file, rows_schema(columns, types)) as writer:
+        for batch in rows_batches(columns, rows, types):
+            writer.write_batch(batch)
+            number += len(batch)
+    return number
 
 
 def rows_frame(

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from tracker.ledger.transactions import Transactions
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tracker.agreement import Computing
     from tracker.compare import StateComparison
     from tracker.export.arrow_rows import Type
+    from tracker.export.documents import Document
     from tracker.gate import GateResult
     from tracker.queries import Selecting
     from tracker.status import Status
@@ -41,6 +42,12 @@ class Labels(_Rows):
         """Return these rows, with the types of their columns."""
         self.types = types
         return self
+
+    def write_parquet(self, file: IO[bytes]) -> int:
+        """Write the rows to a Parquet file as they come; return how many."""
+        from tracker.export.arrow_rows import write_parquet_rows
+
+        return write_parquet_rows(file, *self, self.types)
 
 
 class Reports(Transactions):
@@ -232,6 +239,66 @@ class Reports(Transactions):
             matrix = Labels(*matrix_for(reader, connection, found, choice))
             with closing(matrix.rows):
                 yield matrix
+
+    @contextmanager
+    def tallies(
+        self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
+    ) -> Iterator[Labels]:
+        """Open what the figures are computed from: see `tracker.export.tallies.tally_rows`.
+
+        Args:
+            project: the project's name.
+            questions: only of these, by name; of all for none.
+            selecting: see `tracker.queries.Selecting`.
+        """
+        from tracker.export.tallies import TALLY_COLUMNS, TALLY_TYPES, tally_rows
+        from tracker.queries import make_answer_filter
+
+        choice = make_answer_filter(**selecting)
+        with (
+            self.asking_each(project, choice, questions) as (connection, found),
+            closing(tally_rows(connection, found, choice)) as rows,
+        ):
+            yield Labels(TALLY_COLUMNS, rows).typed(TALLY_TYPES)
+
+    @contextmanager
+    def document(
+        self,
+        project: str,
+        reader: str,
+        method: str = "majority",
+        *,
+        control: str | None = None,
+        on: str | None = None,
+        **selecting: Unpack[Selecting],
+    ) -> Iterator[Document]:
+        """Open the text of a document about one question that another program reads.
+
+        Args:
+            project: the project's name.
+            reader: ``label-studio`` or ``conll`` for a consensus, ``lewidi`` for soft labels.
+            method: of the consensus.
+            control: the name of Label Studio's control; the question's by default.
+            on: the name of what the control is about; ``text`` by default.
+            selecting: see `tracker.queries.Selecting`.
+        """
+        from tracker.export.conll import conll_document
+        from tracker.export.label_studio import label_studio_document
+        from tracker.export.lewidi import lewidi_document
+        from tracker.queries import make_answer_filter
+
+        choice = make_answer_filter(**selecting)
+        with self.asking(project, choice) as (connection, found):
+            if reader == "lewidi":
+                document = lewidi_document(connection, found, choice)
+            elif reader == "conll":
+                document = conll_document(connection, found, method, choice)
+            else:
+                document = label_studio_document(
+                    connection, found, method, choice, control=control, on=on
+                )
+            with closing(document.parts):
+                yield document
 
     @staticmethod
     def rows_frame(labels: Labels) -> pd.DataFrame:
