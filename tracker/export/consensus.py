@@ -16,6 +16,7 @@ from tracker.audit.annotator_report import MOST_ANSWERS
 from tracker.audit.statistics.dawid_skene import dawid_skene_competences, dawid_skene_shares
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, JointPattern
+from tracker.export.crowd_kit import CROWD_KIT, crowd_kit_shares
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.question import QuestionInfo
@@ -23,7 +24,7 @@ from tracker.queries import EVERYTHING, AnswerFilter, Selection
 from tracker.queries.selection import labels, stream_rows, where_counted
 from tracker.storage.schema import NONE_APPLIES
 
-METHODS = ("majority", "weighted", "dawid-skene")
+METHODS = ("majority", "weighted", "dawid-skene", *CROWD_KIT)
 """The ways to a consensus; competences of the second are those of the third's model."""
 
 CONSENSUS_COLUMNS = ("item", "question", "category", "confidence", "method", "entropy", "tied")
@@ -115,7 +116,15 @@ def _ways(
     def fitted() -> Callable[[JointPattern], Shares]:
         return dawid_skene_shares(counted()).__getitem__
 
-    return {"majority": lambda: _shares, "weighted": weighted, "dawid-skene": fitted}
+    def elsewhere(model: str) -> Callable[[], Callable[[JointPattern], Shares]]:
+        return lambda: crowd_kit_shares(model, counted()).__getitem__
+
+    return {
+        "majority": lambda: _shares,
+        "weighted": weighted,
+        "dawid-skene": fitted,
+        **{model: elsewhere(model) for model in CROWD_KIT},
+    }
 
 
 def _shares(pattern: JointPattern, weights: Mapping[int, float] | None = None) -> Shares:

@@ -208,7 +208,8 @@ class Reports(Transactions):
 
         Args:
             project: the project's name.
-            method: ``majority``, ``weighted`` (by competence) or ``dawid-skene``.
+            method: ``majority``, ``weighted`` (by competence), ``dawid-skene``, or crowd-kit's
+                ``mace`` and ``glad``.
             questions: only of these, by name; of all for none.
             selecting: see `tracker.queries.Selecting`.
         """

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 _ACTING = re.compile("[\x7f-\x9f\ud800-\udfff]")
+_FORMULA = re.compile(r"\s*[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|])")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -110,7 +112,15 @@ class _Lines:
 def _csv(result: Result) -> Iterator[str]:
     rows = [_flat(result.data)] if result.rows is None else list(result.rows)
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    yield from csv_lines(columns, ([row.get(name) for name in columns] for row in rows))
+    cells = ([_defused(row.get(name)) for name in columns] for row in rows)
+    yield from csv_lines([_defused(name) for name in columns], cells)
+
+
+def _defused(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula; a number needs no apostrophe."""
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
 
 
 def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
