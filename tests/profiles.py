@@ -1,7 +1,8 @@
 """How much a run tries: a quick one while working, the thorough one if `CI` is set.
 
-The quick run tries fewer drawn examples and no long simulations, and leaves out Postgres for the
-rooms that write no SQL of their own.
+The quick run tries fewer drawn examples and no long simulations. Postgres is for the rooms that
+write SQL, in a quick run for those that write most of it; what the others ask of them, and what all
+tell, is the same on both databases (`cli/test_on_both_databases.py`).
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from hypothesis import settings
 
 THOROUGH = bool(os.environ.get("CI"))
 thorough = pytest.mark.skipif(not THOROUGH, reason="takes long: set CI to run it")
-# The rooms whose tests run on both databases in a quick run, too.
+# The rooms whose tests run on both databases.
 SQL_ROOMS = ("storage", "projects", "imports", "queries", "export")
+if THOROUGH:
+    SQL_ROOMS += ("compare", "flags", "snapshots")
 
 
 def examples(number: int) -> settings:

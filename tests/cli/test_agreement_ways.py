@@ -242,25 +242,7 @@ def test_a_project_may_be_called_like_a_choice(run: Run, small: Path) -> None:
     assert told["shared_items"] == 12
 
 
-# -- both databases ------------------------------------------------------------------------
-
-
-def test_both_databases_say_the_same(run: Run, small: Path, empty_url: str) -> None:
-    at = ("--database", empty_url)
-    run(*at, "database", "upgrade")
-    furnish(empty_url)
-    for words in (asked.words for asked in GOOD):
-        there = run(*at, "agreement", *words, "--json").json()
-        assert rounded(there) == rounded(run("agreement", *words, "--json").json()), words
-
-
-def rounded(told: Any) -> Any:
-    """A document with its sums of floats, whose order varies, to ten digits."""
-    if isinstance(told, dict):
-        return {key: rounded(value) for key, value in told.items()}
-    if isinstance(told, list):
-        return [rounded(value) for value in told]
-    return float(f"{told:.10g}") if isinstance(told, float) else told
+# -- names and limits -----------------------------------------------------------------------
 
 
 def test_short_names_of_measures(run: Run, small: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.cli.conftest import Run
 from tests.profiles import thorough
 
@@ -11,26 +9,15 @@ HAPPENED = (("2025-05-05", "rise"), ("2025-08-04", "drop"), ("2025-09-29", "rise
 """The guideline; rico joins; rico has gone, and the revision begins a week later."""
 
 
-@pytest.fixture
-def digests(run: Run, postgres_url: str) -> dict[str, list[str]]:
-    """The digests of the snapshots, by database."""
-    run("demo", "--year", "-o", "year.db")
-    run("--database", postgres_url, "demo", "--year")
-    found = {}
-    for name, url in (("file", "year.db"), ("server", postgres_url)):
-        told = run("--database", url, "history", "year", "--json").json()["snapshots"]
-        found[name] = [one["digest"] for one in told]
-    return found
-
-
 @thorough
-def test_the_year(run: Run, digests: dict[str, list[str]], postgres_url: str) -> None:
-    assert len(digests["file"]) == 11
-    assert digests["file"] == digests["server"]
-    for url in ("year.db", postgres_url):
-        at = ("--database", url)
-        verified = run(*at, "snapshots", "verify", "year", "--json").json()
-        assert (verified["passed"], verified["recomputed"]) == (True, 11)
+def test_the_year(run: Run, empty_postgres_url: str) -> None:
+    at = ("--database", "year.db")
+    run("demo", "--year", "-o", "year.db")
+    # What was recorded in a file is what the server counts from the labels.
+    run(*at, "database", "copy", empty_postgres_url)
+    there = ("--database", empty_postgres_url)
+    verified = run(*there, "snapshots", "verify", "year", "--json").json()
+    assert (verified["passed"], verified["recomputed"]) == (True, 11)
 
     watched = run(*at, "history", "year", "--watch-for", "change", "--trend", "--json").json()
     alarms = watched["watch"]["alarms"]

@@ -15,7 +15,7 @@ from tests.profiles import THOROUGH
 CODES = {0, 2, 3, 4, 5, 6}
 PARTS = 4
 # One of so many of all calls, some ten thousand, is made here.
-SHARE = 8 if THOROUGH else 24
+SHARE = 16 if THOROUGH else 24
 
 
 @pytest.mark.parametrize("part", range(PARTS))

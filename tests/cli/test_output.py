@@ -94,7 +94,11 @@ TRENDS = ["history reviews --trend", "history reviews --every day --watch-for ch
 
 @pytest.fixture(autouse=True)
 def gate(folder: Path) -> None:
-    """What the project is held to, and holds; and who is in which team."""
+    held_to_a_gate(folder)
+
+
+def held_to_a_gate(folder: Path) -> None:
+    """Write what the project is held to, and holds; and who is in which team."""
     (folder / "gate.toml").write_text("[[check]]\nitems_at_least = 100\n")
     (folder / "people.csv").write_text("annotator,team\nannotator 01,north\n")
 

@@ -28,11 +28,9 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of
 
 
 def test_exit_codes_reach_the_shell(process: Run, furnished: Path) -> None:
+    """Which code it is, is tested without a shell."""
     process("status")
     process("audit", "reviews", "--fail-on", "flagged", code=1)
-    process("status", "--nonsense", code=2)
-    process("import", "nowhere.csv", "-p", "p", code=3)
-    process("status", "nobody", code=4)
     process("--database", "sqlite:///nowhere/x.db", "status", code=5)
 
 
@@ -105,8 +103,7 @@ def test_a_reader_that_has_enough_is_no_error(furnished: Path, words: list[str])
         ("status", 0),
         ("status --json", 0),
         ("gate reviews --format text", 1),
-        *(pytest.param(f"gate reviews --format {form}", 1, marks=thorough)
-          for form in ("json", "junit", "sarif", "markdown", "github")),
+        pytest.param("gate reviews --format junit", 1, marks=thorough),  # as all but text
         ("database check", 1),
         pytest.param("database check --json", 1, marks=thorough),
     ],
@@ -160,8 +157,15 @@ def test_an_interrupt_after_all_is_stored_says_so(
 
 
 @posix
-@pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=thorough)])
-@pytest.mark.parametrize("words", [["status"], ["--help"], ["simulate", "high", "-p", "new"]])
+@pytest.mark.parametrize(
+    ("words", "unbuffered"),
+    [
+        (["status"], ""),
+        pytest.param(["status"], "1", marks=thorough),
+        (["--help"], ""),
+        (["simulate", "high", "-p", "new"], ""),
+    ],
+)
 def test_output_that_cannot_be_written(furnished: Path, words: list[str], unbuffered: str) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no full device")
