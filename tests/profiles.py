@@ -14,10 +14,13 @@ from hypothesis import settings
 
 THOROUGH = bool(os.environ.get("CI"))
 thorough = pytest.mark.skipif(not THOROUGH, reason="takes long: set CI to run it")
-# The rooms whose tests run on both databases.
-SQL_ROOMS = ("storage", "projects", "imports", "queries", "export")
+# The rooms, and single files, whose tests run on both databases.
+SQL_ROOMS: tuple[str, ...] = ("storage", "projects", "imports", "queries", "export")
 if THOROUGH:
-    SQL_ROOMS += ("compare", "flags", "snapshots")
+    SQL_ROOMS += ("compare", "flags", "snapshots", "ledger")
+    # What asks the rooms below in ways that neither their tests nor a command's do.
+    SQL_ROOMS += ("test_annotator_groups.py", "test_calibration.py", "test_from_rows.py")
+    SQL_ROOMS += ("test_groups.py", "test_intra_annotator.py", "test_of_projects.py")
 
 
 def examples(number: int) -> settings:
