@@ -1,8 +1,8 @@
 """Known answers, from a file to the figure: imported, counted by the database, computed, told.
 
-Every case of tests/data/oracles goes through a ledger on both databases and, on SQLite, through
-the command. 1e-9 is the tolerance to which the programs behind the figures agree; standard errors
-get 1e-6, where they differ in rounding.
+Every case of tests/data/oracles goes through a ledger and through the command. 1e-9 is the
+tolerance to which the programs behind the figures agree; standard errors get 1e-6, where they
+differ in rounding.
 """
 
 from __future__ import annotations
