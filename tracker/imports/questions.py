@@ -138,7 +138,8 @@ class ImportQuestions:
         Refused for a question that the project does not have, or that is answered otherwise.
         """
         changed = []
-        for name, options in asked.items():
+        for given, options in asked.items():
+            name = given.strip()
             if self._declared.get(name) == options:
                 continue
             question = self._declare(name, options, source)

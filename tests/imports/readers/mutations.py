@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import random
+import re
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
@@ -13,6 +14,9 @@ from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from benchmarks.fuzz import mutate
 from tracker.core.errors import NotFound, Refused
@@ -52,7 +56,8 @@ def fate_of_export(export: Path, seed: int, folder: Path, ledger: Ledger) -> str
     chance = random.Random(name)  # noqa: S311 - no secret is made with it
     target = mutated_export(export, chance, folder)
     try:
-        ledger.import_file(target, name, skip_invalid=seed % 4 == 0)
+        wide = export.stem == "wide"
+        ledger.import_file(target, name, skip_invalid=seed % 4 == 0, wide=wide)
     except Refused as error:
         said = str(error)
         assert export.name in said, f"{name}: the file is not named: {said[:500]}"
@@ -82,8 +87,10 @@ def mutated_export(export: Path, chance: random.Random, folder: Path) -> Path:
         shutil.copytree(export, target)
         files = sorted(path for path in target.rglob("*") if path.is_file())
         _fault_in_files(files, chance)
-    elif zipfile.is_zipfile(export) and export.suffix == ".zip" and chance.random() < 0.8:
+    elif export.suffix in {".zip", ".xlsx"} and chance.random() < 0.8:
         target.write_bytes(_other_zip(export, chance))
+    elif export.suffix == ".parquet" and chance.random() < 0.8:
+        _write_other_parquet(export, chance, target)
     else:
         target.write_bytes(mutated_bytes(export.read_bytes(), chance))
     return target
@@ -119,7 +126,8 @@ def _other_zip(export: Path, chance: random.Random) -> bytes:
 
 def mutated_bytes(data: bytes, chance: random.Random) -> bytes:
     """Return the data with a fault: in its bytes, its encoding, its values or its cells."""
-    text = data.decode("utf-8", "replace")
+    encoding = _encoding(data)
+    text = data.decode(encoding, "replace")
     ways: list[Callable[[], bytes]] = [
         lambda: data[: chance.randrange(len(data) + 1)],
         lambda: mutate(data, chance),
@@ -127,9 +135,19 @@ def mutated_bytes(data: bytes, chance: random.Random) -> bytes:
     ways += [lambda: _encoded(text, chance)] if chance.random() < 0.3 else []
     if _is_json(text):
         ways += [lambda: _other_json(text, chance)] * 6
+    elif text.startswith("<?xml"):
+        ways += [lambda: _other_xml(text, chance)] * 6
     elif "\0" not in text:
-        ways += [lambda: _other_table(text, chance)] * 6
+        ways += [lambda: _other_table(text, chance).encode(encoding, "replace")] * 6
     return chance.choice(ways)()
+
+
+def _encoding(data: bytes) -> str:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
 
 
 def _is_json(text: str) -> bool:
@@ -181,7 +199,26 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from _places(value[key])
 
 
-def _other_table(text: str, chance: random.Random) -> bytes:
+def _other_xml(text: str, chance: random.Random) -> bytes:
+    """Return XML with one to three elements' ends, attributes or texts that are others, or gone."""
+    parts = re.split(r"(<[^>]*>)", text)
+    for _ in range(chance.randint(1, 3)):
+        n, kind = chance.randrange(len(parts)), chance.randrange(6)
+        if kind == 0:
+            parts[n] = ""
+        elif kind == 1:
+            parts[n] *= 2
+        elif kind == 2:
+            parts[n] = chance.choice(parts)
+        elif kind == 3:
+            parts[n] = chance.choice(ODD_CELLS)
+        else:
+            odd = chance.choice(ODD_CELLS).translate({ord(mark): None for mark in '<&"'})
+            parts[n] = re.sub('"[^"]*"', lambda _, odd=odd: f'"{odd}"', parts[n])  # type: ignore[misc]
+    return "".join(parts).encode("utf-8", "replace")
+
+
+def _other_table(text: str, chance: random.Random) -> str:
     """Return rows with one to three cells that are others, too many, or not there."""
     head = text.split("\n", 1)[0]
     delimiter = max("\t,;", key=head.count)
@@ -205,4 +242,26 @@ def _other_table(text: str, chance: random.Random) -> bytes:
             row[n] = chance.choice(ODD_CELLS)
     made = io.StringIO()
     csv.writer(made, delimiter=delimiter).writerows(rows)
-    return made.getvalue().encode("utf-8", "replace")
+    return made.getvalue()
+
+
+def _write_other_parquet(export: Path, chance: random.Random, target: Path) -> None:
+    """Write a table with one or two columns of other values and types, twice, or gone."""
+    columns = pq.read_table(export).to_pydict()
+    for _ in range(chance.randint(1, 2)):
+        name, kind = chance.choice([*columns, "item"]), chance.randrange(5)
+        cells = columns.pop(name, [])
+        if kind == 1 and cells:
+            columns[chance.choice(("x", "", "category", "annotations", name.upper()))] = cells
+        elif kind > 1:
+            odd = [chance.choice(ODD_VALUES + ODD_CELLS) for _ in range(1 + kind)]
+            cells = [odd[n % len(odd)] if kind < 4 else odd[0] for n in range(12)]
+            columns[name] = cells
+    made = {}
+    for name, cells in columns.items():
+        try:
+            made[name] = pa.array(cells)
+            pq.write_table(pa.table({name: made[name]}), io.BytesIO())
+        except (pa.ArrowException, OverflowError, UnicodeError, TypeError):
+            made[name] = pa.array(list(map(ascii, cells)))
+    pq.write_table(pa.table(made), target)

@@ -202,3 +202,13 @@ def test_an_encoding_that_is_named_is_heard(tmp_path: Path) -> None:
     )
     path = write_zip(tmp_path / "x.zip", {"annotation/d/ada.tsv": content})
     assert found_in(path, encoding="cp1252").rows("text") == [("Zo\u00eb",)]
+
+
+def test_space_around_the_name_of_a_layer_says_nothing(ledger: Ledger, tmp_path: Path) -> None:
+    marks = [{"@sofa": 1, "begin": 0, "end": 4}, {"@sofa": 1, "begin": 5, "end": 7}]
+    content = cas({"%TYPE": " Tone", "mood": "glad", **marks[0]},
+                  {"%TYPE": "Tone", "mood": "sad", **marks[1]})  # fmt: skip
+    ledger.import_file(project(tmp_path, content, "json"), "p")
+    labels = ledger.export_frame("p")
+    assert sorted(labels["category"]) == ["glad", "sad"]
+    assert [one.name for one in ledger.questions.list("p")] == ["Tone.mood"]

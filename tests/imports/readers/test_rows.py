@@ -40,10 +40,10 @@ def test_blank_lines_are_passed_over() -> None:
     ("text", "reason"),
     [
         ("a,b\n1\n", "line 2: 1 cells where the header has 2"),
-        ('a,b\n1,2\n"x\n', "line 3: unexpected end of data"),
+        ('a,b\n1,2\n"x\n', "line 3: a quote is opened that never closes"),
         ("", "is empty"),
-        ('a,"b" c\n1,2\n', "line 1: ',' expected after"),
-        ('a,"b', "line 1: unexpected end of data"),
+        ('a,"b" c\n1,2\n', "line 1: a quoted cell goes on after"),
+        ('a,"b', "line 1: a quote is opened"),
     ],
 )
 def test_what_is_no_table_is_refused(text: str, reason: str) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, chain, islice
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -20,18 +18,12 @@ from tracker.imports.question_columns import OF_QUESTION
 from tracker.imports.readers.dated import with_read_dates
 from tracker.imports.readers.judge_tables import with_models
 from tracker.imports.readers.reader import HOLDS, Reader, Reading
+from tracker.imports.readers.rows import QuotedRows, delimiter_of
 from tracker.imports.readers.source import SourceFile
 from tracker.imports.readers.tables import long_batch, wide_batch
 
-if TYPE_CHECKING:
-    import _csv
-
-
-_DELIMITERS = (",", "\t", ";", "|")
-_ROWS_AT_ONCE = 5000  # more as Python's lists are slower: they leave the processor's cache
 _ENOUGH = 8 * 1024 * 1024  # bytes for a batch: names that come again are looked up once a batch
 _FEW_DIFFER = {"annotator", "category", "question", "pass", "gold", "kind"}
-_LARGEST_CELL = 16 * 1024 * 1024
 Table = tuple[Numbers, dict[int, Cells]]
 """The lines on which rows start, and the cells by the column's position in the header."""
 
@@ -61,11 +53,11 @@ def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     delimiter = said[1] if said else _delimiter(first, source)
     rejected_before = rejections.count
     if '"' in first:  # the header may go on over several lines
-        rows = _Rows(chain([head], blocks), delimiter, blanks, source)
+        rows = QuotedRows(chain([head], blocks), delimiter, blanks, source)
         _, cells = rows.take(1)
         header = cells[0]
         layout = source.layout = layout_of_header(header, mapped, source.name, ignore)
-        tables = rows.tables(_wanted(layout), len(header), rejections)
+        tables = _tables_of_rows(rows, _wanted(layout), len(header), source, rejections)
     else:
         header = first.rstrip("\r\n").split(delimiter)
         layout = source.layout = layout_of_header(header, mapped, source.name, ignore)
@@ -163,8 +155,8 @@ def _tables(
         chunks = plain_delimited_columns(block, delimiter, width, wanted)
         if chunks is None:
             yield from gathered.table()
-            rows = _Rows(chain([block], blocks), delimiter, lines_before, source)
-            yield from rows.tables(wanted, width, rejections)
+            rows = QuotedRows(chain([block], blocks), delimiter, lines_before, source)
+            yield from _tables_of_rows(rows, wanted, width, source, rejections)
             return
         number = len(next(iter(chunks.values())))
         gathered.add(np.arange(lines_before + 1, lines_before + 1 + number, dtype=np.int32), chunks)
@@ -174,89 +166,31 @@ def _tables(
 
 
 def _delimiter(first: str, source: SourceFile) -> str:
-    """Return the delimiter that splits the header most often; a tab for .tsv if none does."""
-    counts = {delimiter: first.count(delimiter) for delimiter in _DELIMITERS}
-    best = max(_DELIMITERS, key=lambda delimiter: counts[delimiter])
-    if not counts[best] and ".tsv" in source.name:
-        return "\t"
-    return best
+    """Return the delimiter of the header; a tab for .tsv if it has none."""
+    best = delimiter_of(first)
+    return "\t" if ".tsv" in source.name and best not in first else best
 
 
-class _Rows:
-    """The rows of delimited text by Python's reader, each with the line on which it starts."""
-
-    def __init__(
-        self, blocks: Iterable[bytes], delimiter: str, lines_before: int, source: SourceFile
-    ) -> None:
-        csv.field_size_limit(_LARGEST_CELL)
-        self.more = True
-        self._source = source
-        self._before = lines_before
-        lines = self._lines(blocks, lines_before)
-        self._reader: _csv.Reader = csv.reader(lines, delimiter=delimiter, strict=True)
-
-    def _lines(self, blocks: Iterable[bytes], before: int) -> Iterator[str]:
-        for block in blocks:
-            lines = io.StringIO(self._source.decoded(block, before), newline="")
-            for line in lines:
-                before += 1
-                yield line
-
-    def tables(
-        self, wanted: Mapping[int, bool], width: int, rejections: Rejections
-    ) -> Iterator[Table]:
-        """Yield the remaining rows, many at a time; ragged ones are rejected."""
-        gathered = _Gathering(wanted)
-        while self.more:
-            starts, rows = _of_width(*self.take(_ROWS_AT_ONCE), width, self._source, rejections)
-            if rows:
-                cells = list(zip(*rows, strict=True))
-                arrays = {n: text_array(cells[n]) for n in wanted}
-                gathered.add(
-                    np.asarray(starts, np.int32),
-                    {n: a.dictionary_encode() if wanted[n] else a for n, a in arrays.items()},
-                )
-                yield from gathered.table(at_least=_ENOUGH)
-        yield from gathered.table()
-
-    def take(self, number: int) -> tuple[Sequence[int], list[list[str]]]:
-        """Return the lines and the cells of at most so many rows, without blank ones."""
-        before = self._reader.line_num
-        rows: list[list[str]] = []
-        try:
-            rows.extend(islice(self._reader, number))
-        except csv.Error as error:
-            # The rows before the bad one are in the list, and tell on which line it starts.
-            start = 1 + self._before + before + sum(map(_lines_of, rows))
-            raise _unreadable(error, start, self._source) from None
-        self.more = len(rows) == number
-        first = 1 + self._before + before
-        if self._reader.line_num - before == len(rows):
-            starts: Sequence[int] = range(first, first + len(rows))
-        else:
-            starts = list(accumulate(map(_lines_of, rows[:-1]), initial=first))[: len(rows)]
-        if all(rows):
-            return starts, rows
-        kept = [(start, row) for start, row in zip(starts, rows, strict=True) if row]
-        return [start for start, _ in kept], [row for _, row in kept]
-
-
-def _lines_of(row: list[str]) -> int:
-    """Return how many lines of the file a row takes; a blank one takes one."""
-    return 1 + sum(cell.count("\n") + cell.count("\r") - cell.count("\r\n") for cell in row)
-
-
-def _unreadable(error: csv.Error, start: int, source: SourceFile) -> Refused:
-    text = str(error)
-    if "unexpected end of data" in text:
-        reason = "a quote is opened that never closes"
-    elif "field larger" in text:
-        reason = f"a cell is larger than {_LARGEST_CELL >> 20} MB (or a quote never closes)"
-    elif "expected after" in text:
-        reason = "a quoted cell goes on after its closing quote"
-    else:
-        reason = text
-    return Refused(f"{source.name}, line {start}: {reason}", "correct the quotes on that line")
+def _tables_of_rows(
+    rows: QuotedRows,
+    wanted: Mapping[int, bool],
+    width: int,
+    source: SourceFile,
+    rejections: Rejections,
+) -> Iterator[Table]:
+    """Yield the remaining rows, many at a time; ragged ones are rejected."""
+    gathered = _Gathering(wanted)
+    while rows.more:
+        starts, some = _of_width(*rows.take(), width, source, rejections)
+        if some:
+            cells = list(zip(*some, strict=True))
+            arrays = {n: text_array(cells[n]) for n in wanted}
+            gathered.add(
+                np.asarray(starts, np.int32),
+                {n: a.dictionary_encode() if wanted[n] else a for n, a in arrays.items()},
+            )
+            yield from gathered.table(at_least=_ENOUGH)
+    yield from gathered.table()
 
 
 def _of_width(
