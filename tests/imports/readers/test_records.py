@@ -95,6 +95,8 @@ def test_numbers_that_are_none_are_missing() -> None:
         (b'[{"a": 1, "b": {"c', {"a": 1, "b": None}),
         (b"item,annotator\n1,2", None),
         (b"[", None),
+        (b'{"a": 1 2: 3}', {"a": 1}),
+        (b"{1: 2}", None),
     ],
 )
 def test_the_head_of_a_file_has_its_first_value(content: bytes, first: Any) -> None:

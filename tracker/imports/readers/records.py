@@ -57,6 +57,8 @@ def _first_keys(text: str) -> dict[str, Any] | None:
     try:
         while True:
             key, place = _DECODER.raw_decode(text, _skip(text, place, ","))
+            if not isinstance(key, str):
+                return found or None
             place = _skip(text, place, ":")
             found[key] = None
             found[key], place = _DECODER.raw_decode(text, place)
