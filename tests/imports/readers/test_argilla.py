@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from tests.imports.readers.reading import found_in
@@ -91,3 +92,36 @@ def test_users_and_responses_of_different_numbers_are_refused(tmp_path: Path) ->
 def test_a_question_that_is_named_by_its_control_is_imported(ledger: Ledger) -> None:
     result = ledger.import_file(FLAT, "p", questions=["mood=tone"])
     assert result.inserted == result.rows == 6
+
+
+def test_suggestions_of_a_data_set_have_their_names_if_the_file_has_them() -> None:
+    found = found_in(EXPORTS / "argilla" / "data-set.parquet")
+    models = [one for one in found.records if one.get("kind") == "model"]
+    assert [(one["annotator"], one["category"]) for one in models] == [
+        ("gpt-4o", "good"), ("gpt-4o", "food"),
+    ]  # fmt: skip
+    assert found.left_out == {"response with the status 'discarded'": 1,
+                              "response with the status 'draft'": 1}  # fmt: skip
+    lines = found_in(EXPORTS / "argilla" / "data-set.jsonl")
+    assert lines.left_out["suggestion as a number without its name"] == 3
+    assert {one["category"] for one in lines.records if one.get("kind") == "model"} == {"food"}
+
+
+def test_responses_whose_status_is_not_told_are_counted() -> None:
+    found = found_in(EXPORTS / "argilla" / "records-nested.json")
+    assert found.left_out == {"status of a response, which may be a draft": 11}
+
+
+def test_a_data_set_as_csv_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("id,tone.responses,tone.responses.users\n1,['a' 'b'],['x' 'y']\n")
+    with pytest.raises(Refused, match=r"as CSV.*\n.*to_parquet"):
+        found_in(path)
+
+
+def test_a_damaged_data_set_names_its_row(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    row = {"id": "1", "tone.responses": ["a"], "tone.responses.users": ["x", "y"]}
+    pd.DataFrame([row]).to_parquet(path)
+    with pytest.raises(Refused, match="row 1: 'tone' has 1 responses, and 2 users"):
+        found_in(path)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tracker.core.errors import Refused
 from tracker.imports.batch import Batch
 from tracker.imports.readers.answers import Answer, Span, batches_of_answers, field_text
 from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.records import head_value
+from tracker.imports.readers.rows import head_columns
 from tracker.imports.readers.shapes import (
     Malformed,
     after_their_kind,
@@ -41,7 +43,7 @@ class _Said(NamedTuple):
     question: str
     who: str
     value: Any
-    status: str = ""
+    status: str | None = ""
     kind: str = ""
     confidence: str = ""
 
@@ -49,30 +51,63 @@ class _Said(NamedTuple):
 def recognizes_records(source: SourceFile) -> bool:
     """Return whether a file holds records of Argilla."""
     first = head_value(source)
+    if first is None:
+        return is_data_set(head_columns(source))
     if not isinstance(first, dict):
         return False
     if "fields" in first and "responses" in first:
         return True
     keys = [str(name) for name in first]
-    users = [name for name in keys if name.endswith(f"{_RESPONSES}.users")]
-    return bool(users) or any(
+    return is_data_set(keys) or any(
         name.endswith(_V1) and f"{name}-metadata" in first and name.removesuffix(_V1) in first
         for name in keys
     )
 
 
+def is_data_set(columns: Iterable[str]) -> bool:
+    """Return whether a table with these columns is a data set of records."""
+    return any(name.endswith(f"{_RESPONSES}.users") for name in columns)
+
+
 def read_records(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the submitted responses, and the suggestions as answers of models."""
-    records = _Records(reading)
-    given = numbered(answers_of_objects(source, records.of_record, _HINT))
-    return batches_of_answers(source, reading, after_their_kind(given, reading), NAME, "answer")
+    """Yield the submitted responses, and the suggestions as answers of models.
+
+    Raises Refused for a data set as CSV, whose lists nobody can read.
+    """
+    if head_value(source) is None:
+        raise Refused(
+            f"{source.name} is a data set of Argilla as CSV, in which lists are no longer such",
+            "write it as Parquet: dataset.records.to_datasets().to_parquet(FILE)",
+        )
+    return _batches(source, reading, answers_of_objects(source, _Records(reading).of_record, _HINT))
+
+
+def read_rows(
+    source: SourceFile, reading: Reading, rows: Iterable[dict[str, Any]]
+) -> Iterator[Batch]:
+    """Yield the same of the rows of a data set. Raises Refused, with the row."""
+
+    def answers() -> Iterator[Answer]:
+        records = _Records(reading)
+        for place, row in enumerate(rows, 1):
+            try:
+                yield from records.of_record(place, row)
+            except Malformed as error:
+                raise Refused(f"{source.name}, row {place}: {error}", _HINT) from None
+
+    return _batches(source, reading, answers())
+
+
+def _batches(source: SourceFile, reading: Reading, answers: Iterator[Answer]) -> Iterator[Batch]:
+    given = after_their_kind(numbered(answers), reading)
+    return batches_of_answers(source, reading, given, NAME, "answer")
 
 
 ARGILLA = Reader(
     NAME,
     recognizes=recognizes_records,
     read=read_records,
-    title="Argilla: records as JSON or JSONL, of version 2 or 1",
+    title="Argilla: records as JSON, JSONL or Parquet, of version 2 or 1",
     holds=("questions", "several", "spans", "models", "confidence", "text", "attributes"),
 )
 
@@ -82,6 +117,7 @@ class _Records:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
+        self.named: set[str] = set()  # questions whose responses are texts
 
     def of_record(self, place: int, record: dict[str, Any]) -> Iterator[Answer]:
         """Yield what was said of a record, whichever way it is written."""
@@ -93,7 +129,13 @@ class _Records:
                 data |= more
         item = next(filter(None, (field_text(record.get(name)) for name in _KEYS)), str(place))
         for one in said:
-            if one.status not in _COUNTED:
+            if not one.kind and isinstance(one.value, str):
+                self.named.add(one.question)
+            if one.status is None:
+                self.reading.left_out["status of a response, which may be a draft"] += 1
+            if one.kind and type(one.value) is int and one.question in self.named:
+                self.reading.left_out["suggestion as a number without its name"] += 1
+            elif one.status is not None and one.status not in _COUNTED:
                 self.reading.left_out[f"response with the status {one.status!r}"] += 1
             elif (labels := self._labels(one)) is not None:
                 ask_for(self.reading, one.question, labels)
@@ -136,8 +178,9 @@ def _nested(record: Mapping[str, Any]) -> Iterator[_Said]:
             if not isinstance(some, list):
                 raise Malformed(f"the responses to {question!r} are no list")
             for response in (object_of(one, "a response") for one in some):
-                yield _Said(question, field_text(response.get("user_id")), response.get("value"),
-                            field_text(response.get("status")))  # fmt: skip
+                status = field_text(response["status"]) if "status" in response else None
+                who = field_text(response.get("user_id"))
+                yield _Said(question, who, response.get("value"), status)
     suggestions = record.get("suggestions")
     if isinstance(suggestions, list):
         for one in (object_of(one, "a suggestion") for one in suggestions):

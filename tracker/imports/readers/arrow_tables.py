@@ -11,16 +11,18 @@ import numpy as np
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch
 from tracker.imports.column_roles import Layout
+from tracker.imports.readers import argilla
 from tracker.imports.readers.reader import HOLDS, Reader, Reading
 from tracker.imports.readers.source import SourceFile
 from tracker.imports.readers.tables import Rows, batches_of_rows
-from tracker.imports.readers.typed_cells import Column, all_whole, column_of_arrow
+from tracker.imports.readers.typed_cells import Column, all_whole, column_of_arrow, named
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
 _AT_ONCE = 100_000  # rows
+_OBJECTS = 1_000  # rows that are held as objects
 
 
 def read_parquet(source: SourceFile, reading: Reading) -> Iterator[Batch]:
@@ -33,7 +35,10 @@ def read_parquet(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
     try:
         file = pq.ParquetFile(source.seekable())
-        yield from batches_of_rows(source, reading, _rows(source, file), unit="row")
+        if argilla.is_data_set(file.schema_arrow.names):
+            yield from argilla.read_rows(source, reading, _objects(file))
+        else:
+            yield from batches_of_rows(source, reading, _rows(source, file), unit="row")
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0][:200]
         raise Refused(f"{source.name} is no Parquet file that can be read: {reason}") from None
@@ -70,6 +75,15 @@ def _rows(source: SourceFile, file: pq.ParquetFile) -> Iterator[Rows]:
 
         yield Rows(schema.names, np.arange(len(part)) + before + 1, column, lists)
         before += len(part)
+
+
+def _objects(file: pq.ParquetFile) -> Iterator[dict[str, Any]]:
+    """Yield each row as an object, its numbers of categories as their names."""
+    names = _category_names(file.schema_arrow)
+    for batch in file.iter_batches(_OBJECTS, use_threads=False):
+        for row in batch.to_pylist():
+            yield {key: named(one, names[key]) or None if key in names else one
+                   for key, one in row.items()}  # fmt: skip
 
 
 def _top(file: pq.ParquetFile, name: str) -> str:
@@ -135,5 +149,5 @@ def _names_of(feature: Any) -> list[str]:
     if not isinstance(feature, Mapping):
         return []
     if feature.get("_type") == "ClassLabel":
-        return list(map(str, feature.get("names") or ()))
+        return ["" if one is None else str(one) for one in feature.get("names") or ()]
     return _names_of(feature.get("feature"))

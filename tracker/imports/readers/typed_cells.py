@@ -77,11 +77,11 @@ def column_of_arrow(array: Any, *, whole: bool = True, names: Sequence[str] = ()
         array = array.combine_chunks()
     if pa.types.is_nested(array.type):
         values = array.to_pylist()
-        return column_of_values([_named(one, names) for one in values] if names else values)
+        return column_of_values([named(one, names) for one in values] if names else values)
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     distinct = _texts(encoded.dictionary, whole=whole)
     if names:
-        distinct = pa.array([_named(text, names) for text in distinct.to_pylist()], pa.string())
+        distinct = pa.array([named(text, names) for text in distinct.to_pylist()], pa.string())
     codes = encoded.indices
     if codes.null_count or distinct.null_count:
         distinct = pa.concat_arrays([distinct.fill_null(""), pa.array([""])])
@@ -137,10 +137,10 @@ def _is_text(kind: Any) -> bool:
     return any(one(kind) for one in is_kind) or str(kind) == "string_view"
 
 
-def _named(value: Any, names: Sequence[str]) -> Any:
+def named(value: Any, names: Sequence[str]) -> Any:
     """Return the category that a number stands for; that of -1 is unknown."""
     if isinstance(value, list):
-        return [_named(one, names) for one in value]
+        return [named(one, names) for one in value]
     number = str(value)
     if number.isdecimal() and int(number) < len(names):
         return names[int(number)]
