@@ -36,8 +36,9 @@ HEAD = """\
 A command about one project takes its name as the first word or as `-p PROJECT`. If neither is given
 and the database holds one project, that one is used, and a line on standard error says so; with
 several, the command lists them and ends with 2. Commands that cannot be undone (`project delete`,
-`annotator erase`, `snapshots prune`) never guess, and `import` and `simulate` take only `-p`. If a
-project's name is a number, give it with `-p` in commands that also take numbers of flags.
+`annotator erase`, `snapshots prune`) never guess, and `import`, `sync` and `simulate` take
+only `-p`. If a project's name is a number, give it with `-p` in commands that also take numbers of
+flags.
 
 Results go to standard output. Warnings go to standard error; on a terminal, progress and hints do,
 too. `--quiet` leaves results and errors. Control characters in names are shown as `\\x1b`; JSON

@@ -39,6 +39,8 @@ settings.register_profile(
 settings.load_profile("tracker")
 
 NO_POSTGRES = "NO POSTGRES"
+STARTED = {"label_studio"}
+"""The fixtures that install and start another program."""
 _numbers = itertools.count(1)
 _emptied = itertools.count(1)
 
@@ -46,8 +48,10 @@ _emptied = itertools.count(1)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave Postgres out, but for the rooms that write SQL and who asks by name.
 
-    On a server of one's own everything runs.
+    On a server of one's own everything runs. What starts another program comes first: at the end,
+    one worker would wait for it alone.
     """
+    items.sort(key=lambda item: not STARTED & {*getattr(item, "fixturenames", ())})
     if os.environ.get(postgres.VARIABLE):
         return
     config.hook.pytest_deselected(items=[item for item in items if _elsewhere(item)])

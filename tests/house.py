@@ -24,6 +24,7 @@ ORDER = (
     "storage",
     "projects",
     "imports",
+    "sync",
     "queries",
     "agreement",
     "audit",
@@ -67,7 +68,8 @@ PURE = {
 
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
-    "sqlalchemy": {"storage", "projects", "imports", "queries", "agreement", "audit",
+    "requests": {"sync"},
+    "sqlalchemy": {"storage", "projects", "imports", "sync", "queries", "agreement", "audit",
                    "flags", "snapshots", "compare", "gate", "by_question", "status", "export",
                    "ledger"},
     "alembic": {"storage"},
@@ -89,7 +91,7 @@ BELOW_THE_LEDGER = {
     "tracker.projects.lookup.near_names",
     "tracker.imports.loader.Rejected",
 }
-LAZY = {"alembic", "pandas", "pyarrow", "scipy"}
+LAZY = {"alembic", "pandas", "pyarrow", "requests", "scipy"}
 LAZY_IN = {
     "cli": {"rich", "tracker.ledger"},
     "__init__": {"tracker.ledger"},

@@ -191,6 +191,18 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
         "notes": [row | {"guideline": "v2"} for row in samples["0004"]["notes"]],
     }
     samples["0006"] = samples["0007"] = samples["0005"]
+    samples["0009"] = samples["0007"] | {
+        "syncs": [
+            p
+            | {"change_id": 2, "tool": "label-studio", "source": "http://l/projects/1"}
+            | {"since": None, "until": 5, "asked": "{}"}
+        ],
+        "withdrawals": [
+            p
+            | {"question_id": 1, "item_id": 1, "given_as": 2, "pass": 1, "labeled_at": 5}
+            | {"change_id": 1, "source": 1, "from_change": 2, "to_change": 3}
+        ],
+    }
     return samples[revision]
 
 

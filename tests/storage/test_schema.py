@@ -149,6 +149,7 @@ HELD = {
     "annotator_attributes": sample("0005")["annotator_attributes"],
     "answer_details": [row | {"comment": None} for row in sample("0005")["answer_details"]],
     "notes": [row | {"id": 2} for row in sample("0005")["notes"]],
+    "syncs": sample("0009")["syncs"],
 }
 
 
@@ -159,6 +160,7 @@ HELD = {
         ("annotator_attributes", "0004", "1 attributes of annotators"),
         ("answer_details", "0004", "1 confidences"),
         ("notes", "0004", "1 guidelines"),
+        ("syncs", "0007", "1 syncs"),
     ],
 )
 def test_downgrade_refuses_to_lose_what_an_older_program_cannot_hold(

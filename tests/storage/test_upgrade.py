@@ -23,7 +23,7 @@ from tracker.storage.as_of import Moment, as_it_was
 from tracker.storage.database import Database
 from tracker.storage.schema import Base
 
-LATER = {"questions", "annotator_attributes", "answer_details"}
+LATER = {"questions", "annotator_attributes", "answer_details", "syncs", "withdrawals"}
 """Tables of later revisions than the kept ledger."""
 TRUTHS = {"closed", "timed", "beside"}
 """Columns that hold a truth, which SQLite stores as a number."""

@@ -23,6 +23,7 @@ _MARKUP: Final = "markdown"
 _MODULES = {
     "demo": "demo",
     "import": "imports",
+    "sync": "sync",
     "imports": "imports",
     "formats": "formats",
     "status": "status",

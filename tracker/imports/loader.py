@@ -32,6 +32,7 @@ from tracker.imports.staging import FATES, Fates, count_staged_inserts, staging
 from tracker.imports.validate import (
     validate_staged_references,
 )
+from tracker.imports.withdrawal import Absences
 from tracker.projects.category_merge import fold_merged_categories
 from tracker.projects.change_log import (
     lock_project,
@@ -125,12 +126,14 @@ def load_import(
     progress: Progress | None = None,
     options: ReadOptions = AS_IT_IS,
     preview: bool = False,
+    absences: Absences | None = None,
 ) -> ImportResult:
     """Read the sources into a question, or several, as one import.
 
     ``options`` are the user's statements about the files; with ``preview`` the result has the
-    first rows, also beside bad ones. Raises Refused (`Rejected` for single
-    rows) if something cannot be imported; the caller's transaction is then rolled back completely.
+    first rows, also beside bad ones; ``absences`` say what a synced source has no longer. Raises
+    Refused (`Rejected` for single rows) if something cannot be imported; the caller's transaction
+    is then rolled back completely.
     """
     questions = into if isinstance(into, ImportQuestions) else ImportQuestions(connection, [into])
     project = questions.project
@@ -146,6 +149,8 @@ def load_import(
         intake = Intake(connection, questions, staged, rejections, (change, recorded_at))
         by_question = {one.name: one.answers for one in questions.known.values()}
         reading = Reading(mapped, rejections, questions.answers, options, by_question=by_question)
+        if absences is not None:
+            reading.asked, reading.may_be_empty = dict(absences.asked), True
         for number, name, batch in batches_of_sources(sources, reading, progress):
             intake.take(batch, parts.number(number, batch), name)
             del batch  # before the next is read: they are large
@@ -172,7 +177,9 @@ def load_import(
         if rejections.count and not (skip_invalid or preview):
             refused = import_result(None, project, rows, {}, None, rejections)
             raise Rejected(refused, _ways_round(rejections.optional, sources))
-        told = _settle(settlement, intake, at_once, repeats=repeats, empty_before=empty_before)
+        told = _settle(
+            settlement, intake, at_once, absences, repeats=repeats, empty_before=empty_before
+        )
         if intake.keeps:
             seals.seal_changed_attributes(connection, project.id)
         filled = (Item, ItemAttribute, Annotator, Category, Label)
@@ -203,6 +210,7 @@ def _settle(
     settlement: Settlement,
     intake: Intake,
     at_once: Mapping[str, Any] | None,
+    absences: Absences | None,
     *,
     repeats: bool,
     empty_before: bool,
@@ -222,6 +230,10 @@ def _settle(
         for question, extremes in sorted(staged.extremes.items()):
             key = QuestionKey(project_id, question)
             log_touched_range(connection, key, change, *extremes["item_id"])
+    elif absences is not None:
+        gone = absences.withdraw(connection, staged.table, project_id, change)
+        touched = gone.union_all(settlement.changed_items()).subquery("touched")
+        log_touched_items(connection, project_id, change, select(*touched.c))
     elif staged.extremes:
         log_touched_items(connection, project_id, change, settlement.changed_items())
     seals.seal_new_labels(connection, project_id, change, sums)

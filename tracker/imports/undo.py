@@ -9,6 +9,7 @@ from sqlalchemy import (
     Connection,
     Table,
     and_,
+    or_,
     select,
     update,
 )
@@ -16,6 +17,7 @@ from sqlalchemy import (
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.imports.item_facts import undo_item_facts
+from tracker.imports.withdrawal import end_withdrawals, is_sync, retire_answers
 from tracker.projects.change_log import lock_project, log_touched_items, record_change
 from tracker.projects.project import find_project
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
@@ -143,6 +145,10 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
     )
     supersede_labels(connection, own_labels, taken_back_by=change)
     taken = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
+    if is_sync(connection, project_id, undone.change):
+        given_back = end_withdrawals(connection, project_id, undone.change, change)
+        retire_answers(connection, project_id, given_back)
+        taken = or_(taken, and_(_past.c.project_id == project_id, given_back))
     log_touched_items(
         connection, project_id, change, select(_past.c.question_id, _past.c.item_id).where(taken)
     )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tracker.imports.readers.frames import Frame
     from tracker.projects.question import QuestionOptions
     from tracker.simulate import Row
+    from tracker.sync import SyncRun
 
 
 class Reading(TypedDict, total=False):
@@ -199,6 +200,7 @@ class Importing(Transactions):
         values: Sequence[str] = (),
         values_file: str | Path | None = None,
         separator: str | None = None,
+        sync: SyncRun | None = None,
     ) -> ImportResult:
         from tracker.imports.column_roles import parse_column_roles
         from tracker.imports.loader import load_import, load_items
@@ -223,7 +225,13 @@ class Importing(Transactions):
             else:
                 into.read_as(separator, values, values_file)
                 mapped = replace(mapped, several=into.by_cell)
-                result = load_import(connection, into, sources, mapped, preview=preview, **how)
+                project = into.project.id
+                gone = None if sync is None else sync.begin(connection, project)
+                result = load_import(
+                    connection, into, sources, mapped, preview=preview, absences=gone, **how
+                )
+                if sync is not None:
+                    sync.end(connection, project, result)
         return replace(result, columns=_layouts(sources))
 
 

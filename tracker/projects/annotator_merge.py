@@ -45,6 +45,7 @@ from tracker.storage.schema import (
     Label,
     MergedLabel,
     PastLabel,
+    Withdrawal,
 )
 
 _labels = cast("Table", Label.__table__)
@@ -137,6 +138,8 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
     told = (AnswerDetail.project_id == project.id) & AnswerDetail.given_as.in_(names)
     seals.seal_erased_details(connection, project.id, names)
     connection.execute(delete(AnswerDetail).where(told))
+    withdrawn = (Withdrawal.project_id == project.id) & Withdrawal.given_as.in_(names)
+    connection.execute(delete(Withdrawal).where(withdrawn))
     connection.execute(
         delete(AnnotatorAttribute).where(
             AnnotatorAttribute.project_id == project.id,

@@ -130,7 +130,7 @@ def batches_of_answers(
         if some:
             empty = False
             yield replace(_batch(some, fields, reading, names), unit=unit)
-    if empty and reading.rejections.count == rejected_before:
+    if empty and reading.rejections.count == rejected_before and not reading.may_be_empty:
         told = ", ".join(f"{n:,} {what}" for what, n in reading.left_out.items())
         raise Refused(f"{source.name} holds no answer" + (f"; left out: {told}" if told else ""))
 

@@ -52,7 +52,8 @@ class Tasks:
         self.reading = reading
         self.regions = Regions(reading)
         self.unit = "task" if json_unit(source) == "record" else "line"
-        self._shown: dict[str, int] = {}  # by control, the first task that shows it
+        # By control, the first task that shows it; 0 for one that was known before.
+        self._shown: dict[str, int] = dict.fromkeys(reading.asked, 0)
         self._answered: int | None = None  # the first task that has an answer
         self._without = 0  # annotations before any control
 

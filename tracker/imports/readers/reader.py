@@ -69,6 +69,7 @@ class Reading:
         left_out: what a file holds beside answers, by its name in the singular, with its number.
         notes: sentences on what the reader concluded.
         by_question: what an answer is of each question of the project that is known before.
+        may_be_empty: whether a file without an answer is none the less read.
     """
 
     mapped: Mapped
@@ -79,6 +80,7 @@ class Reading:
     left_out: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     by_question: Mapping[str, str] = field(default_factory=dict)
+    may_be_empty: bool = False
 
     def ask(
         self,

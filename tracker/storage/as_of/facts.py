@@ -12,6 +12,7 @@ from sqlalchemy import (
     and_,
     case,
     func,
+    literal,
     null,
     or_,
     select,
@@ -20,7 +21,13 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
-from tracker.storage.answer_keys import ANSWER, question_numbers, same_answer_key, standing_order
+from tracker.storage.answer_keys import (
+    ANSWER,
+    detail_of,
+    question_numbers,
+    same_answer_key,
+    standing_order,
+)
 from tracker.storage.as_of.annotators import Rows, alias_owners_as_of
 from tracker.storage.as_of.moment import Moment
 from tracker.storage.facts import ATTRIBUTE, LENGTH
@@ -35,6 +42,7 @@ from tracker.storage.schema import (
     ItemFact,
     Label,
     PastLabel,
+    Withdrawal,
 )
 
 _facts = cast("Table", ItemFact.__table__)
@@ -127,6 +135,7 @@ def _items_then(connection: Connection, project_id: int, through: int) -> Rows:
 
 LABELS = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
+_withdrawals = cast("Table", Withdrawal.__table__)
 
 
 def labels_as_of(
@@ -139,6 +148,7 @@ def labels_as_of(
     one, that is everywhere: whose an answer was is read from the name it was given under.
     """
     owners = alias_owners_as_of(connection, project_id, moment.through)
+    withdrawn = _withdrawn_then(connection, project_id, moment.through)
     contested = select(_past.c.question_id, _past.c.item_id).where(_past.c.project_id == project_id)
     if items is not None:
         contested = contested.where(_is_one_of(_past, project_id, items))
@@ -167,11 +177,17 @@ def labels_as_of(
     not_taken = sql_cast(null(), _past.c.taken_back_by.type)
     stood = known(LABELS, _past, taken_back_by=not_taken)
     standing = []
-    if not owners:
+    if not owners and withdrawn is None:
         stood = stood.where(tuple_(LABELS.c.question_id, LABELS.c.item_id).in_(contested))
         same_item = same_answer_key(("question_id", "item_id"), _past, LABELS)
         uncontested = ~contested.where(same_item).correlate(LABELS).exists()
         standing = [known(LABELS, LABELS).where(uncontested)]
+    gone = []
+    if withdrawn is not None:
+        taken_back |= _is_withdrawn(_past, withdrawn)
+        back = sql_cast(literal(moment.through), _past.c.taken_back_by.type)
+        gone = [known(LABELS, _past, taken_back_by=back).where(_is_withdrawn(LABELS, withdrawn))]
+        stood = stood.where(~_is_withdrawn(LABELS, withdrawn))
     records = union_all(
         stood, known(_past, _past, taken_back_by=not_taken).where(~taken_back)
     ).subquery("records")
@@ -184,8 +200,29 @@ def labels_as_of(
     others = select(*(ranked.c[c.name] for c in _past.columns)).where(ranked.c.number > 1)
     return {
         LABELS: [*standing, best],
-        _past: [others, known(_past, _past).where(taken_back)],
+        _past: [others, known(_past, _past).where(taken_back), *gone],
     }
+
+
+def _withdrawn_then(
+    connection: Connection, project_id: int, through: int | None
+) -> ColumnElement[bool] | None:
+    """Return which withdrawals held after a change and do not now; None if there are none."""
+    if through is None:
+        return None
+    held = and_(
+        _withdrawals.c.project_id == project_id,
+        _withdrawals.c.from_change <= through,
+        _withdrawals.c.to_change > through,
+    )
+    found = connection.scalar(select(_withdrawals.c.from_change).where(held).limit(1))
+    return None if found is None else held
+
+
+def _is_withdrawn(table: Table, which: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Return the condition that a label is of a record with one of some withdrawals."""
+    withdrawn = select(_withdrawals.c.change_id).where(which, detail_of(_withdrawals, table))
+    return withdrawn.correlate(table).exists()
 
 
 def _is_one_of(table: Table, project_id: int, items: Select[Any]) -> ColumnElement[bool]:

@@ -62,6 +62,7 @@ from tracker.storage.schema.snapshots import (
     SnapshotPattern,
     Tombstone,
 )
+from tracker.storage.schema.syncs import Sync, Withdrawal
 
 __all__ = [
     "ANSWERS",
@@ -109,6 +110,8 @@ __all__ = [
     "SnapshotPair",
     "SnapshotPattern",
     "Source",
+    "Sync",
     "Tombstone",
     "Touched",
+    "Withdrawal",
 ]

@@ -1,0 +1,197 @@
+"""What is said of programs that cannot be read, and how patient a sync is with a busy one."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.cli.conftest import Run, folder, run
+from tests.sync.servers import free_port
+from tracker.core.errors import InvalidOption
+from tracker.sync import web
+from tracker.sync.web import service_url
+
+__all__ = ["folder", "run"]
+
+TOKEN = "a-token-that-nobody-may-see"  # noqa: S105 - of no service
+Answer = tuple[int, Any]
+Serve = Callable[[Callable[[str, dict[str, Any]], Answer]], str]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """``serve(answer)``: the URL of a server; ``answer(path, query)`` gives a status and JSON."""
+    servers = []
+
+    def served(answer: Callable[[str, dict[str, Any]], Answer]) -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                parts = urlsplit(self.path)
+                status, body = answer(parts.path, parse_qs(parts.query))
+                data = body if isinstance(body, bytes) else json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_POST = do_GET  # noqa: N815 - as the library calls it
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        servers.append(server)
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield served
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+TASKS = [
+    {"id": n, "updated_at": f"2026-01-05T08:{n % 60:02d}:00Z", "data": {"text": "t"},
+     "annotations": [
+         {"id": n, "completed_by": 1, "created_at": "2026-01-05T08:00:00Z", "result": [
+             {"from_name": "tone", "to_name": "text", "type": "choices",
+              "value": {"choices": ["good"]}}]}]}
+    for n in range(1, 2502)
+]  # fmt: skip
+
+
+def label_studio(path: str, query: dict[str, Any]) -> Answer:
+    """What Label Studio answers about a project of many tasks."""
+    if path == "/api/projects/1":
+        return 200, {"id": 1, "label_config": "<View/>"}
+    if path == "/api/version":
+        return 200, {"release": "1.23.2"}
+    if path != "/api/tasks":
+        return 404, {"detail": "not found"}
+    filters = {
+        one["filter"]: one["value"] for one in json.loads(query["query"][0])["filters"]["items"]
+    }
+    found = [one for one in TASKS if one["id"] > filters["filter:tasks:id"]]
+    since = filters.get("filter:tasks:updated_at", "")
+    found = [one for one in found if str(one["updated_at"]) > since]
+    size = int(query["page_size"][0])
+    return 200, {"total": len(found), "tasks": found[:size]}
+
+
+def words(url: str, number: int = 1) -> list[str]:
+    return ["sync", "label-studio", "--url", url, "--project-id", str(number), "-p", "p"]
+
+
+ENV = {"LABEL_STUDIO_API_KEY": TOKEN}
+
+
+def test_tasks_are_read_page_by_page(run: Run, serve: Serve) -> None:
+    pages = []
+
+    def answer(path: str, query: dict[str, Any]) -> Answer:
+        pages.append((path, query.get("page_size")))
+        return label_studio(path, query)
+
+    url = serve(answer)
+    told = run(*words(url), "--json", env=ENV).json()
+    assert (told["read"], told["inserted"]) == (2501, 2501)
+    assert pages.count(("/api/tasks", ["1000"])) == 3
+    assert pages.count(("/api/tasks", ["100"])) == 26
+    assert "nothing new" in run(*words(url), env=ENV).out
+
+
+def test_a_busy_server_is_asked_again(
+    run: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web, "_PATIENCE", 0)
+    asked = []
+
+    def busy(path: str, query: dict[str, Any]) -> Answer:
+        asked.append(path)
+        return (429, {}) if len(asked) % 3 else label_studio(path, query)
+
+    assert run(*words(serve(busy)), "--json", env=ENV).json()["inserted"] == 2501
+    down = serve(lambda *_: (503, b"<html>"))
+    assert "answers with status 503, 6 times" in run(*words(down), env=ENV, code=3).err
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        ((401, {}), 3, "does not accept the token in LABEL_STUDIO_API_KEY"),
+        ((403, {}), 3, "does not accept the token in LABEL_STUDIO_API_KEY"),
+        ((404, {}), 3, "answers with status 404"),
+        ((200, b"<html>Hello</html>"), 3, "does not answer as Label Studio does"),
+        ((200, [1, 2]), 3, "does not answer as Label Studio does"),
+        ((200, {"id": 1, "label_config": ""}), 3, "does not answer as Label Studio does"),
+        ((418, {}), 3, "answers with status 418"),
+    ],
+)
+def test_what_is_no_label_studio_is_refused(
+    run: Run, serve: Serve, answer: Answer, code: int, said: str
+) -> None:
+    done = run(*words(serve(lambda *_: answer)), env=ENV, code=code)
+    assert said in done.err
+    assert len(done.err.strip().splitlines()) <= 2
+    assert TOKEN not in done.out + done.err
+
+
+def test_a_project_that_is_not_there(run: Run, serve: Serve) -> None:
+    done = run(*words(serve(label_studio), 2), env=ENV, code=4)
+    assert "there is no project 2 in http://127.0.0.1" in done.err
+
+
+def test_nobody_answers(run: Run) -> None:
+    done = run(*words(f"http://127.0.0.1:{free_port()}"), env=ENV, code=3)
+    assert "cannot be reached" in done.err
+
+
+def test_a_token_is_needed(run: Run) -> None:
+    done = run(*words("http://127.0.0.1:9"), env={"LABEL_STUDIO_API_KEY": ""}, code=2)
+    assert "export LABEL_STUDIO_API_KEY=" in done.err
+    done = run(*words("http://127.0.0.1:9"), env={"LABEL_STUDIO_API_KEY": "a\nb"}, code=2)
+    assert "no token" in done.err
+
+
+def test_a_token_that_lasts_is_exchanged_for_one_that_does_not(run: Run, serve: Serve) -> None:
+    paths = []
+
+    def answer(path: str, query: dict[str, Any]) -> Answer:
+        paths.append(path)
+        if path == "/api/token/refresh":
+            return 200, {"access": "for.some.minutes"}
+        if path == "/api/tasks" and paths.count(path) == 2:
+            return 401, {}  # the minutes are over
+        return label_studio(path, query)
+
+    env = {"LABEL_STUDIO_API_KEY": "one.of.today"}
+    assert run(*words(serve(answer)), "--json", env=env).json()["inserted"] == 2501
+    assert paths.count("/api/token/refresh") == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "clean"),
+    [
+        ("https://Labels.Example.org/", "https://labels.example.org"),
+        (" http://localhost:8080/ls// ", "http://localhost:8080/ls"),
+    ],
+)
+def test_one_service_has_one_address(url: str, clean: str) -> None:
+    assert service_url(url) == clean
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["labels.example.org", "ftp://x", "http://", "http://x:port", "http://me:secret@x",
+     "http://x/?token=secret", "http://me:secret@[x"],
+)  # fmt: skip
+def test_what_is_no_address_alone_is_refused(url: str) -> None:
+    with pytest.raises(InvalidOption) as refused:
+        service_url(url)
+    assert "secret" not in str(refused.value)

@@ -1,0 +1,157 @@
+"""``tracker sync``: projects kept like those of another program."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracker.cli.context import command_group, ledger_of_command
+from tracker.cli.import_options import (
+    IntoProject,
+    import_rejections_printed,
+    print_import_result,
+)
+from tracker.cli.output import AsJson, flatten_option_groups, print_json
+from tracker.cli.terminal import hint, progress_bars_wanted, say, warn
+
+if TYPE_CHECKING:
+    from tracker.ledger.syncing import Syncs
+    from tracker.sync import SyncResult
+
+sync, register = command_group("sync", "Read what is new in another program, live.")
+
+
+@dataclass(frozen=True)
+class SyncOptions:
+    """The options that say how a program is read."""
+
+    question: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--question",
+            "-q",
+            metavar="NAME=NAME[:WORD]",
+            help="Take only this question of the program, and as what: tone=sentiment:ordinal "
+            "(repeatable).",
+        ),
+    ] = None
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="Keep a field as an attribute of items (repeatable)."),
+    ] = None
+    create: Annotated[
+        bool, typer.Option("--create/--no-create", help="Create the project if it does not exist.")
+    ] = True
+    skip_invalid: Annotated[
+        bool,
+        typer.Option(
+            "--skip-invalid", help="Skip what cannot be read instead of refusing the whole sync."
+        ),
+    ] = False
+    whole: Annotated[
+        bool, typer.Option("--all", help="Read everything again, not only what was updated.")
+    ] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would happen; store nothing.")
+    ] = False
+
+    @property
+    def syncs(self) -> Syncs:
+        """The keywords of a sync."""
+        return {
+            "questions": self.question or (),
+            "keep": self.keep or (),
+            "create": self.create,
+            "skip_invalid": self.skip_invalid,
+            "whole": self.whole,
+            "dry_run": self.dry_run,
+        }
+
+
+@sync.command("label-studio")
+@flatten_option_groups
+def sync_label_studio_command(
+    context: typer.Context,
+    url: Annotated[str, typer.Option(metavar="URL", help="Where Label Studio runs.")],
+    project_id: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="The number of the project there.")
+    ],
+    project: IntoProject,
+    item: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD", help="Field of a task's data that is its key (default: its number)."
+        ),
+    ] = None,
+    repeat: Annotated[
+        str | None,
+        typer.Option(
+            metavar="revision|pass",
+            help="What a second answer of an annotator to a task is (default: pass).",
+        ),
+    ] = None,
+    given: SyncOptions = SyncOptions(),
+    as_json: AsJson = False,
+) -> None:
+    """Import what was answered, corrected or deleted in Label Studio since the last sync.
+
+    The access token is read from LABEL_STUDIO_API_KEY; it is neither stored nor shown. What was
+    deleted there is withdrawn: it stands no more, and is still to be seen with `--known-at`.
+
+    Examples:
+    - `tracker sync label-studio --url http://ls:8080 --project-id 7 -p parcels`
+    - `tracker sync label-studio --url http://ls:8080 --project-id 7 -p r --all`
+
+    Next: `tracker agreement parcels`
+    """
+    token = os.environ.get("LABEL_STUDIO_API_KEY", "")
+    how: Syncs = {**given.syncs, "repeat": repeat}
+    with import_rejections_printed(as_json=as_json), _progress_bar() as how["progress"]:
+        ledger = ledger_of_command(context)
+        done = ledger.sync_label_studio(url, project_id, project, token=token, item=item, **how)
+    _print_result(done, dry_run=given.dry_run, as_json=as_json)
+
+
+def _print_result(done: SyncResult, *, dry_run: bool, as_json: bool) -> None:
+    from tracker.render.nouns import count_noun
+
+    if as_json:
+        for sentence in done.imported.warnings if done.imported else ():
+            warn(sentence)
+        print_json(done.to_dict())
+        return
+    if done.imported is None:
+        say(f"nothing new in {done.source}")
+        return
+    if done.withdrawn:
+        verb = "would withdraw" if dry_run else "withdrawn:"
+        say(f"{verb} {count_noun(done.withdrawn, 'answer')} that {done.source} has no longer")
+    print_import_result(done.imported, dry_run=dry_run, as_json=False)
+    if not dry_run:
+        hint(f"to take it back: tracker imports undo {done.imported.id}")
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[int, int | None], None] | None]:
+    """A bar on a terminal; nothing anywhere else."""
+    if not progress_bars_wanted():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    bar = Progress(
+        TextColumn("reading"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("sync", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

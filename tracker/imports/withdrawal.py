@@ -1,0 +1,166 @@
+"""Answers that a source had and has no longer: withdrawn by a sync, given back by its undo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ColumnElement,
+    Connection,
+    MetaData,
+    Select,
+    Table,
+    Text,
+    and_,
+    exists,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
+
+from tracker.projects.question import QuestionOptions
+from tracker.projects.supersede import restore_superseded_labels, supersede_labels
+from tracker.storage import backends
+from tracker.storage.answer_keys import ANSWER, DETAIL, detail_of, own_name_key, same_answer_key
+from tracker.storage.schema import Import, Item, Label, PastLabel, Sync, Withdrawal
+
+_labels = cast("Table", Label.__table__)
+_past = cast("Table", PastLabel.__table__)
+_withdrawals = cast("Table", Withdrawal.__table__)
+_listed = Table(
+    "listed_items",
+    MetaData(),
+    Column("name", Text, primary_key=True),
+    Column("was_read", Boolean, nullable=False),
+    prefixes=["TEMPORARY"],
+    info={"clustered": True},
+)
+
+
+@dataclass
+class Absences:
+    """What a sync knows of its source beside the answers it read.
+
+    Attributes:
+        changes: the changes of earlier syncs of the source, as a statement.
+        listed: the keys of all items of the source; whether the answers to each were read now.
+        asked: the questions of the source that earlier syncs met, by its names.
+        withdrawn: how many standing answers were withdrawn, once that is done.
+        any_record: whether any record was, perhaps one that did not stand.
+    """
+
+    changes: Select[int]
+    listed: Mapping[str, bool]
+    asked: Mapping[str, QuestionOptions]
+    withdrawn: int = field(default=0, init=False)
+    any_record: bool = field(default=False, init=False)
+
+    def withdraw(
+        self, connection: Connection, incoming: Table, project_id: int, change: int
+    ) -> Select[int, int]:
+        """Withdraw what earlier syncs recorded and the source has no longer.
+
+        Those are the records on items that are not listed and, on items that were read, those that
+        ``incoming`` does not repeat. Returns the items whose answers that changed.
+        """
+        _listed.create(connection)
+        backend = backends.backend_of(connection)
+        columns = {"name": [*self.listed], "was_read": [*self.listed.values()]}
+        if self.listed:
+            backend.bulk_insert(connection, _listed, columns)
+        backend.refresh_statistics(connection, _listed)
+        gone = self._gone(_labels, incoming, project_id)
+        answers = select(*(_labels.c[column] for column in ANSWER)).where(gone).distinct()
+        self.withdrawn = (
+            connection.scalar(select(func.count()).select_from(answers.subquery())) or 0
+        )
+        past = connection.execute(
+            update(_past)
+            .where(self._gone(_past, incoming, project_id), _past.c.taken_back_by.is_(None))
+            .values(taken_back_by=change)
+        )
+        self.any_record = bool(self.withdrawn or past.rowcount)
+        if self.withdrawn:
+            supersede_labels(connection, gone, taken_back_by=change)
+        _listed.drop(connection)
+        taken = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
+        restore_superseded_labels(connection, project_id, taken)
+        return select(_past.c.question_id, _past.c.item_id).where(taken)
+
+    def _gone(self, table: Table, incoming: Table, project_id: int) -> ColumnElement[bool]:
+        there = (
+            select(Item.id)
+            .join(_listed, _listed.c.name == Item.name)
+            .where(Item.project_id == project_id)
+        )
+        given = exists(select(literal(1)).select_from(incoming)).where(
+            same_answer_key(("question_id", "item_id", "pass"), incoming, table),
+            own_name_key(incoming) == table.c.given_as,
+            or_(
+                incoming.c.labeled_at == table.c.labeled_at,
+                # Without a time of its own it has that of each recording.
+                and_(incoming.c.has_own_time.is_(False), table.c.has_own_time.is_(False)),
+            ),
+        )
+        return and_(
+            table.c.project_id == project_id,
+            table.c.change_id.in_(self.changes),
+            or_(
+                table.c.item_id.not_in(there),
+                and_(table.c.item_id.in_(there.where(_listed.c.was_read)), ~given.correlate(table)),
+            ),
+        )
+
+
+def end_withdrawals(
+    connection: Connection, project_id: int, withdrawn_by: int, change: int
+) -> ColumnElement[bool]:
+    """Give back what a change withdrew, unless it was of an import that is undone.
+
+    Returns the condition on past labels that they are of a record that was given back; those of
+    its answers are yet to be restored.
+    """
+    undone = select(Import.change_id).where(
+        Import.project_id == project_id, Import.undone_by.is_not(None)
+    )
+    back = and_(
+        _past.c.project_id == project_id,
+        _past.c.taken_back_by == withdrawn_by,
+        _past.c.change_id.not_in(undone),
+    )
+    record = [_past.c[column] for column in ("project_id", *DETAIL)]
+    connection.execute(
+        insert(_withdrawals).from_select(
+            ["project_id", *DETAIL, "from_change", "to_change"],
+            select(*record, literal(withdrawn_by), literal(change)).where(back).distinct(),
+        )
+    )
+    connection.execute(update(_past).where(back).values(taken_back_by=None))
+    ended = select(literal(1)).where(
+        detail_of(_withdrawals, _past), _withdrawals.c.from_change == withdrawn_by
+    )
+    return ended.correlate(_past).exists()
+
+
+def retire_answers(connection: Connection, project_id: int, of: ColumnElement[bool]) -> None:
+    """Move what stands of answers to the past, for it to be decided anew what does.
+
+    ``of`` is a condition on past labels of those answers.
+    """
+    rival = exists(select(literal(1)).select_from(_past)).where(
+        _past.c.project_id == project_id, same_answer_key(ANSWER, _past, _labels), of
+    )
+    supersede_labels(connection, and_(_labels.c.project_id == project_id, rival.correlate(_labels)))
+
+
+def is_sync(connection: Connection, project_id: int, change: int) -> bool:
+    """Return whether a change is that of a sync."""
+    found = select(Sync.until).where(Sync.project_id == project_id, Sync.change_id == change)
+    return connection.scalar(found) is not None

@@ -1,0 +1,121 @@
+"""Projects kept like those of another program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from tracker.core.errors import NotFound, Refused
+from tracker.ledger.importing import Importing
+from tracker.projects.project import find_project
+
+if TYPE_CHECKING:
+    from tracker.sync import Remote, SyncResult
+
+_ATTEMPTS = 3
+
+
+class Syncs(TypedDict, total=False):
+    """The keyword arguments of a sync.
+
+    Attributes:
+        questions: ``NAME=CONTROL[:WORD…]``: which questions to take, and as what; else all.
+        keep: fields of the items' data to keep as their attributes.
+        repeat: what a second answer of one annotator to one item is: ``revision`` or ``pass``.
+        create: whether a project that is not there may be made.
+        skip_invalid: leave answers out that cannot be read instead of refusing all.
+        whole: read everything again, not only what was updated since the last time.
+        dry_run: do everything, then take it all back.
+        progress: told how many records were read, and how many there are.
+    """
+
+    questions: Sequence[str]
+    keep: Sequence[str]
+    repeat: str | None
+    create: bool
+    skip_invalid: bool
+    whole: bool
+    dry_run: bool
+    progress: Callable[[int, int | None], None] | None
+
+
+class Syncing(Importing):
+    """The methods that read another program live; all take the keywords of `Syncs`."""
+
+    def sync_label_studio(
+        self,
+        url: str,
+        project_id: int,
+        project: str,
+        *,
+        token: str,
+        item: str | None = None,
+        **how: Unpack[Syncs],
+    ) -> SyncResult:
+        """Import what was answered, corrected or deleted in Label Studio since the last sync.
+
+        Answers that it has no longer are withdrawn: they stand no more, and are kept. The sync is
+        an import, which can be undone, unless there was nothing new.
+
+        Args:
+            url: where Label Studio runs.
+            project_id: the number of its project.
+            project: the project's name here; it is made if it is not there.
+            token: an access token of Label Studio; it is neither stored nor shown.
+            item: the field of a task's data that is the item's key; else the task's number is.
+            how: see `Syncs`.
+        """
+        from tracker.sync import LabelStudio
+
+        remote = LabelStudio(url, project_id, token, item)
+        return self._sync(remote, project, [f"item={item}"] if item else [], **how)
+
+    def _sync(
+        self,
+        remote: Remote,
+        name: str,
+        columns: Sequence[str],
+        *,
+        questions: Sequence[str] = (),
+        keep: Sequence[str] = (),
+        repeat: str | None = None,
+        create: bool = True,
+        skip_invalid: bool = False,
+        whole: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> SyncResult:
+        """Read a source and record it, again if another sync of it ended in between."""
+        from tracker.sync import NothingNew, Overtaken, SyncResult, known_of_source, pulled_source
+
+        told = progress or (lambda *_: None)
+        for _ in range(_ATTEMPTS):
+            with self.database.read() as connection:
+                try:
+                    number = find_project(connection, name).id
+                except NotFound:
+                    if not create:
+                        raise
+                    number = 0
+                known = known_of_source(connection, number, remote)
+            with pulled_source(remote, known, told, whole=whole) as run:
+                imported = None
+                try:
+                    imported = self._import(
+                        [run.file], name, columns=columns, questions=questions, keep=keep,
+                        repeat=repeat, create=create, skip_invalid=skip_invalid, dry_run=dry_run,
+                        format=remote.tool, sync=run,
+                    )  # fmt: skip
+                except NothingNew:
+                    if known.through and not dry_run:
+                        with self.database.write() as connection:
+                            run.note_nothing_new(connection, number)
+                except Overtaken:
+                    whole = whole or run.asks_anew
+                    continue
+                return SyncResult(
+                    name, remote.tool, remote.source, imported,
+                    run.absences.withdrawn if imported and run.absences else 0,
+                    run.pulled.read, run.since, run.until or None,
+                )  # fmt: skip
+        raise Refused(f"{name!r} changes faster than {remote.source} is read", "try again later")

@@ -1,0 +1,23 @@
+"""Other programs read live: what changed in them since the last time, and what they deleted."""
+
+from tracker.sync.label_studio import LabelStudio
+from tracker.sync.remote import Remote
+from tracker.sync.run import (
+    NothingNew,
+    Overtaken,
+    SyncResult,
+    SyncRun,
+    known_of_source,
+    pulled_source,
+)
+
+__all__ = [
+    "LabelStudio",
+    "NothingNew",
+    "Overtaken",
+    "Remote",
+    "SyncResult",
+    "SyncRun",
+    "known_of_source",
+    "pulled_source",
+]

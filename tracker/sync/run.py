@@ -1,0 +1,227 @@
+"""One sync: what to read, what the ledger makes of it, and until when it has read."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import Connection, Table, exists, insert, literal, or_, select, update
+
+from tracker.core import clock
+from tracker.imports.loader import ImportResult
+from tracker.imports.readers.answers import ToolLayout
+from tracker.imports.readers.source import SourceFile
+from tracker.imports.staging import FATES
+from tracker.imports.withdrawal import Absences
+from tracker.projects.change_log import lock_project
+from tracker.projects.question import QuestionOptions
+from tracker.storage.schema import Import, ItemFact, Label, Sync
+from tracker.sync.remote import Progress, Pulled, Remote
+
+OVERLAP = 60_000_000
+"""Microseconds that are read again: what was saved then may have been seen only afterwards."""
+
+_syncs = cast("Table", Sync.__table__)
+
+
+class NothingNew(Exception):
+    """The source holds nothing that the ledger does not."""
+
+
+class Overtaken(Exception):
+    """Since the source was read, another sync of it has ended, or it asks a new question."""
+
+
+class Known(NamedTuple):
+    """What the ledger has of a source.
+
+    Attributes:
+        last: the last change of a sync of it, undone or not; 0 if there was none.
+        through: the change of the sync up to which all was read; 0 if there is none.
+        until: the update up to which all was read; None if there is none.
+        gap: whether an undone sync has left a gap, and later ones hold.
+        asked: the questions of the source that were met.
+    """
+
+    last: int
+    through: int
+    until: int | None
+    gap: bool
+    asked: dict[str, QuestionOptions]
+
+
+def known_of_source(connection: Connection, project_id: int, remote: Remote) -> Known:
+    """Return what earlier syncs read of a source.
+
+    An undone one leaves a gap, after which nothing counts as read.
+    """
+    rows = connection.execute(
+        select(_syncs, Import.undone_by)
+        .join(
+            Import,
+            (Import.project_id == _syncs.c.project_id) & (Import.change_id == _syncs.c.change_id),
+        )
+        .where(_of_source(project_id, remote))
+        .order_by(_syncs.c.change_id)
+    ).all()
+    known = Known(rows[-1].change_id if rows else 0, 0, None, False, {})
+    for row in rows:
+        if row.undone_by is not None:
+            continue
+        asked = {name: QuestionOptions(**one) for name, one in json.loads(row.asked).items()}
+        known = known._replace(asked=known.asked | asked, gap=True)
+        if row.since is None or (known.until is not None and row.since <= known.until):
+            newest = max(row.until, known.until or row.until)
+            known = known._replace(through=row.change_id, until=newest, gap=False)
+    return known
+
+
+def _of_source(project_id: int, remote: Remote) -> Any:
+    return (
+        (_syncs.c.project_id == project_id)
+        & (_syncs.c.tool == remote.tool)
+        & (_syncs.c.source == remote.source)
+    )
+
+
+@dataclass
+class SyncRun:
+    """A source that was read, on its way into the ledger."""
+
+    remote: Remote
+    known: Known
+    pulled: Pulled
+    file: SourceFile
+    since: int | None = None
+    absences: Absences | None = None
+    asks_anew: bool = False
+    """Whether it asks a question that it did not before, so that everything must be read."""
+
+    def begin(self, connection: Connection, project_id: int) -> Absences:
+        """Return what the source has no longer; the project's lock is held.
+
+        Raises Overtaken if another sync has ended since it was read.
+        """
+        if known_of_source(connection, project_id, self.remote) != self.known:
+            raise Overtaken
+        self.absences = Absences(
+            select(_syncs.c.change_id).where(_of_source(project_id, self.remote)),
+            {key: unread <= 0 for key, unread in self.pulled.unread.items()},
+            self.known.asked,
+        )
+        return self.absences
+
+    def end(self, connection: Connection, project_id: int, result: ImportResult) -> None:
+        """Record what was read, for the next sync to go on from.
+
+        Raises Overtaken if everything must be read again, and NothingNew if nothing was new.
+        """
+        layout = self.file.layout
+        asked = layout.reading.asked if isinstance(layout, ToolLayout) else {}
+        if self.since is not None and self.remote.asks_all and asked.keys() - self.known.asked:
+            # Answers that were read before are answers to it, too: with nothing.
+            self.asks_anew = True
+            raise Overtaken
+        change = connection.scalar(select(Import.change_id).where(Import.id == result.id))
+        assert self.absences is not None
+        # What fills a gap is recorded although it is known: another undo must not take it away.
+        repeats = result.rows == 0 or (self.known.through > 0 and not self.known.gap)
+        withdrawn = self.absences.any_record
+        if repeats and not withdrawn and not _is_new(connection, project_id, change):
+            raise NothingNew
+        connection.execute(
+            insert(_syncs).values(
+                project_id=project_id,
+                change_id=change,
+                tool=self.remote.tool,
+                source=self.remote.source,
+                since=self.since,
+                until=self.until,
+                asked=json.dumps({name: _told(one) for name, one in asked.items()}),
+            )
+        )
+
+    @property
+    def until(self) -> int:
+        """The newest update up to which all was read."""
+        return max(self.pulled.until or 0, self.since or 0)
+
+    def note_nothing_new(self, connection: Connection, project_id: int) -> None:
+        """Let the next sync go on from here, unless another has ended meanwhile."""
+        lock_project(connection, project_id)
+        known = known_of_source(connection, project_id, self.remote)
+        if known == self.known and not known.gap:
+            last = (_syncs.c.project_id == project_id) & (_syncs.c.change_id == self.known.through)
+            connection.execute(update(_syncs).where(last).values(until=self.until))
+
+
+def _told(options: QuestionOptions) -> Mapping[str, Any]:
+    return {name: getattr(options, name) for name in ("answers", "scale", "offsets")}
+
+
+def _is_new(connection: Connection, project_id: int, change: int | None) -> bool:
+    """Return whether an import brought an answer that stands, or a fact about an item."""
+    label, fact = Label.__table__.c, ItemFact.__table__.c
+    stands = exists(select(literal(1)).select_from(Label)).where(
+        label.project_id == project_id, label.change_id == change
+    )
+    told = exists(select(literal(1)).select_from(ItemFact)).where(
+        fact.project_id == project_id, fact.change_id == change, fact.same_as.is_(None)
+    )
+    return bool(connection.scalar(select(or_(stands, told))))
+
+
+@contextmanager
+def pulled_source(
+    remote: Remote, known: Known, progress: Progress, *, whole: bool
+) -> Iterator[SyncRun]:
+    """Read a source since the last time, or ``whole``; its records lie in a file until the end.
+
+    Nothing holds the database meanwhile.
+    """
+    since = None if known.until is None or whole else known.until
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+        pulled = remote.pull(None if since is None else since - OVERLAP, file, progress)
+        file.flush()
+        source = SourceFile(file.name, name=remote.source)
+        try:
+            yield SyncRun(remote, known, pulled, source, since=since)
+        finally:
+            source.close()
+
+
+@dataclass(frozen=True)
+class SyncResult:
+    """The result of a sync; ``imported`` is None if there was nothing new.
+
+    ``read`` is the number of records that were read, ``withdrawn`` that of answers that the source
+    had no longer, ``since`` and ``until`` the updates between which it was read.
+    """
+
+    project: str
+    tool: str
+    source: str
+    imported: ImportResult | None
+    withdrawn: int
+    read: int
+    since: int | None
+    until: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON: that of an import, and what was synced."""
+        told: dict[str, Any] = {"import": None, "project": self.project, "rows": 0}
+        told |= dict.fromkeys((*FATES, "rejected"), 0) | {"rejections": []}
+        if self.imported is not None:
+            told = self.imported.to_dict()
+        return told | {
+            "withdrawn": self.withdrawn,
+            "tool": self.tool,
+            "source": self.source,
+            "read": self.read,
+            "since": None if self.since is None else clock.iso(self.since),
+            "until": None if self.until is None else clock.iso(self.until),
+        }

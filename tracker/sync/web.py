@@ -1,0 +1,119 @@
+"""Requests to another program's interface: patient with a busy one, plain about errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+from tracker.core.errors import InvalidOption, Refused
+
+if TYPE_CHECKING:
+    import requests
+
+_TIMES = (10, 300)  # seconds: to connect, and to wait for the next bytes
+_BUSY = (429, 500, 502, 503, 504)
+_TRIES = 5
+_PATIENCE = 0.5  # seconds before the second of them, twice as long before each further one
+
+
+def service_url(url: str) -> str:
+    """Return the address of a service without a slash at its end; raises InvalidOption.
+
+    It may hold no secrets, because it is stored with each import.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        _ = parts.port
+    except ValueError:
+        raise InvalidOption("--url is no URL", "such as: https://labels.example.org") from None
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise InvalidOption(
+            "the URL holds more than the address of the service",
+            "name the address alone; the token is read from the environment",
+        )
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise InvalidOption("--url is no URL", "such as: https://labels.example.org")
+    host = parts.netloc.lower()
+    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
+
+
+class Service:
+    """The interface of one service; proxies and certificates are those of the environment."""
+
+    def __init__(self, url: str, what: str) -> None:
+        """``what`` is the program that should answer, as people call it."""
+        import requests
+        from requests.adapters import HTTPAdapter
+        from urllib3.util import Retry
+
+        self.url = url
+        self.what = what
+        self.headers: dict[str, str] = {}
+        self._session = requests.Session()
+        retries = Retry(
+            _TRIES,
+            connect=1,
+            read=2,
+            backoff_factor=_PATIENCE,
+            status_forcelist=_BUSY,
+            allowed_methods=None,  # what is posted here only reads, too
+            raise_on_status=False,
+        )
+        for scheme in ("http://", "https://"):
+            self._session.mount(scheme, HTTPAdapter(max_retries=retries))
+
+    def ask(
+        self,
+        path: str,
+        query: Mapping[str, str | int] | None = None,
+        post: Any = None,
+    ) -> requests.Response:
+        """Return the answer to a request, whatever its status; ``post`` is sent as JSON.
+
+        Raises Refused if there is no answer.
+        """
+        import requests
+
+        def authorized(request: Any) -> Any:
+            # Given as headers alone, what ~/.netrc says of the host would replace them.
+            request.headers.update(self.headers)
+            return request
+
+        method = "GET" if post is None else "POST"
+        try:
+            return self._session.request(
+                method, f"{self.url}/{path}", params=query, json=post, auth=authorized,
+                timeout=_TIMES,
+            )  # fmt: skip
+        except requests.exceptions.SSLError:
+            raise Refused(
+                f"{self.url}: its certificate is not trusted here",
+                "name the file of your authority: REQUESTS_CA_BUNDLE=FILE",
+            ) from None
+        except requests.exceptions.Timeout:
+            raise Refused(f"{self.url} does not answer in time", "try again later") from None
+        except requests.exceptions.RequestException:
+            raise Refused(
+                f"{self.url} cannot be reached", "is the URL right, and does the service run?"
+            ) from None
+
+    def json(self, response: requests.Response) -> Any:
+        """Return the JSON of an answer. Raises Refused for one that is none, or of a failure."""
+        status = response.status_code
+        if status in _BUSY:
+            raise Refused(
+                f"{self.url} answers with status {status}, {_TRIES + 1} times", "try again later"
+            )
+        if status >= 400:
+            raise Refused(f"{self.url} answers with status {status}")
+        try:
+            return response.json()
+        except ValueError:
+            raise self.other() from None
+
+    def other(self) -> Refused:
+        """Return the error for an address at which something else answers."""
+        return Refused(
+            f"{self.url} does not answer as {self.what} does", f"is that the URL of {self.what}?"
+        )
