@@ -247,7 +247,8 @@ def _other_table(text: str, chance: random.Random) -> str:
 
 def _write_other_parquet(export: Path, chance: random.Random, target: Path) -> None:
     """Write a table with one or two columns of other values and types, twice, or gone."""
-    columns = pq.read_table(export).to_pydict()
+    table = pq.read_table(export)
+    columns = table.to_pydict()
     for _ in range(chance.randint(1, 2)):
         name, kind = chance.choice([*columns, "item"]), chance.randrange(5)
         cells = columns.pop(name, [])
@@ -255,7 +256,7 @@ def _write_other_parquet(export: Path, chance: random.Random, target: Path) -> N
             columns[chance.choice(("x", "", "category", "annotations", name.upper()))] = cells
         elif kind > 1:
             odd = [chance.choice(ODD_VALUES + ODD_CELLS) for _ in range(1 + kind)]
-            cells = [odd[n % len(odd)] if kind < 4 else odd[0] for n in range(12)]
+            cells = [odd[n % len(odd)] if kind < 4 else odd[0] for n in range(len(table))]
             columns[name] = cells
     made = {}
     for name, cells in columns.items():
