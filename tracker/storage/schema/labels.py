@@ -88,7 +88,8 @@ class Label(Base):
 class PastLabel(Base):
     """A label of an answer that does not stand: superseded, older when it came, or taken back.
 
-    ``taken_back_by`` is the change (an undo) after which the ledger no longer holds it.
+    ``taken_back_by`` is the change after which the ledger no longer holds it: an undo, or a sync
+    whose source had it no longer (see `Withdrawal`).
     """
 
     __tablename__ = "past_labels"
