@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -138,3 +139,25 @@ def test_tables_are_defused_and_exports_are_not(run: Run) -> None:
     shown = run("category", "list", "x", "--format", "csv").out
     assert "\n-2," in shown
     assert "\n'+x," in shown
+
+
+LISTED = {
+    "items": "item,attribute:of\n1,\n2,north\n3,\n",
+    "annotators": "annotator,kind,attribute:team\nA,human,\nB,human,\nC,human,red\n",
+}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "xlsx"])
+def test_items_and_annotators_are_imported_elsewhere_as_the_hint_says(
+    run: Run, suffix: str
+) -> None:
+    run("item", "import", "-", "-p", "dated", "--keep", "of", stdin="item,of\n2,north\n3,\n")
+    run("annotator", "import", "-", "-p", "dated", stdin="annotator,team\nC,red\n")
+    for what, wanted in LISTED.items():
+        said = run("export", what, "dated", "-o", f"{what} here.{suffix}").err.splitlines()
+        assert said[0] == f"3 rows: {what} here.{suffix}"
+        run(*shlex.split(said[1].partition(": tracker ")[2].replace("NAME", "copy")))
+        shown = [run("export", what, project, "-o", "-") for project in ("dated", "copy")]
+        assert shown[0].out == shown[1].out
+        assert shown[0].err == "3 rows: -\n"
+        assert shown[0].out == wanted

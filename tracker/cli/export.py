@@ -12,7 +12,7 @@ from tracker.cli.audit import audit_rows
 from tracker.cli.context import command_group, ledger_of_command
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history import Every, Shown, Window
-from tracker.cli.import_options import OutputFile, Target, output_option_target
+from tracker.cli.import_options import STDOUT, OutputFile, Target, output_option_target
 from tracker.cli.output_files import Force
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tracker.ledger.reports import Labels
 
 exports, register = command_group(
-    "export", "Write labels or figures to a file: CSV, JSONL or Parquet."
+    "export", "Write labels, facts or figures to a file: CSV, JSONL, Parquet or Excel."
 )
 
 
@@ -167,6 +167,46 @@ def export_matrix_command(
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
     with ledger.matrix(project, reader, **answers.selecting) as found:
         _write(to, found, output)
+
+
+@with_project_argument(exports, "items")
+def export_items_command(
+    context: typer.Context, project: ProjectArgument, output: OutputFile, force: Force = False
+) -> None:
+    """Write every item, also those without an answer: text, length, and each attribute.
+
+    Example:
+    - `tracker export items reviews -o items.csv`
+
+    Next: `tracker item import items.csv -p copy`
+    """
+    to, ledger = output_option_target(output, force=force), ledger_of_command(context)
+    with ledger.facts(project, "items") as found:
+        _write(to, found, output)
+    _hint_import("item", output)
+
+
+@with_project_argument(exports, "annotators")
+def export_annotators_command(
+    context: typer.Context, project: ProjectArgument, output: OutputFile, force: Force = False
+) -> None:
+    """Write every annotator, also those without an answer: the kind, and each attribute.
+
+    Example:
+    - `tracker export annotators reviews -o people.csv`
+
+    Next: `tracker annotator import people.csv -p copy`
+    """
+    to, ledger = output_option_target(output, force=force), ledger_of_command(context)
+    with ledger.facts(project, "annotators") as found:
+        _write(to, found, output)
+    _hint_import("annotator", output)
+
+
+def _hint_import(what: str, output: str) -> None:
+    """Say which command reads a list of items or annotators, if it is a file."""
+    if output != STDOUT:
+        hint(f"to import them elsewhere: tracker {what} import {shlex.quote(output)} -p NAME")
 
 
 _DOCUMENTS = {"label-studio": (".json",), "conll": (".conll",)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from tracker.export.annotators import listed_annotators
 from tracker.export.consensus import consensus_columns, consensus_rows
+from tracker.export.items import listed_items
 from tracker.export.labels import (
     LABEL_COLUMNS,
     exported_columns,
@@ -20,5 +22,7 @@ __all__ = [
     "exported_labels",
     "import_options",
     "labels_with_items",
+    "listed_annotators",
+    "listed_items",
     "matrix_for",
 ]

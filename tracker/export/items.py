@@ -1,4 +1,4 @@
-"""What is known of items, as columns beside their labels."""
+"""What is known of items, as columns beside their labels or as a list of all items."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from contextlib import closing
 from itertools import groupby
 from typing import Any, cast
 
-from sqlalchemy import Connection, Table, literal, select
+from sqlalchemy import ColumnElement, Connection, Table, literal, select
 
 from tracker.projects.project import ProjectInfo
 from tracker.queries.selection import stream_rows
+from tracker.storage.facts import standing_item_facts
 from tracker.storage.schema import Item, ItemAttribute
 
 ATTRIBUTE = "attribute:"
@@ -55,10 +56,32 @@ def rows_with_items(
             yield (*row, *told)
 
 
+def listed_items(
+    connection: Connection, project: ProjectInfo
+) -> tuple[tuple[str, ...], Generator[tuple[Any, ...], None, None]]:
+    """Return the columns and the rows of all items, those without an answer too.
+
+    The rows can be imported again as a list of items. Those that only undone imports named are
+    not among them.
+    """
+    columns = item_columns(connection, project)
+
+    def rows() -> Generator[tuple[Any, ...], None, None]:
+        stands = standing_item_facts(project.id, _items.c.id)
+        with closing(_known(connection, project, columns, stands)) as known:
+            for item, told in known:
+                yield (item, *told)
+
+    return ("item", *columns), rows()
+
+
 def _known(
-    connection: Connection, project: ProjectInfo, columns: Sequence[str]
+    connection: Connection,
+    project: ProjectInfo,
+    columns: Sequence[str],
+    *conditions: ColumnElement[bool],
 ) -> Generator[tuple[Any, tuple[Any, ...]], None, None]:
-    """Yield each item's name and its values of the columns."""
+    """Yield the name of each item that meets the conditions, and its values of the columns."""
     places = {name: n for n, name in enumerate(columns)}
     statement = (
         select(
@@ -69,7 +92,7 @@ def _known(
             (_attributes.c.project_id == _items.c.project_id)
             & (_attributes.c.item_id == _items.c.id),
         )
-        .where(_items.c.project_id == project.id)
+        .where(_items.c.project_id == project.id, *conditions)
         .order_by(_items.c.id)
     )
     with closing(stream_rows(connection, statement)) as stream:

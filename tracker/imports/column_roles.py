@@ -275,7 +275,8 @@ def _layout_of_annotators(names: Sequence[str], mapped: Mapped, source: str) -> 
             "say which: --map annotator=COLUMN",
         )
     kept: dict[str, int] = {}
-    for n, name in enumerate(names):
+    for n, column in enumerate(names):
+        name = column.removeprefix(ATTRIBUTE_COLUMN) or column
         if name and n not in roles.values() and kept.setdefault(KEEP + name, n) != n:
             raise Refused(f"{source} has several columns named {name!r}", "rename all but one")
     return Layout(roles | kept, {}, names)

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import date
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 from tracker.ledger.transactions import Transactions
 
@@ -194,6 +194,22 @@ class Reports(Transactions):
             labels = Labels(*labels_with_items(connection, found, choice, named=named))
             with closing(labels.rows):
                 yield labels.typed(COLUMN_TYPES)
+
+    @contextmanager
+    def facts(self, project: str, of: Literal["items", "annotators"]) -> Iterator[Labels]:
+        """Open what is known of all items, or annotators: one row each, read as it is asked for.
+
+        Those without an answer are among them. The rows are what `import_items` and
+        `import_annotators` read: ``attribute:NAME`` for each attribute.
+        """
+        from tracker.export import listed_annotators, listed_items
+        from tracker.export.arrow_rows import COLUMN_TYPES
+
+        listed = listed_items if of == "items" else listed_annotators
+        with self.reading(project) as (connection, found):
+            facts = Labels(*listed(connection, found))
+            with closing(facts.rows):
+                yield facts.typed(COLUMN_TYPES)
 
     @contextmanager
     def consensus(
