@@ -71,10 +71,10 @@ def fates(result: ImportResult) -> dict[str, int]:
 
 def standing(ledger: Ledger, project: str = "p", *columns: str) -> list[tuple[Any, ...]]:
     """The labels that stand, sorted: item, annotator and category, or the columns asked for."""
-    chosen = list(columns or ("item", "annotator", "category"))
-    frame = ledger.export_frame(project)[chosen]
-    rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
-    return sorted(rows, key=lambda row: tuple((cell is not None, str(cell)) for cell in row))
+    with ledger.labels(project) as (names, rows):
+        places = [names.index(one) for one in columns or ("item", "annotator", "category")]
+        chosen = [tuple(row[place] for place in places) for row in rows]
+    return sorted(chosen, key=lambda row: tuple((cell is not None, str(cell)) for cell in row))
 
 
 def question_of(connection: Connection, project: str = "p") -> QuestionInfo:

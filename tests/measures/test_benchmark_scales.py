@@ -40,6 +40,14 @@ def test_altman_1991(value: float, word: str) -> None:
     assert SCALES["altman"].word(value) == word
 
 
+@pytest.mark.parametrize("limit", [0.0, 0.2, 0.4, 0.6, 0.8])
+def test_a_rounding_below_a_limit_has_reached_it(limit: float) -> None:
+    for value in (limit - 2e-16, limit - 1.2e-16, limit):
+        assert landis_koch(value) == landis_koch(limit)
+        assert benchmark(value, None).word == benchmark(limit, None).word
+    assert landis_koch(limit - 1e-9) != landis_koch(limit)
+
+
 @given(values)
 def test_scales_are_the_functions_of_the_same_name(value: float) -> None:
     assert SCALES["landis_koch"].word(value) == landis_koch(value)

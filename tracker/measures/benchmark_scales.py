@@ -15,6 +15,8 @@ LANDIS_KOCH: Final = "Landis and Koch (1977), Biometrics 33, 159, p. 165: a conv
 KRIPPENDORFF: Final = "Krippendorff (2004), Content Analysis, 2nd ed., p. 241: a convention"
 ALTMAN: Final = "Altman (1991), Practical Statistics for Medical Research, p. 404: a convention"
 
+_ROUNDING: Final = 1e-12
+
 
 @dataclass(frozen=True)
 class ReadingScale:
@@ -32,8 +34,12 @@ class ReadingScale:
     steps: tuple[tuple[float, str], ...]
 
     def word(self, value: float) -> str:
-        """Return the word for a coefficient taken as it is, without its error."""
-        return next((word for limit, word in self.steps if value >= limit), self.steps[-1][1])
+        """Return the word for a coefficient taken as it is, without its error.
+
+        One that misses a limit by the rounding of its last digits has reached it.
+        """
+        near = value + _ROUNDING
+        return next((word for limit, word in self.steps if near >= limit), self.steps[-1][1])
 
 
 _ALL: Final = (
@@ -177,6 +183,6 @@ def _at_least(limit: float, value: float, standard_error: float) -> float:
     if limit == -math.inf:
         return 1.0
     if not standard_error:
-        return float(value >= limit)
+        return float(value + _ROUNDING >= limit)
     below = NormalDist(value, standard_error).cdf
     return max(0.0, (below(1.0) - below(limit)) / below(1.0))

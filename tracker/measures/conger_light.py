@@ -79,11 +79,14 @@ def _own_shares(sample: Sample) -> _Own:
 
 
 def _expected(sample: Sample, own: _Own) -> float:
-    together = own.shares.sum(axis=0)
-    everyone = float(together @ sample.weighting.against(together))
-    with_oneself = float((own.shares * sample.weighting.against(own.shares)).sum())
+    # What the others gave is summed from both ends: who shares no answer with them has exactly 0,
+    # which taking one's own from a sum of all would miss by a rounding.
+    others = np.zeros_like(own.shares)
+    others[1:] = np.cumsum(own.shares, axis=0)[:-1]
+    others[:-1] += np.cumsum(own.shares[::-1], axis=0)[-2::-1]
     annotators = len(own.items)
-    return (everyone - with_oneself) / (annotators * (annotators - 1))
+    shared = float((own.shares * sample.weighting.against(others)).sum())
+    return shared / (annotators * (annotators - 1))
 
 
 def conger_error(
