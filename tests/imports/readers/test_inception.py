@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from tests.imports.readers.reading import found_in, write_zip
@@ -155,8 +156,8 @@ def test_a_document_that_was_finished_without_a_mark_says_that_none_applies(
         ("ada", "FINISHED"), ("bo", "FINISHED"), sources=(("d", "CURATION_FINISHED"),)
     )
     ledger.import_file(project_in_states(tmp_path, states), "p")
-    labels = ledger.export_frame("p").set_index("annotator")
-    assert str(labels.loc["ada", "labeled_at"]) == "2026-01-01T00:00:00Z"
+    labels = ledger.export_frame("p").astype(object).set_index("annotator")
+    assert labels.loc["ada", "labeled_at"] == pd.Timestamp("2026-01-01T00:00:00Z")
     assert labels["category"].fillna("").to_dict() == {
         "ada": "glad", "bo": "", "cy": "glad", "di": "glad", "gold": "glad",
     }  # fmt: skip
