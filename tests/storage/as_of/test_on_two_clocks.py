@@ -229,7 +229,7 @@ def test_both_clocks_at_once(ledger: Ledger, write: Write, now: Clock) -> None:
     }
     for (as_of, known_at), rows in stood.items():
         then = Selecting(as_of=when(as_of), known_at=when(known_at + 0.5))
-        frame = ledger.export_frame("p", **then)
+        frame = ledger.export_frame("p", **then).astype(str)
         assert sorted(frame["item"] + frame["annotator"] + frame["category"]) == rows
     assert ledger.agreement("p", **then).counts.answers == 3
     assert ledger.status("p", **then).answers == 3  # type: ignore[arg-type]
