@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.commands import leaves, parse
 from tests.cli.conftest import Run
+from tests.cli.test_output import LIVE
 from tracker.core.version import VERSION
 
 LEAVES = dict(leaves())
@@ -100,6 +101,6 @@ def test_every_command_about_a_project_is_told_of_it_in_both_ways() -> None:
             if {"--project", "project"} & set(one.opts)
         } | {"argument" for one in command.params if one.metavar == "[PROJECT]"}
         # Their words are files, or one of a few.
-        theirs = {"import", "item import", "annotator import", "simulate", "sync label-studio"}
+        theirs = {"import", "item import", "annotator import", "simulate", *LIVE}
         if name not in theirs:
             assert named in ({"argument", "option"}, set()), name

@@ -72,7 +72,7 @@ CALLS = {
 # Nothing is merged here, and nobody has two names; their own tests call them.
 UNMERGED = {"category split", "annotator duplicates"}
 # These read another program, which is there in the tests of tests/sync.
-LIVE = {"sync label-studio"}
+LIVE = {"sync label-studio", "sync mlflow"}
 VARIANTS = [
     "status",
     "agreement reviews --by category",

@@ -3,59 +3,20 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from tests.cli.conftest import Run, folder, run
+from tests.sync.serve import Answer, Serve, serve
 from tests.sync.servers import free_port
 from tracker.core.errors import InvalidOption
 from tracker.sync import web
 from tracker.sync.web import service_url
 
-__all__ = ["folder", "run"]
+__all__ = ["folder", "run", "serve"]
 
 TOKEN = "a-token-that-nobody-may-see"  # noqa: S105 - of no service
-Answer = tuple[int, Any]
-Serve = Callable[[Callable[[str, dict[str, Any]], Answer]], str]
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    """``serve(answer)``: the URL of a server; ``answer(path, query)`` gives a status and JSON."""
-    servers = []
-
-    def served(answer: Callable[[str, dict[str, Any]], Answer]) -> str:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                parts = urlsplit(self.path)
-                status, body = answer(parts.path, parse_qs(parts.query))
-                data = body if isinstance(body, bytes) else json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            do_POST = do_GET  # noqa: N815 - as the library calls it
-
-            def log_message(self, *_: Any) -> None:
-                """Say nothing."""
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        servers.append(server)
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        return f"http://127.0.0.1:{server.server_port}"
-
-    yield served
-    for server in servers:
-        server.shutdown()
-        server.server_close()
-
-
 TASKS = [
     {"id": n, "updated_at": f"2026-01-05T08:{n % 60:02d}:00Z", "data": {"text": "t"},
      "annotations": [

@@ -53,9 +53,6 @@ class SyncOptions:
             "--skip-invalid", help="Skip what cannot be read instead of refusing the whole sync."
         ),
     ] = False
-    whole: Annotated[
-        bool, typer.Option("--all", help="Read everything again, not only what was updated.")
-    ] = False
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would happen; store nothing.")
     ] = False
@@ -68,7 +65,6 @@ class SyncOptions:
             "keep": self.keep or (),
             "create": self.create,
             "skip_invalid": self.skip_invalid,
-            "whole": self.whole,
             "dry_run": self.dry_run,
         }
 
@@ -95,6 +91,9 @@ def sync_label_studio_command(
             help="What a second answer of an annotator to a task is (default: pass).",
         ),
     ] = None,
+    whole: Annotated[
+        bool, typer.Option("--all", help="Read everything again, not only what was updated.")
+    ] = False,
     given: SyncOptions = SyncOptions(),
     as_json: AsJson = False,
 ) -> None:
@@ -110,10 +109,53 @@ def sync_label_studio_command(
     Next: `tracker agreement parcels`
     """
     token = os.environ.get("LABEL_STUDIO_API_KEY", "")
-    how: Syncs = {**given.syncs, "repeat": repeat}
+    how: Syncs = {**given.syncs, "repeat": repeat, "whole": whole}
     with import_rejections_printed(as_json=as_json), _progress_bar() as how["progress"]:
         ledger = ledger_of_command(context)
         done = ledger.sync_label_studio(url, project_id, project, token=token, item=item, **how)
+    _print_result(done, dry_run=given.dry_run, as_json=as_json)
+
+
+@sync.command("mlflow")
+@flatten_option_groups
+def sync_mlflow_command(
+    context: typer.Context,
+    url: Annotated[str, typer.Option(metavar="URL", help="Where MLflow's tracking server runs.")],
+    experiment: Annotated[
+        str, typer.Option(metavar="NAME|NUMBER", help="The experiment that has the traces.")
+    ],
+    project: IntoProject,
+    item: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Field of a trace that is its item's key (default: its client_request_id, else "
+            "its own).",
+        ),
+    ] = None,
+    given: SyncOptions = SyncOptions(),
+    as_json: AsJson = False,
+) -> None:
+    """Import what was assessed, corrected or deleted in MLflow since the last sync.
+
+    For a server that asks who you are, MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or
+    MLFLOW_TRACKING_TOKEN are read; they are neither stored nor shown. What was deleted there is
+    withdrawn: it stands no more, and is still to be seen with `--known-at`.
+
+    Examples:
+    - `tracker sync mlflow --url http://ml:5000 --experiment manners -p answers`
+    - `tracker sync mlflow --url http://ml --experiment 7 -p a --item tags.case`
+
+    Next: `tracker agreement answers`
+    """
+    known = {
+        name: os.environ.get(f"MLFLOW_TRACKING_{name.upper()}", "")
+        for name in ("token", "username", "password")
+    }
+    how = given.syncs
+    with import_rejections_printed(as_json=as_json), _progress_bar() as how["progress"]:
+        ledger = ledger_of_command(context)
+        done = ledger.sync_mlflow(url, experiment, project, item=item, **known, **how)
     _print_result(done, dry_run=given.dry_run, as_json=as_json)
 
 

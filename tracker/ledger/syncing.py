@@ -70,6 +70,41 @@ class Syncing(Importing):
         remote = LabelStudio(url, project_id, token, item)
         return self._sync(remote, project, [f"item={item}"] if item else [], **how)
 
+    def sync_mlflow(
+        self,
+        url: str,
+        experiment: str,
+        project: str,
+        *,
+        token: str = "",
+        username: str = "",
+        password: str = "",
+        item: str | None = None,
+        **how: Unpack[Syncs],
+    ) -> SyncResult:
+        """Import what was assessed, corrected or deleted in MLflow since the last sync.
+
+        All is read each time, for MLflow does not tell of deletions; what is known stays as it is.
+
+        Args:
+            url: where MLflow's tracking server runs.
+            experiment: the name of its experiment, or the number.
+            project: the project's name here; it is made if it is not there.
+            token: for a server that asks for one; it is neither stored nor shown, nor are
+            username: and
+            password: which go before the token.
+            item: the field of a trace that is the item's key, such as ``tags.case``; else that is
+                the identifier of its request, or its own.
+            how: see `Syncs`.
+        """
+        from tracker.sync import MLflow
+
+        remote = MLflow(
+            url, experiment, token=token, username=username, password=password, item=item
+        )
+        how["whole"] = True
+        return self._sync(remote, project, [f"item={item}"] if item else [], **how)
+
     def _sync(
         self,
         remote: Remote,

@@ -1,6 +1,7 @@
 """Other programs read live: what changed in them since the last time, and what they deleted."""
 
 from tracker.sync.label_studio import LabelStudio
+from tracker.sync.mlflow import MLflow
 from tracker.sync.remote import Remote
 from tracker.sync.run import (
     NothingNew,
@@ -13,6 +14,7 @@ from tracker.sync.run import (
 
 __all__ = [
     "LabelStudio",
+    "MLflow",
     "NothingNew",
     "Overtaken",
     "Remote",

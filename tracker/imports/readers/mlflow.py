@@ -18,6 +18,7 @@ from tracker.imports.readers.judgments import (
 )
 from tracker.imports.readers.shapes import object_in, objects_in
 
+NAME = "mlflow"
 _KINDS = {"HUMAN": HUMAN, "LLM_JUDGE": MODEL, "AI_JUDGE": MODEL, "CODE": MODEL}
 _NOBODY = {"", "default", "unknown"}
 """What MLflow writes for a source that was not named."""
@@ -32,12 +33,9 @@ def _judgments(trace: Mapping[str, Any]) -> Iterator[Judgment]:
     """Yield the assessments of a trace; one that was overridden stays what its author said."""
     info = object_in(trace, "info") or trace
     data = {"text": first_text(info, ("request_preview", "request")), **trace, **info}
-    key = first_text(info, ("client_request_id", "trace_id", "request_id"))
     for one in objects_in(info, "assessments"):
         name = first_text(one, ("assessment_name", "name"))
-        span = field_text(one.get("span_id"))
-        item = f"{key}/{span}" if span else key
-        when, comment = _time(one), field_text(one.get("rationale"))
+        item, when, comment = item_of(info, one), time_of(one), field_text(one.get("rationale"))
         if one.get("expectation") is not None:
             value = _expected(object_in(one, "expectation"))
             yield Judgment(item, GOLD, REFERENCE, name, value, when, comment, data=data)
@@ -54,12 +52,19 @@ def _judgments(trace: Mapping[str, Any]) -> Iterator[Judgment]:
         yield Judgment(item, who, kind, name, value, when, comment, data=data)
 
 
+def item_of(info: Mapping[str, Any], assessment: Mapping[str, Any]) -> str:
+    """Return the key of what is assessed: a request, or a span of its trace."""
+    key = first_text(info, ("client_request_id", "trace_id", "request_id"))
+    span = field_text(assessment.get("span_id"))
+    return f"{key}/{span}" if span else key
+
+
 def _expected(expectation: Mapping[str, Any]) -> Any:
     kept = object_in(expectation, "serialized_value")
     return kept.get("value") if kept else expectation.get("value")
 
 
-def _time(one: Mapping[str, Any]) -> str:
+def time_of(one: Mapping[str, Any]) -> str:
     """Return when an assessment got its value: a text, or in older files milliseconds."""
     made = first_text(one, ("last_update_time", "create_time"))
     since = one.get("last_update_time_ms", one.get("create_time_ms"))
@@ -68,6 +73,6 @@ def _time(one: Mapping[str, Any]) -> str:
 
 
 MLFLOW = judgments_reader(
-    "mlflow", "MLflow: traces with assessments as JSON", _recognizes, _judgments,
+    NAME, "MLflow: traces with assessments as JSON", _recognizes, _judgments,
     "write traces as JSON: [trace.to_dict() for trace in mlflow.search_traces(return_type='list')]",
 )  # fmt: skip
