@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,13 +14,14 @@ from tracker.cli.context import command_group, ledger_of_command
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history import Every, Shown, Window
 from tracker.cli.import_options import STDOUT, OutputFile, Target, output_option_target
-from tracker.cli.output_files import Force
+from tracker.cli.output_files import Force, check_output_file, write_output_file
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.export.documents import Document
+    from tracker.ledger.importing import Reading
     from tracker.ledger.reports import Labels
 
 exports, register = command_group(
@@ -33,20 +35,26 @@ def export_labels_command(
     project: ProjectArgument,
     output: OutputFile,
     force: Force = False,
+    save_mapping: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Save how import makes the same of it, for --mapping."),
+    ] = None,
     answers: AnswerOptions = AnswerOptions(),
 ) -> None:
     """Write every label that stands (or stood): one row each, for all passes and annotators.
 
     Models and references are included. An unknown value is an empty cell, or null. The rows can be
     imported again; those of a project that asks several questions name theirs. What is known of
-    the items goes along: text, length, and a column attribute:NAME for each attribute. An existing
-    file is kept unless --force is given.
+    the items goes along: text, length, and a column attribute:NAME for each attribute. A file has
+    no place for scale and order: --save-mapping keeps them for the import. An existing file is
+    kept unless --force is given.
 
     Examples:
     - `tracker export labels reviews -o labels.csv`
     - `tracker export labels reviews -o march.parquet --as-of 2026-03-31`
     - `tracker export labels reviews -o - --annotator ada`
     - `tracker export labels rubric -o tone.csv --question tone`
+    - `tracker export labels stars -o stars.csv --save-mapping stars.toml`
 
     Next: `tracker import labels.csv -p copy`
     """
@@ -54,13 +62,36 @@ def export_labels_command(
 
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
     names, selecting = answers.questions, replace(answers, question=None).selecting
+    if save_mapping is not None:
+        check_output_file(save_mapping, force=force)
     with ledger.labels(project, questions=names, **selecting) as found:
         number = to.write_rows(*found, found.types)
     hint(f"{count_noun(number, 'label')}: {output}")
-    if to.form == ".csv" and to.path is not None:
-        options = ledger.projects.settings(project).import_options(names)
+    how = ledger.projects.settings(project).import_keywords(names)
+    options = _as_options(how)
+    if save_mapping is not None:
+        text = ledger.mapping_text(save_mapping.parent, **how)
+        write_output_file(save_mapping, text, force=force)
+        options = ["--mapping", str(save_mapping)]
+    if to.path is not None:
         command = shlex.join([output, "-p", "NAME", *options])
         hint(f"to import them elsewhere: tracker import {command}")
+
+
+def _as_options(how: Reading) -> list[str]:
+    """Return keywords of an import as its options."""
+    options = how.get("options")
+    told = {} if options is None else vars(options)
+    words = [
+        part
+        for name in ("answers", "scale", "offsets")
+        if told.get(name)
+        for part in (f"--{name}", told[name])
+    ]
+    if told.get("categories"):
+        words += ["--categories", ",".join(told["categories"])]
+    words += [part for one in how.get("columns", ()) for part in ("--map", one)]
+    return words + [part for one in how.get("questions", ()) for part in ("--question", one)]
 
 
 @with_project_argument(exports, "consensus")

@@ -9,7 +9,7 @@ from tracker.export.labels import (
     LABEL_COLUMNS,
     exported_columns,
     exported_labels,
-    import_options,
+    import_keywords,
     labels_with_items,
 )
 from tracker.export.matrix import matrix_for
@@ -20,7 +20,7 @@ __all__ = [
     "consensus_rows",
     "exported_columns",
     "exported_labels",
-    "import_options",
+    "import_keywords",
     "labels_with_items",
     "listed_annotators",
     "listed_items",

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Table, literal, select
 from tracker.core import clock
 from tracker.export.items import item_columns, rows_with_items
 from tracker.projects.lookup import is_numeric_category_name
-from tracker.projects.question import QuestionInfo
+from tracker.projects.question import QuestionInfo, QuestionOptions
 from tracker.queries import EVERYTHING, AnswerFilter, select_labels, where_chosen
 from tracker.storage.answer_keys import detail_of, of_question
 from tracker.storage.schema import (
@@ -152,34 +152,31 @@ def exported_labels(
             )
 
 
-def import_options(
+def import_keywords(
     asked: Sequence[tuple[QuestionInfo, Sequence[str]]], *, named: bool
-) -> list[str]:
-    """Return the options with which exported labels are imported elsewhere as they are here.
+) -> dict[str, Any]:
+    """Return the keywords with which exported labels are imported elsewhere as they are here.
 
     ``asked`` are the questions, each with its categories in order; an order goes with ordinal ones.
     ``named`` says that the rows name their question.
     """
     if not named:
         ((one, categories),) = asked
-        told = (("answers", ANSWERS), ("scale", SCALES), ("offsets", OFFSETS))
-        options = [
-            part
-            for name, words in told
-            if getattr(one, name) != words[0]
-            for part in (f"--{name}", getattr(one, name))
-        ]
-        ordered = ["--categories", ",".join(categories)] if _needs_order(one, categories) else []
-        return options + ordered
-    options = ["--map", "question=question"]
+        usual = {"answers": ANSWERS[0], "scale": SCALES[0], "offsets": OFFSETS[0]}
+        told = {name: getattr(one, name) for name, word in usual.items()}
+        settings: dict[str, Any] = {n: word for n, word in told.items() if word != usual[n]}
+        if _needs_order(one, categories):
+            settings["categories"] = tuple(categories)
+        return {"options": QuestionOptions(**settings)}
+    questions = []
     for one, categories in asked:
         words = [one.name, *[one.answers] * (one.answers != ANSWERS[0])]
         if _needs_order(one, categories):
             words.append("<".join(categories))
         elif one.scale != SCALES[0]:
             words.append(one.scale)
-        options += ["--question", ":".join(words)]
-    return options
+        questions.append(":".join(words))
+    return {"columns": ["question=question"], "questions": questions}
 
 
 def _needs_order(question: QuestionInfo, categories: Sequence[str]) -> bool:

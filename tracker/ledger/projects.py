@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, cast
 
 from sqlalchemy import Connection
 
 from tracker.ledger.namespaces import Namespace
 from tracker.projects.project import ProjectInfo
 from tracker.projects.question import QuestionInfo, QuestionOptions
+
+if TYPE_CHECKING:
+    from tracker.ledger.importing import Reading
 
 __all__ = ["Changing", "ProjectSettings", "Projects", "QuestionOptions", "QuestionSettings"]
 
@@ -50,19 +53,19 @@ class ProjectSettings(NamedTuple):
         ]
         return self.questions[0].question.project.to_dict() | {"questions": told}
 
-    def import_options(self, names: Sequence[str] = ()) -> Sequence[str]:
-        """Return the options with which exported labels are imported into another project.
+    def import_keywords(self, names: Sequence[str] = ()) -> Reading:
+        """Return the keywords with which exported labels are imported into another project.
 
         Labels of the questions of these names, of all for none.
         """
-        from tracker.export import import_options
+        from tracker.export import import_keywords
 
         chosen = [
             (one.question, one.categories)
             for one in self.questions
             if not names or one.question.name in names
         ]
-        return import_options(chosen, named=len(self.questions) > 1)
+        return cast("Reading", import_keywords(chosen, named=len(self.questions) > 1))
 
 
 class Changing(TypedDict, total=False):
