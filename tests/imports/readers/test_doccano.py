@@ -11,6 +11,7 @@ import pytest
 from tests.imports.readers.reading import found_in, write_json_lines, write_zip
 from tests.imports.readers.test_exports import EXPORTS
 from tracker.core.errors import Refused
+from tracker.ledger import Ledger
 
 ROWS = ("item", "annotator", "question", "category")
 
@@ -88,6 +89,20 @@ def test_spans_that_are_none_are_refused_with_the_place(tmp_path: Path) -> None:
     path = write_zip(tmp_path / "x.zip", {"ada.jsonl": lines(example(1, [0, "4", "PER"]))})
     with pytest.raises(Refused, match=r"x\.zip/ada\.jsonl, line 1: a span starts at 0 and ends"):
         found_in(path)
+
+
+def test_spans_behind_the_end_of_the_text_are_rejected_with_the_place(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    far, fits = [0, 99, "PER"], [0, 4, "PER"]
+    texts = [example(1, fits, text="to Oslo!"), example(2, fits, far, text="to Oslo!")]
+    path = write_zip(tmp_path / "x.zip", {"ada.jsonl": lines(*texts), "bo.jsonl": lines(texts[1])})
+    with pytest.raises(Refused) as refused:
+        ledger.import_file(path, "p")
+    where = "ada.jsonl, line 2: a span ends at 99, and the text has 8 characters"
+    assert where in f"{refused.value}"
+    result = ledger.import_file(path, "p", skip_invalid=True)
+    assert (result.rows, result.inserted, result.rejected) == (3, 1, 2)
 
 
 def test_one_question_of_several_is_read(tmp_path: Path) -> None:

@@ -93,10 +93,43 @@ def test_a_control_that_has_spans_and_none_is_rejected_with_the_task(
     path = tmp_path / "x.json"
     span = region("c", "labels", start=0, end=4, labels=["X"])
     whole = region("c", "labels", x=1, y=1, labels=["X"])
-    path.write_text(json.dumps([task(1, by(1, span)), task(2, by(1, whole))]))
+    path.write_text(json.dumps([task(1, by(1, span), data={"a": "Oslo"}), task(2, by(1, whole))]))
     with pytest.raises(Refused, match=r"x\.json, task 2: 'c' is answered with spans, and with"):
         ledger.import_file(path, "p")
     assert ledger.import_file(path, "p", skip_invalid=True).rejected == 1
+
+
+def far(data: dict[str, Any], end: int = 50) -> dict[str, Any]:
+    """A task whose only span ends there."""
+    return task(2, by(1, region("c", "labels", start=0, end=end, labels=["X"])), data=data)
+
+
+def test_a_span_behind_the_end_of_each_text_is_rejected_with_the_task(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([task(1, by(1, choice("x"))), far({"id": 3, "text": "abc"})]))
+    said = r"x\.json, task 2: a span ends at 50, and the text has 3 characters"
+    with pytest.raises(Refused, match=said):
+        ledger.import_file(path, "p")
+    assert ledger.import_file(path, "p", skip_invalid=True).rejected == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "end"),
+    [
+        ({"title": "abc", "body": "abc" * 20}, 50),
+        ({"text": "https://example.org/a.txt"}, 50),
+        ({"text": "/data/upload/a.txt"}, 50),
+        ({"meta": {"text": "abc" * 20}}, 50),
+        ({"text": "\U0001f4a9" * 3}, 6),
+        ({"id": 3}, 50),
+    ],
+)
+def test_a_span_is_read_if_its_text_may_be_long_enough(
+    tmp_path: Path, data: dict[str, Any], end: int
+) -> None:
+    assert read(tmp_path, far(data, end)).rows(*SPANS) == [("X", "0", str(end))]
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ import pytest
 from tests.imports.readers.reading import found_in, write_json_lines
 from tests.imports.readers.test_exports import EXPORTS
 from tracker.core.errors import Refused
+from tracker.ledger import Ledger
 
 
 def task(number: int, who: str = "ada", answer: str = "accept", **more: Any) -> dict[str, Any]:
-    return {"text": "t", "_input_hash": number, "_task_hash": -number, "answer": answer,
+    return {"text": "Oslo", "_input_hash": number, "_task_hash": -number, "answer": answer,
             "_timestamp": 1759996800, "_annotator_id": who, "_session_id": who, **more}  # fmt: skip
 
 
@@ -83,4 +84,16 @@ def test_a_session_that_is_only_a_time_names_nobody(tmp_path: Path, session: str
 def test_fields_of_the_task_are_kept(tmp_path: Path) -> None:
     path = write_json_lines(tmp_path / "x.jsonl", [task(1, accept=["a"], meta={"topic": "rain"})])
     found = found_in(path, "item=meta.topic", keep=["meta.topic"])
-    assert found.rows("item", "text", "keep:meta.topic") == [("rain", "t", "rain")]
+    assert found.rows("item", "text", "keep:meta.topic") == [("rain", "Oslo", "rain")]
+
+
+def test_a_span_behind_the_end_of_the_text_is_rejected_with_its_line(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    spans = [{"start": 0, "end": 4, "label": "PER"}, {"start": 0, "end": 50, "label": "PER"}]
+    tasks = [task(n, spans=[one]) for n, one in enumerate(spans, 1)]
+    path = write_json_lines(tmp_path / "x.jsonl", tasks)
+    said = r"x\.jsonl, line 2: a span ends at 50, and the text has 4 characters"
+    with pytest.raises(Refused, match=said):
+        ledger.import_file(path, "p")
+    assert ledger.import_file(path, "p", skip_invalid=True).inserted == 1

@@ -49,6 +49,7 @@ class Answer(NamedTuple):
         length: that of the item, in the unit of its spans.
         lines: the place of each label, if they stand in places of their own.
         data: what the file says of the item, by field; `text` and what the user keeps are of it.
+        marked: the text that the spans are in, if it is known; they must end in it.
     """
 
     place: int
@@ -65,6 +66,7 @@ class Answer(NamedTuple):
     length: str = ""
     lines: Sequence[int] = ()
     data: Fields = _NONE
+    marked: str = ""
 
 
 _ROLES = {
@@ -107,17 +109,20 @@ def batches_of_answers(
     answers: Iterable[Answer],
     form: str,
     unit: Unit = "line",
+    name: str | None = None,
 ) -> Iterator[Batch]:
     """Yield the answers of a file in batches, a record for each label.
 
     The item, its text and its attributes are the fields of the file's items that the user names;
     of the questions, only those that the user names, if any. Raises Refused for a field that is
-    not there, and for a file without answers. ``unit`` is what the places of answers count.
+    not there, and for a file without answers. ``unit`` is what the places of answers count, and
+    ``name`` that of the file, if the source is an archive.
     """
     names = {one.column: one.name for one in reading.mapped.questions if one.column}
     fields = _ItemFields(reading, source.name)
-    rows, empty = iter(answers), True
+    empty = True
     rejected_before = reading.rejections.count
+    rows = _within_their_text(answers, reading, name or source.name, unit)
     while some := _portion(rows):
         if source.layout is None:
             source.layout = ToolLayout(reading, form, fields.read, names)
@@ -133,6 +138,25 @@ def batches_of_answers(
     if empty and reading.rejections.count == rejected_before and not reading.may_be_empty:
         told = ", ".join(f"{n:,} {what}" for what, n in reading.left_out.items())
         raise Refused(f"{source.name} holds no answer" + (f"; left out: {told}" if told else ""))
+
+
+def _within_their_text(
+    answers: Iterable[Answer], reading: Reading, source: str, unit: Unit
+) -> Iterator[Answer]:
+    """Yield answers; those with a span that ends behind its text are rejected."""
+    for one in answers:
+        if one.marked:
+            last = max((label.end for label in one.labels if isinstance(label, Span)), default=0)
+            if last > len(one.marked):
+                reading.rejections.add(source, one.place, behind_the_end(last, one.marked), unit)
+                reading.rejections.ragged += 1
+                continue
+        yield one
+
+
+def behind_the_end(last: int, text: str) -> str:
+    """Return what is wrong with a span that ends there."""
+    return f"a span ends at {last}, and the text has {len(text)} characters"
 
 
 def _portion(answers: Iterator[Answer]) -> list[Answer]:

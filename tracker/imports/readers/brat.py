@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from tracker.core.errors import Refused
 from tracker.imports.places import FilesUnit
-from tracker.imports.readers.answers import Answer, Span
+from tracker.imports.readers.answers import Answer, Span, behind_the_end
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.folders import files_by_annotator, folder_reader
 from tracker.imports.readers.reader import Reading
@@ -95,7 +95,7 @@ def _span(line: str, text: str | None, reading: Reading) -> Span | None:
     places = [int(one) for one in re.split("[ ;]", match[2])]
     start, end = min(places[::2]), max(places[1::2])
     if text is not None and end > len(text):
-        raise ValueError(f"a span ends at {end}, and the text has {len(text)} characters")
+        raise ValueError(behind_the_end(end, text))
     if len(places) > 2:
         reading.left_out["gap in a span of several parts"] += len(places) // 2 - 1
     return Span(match[1], start, end)

@@ -178,6 +178,7 @@ class _Member:
                 place, field_text(record.get("id")),
                 self.annotator if mapped is None else mapped,
                 name, given, comment=_comment(record), data=data,
+                marked=field_text(data.get("text")),
             )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
-from tracker.imports.readers.answers import Span, field_text
+from tracker.imports.readers.answers import Span, behind_the_end, field_text
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.shapes import Malformed, category_of
 from tracker.projects.lookup import check_entered_name, is_numeric_category_name
@@ -155,7 +155,35 @@ def _place(kind: str, value: Mapping[str, Any], data: Mapping[str, Any]) -> tupl
     if kind == "timeserieslabels" or not _GEOMETRY.isdisjoint(value):
         return None
     marked = value.get("text")
-    return _in_characters(start, end, marked, data) if isinstance(marked, str) else (start, end)
+    if isinstance(marked, str):
+        start, end = _in_characters(start, end, marked, data)
+    _check_end(end, data)
+    return start, end
+
+
+def _check_end(end: int, data: Mapping[str, Any]) -> None:
+    """Raise Malformed for a place behind the end of each text of a task.
+
+    No region says which text it is in, nor whether it is counted in UTF-16. A text may lie in a
+    list or an object, or at an address, and is then not known.
+    """
+    if any(isinstance(one, list | dict) for one in data.values()):
+        return
+    texts = [one for one in data.values() if isinstance(one, str)]
+    if not texts or any(end <= len(one) or _is_address(one) for one in texts):
+        return
+    longest = max(texts, key=_units)
+    if end > _units(longest):
+        raise Malformed(behind_the_end(end, longest))
+
+
+def _units(text: str) -> int:
+    """Return the length of a text in UTF-16."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _is_address(text: str) -> bool:
+    return text.startswith("/") or "://" in text[:20]
 
 
 def _in_characters(start: int, end: int, marked: str, data: Mapping[str, Any]) -> tuple[int, int]:

@@ -77,6 +77,7 @@ class _Tasks:
             yield Answer(
                 place, item, self._annotator(place, task), question, given,
                 labeled_at=field_text(task.get("_timestamp")), data=task,
+                marked=field_text(task.get("text")),
             )  # fmt: skip
         if not labels:
             self.reading.left_out["task without options, spans or a label"] += 1

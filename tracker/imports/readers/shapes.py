@@ -205,7 +205,9 @@ def batches_of_files(
             first = next(rest, None)
             if first is not None:
                 empty = False
-                batches = batches_of_answers(archive, reading, chain([first], rest), form, unit)
+                batches = batches_of_answers(
+                    archive, reading, chain([first], rest), form, unit, source.name
+                )
                 yield from (replace(one, source=source.name) for one in batches)
     if empty:
         yield from batches_of_answers(archive, reading, (), form, unit)
