@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Cells, Numbers
 from tracker.imports.lookup import CategoryIds
-from tracker.imports.question_columns import OF_QUESTION
+from tracker.imports.question_columns import OF_QUESTION, AskedQuestion
 from tracker.imports.values import Values, values_for_import
 from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
@@ -64,7 +64,7 @@ class ImportQuestions:
         self,
         connection: Connection,
         questions: Sequence[QuestionInfo],
-        asked: Sequence[str] = (),
+        asked: Sequence[AskedQuestion] = (),
         made_with: QuestionOptions | None = None,
         made: Sequence[MadeQuestion] = (),
         *,
@@ -72,23 +72,29 @@ class ImportQuestions:
     ) -> None:
         """``made_with`` are the options for questions that a file may make; None for no such.
 
-        Those ``made`` already are the import's, too. With ``only_asked``, rows that name another
-        question than those asked are rejected.
+        Those ``made`` already are the import's, too; one that was ``asked`` without a kind of
+        answer is answered as the first file says that answers it. With ``only_asked``, rows
+        that name another question than those asked are rejected.
         """
         self.connection = connection
         self.project: ProjectInfo = questions[0].project
         self.known = {one.name: one for one in questions}
-        self.asked = asked
+        self.asked = [one.name for one in asked if not one.column]
         self.made_with = made_with
         self.only_asked = only_asked
         self.warnings: Sequence[str] = ()  # about the questions made
-        self.unnamed = made_with is not None and not asked  # the first one, of a new project
+        self.unnamed = made_with is not None and not self.asked  # the first one, of a new project
         self.values = Values()
         self.separator: str | None = None
         self.answered: dict[str, CategoryIds] = {}
         self._declared: dict[str, QuestionOptions] = {}
         self._stands_for: dict[str, str] = {}  # a file's name for a question: the project's
-        self._made: set[str] = set()
+        ours = {one.question.name for one in made}
+        self._kindless = {
+            one.name: one.options for one in asked if not one.options.answers and one.name in ours
+        }
+        self._made = {*self._kindless}  # those that may yet hold several categories
+        self._columns = {one.name: one.column for one in asked if one.column}
         self.change: int | None = None  # the import's, once it is recorded
         self._orders = {one.question.id: one.order for one in made}
         self._unused = set(self._orders)  # of those made
@@ -150,7 +156,7 @@ class ImportQuestions:
                     f"{source} counts its spans in {options.offsets}, and {question.name!r} "
                     f"in {question.offsets}",
                     f"import it into a project of its own, or another question: "
-                    f"--question {quote(f'NAME={name}:{wanted}')} --offsets {options.offsets}",
+                    f"{self._another(name, wanted)} --offsets {options.offsets}",
                 )
             if wanted == has or (wanted, has) == ("one", "several"):
                 continue
@@ -159,7 +165,7 @@ class ImportQuestions:
                     f"{source} answers {name!r} with {_OF_ANSWERS[wanted]}, and "
                     f"{question.name!r} is a question of {_OF_ANSWERS[has]}",
                     f"import it into a project of its own, or another question: "
-                    f"--question {quote(f'NAME={name}:{wanted}')}",
+                    f"{self._another(name, wanted)}",
                 )
             widened = set_made_question(
                 self.connection, question, wanted, question.scale, question.offsets
@@ -173,7 +179,7 @@ class ImportQuestions:
     def _declare(self, name: str, options: QuestionOptions, source: str) -> QuestionInfo:
         """Return the project's question for one of a file, made if it may be."""
         if name in self.known and not self.unnamed:
-            return self.known[name]
+            return self._as_in_file(self.known[name], options)
         if self.made_with is not None:
             given = {k: v for k, v in vars(self.made_with).items() if v is not None}
             made = self._find(name, replace(options, **given))
@@ -185,6 +191,21 @@ class ImportQuestions:
         only = next(iter(self.known))
         self._stands_for[name] = only
         return self.known[only]
+
+    def _as_in_file(self, question: QuestionInfo, options: QuestionOptions) -> QuestionInfo:
+        """Return a question; one that the user named without a kind gets that of the file."""
+        asked = self._kindless.pop(question.name, None)
+        if asked is None or question.name in self.answered:
+            return question
+        made = set_made_question(
+            self.connection,
+            question,
+            options.answers or question.answers,
+            asked.scale or options.scale or question.scale,
+            asked.offsets or options.offsets or question.offsets,
+        )
+        self.known[question.name] = made
+        return made
 
     def split(
         self, columns: Mapping[str, Cells], bad: dict[int, str], source: str, role: str = "category"
@@ -304,6 +325,10 @@ class ImportQuestions:
             self.known[name] = made
         self.unnamed = self.unnamed and name not in self.known
         return self.known.get(name)
+
+    def _another(self, name: str, answers: str) -> str:
+        """Return the option that imports what answers a question into another one."""
+        return f"--question {quote(f'NAME={self._columns.get(name, name)}:{answers}')}"
 
     def _unknown(self, name: str) -> str:
         return f"{self.project.name!r} has no question {name!r}"

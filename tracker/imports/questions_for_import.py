@@ -69,7 +69,7 @@ def questions_for_import(
     into = ImportQuestions(
         connection,
         questions,
-        [one.name for one in asked if not one.column],
+        asked,
         options if empty and (by_row or not asked) else None,
         made,
         only_asked=any(not one.column for one in asked) and not by_row,

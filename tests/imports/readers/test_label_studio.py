@@ -52,7 +52,7 @@ def test_what_comes_before_a_control_is_found_in_streams_too(tmp_path: Path, pac
 
 
 def test_an_export_without_a_result_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="holds no answer; left out: 2 annotation without a result"):
+    with pytest.raises(Refused, match="holds no answer; left out: 2 annotations without a result"):
         read(tmp_path, task(1, by(1)), task(2, by(2)))
 
 

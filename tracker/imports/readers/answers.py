@@ -10,6 +10,7 @@ import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import KEEP, Batch, Cells, Numbers
+from tracker.imports.left_out import left_out_words
 from tracker.imports.places import Unit
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.reader import Reading
@@ -136,8 +137,18 @@ def batches_of_answers(
             empty = False
             yield replace(_batch(some, fields, reading, names), unit=unit)
     if empty and reading.rejections.count == rejected_before and not reading.may_be_empty:
-        told = ", ".join(f"{n:,} {what}" for what, n in reading.left_out.items())
-        raise Refused(f"{source.name} holds no answer" + (f"; left out: {told}" if told else ""))
+        raise _no_answer(source.name, reading, names)
+
+
+def _no_answer(source: str, reading: Reading, names: Mapping[str, str]) -> Refused:
+    """Return what to raise for a file without an answer to the questions that the user names."""
+    told = ", ".join(left_out_words(f"{n:,} {what}") for what, n in reading.left_out.items())
+    strange = next((name for name in names if name not in reading.asked), None)
+    has = ", ".join(reading.asked)
+    return Refused(
+        f"{source} holds no answer" + (f"; left out: {told}" if told else ""),
+        f"it has no question {strange!r}; it has: {has}" if strange and has else None,
+    )
 
 
 def _within_their_text(

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from tracker.imports.column_names import folded_name
 from tracker.imports.judge_columns import JUDGES
+from tracker.imports.left_out import left_out_words
 from tracker.render.escape import escaped_line
 from tracker.render.nouns import count_noun
 
 _MOST: Final = 8  # columns that are listed
-_OF_A_NOUN: Final = re.compile(r"( (?:to|of|in|on|by|for|from|with|without|that) .*)")
 _OF_TIME: Final = re.compile("date|time|datum|when", re.IGNORECASE)
 
 
@@ -52,21 +52,10 @@ def _tool_sentence(columns: Mapping[str, Any]) -> str:
     parts = [f"read as {columns['format']}"]
     parts += [f"question{'s' * (len(asked) > 1)}: {_listed(asked)}"] if asked else []
     parts += [f"fields: {', '.join(fields)}"] if fields else []
-    left = [_plural(one) for one in columns["left_out"]]
+    left = [left_out_words(one) for one in columns["left_out"]]
     parts += [f"left out: {_listed(left)}"] if left else []
     parts += columns.get("notes", [])
     return "; ".join(parts)
-
-
-def _plural(counted: str) -> str:
-    """Return "3 drafts" for "3 draft", and "2 answers to 'tone'" for "2 answer to 'tone'"."""
-    number, _, what = counted.partition(" ")
-    if number == "1":
-        return counted
-    noun, *rest = _OF_A_NOUN.split(what, maxsplit=1)
-    ending = "es" if noun.endswith(("s", "x", "ch")) else "s"
-    noun = noun[:-1] + "ies" if noun.endswith("y") else noun + ending
-    return f"{number} {noun}{''.join(rest)}"
 
 
 def models_lines(columns: Mapping[str, Any]) -> list[str]:
@@ -89,7 +78,7 @@ def layout_lines(columns: Mapping[str, Any]) -> list[str]:
     listed = {
         "one column per annotator": columns["annotators"],
         "kept as attributes": columns["kept"],
-        "left out": [_plural(one) for one in columns["left_out"]]
+        "left out": [left_out_words(one) for one in columns["left_out"]]
         if columns.get("format")
         else columns["left_out"],
     }
