@@ -11,6 +11,7 @@ import pytest
 from tests.imports.readers.reading import found_in, write_json_lines
 from tests.imports.readers.test_exports import EXPORTS
 from tracker.core.errors import Refused
+from tracker.ledger import Ledger
 
 EXPORT = EXPORTS / "hand-written" / "labelbox.ndjson"
 
@@ -74,3 +75,19 @@ def test_an_answer_without_a_name_is_refused_with_its_line(tmp_path: Path) -> No
     )
     with pytest.raises(Refused, match=r"x\.ndjson, line 1: the answer to 'Tone' is no text"):
         found_in(path)
+
+
+@pytest.mark.parametrize("details", [None, {}])
+def test_labels_that_name_nobody_are_refused_with_the_option_that_names_them(
+    ledger: Ledger, tmp_path: Path, details: dict[str, str] | None
+) -> None:
+    rows = [json.loads(line) for line in EXPORT.read_text().splitlines()]
+    for row in rows:
+        for label in row["projects"]["p1"]["labels"]:
+            label["label_details"] = details
+    path = write_json_lines(tmp_path / "x.ndjson", rows)
+    with pytest.raises(
+        Refused, match="line 1: a label has no label_details, which say who"
+    ) as refused:
+        ledger.import_file(path, "p", skip_invalid=True)
+    assert "'label_details': True" in (refused.value.mend or "")

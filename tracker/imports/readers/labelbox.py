@@ -11,6 +11,7 @@ from tracker.imports.readers.answers import Answer, Span, batches_of_answers, fi
 from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.records import head_value
 from tracker.imports.readers.shapes import (
+    Malformed,
     after_their_kind,
     answers_of_objects,
     ask_for,
@@ -85,6 +86,8 @@ class _DataRows:
         if effort.get("skipped") is True:
             left_out["skipped label"] += 1
             return
+        if not about:
+            raise Malformed("a label has no label_details, which say who answered")
         who = field_text(about.get("created_by"))
         times[who] += 1
         number = times[who] if self.reading.options.repeat != "revision" else 1
