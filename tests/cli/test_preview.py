@@ -27,6 +27,21 @@ def test_a_preview_shows_columns_and_rows_and_stores_nothing(run: Run) -> None:
     assert told["columns"][0]["left_out"] == ["note"]
 
 
+def test_a_preview_says_all_that_the_import_says(run: Run) -> None:
+    rows = "".join(f"d{n},Jörg,gut,{n}.01.2026 08:00,x\n" for n in range(10, 20))
+    Path("a.csv").write_bytes(f"item,annotator,category,Datum,note\n{rows}".encode("cp1252"))
+    words = ("import", "a.csv", "-p", "p", "--map", "labeled_at=Datum")
+    lines = run(*words, "--preview").out.splitlines()
+    (said,) = [line for line in run(*words).err.splitlines() if line.startswith("columns: ")]
+    encoding = "text read as Windows-1252, as line 2 is not UTF-8"
+    assert f"; labeled_at: day.month.year; {encoding}; left out: note" in said
+    for told in ("labeled_at: Datum (day.month.year)", encoding, "left out: note"):
+        assert f"  {told}" in lines
+    advice = "to use one: --map ROLE=note or --keep note"
+    assert f"  {advice}" in lines
+    assert f"({advice})" in said
+
+
 def test_a_preview_with_bad_rows_shows_the_good_ones_and_is_3(run: Run) -> None:
     text = "item,annotator,category,seconds\n1,a,x,2\n2,a,x,soon\n"
     done = run("import", "-", "-p", "p", "--preview", stdin=text, code=3)

@@ -38,7 +38,7 @@ def test_a_data_row_has_its_text_and_its_keys() -> None:
 def test_skipped_labels_are_none_and_reviews_are_counted(tmp_path: Path) -> None:
     review = {"reviews": [{"reviewed_by": "x"}]}
     path = changed(tmp_path, performance_details={"skipped": True}, label_details=review)
-    with pytest.raises(Refused, match="holds no answer; left out: 2 review, 2 skipped label"):
+    with pytest.raises(Refused, match="holds no answer; left out: 2 reviews, 2 skipped labels"):
         found_in(path)
 
 

@@ -29,20 +29,25 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str 
     read, kept, left = columns["read"], columns["kept"], columns["left_out"]
     annotators = columns["annotators"]
     asked = columns.get("questions", {})
-    dates = [f"{role}: {order}" for role, order in columns.get("dates", {}).items()]
-    dates += models_lines(columns)
-    dates += [f"text read as {columns['encoding']}"] if "encoding" in columns else []
-    said = left or annotators or asked or dates or "question" in read
+    concluded = [f"{role}: {order}" for role, order in columns.get("dates", {}).items()]
+    concluded += _concluded(columns)
+    said = left or annotators or asked or concluded or "question" in read
     if not said and all(role == name for role, name in read.items()):
         return None
     parts = [f"columns: {', '.join(f'{role}={name}' for role, name in read.items())}"]
-    parts += dates
+    parts += concluded
     if asked:
         parts.append(f"questions: {_listed([f'{name}={one}' for name, one in asked.items()])}")
     parts += [f"one per annotator: {_listed(annotators)}"] if annotators else []
     parts += [f"kept: {_listed(kept)}"] if kept else []
     parts += [f"left out: {_listed(left)} ({_advice(left, items)})"] if left else []
     return "; ".join(parts)
+
+
+def _concluded(columns: Mapping[str, Any]) -> list[str]:
+    """Return what was concluded from the content of a table: models, and the encoding."""
+    encoding = [f"text read as {columns['encoding']}"] if "encoding" in columns else []
+    return models_lines(columns) + encoding
 
 
 def _tool_sentence(columns: Mapping[str, Any]) -> str:
@@ -72,17 +77,18 @@ def layout_lines(columns: Mapping[str, Any]) -> list[str]:
     """Return how one file is read, a line each: its columns or fields, and what is left out."""
     asked = columns.get("questions", {})
     lines = [f"read as {columns['format']}"] if columns.get("format") else []
-    lines += [f"{role}: {name}" for role, name in columns["read"].items()]
+    dates = {role: f" ({order})" for role, order in columns.get("dates", {}).items()}
+    lines += [f"{role}: {name}{dates.get(role, '')}" for role, name in columns["read"].items()]
     lines += [f"question {name}: {one}" for name, one in asked.items()]
-    lines += models_lines(columns)
+    lines += _concluded(columns)
+    tool, left = bool(columns.get("format")), columns["left_out"]
     listed = {
         "one column per annotator": columns["annotators"],
         "kept as attributes": columns["kept"],
-        "left out": [left_out_words(one) for one in columns["left_out"]]
-        if columns.get("format")
-        else columns["left_out"],
+        "left out": [left_out_words(one) for one in left] if tool else left,
     }
     lines += [f"{what}: {', '.join(names)}" for what, names in listed.items() if names]
+    lines += [_advice(left, items=False)] if left and not tool else []
     return [*lines, *columns.get("notes", [])]
 
 
