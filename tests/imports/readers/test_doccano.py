@@ -111,3 +111,49 @@ def test_one_question_of_several_is_read(tmp_path: Path) -> None:
     assert {one["question"] for one in found.records} == {"names"}
     with pytest.raises(Refused, match="holds no answer"):
         found_in(export, questions=["names=other"])
+
+
+def old(number: int, *labels: Any, **more: Any) -> dict[str, Any]:
+    """An example as doccano 1.5 wrote it."""
+    return {"id": number, "data": "Oslo", "label": list(labels), **more}
+
+
+@pytest.mark.parametrize("text", ["data", "text"])
+def test_the_zip_file_of_an_older_version_is_read(tmp_path: Path, text: str) -> None:
+    some = {"id": 1, text: "Oslo", "label": [[0, 4, "TOWN"]]}
+    files = {"ada.jsonl": lines(some), "bo.jsonl": lines({**some, "label": []})}
+    found = found_in(write_zip(tmp_path / "x.zip", files))
+    assert found.format == "doccano"
+    assert found.rows(*ROWS, "text") == [("1", "ada", "label", "TOWN", "Oslo")]
+    assert found.left_out == {"example without a label": 1}
+    files = {"ada.csv": "id,data,label\n1,Oslo,a#b\n"}
+    assert found_in(write_zip(tmp_path / "y.zip", files)).rows("annotator", "category") == [
+        ("ada", "a"), ("ada", "b")
+    ]  # fmt: skip
+    far = lines(old(1, [0, 5, "TOWN"]), old(2, [0, 4, "TOWN"]))
+    found = found_in(write_zip(tmp_path / "z.zip", {"ada.jsonl": far}))
+    assert found.rows("item") == [("2",)]
+
+
+def test_files_of_an_older_version_that_name_nobody_are_refused(tmp_path: Path) -> None:
+    record = old(1, "x")
+    path = write_json_lines(tmp_path / "all.jsonl", [record])
+    with pytest.raises(Refused, match=r"who answered: the members of the project share labels"):
+        found_in(write_zip(tmp_path / "x.zip", {"all.jsonl": lines(record)}))
+    with pytest.raises(Refused, match=r"who answered: the members of the project share labels"):
+        found_in(path)
+    path = write_json_lines(tmp_path / "ada.jsonl", [old(1, [0, 4, "TOWN"])])
+    with pytest.raises(Refused, match=r"(?s)ada.jsonl does not say who answered.*zip"):
+        found_in(path)
+
+
+def test_a_table_with_an_annotator_is_none_of_doccano(tmp_path: Path) -> None:
+    records = [{"id": 1, "text": "t", "label": "x", "annotator": "Ada"}]
+    found = found_in(write_json_lines(tmp_path / "x.jsonl", records), "item=id")
+    assert (found.format, found.rows("annotator", "category")) == (None, [("Ada", "x")])
+    files = {"one.csv": "id,text,label,annotator\n1,t,x,Ada\n"}
+    found = found_in(write_zip(tmp_path / "x.zip", files), "item=id")
+    assert found.rows("annotator") == [("Ada",)]
+    records = [{"id": 1, "text": "t", "label": ["x"]}]  # truths, not answers
+    found = found_in(write_json_lines(tmp_path / "y.jsonl", records), "item=id", "gold=label")
+    assert found.format != "doccano"

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch
+from tracker.imports.column_names import NAMES_OF_ROLES, folded_name
 from tracker.imports.readers.answers import Answer, Span, batches_of_answers, field_text
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.reader import Reader, Reading
@@ -37,6 +38,8 @@ NAME = "doccano"
 _SUFFIXES = {".jsonl", ".json", ".csv"}
 _LABELS = ("label", "cats", "entities")
 _LEFT_OUT = {"relations": "relation", "bbox": "bounding box", "segmentation": "segment"}
+_OF_OLD = {"id", "text", "data", "relations", *_LABELS}
+"""All fields of an example without metadata, as versions wrote it that had no comments."""
 _NOTHING = {b"", b'""', b"[]"}
 _HINT = "choose JSONL in doccano's export, and import the zip file as it is"
 
@@ -44,7 +47,25 @@ _HINT = "choose JSONL in doccano's export, and import the zip file as it is"
 def recognizes_member(source: SourceFile) -> bool:
     """Return whether a file is one that doccano writes for a member."""
     fields = _fields(source)
-    return "id" in fields and "Comments" in fields and not fields.isdisjoint(_LABELS)
+    if "id" in fields and "Comments" in fields and not fields.isdisjoint(_LABELS):
+        return True
+    is_sure = "data" in fields or PurePosixPath(source.path).stem == "all"
+    return is_sure and fields <= _OF_OLD and _is_of_old(source)
+
+
+def _is_of_old(source: SourceFile) -> bool:
+    """Return whether a file is one that an older version wrote, perhaps with metadata.
+
+    A table that says itself who answered is none.
+    """
+    first, fields = head_value(source), _fields(source)
+    if "id" not in fields or fields.isdisjoint({"text", "data"}):
+        return False
+    if first is None:
+        return {"data", "label"} <= fields <= _OF_OLD
+    folded = {folded_name(name) for name in fields}
+    has_lists = any(isinstance(first.get(name), list) for name in _LABELS)
+    return has_lists and folded.isdisjoint(NAMES_OF_ROLES["annotator"].split())
 
 
 def read_member(source: SourceFile, reading: Reading) -> Iterator[Batch]:
@@ -53,6 +74,7 @@ def read_member(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     Raises Refused if not: the file itself does not say who answered.
     """
     if not reading.mapped.roles.get("annotator"):
+        _refuse_shared(source.name, [source.path])
         raise Refused(
             f"{source.name} does not say who answered",
             "import doccano's zip file, or a folder of its files, each named after a member",
@@ -67,7 +89,9 @@ def recognizes_project(archive: Archive) -> bool:
     if any(PurePosixPath(name).suffix not in _SUFFIXES for name in archive.names):
         return False
     first = next((name for name in archive.names if not _is_empty(archive, name)), None)
-    return first is not None and _opened(archive, first, recognizes_member)
+    return first is not None and _opened(
+        archive, first, lambda source: recognizes_member(source) or _is_of_old(source)
+    )
 
 
 def read_project(archive: Archive, reading: Reading) -> Iterator[Batch]:
@@ -77,11 +101,7 @@ def read_project(archive: Archive, reading: Reading) -> Iterator[Batch]:
     if the members share their labels.
     """
     names = [name for name in archive.names if not _is_empty(archive, name)]
-    if [PurePosixPath(name).stem for name in names] == ["all"]:
-        raise Refused(
-            f"{archive.name} does not say who answered: the members of the project share labels",
-            "in doccano, make a project that does not share annotations across all users",
-        )
+    _refuse_shared(archive.name, names)
     approved = _is_approved(archive, names)
 
     def answers_of(source: SourceFile) -> Iterator[Answer]:
@@ -99,6 +119,15 @@ DOCCANO = Reader(
     recognizes_archive=recognizes_project,
     read_archive=read_project,
 )
+
+
+def _refuse_shared(name: str, files: list[str]) -> None:
+    """Raise Refused if the only file holds the labels of all members."""
+    if [PurePosixPath(file).stem for file in files] == ["all"]:
+        raise Refused(
+            f"{name} does not say who answered: the members of the project share labels",
+            "in doccano, make a project that does not share annotations across all users",
+        )
 
 
 def _opened(archive: Archive, name: str, use: Callable[[SourceFile], T]) -> T:
@@ -172,6 +201,7 @@ class _Member:
             return
         mapped = mapped_annotator(self.reading, record)
         data = {name: value for name, value in record.items() if name not in questions}
+        data.setdefault("text", record.get("data"))
         for name, given in labels.items():
             ask_for(self.reading, name, given)
             yield Answer(
