@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from datetime import datetime
@@ -98,6 +99,81 @@ def test_a_damaged_workbook(sqlite_ledger: Ledger, tmp_path: Path, member: str) 
     with pytest.raises(Refused):
         sqlite_ledger.import_file(path, "p")
     assert stored(sqlite_ledger) == {}
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("#DIV/0!", "row 5: the category is #DIV/0! (cell 'D5')"),
+        ("#N/A", "row 5: the category is #N/A (cell 'D5')"),
+        ("=B5", "row 5: the category is a formula that was saved without its result (cell 'D5')"),
+    ],
+)
+def test_a_cell_without_a_value_is_no_skipped_answer(
+    ledger: Ledger, tmp_path: Path, cell: str, told: str
+) -> None:
+    book = openpyxl.Workbook()
+    book.create_sheet("Answers & more")
+    sheet = book.worksheets[1]
+    rows = [HEADER[:3], [1, "A", "x"], [2, "A", cell], [3, "A", None], [4, None, None]]
+    for n, row in enumerate(rows, 3):
+        for place, value in enumerate(row, 2):
+            sheet.cell(n, place, value)
+    sheet.cell(7, 3, "=B5")
+    sheet.cell(8, 2, "#REF!")
+    book.save(tmp_path / "a.xlsx")
+    result = ledger.import_file(tmp_path / "a.xlsx", "p", skip_invalid=True)
+    assert sorted(str(one).split("a.xlsx, ")[1] for one in result.rejections) == [
+        told,
+        "row 7: the annotator is a formula that was saved without its result (cell 'C7')",
+        "row 8: the item is #REF! (cell 'B8')",
+    ]
+    assert standing(ledger) == [("1", "A", "x"), ("3", "A", None)]
+    with pytest.raises(Refused, match="and 2 more"):
+        ledger.import_file(tmp_path / "a.xlsx", "q")
+
+
+def test_errors_in_a_wide_sheet_and_in_columns_that_are_not_read(
+    sqlite_ledger: Ledger, tmp_path: Path
+) -> None:
+    rows = [["item", "A", "B", "note"], ["i", "x", "#NAME?", None], ["j", "x", "y", "#NULL!"]]
+    path = workbook(tmp_path / "a.xlsx", S=rows)
+    result = sqlite_ledger.import_file(path, "p", wide=True, ignore=["note"], skip_invalid=True)
+    assert [one.reason for one in result.rejections] == ["the category is #NAME? (cell 'C2')"]
+    assert standing(sqlite_ledger) == [("j", "A", "x"), ("j", "B", "y")]
+
+
+def test_a_formula_counts_as_its_last_result(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+    whole = workbook(tmp_path / "a.xlsx", S=[HEADER[:3], [1, "A", "=B2"], [2, "A", "=B3"]])
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(tmp_path / "b.xlsx", "w") as new:
+        for name in old.namelist():
+            text = old.read(name).decode()
+            if name == "xl/worksheets/sheet1.xml":
+                cells = re.compile("<v ?/>")
+                text = cells.sub("<v>x</v>", text, count=1).replace('"C2"', '"C2" t="str"')
+                text = text.replace('"C3"', '"C3" t="str"')
+            new.writestr(name, text)
+    sqlite_ledger.import_file(tmp_path / "b.xlsx", "p")
+    assert standing(sqlite_ledger) == [("1", "A", "x"), ("2", "A", None)]
+
+
+def test_merged_cells_all_have_their_value(ledger: Ledger, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    rows = [["item", "A", "B", "C"], ["i", "x"], ["j", None, "y", "z"], ["k", "#N/A"], ["l"]]
+    for n, row in enumerate(rows, 2):
+        for place, value in enumerate(row, 2):
+            sheet.cell(n, place, value)
+    for cells in ("B1:E1", "C3:C4", "D3:E3", "C5:E5", "B6:B9", "C6:E6"):
+        sheet.merge_cells(cells)
+    sheet["D3"], sheet["C6"] = "w", "v"
+    book.save(tmp_path / "a.xlsx")
+    result = ledger.import_file(tmp_path / "a.xlsx", "p", wide=True, skip_invalid=True)
+    assert [one.line for one in result.rejections] == [5]
+    assert standing(ledger) == [
+        ("i", "A", "x"), ("i", "B", "w"), ("i", "C", "w"), ("j", "A", "x"), ("j", "B", "y"),
+        ("j", "C", "z"), ("l", "A", "v"), ("l", "B", "v"), ("l", "C", "v"),
+    ]  # fmt: skip
 
 
 # -- JSON ----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import chain, islice, repeat
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from tracker.imports.batch import Batch
 from tracker.imports.column_roles import Layout, layout_of_header
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.reader import HOLDS, Reader, Reading
+from tracker.imports.readers.sheet_faults import sheet_faults
 from tracker.imports.readers.tables import Rows, batches_of_rows
 from tracker.imports.readers.typed_cells import Column, column_of_values
 
@@ -98,25 +99,67 @@ def _header(sheet: CalamineSheet) -> tuple[int, list[str]]:
 
 def _rows(sheet: CalamineSheet, archive: Archive) -> Iterator[Rows]:
     first, header = _header(sheet)
-    rows = enumerate(sheet.iter_rows(), 1)
-    for _ in islice(rows, first):
-        pass
-    empty = True
+    rows = _filled(sheet, archive, first)
     while some := list(islice(rows, _AT_ONCE)):
-        filled = [(n, row) for n, row in some if any(cell not in {"", None} for cell in row)]
-        if not filled and not empty:
-            continue
-        empty = False
 
-        def column(n: int, filled: list[tuple[int, Any]] = filled) -> Column:
+        def column(n: int, some: list[tuple[int, Any]] = some) -> Column:
             layout = archive.layout
             assert isinstance(layout, Layout)
-            values = [row[n] for _, row in filled]
+            values = [row[n] for _, row in some]
             if layout.roles.get("labeled_at") == n:
                 values = list(map(_moment, values))
             return column_of_values(values)
 
-        yield Rows(header, np.array([n for n, _ in filled], np.int64), column)
+        yield Rows(header, np.array([n for n, _ in some], np.int64), column)
+    yield Rows(header, np.array([], np.int64), lambda _: column_of_values(()))
+
+
+def _filled(sheet: CalamineSheet, archive: Archive, header: int) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the number and cells of each row below the header that has a cell of its own."""
+    assert archive.file is not None
+    start, end = sheet.start or (0, 0), sheet.end or (0, 0)
+    faults = sheet_faults(archive.file, sheet.name, archive.name)
+    missing = max(faults, default=0) - (end[0] + 1)  # rows at the end that hold nothing else
+    empty: list[Any] = [""] * sheet.width
+    merged = _Merged(sheet, header)
+    for number, row in enumerate(chain(sheet.iter_rows(), repeat(empty, max(missing, 0))), 1):
+        if number <= header:
+            continue
+        cells: list[Any] = list(row)
+        for n, fault in faults.get(number, {}).items():
+            if start[1] <= n <= end[1]:
+                cells[n - start[1]] = fault
+        is_filled = any(cell not in {"", None} for cell in cells)
+        merged.fill(number, cells)
+        if is_filled:
+            yield number, cells
+
+
+class _Merged:
+    """The merged cells below a header, of which a file gives a value only to the first."""
+
+    def __init__(self, sheet: CalamineSheet, header: int) -> None:
+        first = (sheet.start or (0, 0))[1]
+        self._coming = sorted(
+            (
+                (top + 1, bottom + 1, slice(max(left - first, 0), right - first + 1))
+                for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
+                if top >= header
+            ),
+            key=lambda one: one[0],
+            reverse=True,
+        )
+        self._open: list[tuple[int, slice, Any]] = []  # the last row, the columns, the value
+
+    def fill(self, number: int, cells: list[Any]) -> None:
+        """Give each cell of a row that is merged with others the value of the first of them."""
+        while self._coming and self._coming[-1][0] <= number:
+            _, bottom, columns = self._coming.pop()
+            if columns.start < len(cells):
+                self._open.append((bottom, columns, cells[columns.start]))
+        self._open = [one for one in self._open if one[0] >= number]
+        for _, columns, value in self._open:
+            cells[columns] = [value] * len(cells[columns])
 
 
 def _moment(value: Any) -> Any:

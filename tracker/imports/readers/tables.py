@@ -17,7 +17,7 @@ from tracker.imports.readers.dated import with_read_dates
 from tracker.imports.readers.judge_tables import with_models
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.source import ReadAs
-from tracker.imports.readers.typed_cells import Column, value_text
+from tracker.imports.readers.typed_cells import CellFault, Column, value_text
 
 _LONGEST_SHOWN = 100
 
@@ -187,6 +187,9 @@ class _Lists:
     def _joined(self, row: int, cell: Any, of: str, answers: str) -> str:
         if isinstance(cell, str):
             return cell
+        if isinstance(cell, CellFault):
+            self._reject(row, f"{of}the category is {cell.what}")
+            return ""
         if isinstance(cell, Mapping) or answers != "several":
             way = "--question NAME=COLUMN:several" if of else "--answers several"
             way = "" if isinstance(cell, Mapping) else f"; if an answer may be several: {way}"
@@ -201,6 +204,9 @@ class _Lists:
     def _plain(self, row: int, cell: Any, role: str) -> str:
         if isinstance(cell, str):
             return cell
+        if isinstance(cell, CellFault):
+            self._reject(row, f"the {role.removeprefix(KEEP)} is {cell.what}")
+            return ""
         if role.startswith(KEEP):
             return json.dumps(cell, ensure_ascii=False, default=str)
         self._reject(row, f"the {role} is {_shown(cell)}, not a single value")
@@ -214,7 +220,7 @@ class _Lists:
 
 
 def _is_list(cell: Any) -> bool:
-    return cell is not None and not isinstance(cell, str | Mapping)
+    return cell is not None and not isinstance(cell, str | Mapping | CellFault)
 
 
 def _shown(cell: Any) -> str:

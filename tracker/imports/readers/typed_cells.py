@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +16,24 @@ from tracker.imports.batch import Cells
 if TYPE_CHECKING:
     import pandas as pd
 
+
+@dataclass(frozen=True)
+class CellFault:
+    """What a cell holds instead of a value, such as ``#DIV/0!``: its row is rejected."""
+
+    what: str
+
+
 Column = Cells | Sequence[Any]
-"""The cells of a column; a sequence if some are lists or objects, beside texts."""
+"""The cells of a column; a sequence if some are lists, objects or faults, beside texts."""
 
 
 def value_text(value: Any) -> Any:
-    """Return a plain value as a text; a list, an object, or anything like them, as it is.
+    """Return a plain value as a text; a list, an object, a fault, as it is.
 
     A whole number is written without a point, and nothing for a value that is missing.
     """
-    if isinstance(value, str | list | tuple | set | frozenset | Mapping | np.ndarray):
+    if isinstance(value, str | list | tuple | set | frozenset | Mapping | np.ndarray | CellFault):
         return value
     if isinstance(value, timedelta):
         value = value.total_seconds()
