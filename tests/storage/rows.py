@@ -191,7 +191,7 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
         "notes": [row | {"guideline": "v2"} for row in samples["0004"]["notes"]],
     }
     samples["0006"] = samples["0007"] = samples["0005"]
-    samples["0009"] = samples["0007"] | {
+    samples["0008"] = samples["0007"] | {
         "syncs": [
             p
             | {"change_id": 2, "tool": "label-studio", "source": "http://l/projects/1"}

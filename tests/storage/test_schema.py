@@ -149,7 +149,7 @@ HELD = {
     "annotator_attributes": sample("0005")["annotator_attributes"],
     "answer_details": [row | {"comment": None} for row in sample("0005")["answer_details"]],
     "notes": [row | {"id": 2} for row in sample("0005")["notes"]],
-    "syncs": sample("0009")["syncs"],
+    "syncs": sample("0008")["syncs"],
 }
 
 
