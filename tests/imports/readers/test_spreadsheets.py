@@ -45,7 +45,7 @@ def test_the_types_of_cells(ledger: Ledger, tmp_path: Path) -> None:
     result = ledger.import_file(path, "p")
     assert standing(ledger, "p", *HEADER[::2], "labeled_at") == [
         ("1", "4", 1.5, "2026-01-23T11:03:22Z"),
-        ("2", "True", None, "2026-01-23T12:00:00Z"),
+        ("2", "true", None, "2026-01-23T12:00:00Z"),
         ("3", "2.5", 2.0, "2026-01-24T12:00:00Z"),
     ]
     assert result.columns[0]["dates"] == {"labeled_at": "day.month.year"}
@@ -192,7 +192,7 @@ def test_json_of_objects(ledger: Ledger, write: Write, lines: bool) -> None:
     result = ledger.import_file(file, "p", keep=["meta.lang"])
     assert fates(result) == {"inserted": 3}
     assert standing(ledger, "p", "item", "category", "seconds") == [
-        ("1", "1", None), ("2", None, 1.5), ("3", "True", None)
+        ("1", "1", None), ("2", None, 1.5), ("3", "true", None)
     ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -59,7 +60,7 @@ TYPES = [
     (pa.array([1, None], pa.int64()), ["1", ""]),
     (pa.array([1.0, None]), ["1", ""]),
     (pa.array([0.1, float("nan")], pa.float32()), ["0.1", ""]),
-    (pa.array([True, None]), ["True", ""]),
+    (pa.array([True, None, False]), ["true", "", "false"]),
     (pa.array(["a", None], pa.large_string()), ["a", ""]),
     (pa.array(["", None]), ["", ""]),
     (pa.array([b"a", None]), ["a", ""]),
@@ -160,7 +161,7 @@ def test_wide_parquet_with_questions_and_objects(ledger: Ledger, tmp_path: Path)
     result = ledger.import_file(path, "p", questions=asked, keep=["meta.lang", "meta.tags"])
     assert fates(result) == {"inserted": 4}
     assert standing(ledger, "p", "question", "item", "category") == [
-        ("fair", "i", "True"), ("fair", "j", None), ("tone", "i", "1"), ("tone", "j", "2")
+        ("fair", "i", "true"), ("fair", "j", None), ("tone", "i", "1"), ("tone", "j", "2")
     ]  # fmt: skip
     wide = pa.table({"item": ["i", "j"], "A": ["x", None], "B": ["y", "x"]})
     ledger.import_file(parquet(tmp_path, wide), "w", wide=True)
@@ -189,3 +190,14 @@ def test_a_parquet_file_without_rows(sqlite_ledger: Ledger, tmp_path: Path) -> N
     table = pa.table({"item": [], "annotator": [], "category": []})
     with pytest.raises(Refused, match="holds no row"):
         sqlite_ledger.import_file(parquet(tmp_path, table), "p")
+
+
+def test_a_boolean_is_the_same_on_every_road(ledger: Ledger, tmp_path: Path) -> None:
+    rows = [{"item": str(n), "annotator": "A", "category": bool(n)} for n in range(2)]
+    csv, lines = tmp_path / "x.csv", tmp_path / "x.jsonl"
+    csv.write_text("item,annotator,category\n0,A,false\n1,A,true\n", "utf-8")
+    lines.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    assert ledger.import_file(csv, "p").inserted == 2
+    assert ledger.import_file(lines, "p").unchanged == 2
+    assert ledger.import_file(parquet(tmp_path, pa.Table.from_pylist(rows)), "p").unchanged == 2
+    assert ledger.import_frame(pd.DataFrame(rows), "p").unchanged == 2

@@ -156,8 +156,8 @@ class _Text:
                 if self._more_than_twice():
                     continue
                 raise self._not_json(error, number) from None
-            except ValueError as error:  # a number with more digits than Python reads
-                raise self.refused(f"this is no JSON: {error}", number) from None
+            except ValueError:
+                raise self.refused("a number has too many digits to be read", number) from None
             # A number at the end of what was read may go on.
             if end == len(self._text) and self._text[self.place] not in '{["' and self._more():
                 continue

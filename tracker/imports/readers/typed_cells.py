@@ -31,10 +31,13 @@ Column = Cells | Sequence[Any]
 def value_text(value: Any) -> Any:
     """Return a plain value as a text; a list, an object, a fault, as it is.
 
-    A whole number is written without a point, and nothing for a value that is missing.
+    A whole number is written without a point, a boolean as in JSON, and nothing for a value that is
+    missing.
     """
     if isinstance(value, str | list | tuple | set | frozenset | Mapping | np.ndarray | CellFault):
         return value
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
     if isinstance(value, timedelta):
         value = value.total_seconds()
     if isinstance(value, float):
