@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.imports.readers.reading import found_in, write_zip
 from tracker.core.errors import Refused
 from tracker.imports.readers import archive
 from tracker.ledger import Ledger
@@ -101,3 +102,20 @@ def test_last_weeks_folder_makes_nothing_newer_than_this_weeks(
     assert (again.rows, again.older) == (4, 4)
     both = ledger.import_file([tmp_path / "revised1.csv", folder], "p")
     assert (both.rows, both.inserted, both.changed) == (6, 0, 0)
+
+
+def test_names_that_lead_out_of_a_zip_file_are_told_of(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "x.zip", {"../evil.csv": ROWS.format(1)})
+    with pytest.raises(Refused, match=r"(?s)holds no file.*lead out of the archive"):
+        found_in(path)
+    path = write_zip(path, {"../evil.csv": ROWS.format(1), "good.csv": ROWS.format(2)})
+    found = found_in(path)
+    assert found.rows("item") == [("i2",), ("i2",)]
+    assert found.left_out == {"file whose name leads out of the archive": 1}
+
+
+def test_a_zip_file_inside_a_zip_file_is_refused(tmp_path: Path) -> None:
+    inner = write_zip(tmp_path / "inner.zip", {"a.csv": ROWS.format(1)})
+    outer = write_zip(tmp_path / "outer.zip", {"inner.zip": inner.read_bytes()})
+    with pytest.raises(Refused, match=r"inner\.zip is a zip file inside a zip file\nunpack it"):
+        found_in(outer)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Batch
+from tracker.imports.readers.answers import ToolLayout
 from tracker.imports.readers.archive import Archive, SourceFolder
 from tracker.imports.readers.argilla import ARGILLA
 from tracker.imports.readers.arrow_tables import PARQUET
@@ -29,7 +30,11 @@ from tracker.imports.readers.lewidi import LEWIDI
 from tracker.imports.readers.mechanical_turk import MECHANICAL_TURK
 from tracker.imports.readers.mlflow import MLFLOW
 from tracker.imports.readers.openai_evals import OPENAI_EVALS
-from tracker.imports.readers.other_formats import refuse_other_archive, refuse_other_file
+from tracker.imports.readers.other_formats import (
+    refuse_other_archive,
+    refuse_other_file,
+    refuse_zip_in_zip,
+)
 from tracker.imports.readers.phoenix import PHOENIX
 from tracker.imports.readers.potato import POTATO
 from tracker.imports.readers.prodigy import PRODIGY
@@ -154,7 +159,12 @@ def _batches_of_file(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 def _batches_of_archive(archive: Archive, reading: Reading) -> Iterator[Batch]:
     """Yield the records of an archive as a whole, or of each file in its own format."""
     if not archive.names:
-        raise Refused(f"{archive.name} holds no file")
+        raise Refused(
+            f"{archive.name} holds no file",
+            "names that lead out of the archive (..) are not read" if archive.leading_out else None,
+        )
+    if archive.leading_out:
+        reading.left_out["file whose name leads out of the archive"] += archive.leading_out
     form, archive.encoding = reading.options.format, reading.options.encoding
     known = (one for one in READERS.values()
              if one.recognizes_archive and one.recognizes_archive(archive))  # fmt: skip
@@ -163,7 +173,11 @@ def _batches_of_archive(archive: Archive, reading: Reading) -> Iterator[Batch]:
         yield from reader.read_archive(archive, reading)
         return
     refuse_other_archive(archive.name, archive.names)
+    if archive.leading_out:
+        archive.layouts[archive.name] = ToolLayout(reading, "archive", {}, {})
     for file in archive.files():
+        if archive.file is not None:
+            refuse_zip_in_zip(file.name, file.head)
         packed = file.archive if archive.file is None else None  # in folders only
         read = (
             _batches_of_file(file, reading)

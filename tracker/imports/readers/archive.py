@@ -37,6 +37,7 @@ class Archive:
             for one in names
             if not any(part.startswith(".") or part in _NO_CONTENT for part in one.split("/"))
         )
+        self.leading_out = sum(".." in one.split("/") for one in names)  # of the files left out
         self.layout: ReadAs | None = None
         self.encoding: str | None = None
         self.file: IO[bytes] | None = None

@@ -32,6 +32,12 @@ _MEMBERS = (
 )
 
 
+def refuse_zip_in_zip(name: str, head: bytes) -> None:
+    """Raise Refused for a zip file that lies in another."""
+    if head.startswith(b"PK\x03\x04"):
+        raise Refused(f"{name} is a zip file inside a zip file", "unpack it, and import the files")
+
+
 def refuse_other_file(name: str, head: bytes) -> None:
     """Raise Refused for a file that begins as one of no format that is read."""
     for beginning, what, way in _BEGINNINGS:
