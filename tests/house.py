@@ -38,6 +38,7 @@ ORDER = (
     "ledger",
     "conformance",
     "render",
+    "charts",
     "cli",
 )
 # Within a room of many parts, likewise.
@@ -74,24 +75,26 @@ LIBRARIES = {
                    "ledger"},
     "alembic": {"storage"},
     "numpy": {"core", "measures", "monitoring", "storage", "imports", "queries", "agreement",
-              "audit", "compare"},
-    "scipy": {"measures", "monitoring", "audit"},
+              "audit", "compare", "charts"},
+    "scipy": {"measures", "monitoring", "audit", "charts"},
     "pandas": {"imports", "export", "agreement", "audit", "snapshots", "compare", "gate",
                "by_question", "ledger"},
+    "altair": {"charts"},
+    "vl_convert": {"charts"},
     "rich": {"render", "cli"},
     "typer": {"cli"},
     "psycopg": set(),  # the driver is SQLAlchemy's to import
     "pyarrow": {"storage", "imports", "export"},
 }  # fmt: skip
 # What a command runs is in these rooms: it asks the ledger, and shows what comes back.
-COMMANDS = {"core", "simulate", "ledger", "conformance", "render", "cli"}
+COMMANDS = {"core", "simulate", "ledger", "conformance", "render", "charts", "cli"}
 # What commands take from below the ledger all the same: words, and no answers.
 BELOW_THE_LEDGER = {
     "tracker.measures.citations.full_measure_name",
     "tracker.projects.lookup.near_names",
     "tracker.imports.loader.Rejected",
 }
-LAZY = {"alembic", "pandas", "pyarrow", "requests", "scipy"}
+LAZY = {"alembic", "altair", "pandas", "pyarrow", "requests", "scipy", "vl_convert"}
 LAZY_IN = {
     "cli": {"rich", "tracker.ledger"},
     "__init__": {"tracker.ledger"},

@@ -31,6 +31,7 @@ _MODULES = {
     "snapshot": "snapshot",
     "snapshots": "snapshots",
     "history": "history",
+    "plot": "plot",
     "compare": "compare",
     "audit": "audit",
     "flags": "flags",

@@ -1,0 +1,193 @@
+"""Charts hold the figures of the ledger, and say them in words."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pandas as pd
+import pytest
+
+from tests.helpers import csv_text, write_file
+from tracker.charts import annotators_chart, categories_chart, history_chart, pairs_chart
+from tracker.charts.chart import MOST, Chart
+from tracker.ledger import Ledger
+
+BAD = '<script>alert("x")</script> & \\1 "'
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def asked(sqlite_ledger: Ledger) -> Ledger:
+    """Two blocks of annotators who agree within, one category nobody shares, one bad name."""
+    sqlite_ledger.import_frame(
+        pd.DataFrame(
+            [
+                {"item": item, "annotator": name, "category": category}
+                for item in range(12)
+                for name, category in {
+                    "zoe": item % 2,
+                    "ada": item % 2,
+                    BAD: item % 3 == 0,
+                    "max": item % 3 == 0,
+                }.items()
+            ]
+        ),
+        "p",
+    )
+    return sqlite_ledger
+
+
+def drawn_svg(chart: Chart) -> ET.Element:
+    return ET.fromstring(chart.svg())  # noqa: S314 - it is our own
+
+
+def texts(chart: Chart) -> list[str]:
+    """All texts of the SVG, which must be well-formed."""
+    return [one.text or "" for one in drawn_svg(chart).iter(f"{SVG}text")]
+
+
+def test_a_dot_for_each_category_weakest_first(asked: Ledger) -> None:
+    found = asked.agreement_by_question("p")
+    chart = categories_chart(found)
+    expected = {
+        one["category"]: one["rate"] for one in found.to_dict()["questions"][0]["categories"]
+    }
+    assert {row["category"]: row["rate"] for row in chart.rows} == expected
+    weakest = min(expected, key=lambda name: expected[name])
+    labels = [text for text in texts(chart) if text in expected]
+    assert labels[0] == weakest
+    assert chart.description.startswith(f"Weakest: {weakest}, {expected[weakest]:.0%}.")
+
+
+def test_categories_without_a_figure_and_too_many(sqlite_ledger: Ledger) -> None:
+    names = [f"c{number:03}" for number in range(MOST + 5)]
+    rows = [
+        {"item": n, "annotator": who, "category": name}
+        for n, name in enumerate(names)
+        for who in "ab"
+    ]
+    alone = {"item": "alone", "annotator": "a", "category": "once"}
+    sqlite_ledger.import_frame(pd.DataFrame([*rows, alone]), "p")
+    chart = categories_chart(sqlite_ledger.agreement_by_question("p"))
+    assert "5 stronger categories are not drawn" in chart.description
+    assert "1 have no figure" in chart.description
+    assert sum(text in names for text in texts(chart)) == MOST
+
+
+def test_questions_are_drawn_beneath_each_other(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+    rows = [["item", "annotator", "tone", "fair"]]
+    rows += [[n, who, "ab"[n % 2], "xy"[n % 3 > 0]] for n in range(9) for who in "AB"]
+    file = write_file(tmp_path / "wide.csv", csv_text(rows))
+    sqlite_ledger.import_file(file, "p", questions=["tone=tone", "fair=fair"])
+    chart = categories_chart(sqlite_ledger.agreement_by_question("p"))
+    assert {row["question"] for row in chart.rows} == {"tone", "fair"}
+    assert {"tone", "fair", "a", "b", "x", "y"} <= {*texts(chart)}
+
+
+def test_annotators_who_agree_are_neighbours(asked: Ledger) -> None:
+    chart = pairs_chart("p", asked.by_pair("p"))
+    order = chart.spec["encoding"]["x"]["sort"]
+    assert {frozenset(order[:2]), frozenset(order[2:])} == {
+        frozenset({"zoe", "ada"}),
+        frozenset({BAD, "max"}),
+    }
+    kappas = {
+        frozenset(one["annotators"]): one["cohen_kappa"]
+        for one in asked.by_pair("p").to_dict()["pairs"]
+    }
+    assert {frozenset((r["annotator"], r["other"])): r["cohen_kappa"] for r in chart.rows} == kappas
+
+
+def test_who_has_a_finding_comes_first(sqlite_ledger: Ledger) -> None:
+    sqlite_ledger.import_frame(
+        pd.DataFrame(
+            [
+                {
+                    "item": item,
+                    "annotator": who,
+                    "category": "no" if who == "zed" else "ab"[(item + (item % 9 == slip)) % 2],
+                }
+                for item in range(60)
+                for slip, who in enumerate(("ada", "bo", "cy", "zed"))
+            ]
+        ),
+        "p",
+    )
+    audit = sqlite_ledger.audit("p")
+    chart = annotators_chart("p", audit)
+    assert chart.description == "With findings: zed."
+    assert next(text for text in texts(chart) if text in {"ada", "bo", "cy", "zed"}) == "zed"
+    shares = {one["annotator"]: one["category_shares"] for one in audit.to_dict()["annotators"]}
+    assert all(row["share"] == shares[row["annotator"]][row["category"]] for row in chart.rows)
+
+
+def test_a_line_through_the_snapshots(asked: Ledger) -> None:
+    for number in range(3):
+        asked.snapshot("p", name=f"week {number}")
+    found = asked.history("p")
+    chart = history_chart(found, "krippendorff_alpha")
+    assert [row["value"] for row in chart.rows] == [
+        row["value"] for row in found.rows() if row["measure"] == "krippendorff_alpha"
+    ]
+    # Taken within a second, they are told apart by their names.
+    assert {"week 0", "week 1", "week 2"} <= {*texts(chart)}
+
+
+def test_a_curve_has_its_notes(sqlite_ledger: Ledger) -> None:
+    sqlite_ledger.import_frame(
+        pd.DataFrame(
+            [
+                {
+                    "item": n,
+                    "annotator": who,
+                    "category": "ab"[n % 2],
+                    "labeled_at": f"2026-03-{n + 1:02}",
+                }
+                for n in range(20)
+                for who in "AB"
+            ]
+        ),
+        "p",
+    )
+    sqlite_ledger.notes.add("p", "new guideline", at="2026-03-10")
+    chart = history_chart(sqlite_ledger.history("p", "week"), "percent_agreement")
+    assert "new guideline" in texts(chart)
+    assert chart.description.endswith("Notes: 1.")
+
+
+@pytest.mark.parametrize("kind", ["categories", "pairs", "annotators", "history"])
+def test_nothing_to_draw_is_said(sqlite_ledger: Ledger, kind: str) -> None:
+    sqlite_ledger.projects.create("p")
+    charts = {
+        "categories": lambda: categories_chart(sqlite_ledger.agreement_by_question("p")),
+        "pairs": lambda: pairs_chart("p", sqlite_ledger.by_pair("p")),
+        "annotators": lambda: annotators_chart("p", sqlite_ledger.audit("p")),
+        "history": lambda: history_chart(sqlite_ledger.history("p"), "krippendorff_alpha"),
+    }
+    chart = charts[kind]()
+    assert chart.rows == []
+    assert chart.description.endswith(("figure.", "kappa.", "annotators.", "yet."))
+    assert chart.svg().startswith("<svg")
+
+
+def test_names_stay_text_and_the_description_is_in_the_drawing(asked: Ledger) -> None:
+    for chart in (pairs_chart("p", asked.by_pair("p")), annotators_chart("p", asked.audit("p"))):
+        drawn = drawn_svg(chart)
+        assert drawn.get("role") == "img"
+        assert [drawn.findtext(SVG + name) for name in ("title", "desc")] == [
+            chart.title,
+            chart.description,
+        ]
+        assert not list(drawn.iter(f"{SVG}script"))
+        assert BAD in {row.get("annotator") for row in chart.rows} | {
+            row.get("other") for row in chart.rows
+        }
+
+
+def test_a_png_is_twice_as_large(asked: Ledger) -> None:
+    chart = categories_chart(asked.agreement_by_question("p"))
+    drawn, width = chart.png(), float(drawn_svg(chart).get("width", 0))
+    assert drawn[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">I", drawn[16:20])[0] == pytest.approx(2 * width, abs=2)

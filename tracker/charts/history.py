@@ -1,0 +1,80 @@
+"""A figure over time, with its interval and the project's notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tracker.charts.chart import FAINT, INK, MARK, WIDTH, Chart
+from tracker.measures import MEASURES
+
+if TYPE_CHECKING:
+    from tracker.snapshots import History
+    from tracker.snapshots.curve import Curve
+
+_HEIGHT = 220
+
+
+def history_chart(history: History | Curve, measure: str) -> Chart:
+    """Return a line for a measure over time, its interval, and a mark for each note.
+
+    Points without a figure are gaps in the line; the rows have their reason.
+    """
+    import altair as alt
+
+    told = history.to_dict()
+    rows = [
+        {"as_of": one["as_of"], "snapshot": one["name"] or one["snapshot"]}
+        | {name: figure[name] for name in _FIGURE}
+        for one in told["snapshots"]
+        for figure in one["measures"]
+        if figure["measure"] == measure
+    ]
+    by_time = _spans_days(rows)
+    notes = [{"at": one["at"], "text": one["text"]} for one in told["notes"] if by_time]
+    when = (
+        alt.X("as_of:T", title=None)
+        if by_time
+        else alt.X(
+            "snapshot:N",
+            title=None,
+            sort=None,
+            axis=alt.Axis(labelAngle=0),
+            scale=alt.Scale(type="point"),
+        )
+    )
+    least = min((row["ci_low"] for row in rows if row["ci_low"] is not None), default=0.0)
+    scale = alt.Scale(domain=[min(0.0, least), 1])
+    base = alt.Chart(alt.InlineData(list(rows))).encode(x=when)
+    value = alt.Y("value:Q", scale=scale, title=None)
+    band = base.mark_area(color=MARK, opacity=0.15).encode(
+        y=alt.Y("ci_low:Q", scale=scale, title=None), y2="ci_high:Q"
+    )
+    line = base.mark_line(color=MARK, point=alt.OverlayMarkDef(color=MARK)).encode(y=value)
+    noted = alt.Chart(alt.InlineData(list(notes))).encode(x=alt.X("at:T"))
+    marks = noted.mark_rule(color=FAINT, strokeDash=[3, 3])
+    texts = noted.mark_text(align="left", baseline="top", dx=4, color=INK, fontSize=10).encode(
+        y=alt.value(0), text="text:N"
+    )
+    title = f"{told['project']}: {MEASURES[measure].title}"
+    layers = [band, line, *([marks, texts] if notes else [])]
+    drawing = alt.layer(*layers).properties(width=WIDTH, height=_HEIGHT, title=title)
+    return Chart(title, _description(rows, notes), drawing, rows)
+
+
+def _spans_days(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether points lie on several days, so that their times can be told apart."""
+    return len({row["as_of"][:10] for row in rows}) > 1 or any(not row["snapshot"] for row in rows)
+
+
+_FIGURE = ("value", "ci_low", "ci_high", "items", "undefined")
+
+
+def _description(rows: Sequence[Mapping[str, Any]], notes: Sequence[Mapping[str, Any]]) -> str:
+    known = [row for row in rows if row["value"] is not None]
+    if not known:
+        return "There is no figure yet."
+    first, last = known[0], known[-1]
+    words = f"From {first['value']:.3f} on {first['as_of'][:10]} "
+    words += f"to {last['value']:.3f} on {last['as_of'][:10]}, {len(known)} points."
+    return words + (f" Notes: {len(notes)}." if notes else "")

@@ -1,0 +1,97 @@
+"""The agreement of each two annotators, those alike beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tracker.charts.chart import MOST, ROW, Chart
+
+if TYPE_CHECKING:
+    from tracker.ledger.agreement import Pairs
+
+
+def pairs_chart(project: str, pairs: Pairs) -> Chart:
+    """Return a cell for each two annotators: their Cohen's kappa, empty if it is undefined.
+
+    Annotators are in the order of a hierarchical clustering (average linkage), so that groups
+    show as blocks. Of many annotators those with the most shared items are drawn.
+    """
+    import altair as alt
+
+    rows = [_row(one) for one in pairs.to_dict()["pairs"]]
+    names = _drawn_names(rows)
+    order = _clustered(rows, names)
+    wanted = set(order)
+    both = [
+        {**row, "annotator": one, "other": other}
+        for row in rows
+        for one, other in ((row["annotator"], row["other"]), (row["other"], row["annotator"]))
+        if {one, other} <= wanted and row["cohen_kappa"] is not None
+    ]
+    side = ROW * max(len(order), 4)
+    cells = (
+        alt.Chart(alt.InlineData(list(both)))
+        .mark_rect(stroke="white")
+        .encode(
+            x=alt.X("annotator:N", sort=order, title=None, axis=alt.Axis(labelAngle=-45)),
+            y=alt.Y("other:N", sort=order, title=None),
+            color=alt.Color(
+                "cohen_kappa:Q",
+                title="Cohen's kappa",
+                scale=alt.Scale(scheme="blueorange", domain=[-1, 1], reverse=True),
+            ),
+        )
+    )
+    title = f"{project}: agreement of each two annotators"
+    drawing = cells.properties(width=side, height=side, title=title)
+    return Chart(title, _description(rows, len(names)), drawing, rows)
+
+
+def _row(one: Mapping[str, Any]) -> dict[str, Any]:
+    annotator, other = one["annotators"]
+    names = ("items", "observed", "cohen_kappa", "undefined")
+    return {"annotator": annotator, "other": other, **{name: one[name] for name in names}}
+
+
+def _drawn_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the annotators with the most shared items, at most `MOST`."""
+    shared: dict[str, int] = {}
+    for row in rows:
+        for name in (row["annotator"], row["other"]):
+            shared[name] = shared.get(name, 0) + row["items"]
+    return sorted(shared, key=lambda name: (-shared[name], name))[:MOST]
+
+
+def _clustered(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+    """Return annotators so that those who agree are neighbours; an undefined kappa counts as 0."""
+    if len(names) < 3:
+        return list(names)
+    import numpy as np
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    number = {name: place for place, name in enumerate(names)}
+    apart = np.ones((len(names), len(names)))
+    np.fill_diagonal(apart, 0.0)
+    for row in rows:
+        one, other = number.get(row["annotator"]), number.get(row["other"])
+        if one is not None and other is not None and row["cohen_kappa"] is not None:
+            apart[one, other] = apart[other, one] = 1 - row["cohen_kappa"]
+    tree = linkage(squareform(apart), "average", optimal_ordering=True)
+    return [names[place] for place in leaves_list(tree).tolist()]
+
+
+def _description(rows: Sequence[Mapping[str, Any]], drawn: int) -> str:
+    known = [row for row in rows if row["cohen_kappa"] is not None]
+    if not known:
+        return "No two annotators have a kappa."
+    low, high = (of(known, key=lambda row: row["cohen_kappa"]) for of in (min, max))
+    told = " ".join(
+        f"{word}: {row['annotator']} and {row['other']}, {row['cohen_kappa']:.2f}."
+        for word, row in (("Lowest", low), ("Highest", high))
+    )
+    without = len(rows) - len(known)
+    told += f" {without} pairs have no kappa." if without else ""
+    everyone = len({row[end] for row in rows for end in ("annotator", "other")})
+    return told + (f" {everyone - drawn} annotators are not drawn." if everyone > drawn else "")

@@ -1,0 +1,162 @@
+"""``tracker plot``: charts as SVG or PNG files."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracker.cli.context import ledger_of_command, measure_option_names
+from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
+from tracker.cli.history import Every, Window
+from tracker.cli.output_files import Force, check_output_file, new_output_file
+from tracker.cli.project_argument import ProjectArgument, with_project_argument
+from tracker.cli.terminal import hint, say
+from tracker.core.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from tracker.charts import Chart
+
+Output = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="File to make: .svg or .png.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(
+        name="plot", help="Draw figures: a chart as an SVG or PNG file.", no_args_is_help=True
+    )
+    for command in (categories, history, pairs, annotators):
+        with_project_argument(group)(command)
+    app.add_typer(group)
+
+
+def categories(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: Output,
+    answers: AnswerOptions = AnswerOptions(),
+    force: Force = False,
+) -> None:
+    """Draw the agreement on each category with its interval, weakest first.
+
+    Of a project that asks several questions, those of all, or of one with --question.
+
+    Examples:
+    - `tracker plot categories reviews -o categories.svg`
+    - `tracker plot categories rubric -q tone -o tone.png`
+
+    Next: `tracker agreement reviews`
+    """
+    from tracker.charts import categories_chart
+
+    _check(output, force=force)
+    ledger = ledger_of_command(context)
+    chosen = replace(answers, question=None).selecting
+    found = ledger.agreement_by_question(project, questions=answers.questions, **chosen)
+    _write(categories_chart(found), output, force=force)
+    hint(f"next: tracker agreement {shlex.quote(project)}")
+
+
+def history(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: Output,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            metavar="NAME",
+            callback=measure_option_names,
+            help="Draw this measure (default: alpha).",
+        ),
+    ] = None,
+    every: Every = None,
+    window: Window = "all",
+    answers: CurveAnswerOptions = CurveAnswerOptions(),
+    force: Force = False,
+) -> None:
+    """Draw a figure over time with its interval: the snapshots, or with --every the labels.
+
+    Examples:
+    - `tracker plot history reviews -o alpha.svg`
+    - `tracker plot history reviews --every week -o weeks.png`
+
+    Next: `tracker compare reviews last~1 last`
+    """
+    from tracker.charts import history_chart
+
+    _check(output, force=force)
+    name, *others = measure or ["krippendorff_alpha"]
+    if others:
+        raise InvalidOption("a chart shows one measure", "make one chart for each --measure")
+    found = ledger_of_command(context).history(
+        project, every, window=window, measures=[name], **answers.selecting
+    )
+    _write(history_chart(found, name), output, force=force)
+    hint(f"next: tracker history {shlex.quote(project)}")
+
+
+def pairs(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: Output,
+    answers: AnswerOptions = AnswerOptions(),
+    force: Force = False,
+) -> None:
+    """Draw the agreement of each two annotators, those alike beside each other.
+
+    Examples:
+    - `tracker plot pairs reviews -o pairs.svg`
+    - `tracker plot pairs reviews --since 30d -o pairs.png`
+
+    Next: `tracker agreement reviews --by pair`
+    """
+    from tracker.charts import pairs_chart
+
+    _check(output, force=force)
+    found = ledger_of_command(context).by_pair(project, **answers.selecting)
+    _write(pairs_chart(project, found), output, force=force)
+    hint(f"next: tracker agreement {shlex.quote(project)} --by pair")
+
+
+def annotators(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: Output,
+    answers: AnswerOptions = AnswerOptions(),
+    force: Force = False,
+) -> None:
+    """Draw how often each annotator gives each category, beside the others on the same items.
+
+    Examples:
+    - `tracker plot annotators reviews -o people.svg`
+    - `tracker plot annotators reviews --annotator ada --annotator bo -o two.png`
+
+    Next: `tracker audit reviews`
+    """
+    from tracker.charts import annotators_chart
+
+    _check(output, force=force)
+    found = ledger_of_command(context).audit(project, **answers.selecting)
+    _write(annotators_chart(project, found), output, force=force)
+    hint(f"next: tracker audit {shlex.quote(project)}")
+
+
+def _check(output: Path, *, force: bool) -> None:
+    """Raise InvalidOption, before anything is computed, for a file that cannot be made."""
+    if output.suffix.lower() not in {".svg", ".png"}:
+        raise InvalidOption(f"{str(output)!r} is no name of a chart", "end it in .svg or .png")
+    check_output_file(output, force=force)
+
+
+def _write(chart: Chart, output: Path, *, force: bool) -> None:
+    """Write a chart to a file, and say what it shows."""
+    drawn = chart.png() if output.suffix.lower() == ".png" else chart.svg().encode()
+    with new_output_file(output, force=force) as file:
+        file.write(drawn)
+    say(f"{output}: {chart.title}. {chart.description}")
