@@ -101,7 +101,8 @@ def test_a_control_that_has_spans_and_none_is_rejected_with_the_task(
 
 def far(data: dict[str, Any], end: int = 50) -> dict[str, Any]:
     """A task whose only span ends there."""
-    return task(2, by(1, region("c", "labels", start=0, end=end, labels=["X"])), data=data)
+    given = region("c", "labels", start=0, end=end, text="abc", labels=["X"])
+    return task(2, by(1, given), data=data)
 
 
 def test_a_span_behind_the_end_of_each_text_is_rejected_with_the_task(

@@ -157,7 +157,7 @@ def _place(kind: str, value: Mapping[str, Any], data: Mapping[str, Any]) -> tupl
     marked = value.get("text")
     if isinstance(marked, str):
         start, end = _in_characters(start, end, marked, data)
-    _check_end(end, data)
+        _check_end(end, data)
     return start, end
 
 
@@ -165,7 +165,8 @@ def _check_end(end: int, data: Mapping[str, Any]) -> None:
     """Raise Malformed for a place behind the end of each text of a task.
 
     No region says which text it is in, nor whether it is counted in UTF-16. A text may lie in a
-    list or an object, or at an address, and is then not known.
+    list or an object, or at an address, and is then not known; nor is that of a region which does
+    not repeat what it marks.
     """
     if any(isinstance(one, list | dict) for one in data.values()):
         return
