@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import standing, stored, undo
-from tests.sync.source import MINUTE, Source, sync
+from tests.sync.source import MINUTE, Source, result, sync
 from tracker.core.errors import NotFound, Refused
 from tracker.ledger import Ledger
 from tracker.storage.schema import Label, PastLabel
@@ -238,6 +238,40 @@ def test_nothing_is_stored_of_a_source_that_is_refused(ledger: Ledger, source: S
         sync(ledger, source)
     assert stored(ledger) == before
     assert sync(ledger, source, skip_invalid=True).withdrawn == 2
+
+
+def _unknown_category(source: Source, number: int) -> None:
+    source.correct(1, number, "ugly")
+
+
+def _no_list(source: Source, number: int) -> None:
+    with source._update(1) as annotations:
+        annotations[number]["result"] = "nonsense"
+
+
+def _two_at_once(source: Source, number: int) -> None:
+    with source._update(1) as annotations:
+        annotations[99] = annotations[number] | {"id": 99, "result": result(tone=("good",))}
+
+
+@pytest.mark.parametrize("spoil", [_unknown_category, _no_list, _two_at_once])
+def test_what_is_rejected_now_is_not_deleted(
+    ledger: Ledger, source: Source, spoil: Callable[[Source, int], None]
+) -> None:
+    """The source has an answer there, although not one that can be recorded."""
+    number = source.answer(1, "cem", "bad")
+    sync(ledger, source, repeat="revision")
+    ledger.questions.set("p", "tone", categories=("good", "bad"))
+    before = standing(ledger)
+    spoil(source, number)
+    source.delete_task(3)
+    done = sync(ledger, source, repeat="revision", skip_invalid=True)
+    assert done.imported is not None
+    assert done.imported.rejected > 0
+    assert (done.withdrawn, standing(ledger)) == (2, [one for one in before if one[0] != "3"])
+    source.delete(1, number)
+    source.tasks[1].pop(99, None)
+    assert sync(ledger, source, repeat="revision").withdrawn == 1
 
 
 def test_what_was_saved_late_is_read_within_the_overlap(ledger: Ledger, source: Source) -> None:

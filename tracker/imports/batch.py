@@ -217,7 +217,8 @@ class Rejections:
 
     ``alike`` counts rejections whose reasons differ only in what they quote, with the first of
     them. ``optional`` are roles of columns that a file need not have and that could not be read.
-    Memory does not grow with the number of bad rows.
+    ``items`` are the keys of the items whose rows were rejected, for a sync: its source has these
+    rows. Else it is None, and memory does not grow with the number of bad rows.
     """
 
     KEPT = 1000
@@ -228,10 +229,15 @@ class Rejections:
     first: list[Rejection] = field(default_factory=list)
     alike: dict[str, tuple[Rejection, int]] = field(default_factory=dict)
     optional: set[str] = field(default_factory=set)
+    items: set[str] | None = None
 
-    def add(self, source: str, line: int, reason: str, unit: Unit = "line") -> None:
-        """Count one more rejection."""
+    def add(
+        self, source: str, line: int, reason: str, unit: Unit = "line", item: str | None = None
+    ) -> None:
+        """Count one more rejection; ``item`` is the key of its item, if that is known."""
         self.count += 1
+        if self.items is not None and item is not None:
+            self.items.add(item)
         short = reason if len(reason) <= self.LONGEST else reason[: self.LONGEST] + "…"
         place = place_of(source, line, unit)
         rejection = Rejection(place.source, place.number, short, place.unit)

@@ -144,7 +144,7 @@ def load_import(
     names = [source.name for source in sources]
     change, recorded_at = record_change(connection, project.id, "import", {"sources": names})
     questions.change = change
-    rejections, parts = Rejections(), Parts(names)
+    rejections, parts = Rejections(items=None if absences is None else set()), Parts(names)
     with staging(connection, recorded_at) as staged, _no_cycles():
         intake = Intake(connection, questions, staged, rejections, (change, recorded_at))
         by_question = {one.name: one.answers for one in questions.known.values()}
@@ -231,6 +231,7 @@ def _settle(
             key = QuestionKey(project_id, question)
             log_touched_range(connection, key, change, *extremes["item_id"])
     elif absences is not None:
+        absences.keep(intake.rejections.items or ())
         gone = absences.withdraw(connection, staged.table, project_id, change)
         touched = gone.union_all(settlement.changed_items()).subquery("touched")
         log_touched_items(connection, project_id, change, select(*touched.c))

@@ -127,7 +127,8 @@ class Intake:
             parts = [self._part(share, columns, bad) for share in shares]
             self._times(rows, batch, bad)
         for n in sorted(bad):
-            self.rejections.add(name, int(batch.lines[n]), bad[n], batch.unit)
+            item = None if rows["item_id"][n] == BAD else columns["item"][n].strip()
+            self.rejections.add(name, int(batch.lines[n]), bad[n], batch.unit, item)
         if not answers:
             self.truth_files.add(source)
             for share in truths:

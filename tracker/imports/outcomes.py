@@ -54,7 +54,7 @@ def examine_staged_rows(
         intake.counted[row.question_id].answers -= 1
         place = (row.source, row.line, row.annotator_id)
         if place not in rejected or not intake.questions.several:
-            intake.rejections.add(names[row.source - 1], row.line, row.reason, unit)
+            intake.rejections.add(names[row.source - 1], row.line, row.reason, unit, row.item)
         rejected.add(place)
 
 

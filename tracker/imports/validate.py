@@ -32,6 +32,7 @@ class Contradiction(NamedTuple):
     source: int
     line: int
     annotator_id: int
+    item: str
     reason: str
 
 
@@ -111,6 +112,7 @@ def remove_contradicting_rows(
             row.source,
             row.line,
             row.annotator_id,
+            row.item,
             f"{row.annotator!r} has two different answers for item {row.item!r}: "
             f"{said[row.question_id, row.source, row.line, row.annotator_id]} here, "
             f"{said[row.question_id, row.source, row.other, row.annotator_id]} "
@@ -140,6 +142,7 @@ def remove_overlong_span_rows(
             incoming.c.line,
             incoming.c.annotator_id,
             incoming.c.span_end,
+            Item.name.label("item"),
             Item.length,
         )
         .join(Item, too_far)
@@ -155,6 +158,7 @@ def remove_overlong_span_rows(
             row.source,
             row.line,
             row.annotator_id,
+            row.item,
             f"the span ends at {row.span_end}, past the document's end at {row.length}",
         )
         for row in rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -61,6 +61,10 @@ class Absences:
     asked: Mapping[str, QuestionOptions]
     withdrawn: int = field(default=0, init=False)
     any_record: bool = field(default=False, init=False)
+
+    def keep(self, items: Iterable[str]) -> None:
+        """Withdraw no answer to these items, by their keys: the source has some not read."""
+        self.listed = {**self.listed, **dict.fromkeys(items, False)}
 
     def withdraw(
         self, connection: Connection, incoming: Table, project_id: int, change: int

@@ -159,10 +159,18 @@ def _within_their_text(
         if one.marked:
             last = max((label.end for label in one.labels if isinstance(label, Span)), default=0)
             if last > len(one.marked):
-                reading.rejections.add(source, one.place, behind_the_end(last, one.marked), unit)
+                item = item_key(reading, one.item, one.data)
+                reason = behind_the_end(last, one.marked)
+                reading.rejections.add(source, one.place, reason, unit, item)
                 reading.rejections.ragged += 1
                 continue
         yield one
+
+
+def item_key(reading: Reading, item: str, data: Fields) -> str:
+    """Return the key of an item: that of the file, or the field that the user names."""
+    name = reading.mapped.roles.get("item")
+    return (field_text(field_at(data, name)) if name else item).strip()
 
 
 def behind_the_end(last: int, text: str) -> str:

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from tracker.imports.batch import GOLD, Rejections
-from tracker.imports.readers.answers import Answer, Fields, field_text
+from tracker.imports.readers.answers import Answer, Fields, field_text, item_key
 from tracker.imports.readers.label_studio_regions import Labels, Regions
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.records import Record, json_records
@@ -86,7 +86,7 @@ class Tasks:
         try:
             annotations, predictions, data = _parts(task)
         except Malformed as error:
-            self._reject(place, error)
+            self._reject(place, task, error)
             return
         left_out = self.reading.left_out
         if not annotations:
@@ -94,11 +94,11 @@ class Tasks:
         if drafts := task.get("drafts"):
             left_out["draft"] += len(drafts) if isinstance(drafts, list) else 1
         item = field_text(task.get("id"))
-        given = self._read(place, annotations, self._annotation, data)
+        given = self._read(record, annotations, self._annotation, data)
         whole = [one for one in predictions if isinstance(one, dict)]
         if len(whole) < len(predictions):
             left_out["prediction without its result"] += len(predictions) - len(whole)
-        models = self._read(place, whole, self._prediction, data)
+        models = self._read(record, whole, self._prediction, data)
         if not self._shown:
             self._without += len(given)
         if len(given) > 1:
@@ -132,7 +132,7 @@ class Tasks:
 
     def _read(
         self,
-        place: int,
+        record: Record,
         some: Sequence[Any],
         read: Callable[[dict[str, Any], Fields], _Given | None],
         data: Fields,
@@ -143,14 +143,14 @@ class Tasks:
             try:
                 given = read(object_of(one, "an annotation"), data)
             except Malformed as error:
-                self._reject(place, error)
+                self._reject(*record, error)
                 continue
             if given is not None:
                 found.append(given)
                 for control in given.labels:
-                    self._shown.setdefault(control, place)
+                    self._shown.setdefault(control, record.place)
         if found and self._answered is None:
-            self._answered = place
+            self._answered = record.place
         return found
 
     def _annotation(self, one: dict[str, Any], data: Fields) -> _Given | None:
@@ -188,8 +188,12 @@ class Tasks:
             confidence=confidence,
         )
 
-    def _reject(self, place: int, reason: Malformed) -> None:
-        reject(self.reading, self.source, place, reason, self.unit)
+    def _reject(self, place: int, task: Any, reason: Malformed) -> None:
+        item = None
+        if isinstance(task, dict):
+            item, data = field_text(task.get("id")), task.get("data")
+            item = item_key(self.reading, item, data) if isinstance(data, dict) else item
+        reject(self.reading, self.source, place, reason, self.unit, item)
 
 
 class _Passes:
@@ -242,7 +246,14 @@ def seconds_text(lead_time: Any, left_out: Counter[str]) -> str:
     return ""
 
 
-def reject(reading: Reading, source: SourceFile, place: int, reason: object, unit: str) -> None:
-    """Count a record that cannot be read, and that is in no batch."""
-    reading.rejections.add(source.name, place, str(reason), unit)
+def reject(
+    reading: Reading,
+    source: SourceFile,
+    place: int,
+    reason: object,
+    unit: str,
+    item: str | None = None,
+) -> None:
+    """Count a record that cannot be read, and that is in no batch; see `Rejections.add`."""
+    reading.rejections.add(source.name, place, str(reason), unit, item)
     reading.rejections.ragged += 1
