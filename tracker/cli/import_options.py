@@ -48,6 +48,10 @@ OptionalFiles = Annotated[
 IntoProject = Annotated[
     str, typer.Option("--project", "-p", help="Project to import into; created if missing.")
 ]
+Create = Annotated[
+    bool, typer.Option("--create/--no-create", help="Create the project if it does not exist.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would happen; store nothing.")]
 
 
 @dataclass(frozen=True)
@@ -79,18 +83,14 @@ class ImportOptions:
             metavar="COLUMN", help="Keep a column as an attribute of its items (repeatable)."
         ),
     ] = None
-    create: Annotated[
-        bool, typer.Option("--create/--no-create", help="Create the project if it does not exist.")
-    ] = True
+    create: Create = True
     skip_invalid: Annotated[
         bool,
         typer.Option(
             "--skip-invalid", help="Skip invalid rows instead of refusing the whole import."
         ),
     ] = False
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would happen; store nothing.")
-    ] = False
+    dry_run: DryRun = False
 
     @property
     def reading(self) -> Reading:

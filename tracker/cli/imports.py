@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,13 +28,12 @@ from tracker.cli.import_options import (
 from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
 from tracker.cli.output_files import check_output_file, write_output_file
 from tracker.cli.project_argument import LARGEST, NewProject
-from tracker.cli.terminal import hint, progress_bars_wanted, say
+from tracker.cli.terminal import hint, progress_bar, say
 from tracker.core.errors import InvalidOption, Refused
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tracker.imports.parts import Progress
     from tracker.ledger.importing import Reading
 
 
@@ -127,7 +125,10 @@ def import_files_command(
     if save_mapping is not None:
         check_output_file(save_mapping, force=False)
         text = ledger.mapping_text(save_mapping.parent, **how)
-    with import_rejections_printed(as_json=as_json), _progress_bar() as how["progress"]:
+    with (
+        import_rejections_printed(as_json=as_json),
+        progress_bar("importing", in_bytes=True) as how["progress"],
+    ):
         if from_sql is None:
             result = ledger.import_file(files or (), project, **how)
         else:
@@ -142,28 +143,6 @@ def import_files_command(
             f"{count_noun(result.rejected, 'row')} would be refused, and with them the import",
             "correct the rows, or leave them out: --skip-invalid",
         )
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Progress | None]:
-    """A bar on a terminal; nothing anywhere else."""
-    if not progress_bars_wanted():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    bar = Progress(
-        TextColumn("importing"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("import", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @imports.command("list")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import ledger_of_command, measure_option_names
+from tracker.cli.context import command_group, ledger_of_command, measure_option_names
 from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history import Every, Window
 from tracker.cli.output_files import Force, check_output_file, new_output_file
@@ -20,21 +20,14 @@ from tracker.core.errors import InvalidOption
 if TYPE_CHECKING:
     from tracker.charts import Chart
 
+plot, register = command_group("plot", "Draw figures: a chart as an SVG or PNG file.")
+
 Output = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE", help="File to make: .svg or .png.")
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    group = typer.Typer(
-        name="plot", help="Draw figures: a chart as an SVG or PNG file.", no_args_is_help=True
-    )
-    for command in (categories, history, pairs, annotators):
-        with_project_argument(group)(command)
-    app.add_typer(group)
-
-
+@with_project_argument(plot)
 def categories(
     context: typer.Context,
     project: ProjectArgument,
@@ -62,6 +55,7 @@ def categories(
     hint(f"next: tracker agreement {shlex.quote(project)}")
 
 
+@with_project_argument(plot)
 def history(
     context: typer.Context,
     project: ProjectArgument,
@@ -101,6 +95,7 @@ def history(
     hint(f"next: tracker history {shlex.quote(project)}")
 
 
+@with_project_argument(plot)
 def pairs(
     context: typer.Context,
     project: ProjectArgument,
@@ -124,6 +119,7 @@ def pairs(
     hint(f"next: tracker agreement {shlex.quote(project)} --by pair")
 
 
+@with_project_argument(plot)
 def annotators(
     context: typer.Context,
     project: ProjectArgument,

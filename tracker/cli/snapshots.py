@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,10 +12,9 @@ from tracker.cli.filter_options import QuestionNames
 from tracker.cli.history import Last
 from tracker.cli.output import Output, print_result
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
-from tracker.cli.terminal import hint, progress_bars_wanted, warn
+from tracker.cli.terminal import hint, progress_bar, warn
 
 if TYPE_CHECKING:
-    from tracker.imports.parts import Progress
     from tracker.ledger import Ledger
     from tracker.snapshots.prune import Fate
 
@@ -142,7 +139,7 @@ def verify_snapshots_command(
     """
     from tracker.render.snapshots import verified_snapshots_view
 
-    with _progress_bar() as progress:
+    with progress_bar("verifying") as progress:
         found = ledger_of_command(context).verify(
             project, chain_only=chain_only, expect=expect, progress=progress
         )
@@ -161,34 +158,6 @@ def verify_snapshots_command(
         hint(f"no snapshot yet: tracker snapshot {shlex.quote(project)}")
     elif chain_only:
         hint(f"to count again, too: tracker snapshots verify {shlex.quote(project)}")
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Progress | None]:
-    """A bar on a terminal; nothing anywhere else."""
-    if not progress_bars_wanted():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    bar = Progress(
-        TextColumn("verifying"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("verify", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @with_project_argument(snapshots, "prune", guess=False)

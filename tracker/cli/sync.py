@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,12 +10,14 @@ import typer
 
 from tracker.cli.context import command_group, ledger_of_command
 from tracker.cli.import_options import (
+    Create,
+    DryRun,
     IntoProject,
     import_rejections_printed,
     print_import_result,
 )
 from tracker.cli.output import AsJson, flatten_option_groups, print_json
-from tracker.cli.terminal import hint, progress_bars_wanted, say, warn
+from tracker.cli.terminal import hint, progress_bar, say, warn
 
 if TYPE_CHECKING:
     from tracker.ledger.syncing import Syncs
@@ -44,18 +44,14 @@ class SyncOptions:
         list[str] | None,
         typer.Option(metavar="FIELD", help="Keep a field as an attribute of items (repeatable)."),
     ] = None
-    create: Annotated[
-        bool, typer.Option("--create/--no-create", help="Create the project if it does not exist.")
-    ] = True
+    create: Create = True
     skip_invalid: Annotated[
         bool,
         typer.Option(
             "--skip-invalid", help="Skip what cannot be read instead of refusing the whole sync."
         ),
     ] = False
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would happen; store nothing.")
-    ] = False
+    dry_run: DryRun = False
 
     @property
     def syncs(self) -> Syncs:
@@ -110,7 +106,7 @@ def sync_label_studio_command(
     """
     token = os.environ.get("LABEL_STUDIO_API_KEY", "")
     how: Syncs = {**given.syncs, "repeat": repeat, "whole": whole}
-    with import_rejections_printed(as_json=as_json), _progress_bar() as how["progress"]:
+    with import_rejections_printed(as_json=as_json), progress_bar("reading") as how["progress"]:
         ledger = ledger_of_command(context)
         done = ledger.sync_label_studio(url, project_id, project, token=token, item=item, **how)
     _print_result(done, dry_run=given.dry_run, as_json=as_json)
@@ -153,7 +149,7 @@ def sync_mlflow_command(
         for name in ("token", "username", "password")
     }
     how = given.syncs
-    with import_rejections_printed(as_json=as_json), _progress_bar() as how["progress"]:
+    with import_rejections_printed(as_json=as_json), progress_bar("reading") as how["progress"]:
         ledger = ledger_of_command(context)
         done = ledger.sync_mlflow(url, experiment, project, item=item, **known, **how)
     _print_result(done, dry_run=given.dry_run, as_json=as_json)
@@ -176,24 +172,3 @@ def _print_result(done: SyncResult, *, dry_run: bool, as_json: bool) -> None:
     print_import_result(done.imported, dry_run=dry_run, as_json=False)
     if not dry_run:
         hint(f"to take it back: tracker imports undo {done.imported.id}")
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[int, int | None], None] | None]:
-    """A bar on a terminal; nothing anywhere else."""
-    if not progress_bars_wanted():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    bar = Progress(
-        TextColumn("reading"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("sync", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

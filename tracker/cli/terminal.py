@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TextIO
@@ -112,6 +112,30 @@ def is_quiet() -> bool:
 def progress_bars_wanted() -> bool:
     """Return whether to draw a progress bar."""
     return sys.stderr.isatty() and _QUIET not in _wish
+
+
+@contextmanager
+def progress_bar(
+    doing: str, *, in_bytes: bool = False
+) -> Iterator[Callable[[int, int | None], None] | None]:
+    """A bar on a terminal, set by what is done and the total if it is known; else nothing."""
+    if not progress_bars_wanted():
+        yield None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    bar = progress.Progress(
+        progress.TextColumn(doing),
+        progress.BarColumn(),
+        progress.DownloadColumn() if in_bytes else progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(doing, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _is_for_people() -> bool:

@@ -54,14 +54,11 @@ class LabelStudio:
         if since is not None and since > (pulled.until or 0):
             since = None  # an older backup of it runs there now
         wholes = {"fields": "all", "resolve_uri": "false"}
-        mark = "["
         for task in self._tasks(wholes, _READ, since, progress):
             key = self._key(task)
             pulled.unread[key] = pulled.unread.get(key, 1) - 1
-            pulled.read += 1
-            into.write(mark + json.dumps(task))
-            mark = ",\n"
-        into.write("]" if pulled.read else "[]")
+            pulled.write(into, task)
+        pulled.end(into)
         return pulled
 
     @property
@@ -75,10 +72,7 @@ class LabelStudio:
         return field_text(field_at(data, self._item)).strip()
 
     def _updated(self, task: Mapping[str, Any]) -> int:
-        try:
-            return clock.parse_timestamp(field_text(task["updated_at"]))
-        except ValueError:
-            raise self._service.other() from None
+        return self._service.moment(field_text(task["updated_at"]))
 
     def _tasks(
         self,

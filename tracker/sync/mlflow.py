@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
-from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.imports.readers.answers import field_at, field_text
 from tracker.imports.readers.mlflow import NAME, item_of, time_of
@@ -56,7 +54,6 @@ class MLflow:
     def pull(self, since: int | None, into: IO[str], progress: Progress) -> Pulled:
         """Write the traces that have assessments, as `Trace.to_dict` gives them."""
         pulled = Pulled()
-        mark = "["
         for number, trace in enumerate(self._traces(), 1):
             if number % _AT_ONCE == 0:
                 progress(number, None)
@@ -64,23 +61,15 @@ class MLflow:
                 continue
             for one in trace["assessments"]:
                 pulled.unread[self._key(trace, one)] = 0
-                pulled.until = max(pulled.until or 0, self._moment(time_of(one)))
-            pulled.read += 1
-            into.write(mark + json.dumps({"info": trace}))
-            mark = ",\n"
-        into.write("]" if pulled.read else "[]")
+                pulled.until = max(pulled.until or 0, self._service.moment(time_of(one)))
+            pulled.write(into, {"info": trace})
+        pulled.end(into)
         return pulled
 
     def _key(self, trace: Mapping[str, Any], assessment: Mapping[str, Any]) -> str:
         if self._item is None:
             return item_of(trace, assessment).strip()
         return field_text(field_at({"info": trace, **trace}, self._item)).strip()
-
-    def _moment(self, text: str) -> int:
-        try:
-            return clock.parse_timestamp(text)
-        except ValueError:
-            raise self._service.other() from None
 
     def _traces(self) -> Iterator[dict[str, Any]]:
         """Yield the traces, the oldest first.
@@ -116,7 +105,7 @@ class MLflow:
             token = page.get("next_page_token", "")
             if not token:
                 return
-            newest = self._moment(traces[-1]["request_time"]) // 1000 if traces else oldest
+            newest = self._service.moment(traces[-1]["request_time"]) // 1000 if traces else oldest
             if newest > oldest:
                 oldest, token = newest, ""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 Progress = Callable[[int, int | None], None]
 """Called with the records read so far, and how many there are, None if unknown."""
@@ -23,6 +24,16 @@ class Pulled:
     unread: dict[str, int] = field(default_factory=dict)
     until: int | None = None
     read: int = 0
+
+    def write(self, into: IO[str], record: Any) -> None:
+        """Write a record that was read as the next of a JSON list."""
+        into.write(",\n" if self.read else "[")
+        json.dump(record, into)
+        self.read += 1
+
+    def end(self, into: IO[str]) -> None:
+        """End the list of what was read."""
+        into.write("]" if self.read else "[]")
 
 
 class Remote(Protocol):

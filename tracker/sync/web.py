@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
+from tracker.core.clock import parse_timestamp
 from tracker.core.errors import InvalidOption, Refused
 
 if TYPE_CHECKING:
@@ -97,6 +98,13 @@ class Service:
             raise Refused(
                 f"{self.url} cannot be reached", "is the URL right, and does the service run?"
             ) from None
+
+    def moment(self, text: str) -> int:
+        """Return a time that the service gave, in microseconds; raises Refused if it is none."""
+        try:
+            return parse_timestamp(text)
+        except ValueError:
+            raise self.other() from None
 
     def json(self, response: requests.Response) -> Any:
         """Return the JSON of an answer. Raises Refused for one that is none, or of a failure."""
