@@ -14,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import fates, standing, stored
-from tracker.core.clock import iso
+from tracker.core.clock import iso, parse_timestamp
 from tracker.core.errors import InvalidOption, Refused
+from tracker.imports.batch import Cells
+from tracker.imports.cell_values import cell_moment_reader, read_cell_values, read_moments
 from tracker.imports.dates import DateOrder, read_moment
 from tracker.ledger import Ledger
 
@@ -241,3 +243,23 @@ def test_any_text_is_a_time_or_a_reason(text: str) -> None:
     for one in [read_moment, *map(order.reader, order.left)]:
         with suppress(ValueError):
             one(text)
+
+
+ISO = ("{0}T{1}Z", "{0} {1}", "{0}", "{0}T{1}.123456+05:30", "{0}T{1}-0800", "{0}T{1}.5Z", "{2}")
+
+
+@given(
+    moments=st.lists(st.datetimes().map(lambda m: m.replace(min(m.year, 2019))), min_size=1),
+    form=st.sampled_from(ISO),
+    odd=st.sampled_from(["", " ", "0000-01-01", "2020-01-01T24:00:00Z", "9999-01-01", "20200101"]),
+)
+def test_a_column_of_iso_times_reads_as_its_cells_do(
+    moments: list[datetime], form: str, odd: str
+) -> None:
+    texts = [form.format(f"{m:%Y-%m-%d}".zfill(10), f"{m:%H:%M:%S}", 86_400) for m in moments]
+    cells, latest = Cells.of_texts([*texts, odd, "", *texts]), parse_timestamp("2021-01-01")
+    whole, single = dict[int, str](), dict[int, str]()
+    together = read_moments(cells, read_moment, latest, whole)
+    one_by_one = read_cell_values(cells, cell_moment_reader(latest, read_moment), latest, single)
+    assert together.tolist() == one_by_one.tolist()
+    assert whole == single

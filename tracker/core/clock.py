@@ -7,7 +7,8 @@ from datetime import UTC, date, datetime, time, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+"""The first moment of the year 1."""
 _LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _AGO = re.compile(
     r"([0-9]{1,9}) *(?:(d|h|w)|(minute|hour|day|week)s?)(?: +ago)?", re.ASCII | re.IGNORECASE
@@ -48,7 +49,7 @@ def parse_timestamp(text: str) -> int:
             raise ValueError(f"{text!r} is neither ISO 8601 nor epoch seconds") from None
     else:
         value = (moment.replace(tzinfo=moment.tzinfo or UTC) - _EPOCH) // _MICROSECOND
-    if value < _FIRST:
+    if value < FIRST:
         raise ValueError(f"{text!r} is neither ISO 8601 nor epoch seconds")
     return value
 
@@ -85,6 +86,6 @@ def moment_of_datetime(value: date, *, end_of_day: bool) -> int:
 
 
 def _within(moment: int, text: str) -> int:
-    if not _FIRST <= moment <= _LAST:
+    if not FIRST <= moment <= _LAST:
         raise ValueError(f"{text!r} lies outside the years 1 to 9999")
     return moment

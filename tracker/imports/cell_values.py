@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tracker.core import clock
 from tracker.imports.batch import Batch, Cells, Numbers, with_decimal_point
-from tracker.imports.dates import Moment
+from tracker.imports.dates import Moment, read_moment
 from tracker.imports.staging import NOT_TIMED
 
 _MOST_MS = 2**31 - 1  # 24 days
@@ -33,7 +33,6 @@ def read_optional_cells(batch: Batch, recorded_at: int, bad: dict[int, str]) -> 
     rows: dict[str, npt.NDArray[Any]] = {}
     unread = set()
     readers: dict[str, tuple[str, Callable[[str], int], int]] = {
-        "labeled_at": ("labeled_at", cell_moment_reader(recorded_at, batch.moment), recorded_at),
         "seconds": ("spent_ms", cell_milliseconds, NOT_TIMED),
         "pass": ("pass", cell_pass_number, 1),
     }
@@ -45,6 +44,8 @@ def read_optional_cells(batch: Batch, recorded_at: int, bad: dict[int, str]) -> 
             column = column.mapped(with_decimal_point)
         if role == "confidence":
             confidences = read_confidences(column, wrong)
+        elif role == "labeled_at":
+            rows[role] = read_moments(column, batch.moment, recorded_at, wrong)
         else:
             name, read, default = readers[role]
             rows[name] = read_cell_values(column, read, default, wrong)
@@ -78,6 +79,42 @@ def read_cell_values(
         for n in np.flatnonzero(np.isin(column.codes, list(reasons))).tolist():
             bad.setdefault(n, reasons[int(column.codes[n])])
     return np.array(values, np.int64)[column.codes]
+
+
+def read_moments(column: Cells, moment: Moment, latest: int, bad: dict[int, str]) -> Numbers:
+    """Return the moment of each record, ``latest`` if its cell is empty.
+
+    Reasons for bad cells, and for moments after ``latest`` by more than the clock skew, are added
+    to ``bad``.
+    """
+    if moment is read_moment and (values := _iso_moments(column, latest)) is not None:
+        return values[column.codes]
+    return read_cell_values(column, cell_moment_reader(latest, moment), latest, bad)
+
+
+def _iso_moments(column: Cells, latest: int) -> Numbers | None:
+    """Return the moments of the distinct cells if all are good and of one form that Arrow reads.
+
+    Whatever Arrow reads, `read_moment` reads alike, in twenty times the time.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    # Without a Python value in a call: to make a scalar of one loads pandas.
+    texts = column.distinct
+    empty = np.from_dlpack(pc.binary_length(texts)) == 0
+    if empty.any():
+        texts = pc.if_else(pc.match_substring_regex(texts, "^$"), pa.nulls(len(texts)), texts)
+    for zone in ("UTC", None):
+        try:
+            read = texts.cast(pa.timestamp("us", zone))
+        except pa.ArrowInvalid:
+            continue
+        found = np.frombuffer(read.buffers()[1], np.int64, len(read), 8 * read.offset)
+        values: Numbers = np.where(empty, latest, found)
+        inside = (values >= clock.FIRST) & (values <= latest + clock.SKEW)
+        return values if inside.all() else None
+    return None
 
 
 def cell_moment_reader(latest: int, moment: Moment) -> Moment:

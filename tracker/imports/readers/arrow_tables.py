@@ -56,7 +56,7 @@ PARQUET = Reader(
 def _rows(source: SourceFile, file: pq.ParquetFile) -> Iterator[Rows]:
     import pyarrow as pa
 
-    schema = flattened(file.schema_arrow.empty_table()).schema
+    schema = flattened(pa.Table.from_batches([], file.schema_arrow)).schema
     names = _category_names(file.schema_arrow)
     lists = {n for n, one in enumerate(schema.types) if is_list_type(one)}
     yield Rows(schema.names, np.arange(0), lambda _: [], lists)

@@ -98,7 +98,7 @@ def column_of_arrow(array: Any, *, whole: bool = True, names: Sequence[str] = ()
     if codes.null_count or distinct.null_count:
         distinct = pa.concat_arrays([distinct.fill_null(""), pa.array([""])])
         codes = codes.fill_null(len(distinct) - 1)
-    cells = Cells(codes.to_numpy(zero_copy_only=False), distinct)
+    cells = Cells(np.from_dlpack(codes).astype(np.int32, copy=False), distinct)
     one_text_each = not encoded.null_count and (
         _is_text(array.type)
         or pa.types.is_integer(array.type)
@@ -132,7 +132,8 @@ def _texts(values: Any, *, whole: bool) -> Any:
         except pa.ArrowInvalid:
             exact = utc.cast(pa.timestamp("us"), safe=False).cast(pa.string())
             texts = pc.replace_substring_regex(exact, r"\.0+$", "")
-        return pc.binary_join_element_wise(texts, "Z", "") if kind.tz else texts
+        # A slice from behind the end on: to join texts with a Python value loads pandas.
+        return pc.utf8_replace_slice(texts, 99, 99, "Z") if kind.tz else texts
     if pa.types.is_integer(kind) or pa.types.is_date32(kind) or _is_text(kind):
         try:
             return values.cast(pa.string())
