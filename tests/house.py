@@ -39,6 +39,7 @@ ORDER = (
     "conformance",
     "render",
     "charts",
+    "web",
     "cli",
 )
 # Within a room of many parts, likewise.
@@ -70,6 +71,10 @@ PURE = {
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
     "requests": {"sync"},
+    "fastapi": {"web"},
+    "jinja2": {"web"},
+    "starlette": {"web"},
+    "uvicorn": {"web"},
     "sqlalchemy": {"storage", "projects", "imports", "sync", "queries", "agreement", "audit",
                    "flags", "snapshots", "compare", "gate", "by_question", "status", "export",
                    "ledger"},
@@ -86,9 +91,10 @@ LIBRARIES = {
     "psycopg": set(),  # the driver is SQLAlchemy's to import
     "pyarrow": {"storage", "imports", "export"},
 }  # fmt: skip
-# What a command runs is in these rooms: it asks the ledger, and shows what comes back.
-COMMANDS = {"core", "simulate", "ledger", "conformance", "render", "charts", "cli"}
-# What commands take from below the ledger all the same: words, and no answers.
+# What faces run is in these rooms: they ask the ledger, and show what comes back.
+FACES = {"web", "cli"}
+BELOW_FACES = {"core", "simulate", "ledger", "conformance", "render", "charts", "web"}
+# What faces take from below the ledger all the same: words, and no answers.
 BELOW_THE_LEDGER = {
     "tracker.measures.citations.full_measure_name",
     "tracker.projects.lookup.near_names",
@@ -96,7 +102,7 @@ BELOW_THE_LEDGER = {
 }
 LAZY = {"alembic", "altair", "pandas", "pyarrow", "requests", "scipy", "vl_convert"}
 LAZY_IN = {
-    "cli": {"rich", "tracker.ledger"},
+    "cli": {"rich", "tracker.ledger", "tracker.web"},
     "__init__": {"tracker.ledger"},
     "ledger": {f"tracker.{room}" for room in ORDER[: ORDER.index("ledger")]}
     - {"tracker.core", "tracker.storage", "tracker.projects"},
@@ -241,14 +247,17 @@ def _libraries(module: Module) -> Iterator[Fault]:
 
 
 def _face(module: Module) -> Iterator[Fault]:
-    """What commands run from below the ledger; for types they may name anything."""
-    if module.room != "cli":
+    """What faces run from below the ledger; for types they may name anything."""
+    if module.room not in FACES:
         return
     for line, name in _imports(module.tree, types=False):
         package, _, rest = name.partition(".")
-        below = rest.partition(".")[0] not in COMMANDS and name not in BELOW_THE_LEDGER
+        below = (
+            rest.partition(".")[0] not in BELOW_FACES | {module.room}
+            and name not in BELOW_THE_LEDGER
+        )
         if package == "tracker" and below:
-            yield line, f"a command takes {name} from below the ledger"
+            yield line, f"a face takes {name} from below the ledger"
 
 
 def _names(module: Module) -> Iterator[Fault]:

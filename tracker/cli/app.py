@@ -36,6 +36,7 @@ _MODULES = {
     "audit": "audit",
     "flags": "flags",
     "gate": "gate",
+    "serve": "serve",
     "export": "export",
     "simulate": "simulate",
     "project": "project",

@@ -44,6 +44,20 @@ class Transactions:
         _ = self.database.engine
         return self.database.file is not None and not self.database.file.exists()
 
+    def revision(self, project: str) -> str:
+        """Return the revision of a project: another one after every change; raises NotFound."""
+        from tracker.projects.change_log import project_revisions
+
+        with self.reading(project) as (connection, found):
+            return project_revisions(connection, found.id)[found.name]
+
+    def revisions(self) -> dict[str, str]:
+        """Return the revision of each project by its name."""
+        from tracker.projects.change_log import project_revisions
+
+        with self.database.read() as connection:
+            return project_revisions(connection)
+
     @contextmanager
     def reading(self, project: str | None) -> Iterator[tuple[Connection, ProjectInfo]]:
         """A connection that sees one state, and the project (None: the only one)."""

@@ -56,6 +56,18 @@ def record_change(
     return number, recorded_at
 
 
+def project_revisions(connection: Connection, project_id: int | None = None) -> dict[str, str]:
+    """Return the revision of each project by its name, or of the one only.
+
+    It differs after every mutation, whoever made it, and is never that of another project.
+    """
+    newest = select(func.max(Change.id)).where(Change.project_id == Project.id).scalar_subquery()
+    statement = select(Project.name, Project.id, newest)
+    if project_id is not None:
+        statement = statement.where(Project.id == project_id)
+    return {name: f"{number}.{last or 0}" for name, number, last in connection.execute(statement)}
+
+
 _COLUMNS = ["project_id", "question_id", "change_id", "first_item", "last_item"]
 
 

@@ -230,6 +230,12 @@ class Database:
         with self._ledger() as connection:
             return database_problems(connection)
 
+    def let_many_read(self) -> None:
+        """Let others read while one writes; nothing if there is no ledger yet."""
+        with self._explained(), self._there() as connection:
+            if connection is not None:
+                self.backend.let_many_read(connection)
+
     def backup(self, target: Path) -> None:
         """Copy the database to a new file while it is in use.
 

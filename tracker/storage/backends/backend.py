@@ -114,6 +114,10 @@ class Backend(ABC):
         """Return the connection, set so that no statement can change the database."""
 
     @abstractmethod
+    def let_many_read(self, connection: Connection) -> None:
+        """Let others read while one writes, from now on, if the database can be set so."""
+
+    @abstractmethod
     def hold_migrations(self, connection: Connection) -> None:
         """Hold off every other migration of the database until the transaction ends."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -126,6 +127,12 @@ class Sqlite(Backend):
         """Return the connection, which refuses to write from now on."""
         connection.exec_driver_sql("PRAGMA query_only = ON")
         return connection
+
+    def let_many_read(self, connection: Connection) -> None:
+        """Use the write-ahead mode, which the file keeps; one that cannot be written stays."""
+        driver = cast("sqlite3.Connection", connection.connection.driver_connection)
+        with suppress(sqlite3.OperationalError):
+            driver.execute("PRAGMA journal_mode = WAL")
 
     def hold_migrations(self, connection: Connection) -> None:
         """Do nothing: who may write is alone."""

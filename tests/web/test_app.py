@@ -1,0 +1,63 @@
+"""The application as a whole: what every route and response keeps to."""
+
+from __future__ import annotations
+
+import pandas as pd
+from fastapi.routing import APIRoute
+from fastapi.testclient import TestClient
+
+from tracker.ledger import Ledger
+from tracker.web.app import ROUTERS
+from tracker.web.identity import Needs
+from tracker.web.templating import link_to
+
+ANSWERS = pd.DataFrame(
+    [("i", "a", "x"), ("i", "b", "y")], columns=["item", "annotator", "category"]
+)
+
+
+def test_every_route_says_once_whom_it_admits() -> None:
+    routes = [route for router in ROUTERS for route in router.routes]
+    assert len(routes) > 2
+    for route in routes:
+        assert isinstance(route, APIRoute)
+        conditions = [one.call for one in route.dependant.dependencies]
+        assert sum(isinstance(one, Needs) for one in conditions) == 1, route.path
+
+
+def test_every_response_lets_no_script_run_but_ours(client: TestClient) -> None:
+    for path in ("/", "/projects/none", "/nothing", "/static/app.css"):
+        policy = client.get(path).headers["content-security-policy"]
+        assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
+
+
+def test_an_empty_ledger_says_what_to_do(client: TestClient) -> None:
+    assert "tracker import FILE --project NAME" in client.get("/").text
+
+
+def test_a_name_is_a_text_and_its_link_leads_to_it(client: TestClient, ledger: Ledger) -> None:
+    name = '<b>a/b</b> & "c"?#%2F'
+    ledger.projects.create(name)
+    text = client.get("/").text
+    assert "<b>a/b" not in text
+    assert link_to("", "projects", name) in text
+    assert "&lt;b&gt;a/b&lt;/b&gt;" in client.get(link_to("", "projects", name)).text
+
+
+def test_a_project_that_is_not_there_is_a_page_that_says_so(client: TestClient) -> None:
+    answer = client.get("/projects/none")
+    assert answer.status_code == 404
+    assert "there is no project &#39;none&#39;" in answer.text
+
+
+def test_an_error_of_the_interface_is_a_problem_document(client: TestClient) -> None:
+    answer = client.get("/api/v1/nothing")
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["status"] == answer.status_code == 404
+
+
+def test_figures_follow_an_import_by_somebody_else(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    assert "0 answers" in client.get("/projects/p").text
+    ledger.import_frame(ANSWERS, "p")
+    assert "2 answers on 1 items" in client.get("/projects/p").text

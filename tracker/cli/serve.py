@@ -1,0 +1,45 @@
+"""``tracker serve``: the ledger in a browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tracker.cli.context import ledger_of_command
+from tracker.cli.terminal import say
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(serve)
+
+
+def serve(
+    context: typer.Context,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 for any free one.")
+    ] = 8000,
+    root_path: Annotated[
+        str, typer.Option(metavar="PATH", help="Path at which a proxy serves it, such as /tracker.")
+    ] = "",
+) -> None:
+    """Serve the dashboard and the interface for programs.
+
+    Examples:
+    - `tracker serve`
+    - `tracker serve --port 8080 --root-path /labels`
+
+    Next: `tracker status`
+    """
+    from tracker.web.serving import listening_socket, run_server
+
+    ledger = ledger_of_command(context)
+    with listening_socket(host, port) as opened:
+        bound = opened.getsockname()[1]
+        shown = f"[{host}]" if ":" in host else host
+        say(f"tracker is at http://{shown}:{bound}{root_path} (stop it: Ctrl+C)")
+        run_server(ledger, opened, root_path=root_path)

@@ -1,0 +1,59 @@
+"""The application: what it is made of, and what it keeps while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request, Response
+from fastapi.staticfiles import StaticFiles
+
+from tracker.core.version import VERSION
+from tracker.ledger import Ledger
+from tracker.web import live
+from tracker.web.errors import add_error_responses
+from tracker.web.figures import Figures
+from tracker.web.headers import SecureHeaders
+from tracker.web.identity import LOCAL
+from tracker.web.pages import PAGES
+from tracker.web.templating import HERE
+
+ROUTERS = (live.router, *(one.router for one in PAGES))
+"""All routes; each says whom it admits (`needs`)."""
+
+
+def create_app(ledger: Ledger, *, root_path: str = "") -> FastAPI:
+    """Return the application that serves a ledger.
+
+    ``root_path`` is the path at which a proxy serves it.
+    """
+
+    @asynccontextmanager
+    async def running(app: FastAPI) -> AsyncIterator[None]:
+        app.state.revisions = live.Revisions(ledger)
+        app.state.stopping = asyncio.Event()
+        yield
+        app.state.stopping.set()
+
+    app = FastAPI(
+        title="tracker", version=VERSION, root_path=root_path, lifespan=running,
+        docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json",
+    )  # fmt: skip
+    app.state.ledger = ledger
+    app.state.figures = Figures()
+    add_error_responses(app)
+    app.middleware("http")(_identified)
+    app.add_middleware(SecureHeaders)
+    app.mount("/static", StaticFiles(directory=HERE / "static"))
+    for router in ROUTERS:
+        app.include_router(router)
+    return app
+
+
+async def _identified(
+    request: Request, pass_on: Callable[[Request], Awaitable[Response]]
+) -> Response:
+    """Learn who asks before anything else."""
+    request.state.identity = LOCAL
+    return await pass_on(request)

@@ -1,0 +1,66 @@
+"""The ledger as a request sees it: its notices collected, its figures kept."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Hashable
+from datetime import UTC, datetime
+from typing import Annotated, NamedTuple, TypeVar
+
+from fastapi import Depends, Request
+
+from tracker.ledger import Ledger
+from tracker.web.figures import Figures
+
+_Result = TypeVar("_Result")
+
+
+class _Kept(NamedTuple):
+    result: object
+    notices: tuple[str, ...]
+
+
+class Asked:
+    """One request's view of the ledger.
+
+    Attributes:
+        ledger: the ledger; what it has to say of a result is added to ``notices``.
+        notices: a sentence for each reservation about what was asked.
+    """
+
+    def __init__(self, ledger: Ledger, figures: Figures) -> None:
+        self.notices: list[str] = []
+        self.ledger = copy.copy(ledger)
+        self.ledger.notice = self.notices.append
+        self._figures = figures
+
+    def revision(self, project: str) -> str:
+        """Return the revision of a project; raises NotFound."""
+        return self.ledger.revision(project)
+
+    def figure(
+        self, project: str, *asked: Hashable, compute: Callable[[Ledger], _Result]
+    ) -> _Result:
+        """Return what ``compute`` gives, kept until the project changes or a day is over.
+
+        ``asked`` is all that the result depends on beside the project.
+        """
+
+        def whole() -> _Kept:
+            ledger, notices = copy.copy(self.ledger), list[str]()
+            ledger.notice = notices.append
+            return _Kept(compute(ledger), tuple(notices))
+
+        day = datetime.now(UTC).date()
+        kept = self._figures.get((project, self.revision(project), day, *asked), whole)
+        self.notices += kept.notices
+        result: _Result = kept.result  # type: ignore[assignment]
+        return result
+
+
+def asked_of(request: Request) -> Asked:
+    """Return the ledger for a request."""
+    return Asked(request.app.state.ledger, request.app.state.figures)
+
+
+AskedLedger = Annotated[Asked, Depends(asked_of)]

@@ -1,0 +1,79 @@
+"""Errors as responses: a page for people, a problem document (RFC 9457) for programs."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from tracker.core.errors import (
+    CheckFailed,
+    DatabaseUnusable,
+    InvalidOption,
+    NotFound,
+    Refused,
+    TrackerError,
+)
+from tracker.web.templating import page
+
+_STATUS: dict[type[TrackerError], int] = {
+    InvalidOption: 422,
+    Refused: 422,
+    NotFound: 404,
+    CheckFailed: 409,
+    DatabaseUnusable: 503,
+}
+API = "/api/"
+
+
+def add_error_responses(app: FastAPI) -> None:
+    """Let the application answer errors by pages and problem documents."""
+    app.add_exception_handler(TrackerError, _tracker_error)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(Exception, _fault)
+
+
+def error_status(error: TrackerError) -> int:
+    """Return the HTTP status of an error that a user can correct."""
+    return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
+
+
+def _tracker_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, TrackerError)
+    return _told(request, error_status(error), error.message, error.mend)
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    detail = error.detail if error.detail != HTTPStatus(error.status_code).phrase else None
+    message = detail or ("there is no such page" if error.status_code == 404 else None)
+    response = _told(request, error.status_code, message, None)
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    faults = [f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors()]
+    return _told(request, 422, "; ".join(faults), None)
+
+
+def _fault(request: Request, error: Exception) -> Response:
+    return _told(request, 500, f"internal error: {type(error).__name__}", None)
+
+
+def _told(request: Request, status: int, message: str | None, mend: str | None) -> Response:
+    title = HTTPStatus(status).phrase
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+    if path.startswith(API):
+        problem = {
+            "type": "about:blank", "title": title, "status": status,
+            "detail": message or title, **({"mend": mend} if mend else {}),
+        }  # fmt: skip
+        return JSONResponse(problem, status, media_type="application/problem+json")
+    return page(request, "error.html", status=status, title=title, message=message, mend=mend)

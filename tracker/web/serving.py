@@ -1,0 +1,40 @@
+"""The application behind a socket."""
+
+from __future__ import annotations
+
+import socket
+
+import uvicorn
+
+from tracker.core.errors import InvalidOption
+from tracker.ledger import Ledger
+from tracker.web.app import create_app
+
+_GRACE = 3  # seconds that open requests get when the server is told to stop
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; raises InvalidOption if the address cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    opened = socket.socket(family)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        opened.bind((host, port))
+        opened.listen(128)
+    except OSError as error:
+        opened.close()
+        raise InvalidOption(
+            f"{host}:{port} cannot be listened on: {error.strerror or error}",
+            "name another: --port N",
+        ) from None
+    return opened
+
+
+def run_server(ledger: Ledger, opened: socket.socket, *, root_path: str) -> None:
+    """Serve a ledger until the process is told to stop."""
+    ledger.database.let_many_read()
+    app = create_app(ledger, root_path=root_path)
+    config = uvicorn.Config(
+        app, log_level="warning", server_header=False, timeout_graceful_shutdown=_GRACE
+    )
+    uvicorn.Server(config).run(sockets=[opened])
