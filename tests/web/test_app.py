@@ -58,6 +58,6 @@ def test_an_error_of_the_interface_is_a_problem_document(client: TestClient) -> 
 
 def test_figures_follow_an_import_by_somebody_else(client: TestClient, ledger: Ledger) -> None:
     ledger.projects.create("p")
-    assert "0 answers" in client.get("/projects/p").text
+    assert "by 0 annotators" in client.get("/projects/p").text
     ledger.import_frame(ANSWERS, "p")
-    assert "2 answers on 1 items" in client.get("/projects/p").text
+    assert "by 2 annotators" in client.get("/projects/p").text

@@ -11,12 +11,12 @@ from tracker.ledger.transactions import Transactions
 if TYPE_CHECKING:
     from tracker.imports.undo import ImportInfo
     from tracker.ledger.flags import Flags
+    from tracker.ledger.items import Items
     from tracker.ledger.projects import Projects
     from tracker.ledger.questions import Questions
     from tracker.ledger.transactions import Transactions
     from tracker.projects.annotators import AnnotatorInfo, Mention
     from tracker.projects.duplicate_annotators import Common, Duplicate
-    from tracker.projects.items import ItemAnnotators, ItemRecord
     from tracker.projects.notes import NoteInfo
 
 
@@ -58,24 +58,6 @@ class Imports(Namespace):
 
         with self._ledger.database.write() as connection:
             return undo_import(connection, number)
-
-
-class Items(Namespace):
-    """The items of projects; `Ledger.import_items` registers some."""
-
-    def list(self, project: str, limit: int | None = None) -> Sequence[ItemAnnotators]:
-        """Return a project's items in import order, with the number of their annotators."""
-        from tracker.projects.items import list_items
-
-        with self._ledger.reading(project) as (connection, found):
-            return list_items(connection, found, limit)
-
-    def show(self, project: str, item: str) -> ItemRecord:
-        """Return an item with every label it ever had; raises NotFound."""
-        from tracker.projects.items import find_item
-
-        with self._ledger.reading(project) as (connection, found):
-            return find_item(connection, found, item)
 
 
 class Notes(Namespace):
@@ -357,7 +339,9 @@ class Records(Transactions):
 
     @property
     def items(self) -> Items:
-        """List and show items."""
+        """List, show and choose items."""
+        from tracker.ledger.items import Items
+
         return Items(self)
 
     @property

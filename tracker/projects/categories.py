@@ -69,6 +69,15 @@ def category_names(connection: Connection, question: QuestionInfo) -> CategoryNa
     return found
 
 
+def find_category(connection: Connection, question: QuestionInfo, name: str) -> int:
+    """Return the number of the category of that name; raises NotFound, with the near names."""
+    names = category_names(connection, question)
+    number = next((n for n, known in names.items() if known == name.strip()), None)
+    if number is None:
+        raise NotFound(f"there is no category {name!r}", near_names(name, names.values()))
+    return number
+
+
 def every_category_name(connection: Connection, question: QuestionInfo) -> dict[int, str]:
     """Return the question's categories, ``{id: name}``, then those that it has no more.
 
@@ -111,10 +120,7 @@ def rename_category(connection: Connection, question: QuestionInfo, old: str, ne
     """
     new = check_entered_name(new, "category")
     lock_project(connection, question.project_id)
-    names = category_names(connection, question)
-    number = next((n for n, name in names.items() if name == old.strip()), None)
-    if number is None:
-        raise NotFound(f"there is no category {old!r}", near_names(old, names.values()))
+    number = find_category(connection, question, old)
     if new in all_category_names(connection, question.key):
         raise InvalidOption(f"the category {new!r} exists", "choose another name")
     unfit = category_unfit_for_scale(question.scale, new)

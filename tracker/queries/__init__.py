@@ -31,6 +31,7 @@ from tracker.queries.groups import (
     pair_tallies_by_group,
     select_annotators_by_group,
 )
+from tracker.queries.item_page import ItemChoice, ItemVotes, select_item_page
 from tracker.queries.pair_tables import count_pair_cells, pair_tallies
 from tracker.queries.retest import (
     Repeated,
@@ -62,6 +63,8 @@ __all__ = [
     "Document",
     "GroupAnnotators",
     "GroupPatterns",
+    "ItemChoice",
+    "ItemVotes",
     "Repeated",
     "Selecting",
     "Selection",
@@ -91,6 +94,7 @@ __all__ = [
     "count_patterns_by_annotator_group",
     "select_example_items",
     "select_items_of_patterns",
+    "select_item_page",
     "count_joint_patterns",
     "select_item_joint_patterns",
     "select_joint_sample",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -10,12 +11,31 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
+from starlette.convertors import Convertor, register_url_convertor
+
+from tracker.render.cells import (
+    count_cell,
+    figure_cell,
+    interval_cell,
+    level_cell,
+    minute_cell,
+    share_cell,
+)
+from tracker.render.escape import escaped_text
+from tracker.render.nouns import count_noun
+from tracker.render.words import measure_title_words, undefined_in_words
+from tracker.web import drawing
+from tracker.web.place import Place
 
 HERE = Path(__file__).parent
 
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-    """Return a page; templates have ``request``, ``identity`` and `link`, too."""
+    """Return a page; templates have ``request``, ``identity`` and `link`, too.
+
+    A page of a project has its ``place``, and `here`.
+    """
+    values = {"place": None, "notices": (), "tab": "", **values}
     identity = getattr(request.state, "identity", None)
     text = _environment.get_template(template).render(request=request, identity=identity, **values)
     return HTMLResponse(text, status)
@@ -26,9 +46,35 @@ def link_to(root: str, *parts: str, **query: Any) -> str:
 
     Names may hold anything, slashes too. Values that are None are left out of the query.
     """
-    path = "/".join(quote(part, safe="") for part in parts)
+    path = "/".join(quote(_one_segment(part), safe="") for part in parts)
     asked = urlencode({k: v for k, v in query.items() if v is not None}, doseq=True)
     return f"{root}/{path}" + (f"?{asked}" if asked else "")
+
+
+_ESCAPED = {"~": "~7E", "/": "~2F", "%": "~25"}
+"""Signs that servers, proxies and browsers might take for something else than a part of a name."""
+
+
+def _one_segment(name: str) -> str:
+    """Return a name as it stands between two slashes; dots alone would lead a browser upwards."""
+    if name and not name.strip("."):
+        return name.replace(".", "~2E")
+    return "".join(_ESCAPED.get(sign, sign) for sign in name)
+
+
+class _Name(Convertor[str]):
+    """A name in a path, as `link_to` writes it."""
+
+    regex = "[^/]+"
+
+    def convert(self, value: str) -> str:
+        return re.sub("~(7E|2F|25|2E)", lambda hit: chr(int(hit[1], 16)), value)
+
+    def to_string(self, value: str) -> str:
+        return _one_segment(value)
+
+
+register_url_convertor("name", _Name())
 
 
 @pass_context
@@ -37,12 +83,41 @@ def _link(context: Context, *parts: str, **query: Any) -> str:
     return link_to(context["request"].scope.get("root_path", ""), *parts, **query)
 
 
+@pass_context
+def _here(context: Context, *parts: str, **query: Any) -> str:
+    """Return the address of a page of the project that is shown, at the time that is shown."""
+    place: Place = context["place"]
+    root = context["request"].scope.get("root_path", "")
+    return link_to(root, "projects", place.project, *parts, **{"as_of": place.as_of, **query})
+
+
+def _visible(value: Any) -> Any:
+    """Return a text without what acts on a reader's screen; markup as it is."""
+    return escaped_text(value) if type(value) is str else value
+
+
+class _Environment(Environment):
+    """Templates in which ``row.items`` is what a row holds under that name, not its method."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if isinstance(obj, dict) and attribute in obj:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
+
 def _made() -> Environment:
-    made = Environment(
+    made = _Environment(
         loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+        trim_blocks=True, lstrip_blocks=True, finalize=_visible,
     )  # fmt: skip
-    made.globals["link"] = _link
+    made.globals |= {"link": _link, "here": _here, "drawing": drawing}
+    made.filters |= {
+        "count": count_cell, "figure": figure_cell, "share": share_cell, "minute": minute_cell,
+        "level": level_cell, "noun": count_noun, "measure": measure_title_words,
+        "reason": undefined_in_words,
+    }  # fmt: skip
+    made.globals["interval"] = interval_cell
+    made.globals["parts"] = made.get_template("parts.html").module
     return made
 
 

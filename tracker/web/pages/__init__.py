@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tracker.web.pages import project, projects
+from tracker.web.pages import item, items, project, projects
 
-PAGES = (projects, project)
-"""The root of a project comes last: its name may hold slashes, and so would take all."""
+PAGES = (projects, project, items, item)

@@ -1,12 +1,16 @@
-"""All projects, and how far they are."""
+"""All projects: whether the labels of each can be trusted, and how far it is."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from tracker.web.asking import AskedLedger
+from tracker.web import known
+from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs
+from tracker.web.place import Place
 from tracker.web.templating import page
 
 router = APIRouter(include_in_schema=False)
@@ -15,4 +19,30 @@ router = APIRouter(include_in_schema=False)
 @router.get("/", dependencies=[needs(Role.VIEWER)])
 def projects_page(request: Request, asked: AskedLedger) -> HTMLResponse:
     """Show all projects that are not archived."""
-    return page(request, "projects.html", found=asked.ledger.statuses())
+    names = dict.fromkeys(one.project.name for one in asked.ledger.projects.list())
+    rows = [_row(asked, Place(name)) for name in names]
+    archived = {one.project.name for one in asked.ledger.projects.list(archived=True)} - set(names)
+    return page(request, "projects.html", rows=rows, archived=sorted(archived))
+
+
+def _row(asked: Asked, place: Place) -> dict[str, Any]:
+    statuses = [one.to_dict() for one in known.progress_of(asked, place)]
+    weakest = next(iter(known.agreement_of(asked, place).questions), None)
+    last = statuses[0]["last_import"] if statuses else None
+    row = {
+        "name": place.project,
+        "questions": len(statuses),
+        "items": max((one["items"] for one in statuses), default=0),
+        "answers": sum(one["answers"] for one in statuses),
+        "flags": sum(one["open_flags"] for one in statuses),
+        "last": last and last["recorded_at"],
+        "weakest": None,
+    }
+    if weakest is not None and row["answers"]:
+        main = weakest.main
+        row |= {
+            "weakest": weakest.question.name,
+            "main": main.to_dict(),
+            "trend": known.trend_of(asked, place, weakest.question.name, main.measure),
+        }
+    return row

@@ -1,6 +1,50 @@
 // Pages that show a project are fetched again when the server says that it changed.
-const source = document.body.dataset.events && new EventSource(document.body.dataset.events);
-source?.addEventListener("changed", (event) => {
-  const shown = document.querySelector("[data-project]")?.dataset.project;
-  if (!shown || JSON.parse(event.data).includes(shown)) htmx.trigger(document.body, "changed");
+// One connection a tab, and none of a hidden one: a browser opens only six to a server.
+"use strict";
+
+const address = document.body.dataset.events;
+const unreachable = document.getElementById("unreachable");
+let source = null;
+let opened = 0;
+
+const refresh = () => htmx.trigger(document.body, "changed");
+
+function listen() {
+  if (source || !address) return;
+  source = new EventSource(address);
+  source.addEventListener("open", () => {
+    unreachable.hidden = true;
+    if (opened++) refresh(); // what changed meanwhile was not told
+  });
+  source.addEventListener("changed", (event) => {
+    const shown = document.querySelector("[data-project]")?.dataset.project;
+    if (!shown || JSON.parse(event.data).includes(shown)) refresh();
+  });
+  source.addEventListener("error", () => {
+    unreachable.hidden = false;
+    if (source?.readyState === EventSource.CLOSED) {
+      hush(); // the browser has given up
+      setTimeout(() => document.hidden || listen(), 5000);
+    }
+  });
+}
+
+function hush() {
+  source?.close();
+  source = null;
+}
+
+document.addEventListener("visibilitychange", () => (document.hidden ? hush() : listen()));
+addEventListener("pagehide", hush);
+addEventListener("pageshow", listen);
+
+// What a reader unfolded stays unfolded when a part of the page is replaced.
+const unfolded = new Set();
+const nameOf = (details) => details.querySelector("summary")?.textContent;
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  unfolded.clear();
+  for (const one of detail.target.querySelectorAll("details[open]")) unfolded.add(nameOf(one));
+});
+document.addEventListener("htmx:afterSettle", () => {
+  for (const one of document.querySelectorAll("details")) if (unfolded.has(nameOf(one))) one.open = true;
 });

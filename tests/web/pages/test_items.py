@@ -1,0 +1,106 @@
+"""Items, listed and one by one."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.web.reading import read
+from tracker.ledger import Ledger
+
+COLUMNS = ["item", "annotator", "category"]
+
+
+def fill(ledger: Ledger, rows: list[tuple[str, str, str]]) -> None:
+    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+
+
+def names(client: TestClient, address: str) -> list[str]:
+    return [row[0] for row in read(client, address).rows[1:]]
+
+
+@pytest.fixture
+def answered(ledger: Ledger) -> Ledger:
+    """Three items: agreed on, not agreed on, answered by one alone."""
+    fill(ledger, [("same", "a", "x"), ("same", "b", "x"), ("two", "a", "x"), ("two", "b", "y"),
+                  ("alone", "a", "y")])  # fmt: skip
+    return ledger
+
+
+@pytest.mark.usefixtures("answered")
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("", ["same", "two", "alone"]),
+        ("?differ=true", ["two"]),
+        ("?category=y", ["two", "alone"]),
+        ("?category=x&category=y", ["two"]),
+        ("?fewer=2", ["alone"]),
+        ("?annotator=a&annotator=b", ["same", "two"]),
+        ("?q=ALO", ["alone"]),
+        ("?q=ALO&category=&fewer=1000000", ["alone"]),
+    ],
+)
+def test_the_items_asked_for_are_listed(client: TestClient, asked: str, found: list[str]) -> None:
+    assert names(client, f"/projects/p/items{asked}") == found
+
+
+def test_pages_of_items_lead_through_all_of_them(client: TestClient, ledger: Ledger) -> None:
+    fill(ledger, [(f"item {n:03}", "a", "x") for n in range(120)])
+    page = read(client, "/projects/p/items?q=item")
+    found = [row[0] for row in page.rows[1:]]
+    while "Next items" in page.text:
+        page = read(client, page.to("Next items"))
+        found += [row[0] for row in page.rows[1:]]
+    assert found == [f"item {n:03}" for n in range(120)]
+    assert "q=item" in page.to("First items")
+
+
+@pytest.mark.usefixtures("answered")
+def test_nothing_found_says_how_to_go_on(client: TestClient) -> None:
+    page = read(client, "/projects/p/items?q=nothing")
+    assert names(client, page.to("Show all items")) == ["same", "two", "alone"]
+
+
+def test_a_project_without_items_says_what_to_do(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    assert "tracker import FILE --project p" in read(client, "/projects/p/items").text
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", ".", "50%2F", "a b?c#d", "é/items/x"])
+def test_a_name_of_any_signs_leads_to_its_item(
+    client: TestClient, ledger: Ledger, name: str
+) -> None:
+    fill(ledger, [(name, "a", "x"), ("other", "a", "x")])
+    page = read(client, read(client, "/projects/p/items").to(name))
+    assert name in page.text.split("Answers")[0]
+
+
+def test_an_item_shows_what_was_said_before(client: TestClient, ledger: Ledger) -> None:
+    columns = [*COLUMNS, "labeled_at", "text", "comment"]
+    for category, day, comment in (("x", "2026-01-01", "sure?"), ("y", "2026-01-02", "now <b>")):
+        row = ("i", "a", category, day, "the text", comment)
+        ledger.import_frame(pd.DataFrame([row], columns=columns), "p")
+    page = read(client, "/projects/p/items/i")
+    assert "the text" in page.text
+    (_, now), (_, before) = page.rows[:2], page.rows[2:]
+    assert [now[:3], now[-1]] == [["a", "y", "2026-01-02 00:00"], "now <b>"]
+    assert [before[:4], before[-1]] == [["a", "x", "superseded", "2026-01-01 00:00"], "sure?"]
+
+
+def test_an_unknown_item_is_a_page_that_says_so(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    assert "none" in read(client, "/projects/p/items/none", 404).text
+
+
+def test_the_moment_that_is_shown_stays_in_the_links(client: TestClient, ledger: Ledger) -> None:
+    columns = [*COLUMNS, "labeled_at"]
+    rows = [("old", "a", "x", "2026-01-01"), ("new", "a", "x", "2026-02-01")]
+    ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
+    page = read(client, "/projects/p/items?as_of=2026-01-15&fewer=1000000")
+    votes = {row[0]: row[1] for row in page.rows[1:]}
+    assert votes["old"] == "x 1"
+    assert votes.get("new", "") == ""
+    assert page.to("old").endswith("as_of=2026-01-15")
+    assert "as_of" not in page.to("Show the project as it is now")

@@ -1,0 +1,116 @@
+"""`ledger.items`: the items of projects, and what was said of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+
+from tracker.ledger.namespaces import Namespace
+
+if TYPE_CHECKING:
+    from tracker.projects.items import ItemAnnotators, ItemRecord
+    from tracker.queries import Selecting
+
+NONE = "(none)"
+"""What an answer without a category is called."""
+
+
+class ListedItem(NamedTuple):
+    """An item of a list: its answers to a question, and the annotators by category."""
+
+    name: str
+    text: str | None
+    answers: int
+    votes: Mapping[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the item as JSON."""
+        votes = {"answers": self.answers, "votes": dict(self.votes)}
+        return {"item": self.name, "text": self.text, **votes}
+
+
+class ItemsPage(NamedTuple):
+    """Some items of a question, and the number behind which the next ones are; None at the end."""
+
+    question: str
+    items: Sequence[ListedItem]
+    next: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the items as JSON."""
+        items = [one.to_dict() for one in self.items]
+        return {"question": self.question, "items": items, "next": self.next}
+
+
+class Items(Namespace):
+    """The items of projects; `Ledger.import_items` registers some."""
+
+    def list(self, project: str, limit: int | None = None) -> Sequence[ItemAnnotators]:
+        """Return a project's items in import order, with the number of their annotators."""
+        from tracker.projects.items import list_items
+
+        with self._ledger.reading(project) as (connection, found):
+            return list_items(connection, found, limit)
+
+    def show(self, project: str, item: str) -> ItemRecord:
+        """Return an item with every label it ever had; raises NotFound."""
+        from tracker.projects.items import find_item
+
+        with self._ledger.reading(project) as (connection, found):
+            return find_item(connection, found, item)
+
+    def page(
+        self,
+        project: str,
+        *,
+        search: str = "",
+        answered_by: Sequence[str] = (),
+        categories: Sequence[str] = (),
+        differ: bool = False,
+        fewer_than: int | None = None,
+        after: int = 0,
+        most: int = 50,
+        **selecting: Unpack[Selecting],
+    ) -> ItemsPage:
+        """Return some items in import order, with the votes of a question; see `ItemChoice`.
+
+        Args:
+            project: the project's name.
+            search: a text in the item's name or its text.
+            answered_by: names of annotators who each answered it.
+            categories: names of categories that somebody chose.
+            differ: whether two answers differ.
+            fewer_than: of fewer answers than that.
+            after: the ``next`` of the page before.
+            most: items of a page.
+            selecting: see `tracker.queries.Selecting`.
+
+        Raises NotFound for an annotator or a category that there is not.
+        """
+        from tracker import queries
+        from tracker.projects.annotators import find_annotators
+        from tracker.projects.categories import category_names, find_category
+        from tracker.storage.schema import NONE_APPLIES
+
+        choice = queries.make_answer_filter(**selecting)
+        with self._ledger.asking(project, choice) as (connection, found):
+            wanted = queries.ItemChoice(
+                search.strip(),
+                [one.id for one in find_annotators(connection, found.project, answered_by)],
+                [find_category(connection, found, name) for name in categories],
+                differ,
+                fewer_than,
+            )
+            selection = queries.select_answers(connection, found, choice)
+            rows = queries.select_item_page(connection, selection, wanted, after, most + 1)
+            names = category_names(connection, found) | {NONE_APPLIES: NONE}
+        items = [
+            ListedItem(
+                row.name,
+                row.text,
+                row.answers,
+                {names[one]: row.votes[one] for one in names if one in row.votes},
+            )
+            for row in rows[:most]
+        ]
+        return ItemsPage(found.name, items, rows[most - 1].id if len(rows) > most else None)

@@ -1,0 +1,76 @@
+"""What several pages show of a project, kept until the project changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracker.web.asking import Asked
+from tracker.web.place import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracker.audit import AuditByQuestion
+    from tracker.by_question import AgreementByQuestion
+    from tracker.ledger.agreement import Pairs
+    from tracker.status import Status
+
+_EVIDENCE = 5
+"""Items that show a finding."""
+
+
+def agreement_of(asked: Asked, place: Place) -> AgreementByQuestion:
+    """Return the figures of each question of a project, the weakest first."""
+    return asked.figure(
+        place.project,
+        "agreement",
+        place.as_of,
+        compute=lambda it: it.agreement_by_question(place.project, **place.selecting),
+    )
+
+
+def audit_of(asked: Asked, place: Place) -> AuditByQuestion:
+    """Return the findings on each question's annotators, with items that show them."""
+    return asked.figure(
+        place.project,
+        "audit",
+        place.as_of,
+        compute=lambda it: it.audit_by_question(
+            place.project, evidence=_EVIDENCE, **place.selecting
+        ),
+    )
+
+
+def progress_of(asked: Asked, place: Place) -> list[Status]:
+    """Return how far each question is."""
+    return asked.figure(
+        place.project,
+        "status",
+        place.as_of,
+        compute=lambda it: it.status_by_question(place.project, as_of=place.as_of),
+    )
+
+
+def pairs_of(asked: Asked, place: Place, question: str) -> Pairs:
+    """Return the figures of each two annotators."""
+    return asked.figure(
+        place.project,
+        "pairs",
+        place.as_of,
+        question,
+        compute=lambda it: it.by_pair(place.project, **place.of(question)),
+    )
+
+
+def trend_of(asked: Asked, place: Place, question: str, measure: str) -> Sequence[float | None]:
+    """Return a figure's values in the snapshots of a project, oldest first."""
+    told = asked.figure(
+        place.project,
+        "trend",
+        question,
+        measure,
+        compute=lambda it: it.history_by_question(
+            place.project, questions=[question], measures=[measure]
+        ).questions[question].to_dict(),
+    )  # fmt: skip
+    return [one["measures"][0]["value"] for one in told["snapshots"] if one["measures"]]

@@ -1,0 +1,64 @@
+"""The items of a project: searched, chosen, a part of them at a time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, Field
+
+from tracker.web.asking import AskedLedger
+from tracker.web.identity import Role, needs
+from tracker.web.place import At
+from tracker.web.templating import page
+
+router = APIRouter(include_in_schema=False)
+
+
+class Asked(BaseModel):
+    """Which items to show; an empty text is none.
+
+    Attributes:
+        question: whose answers are counted.
+        q: a text in an item's name or text.
+        category: somebody gave each of these.
+        annotator: each of these answered.
+        differ: whether two answers differ.
+        fewer: than so many answers.
+        after: the number of the last item of the page before.
+    """
+
+    question: str = ""
+    q: str = Field("", max_length=500)
+    category: list[str] = Field(default_factory=list, max_length=5)
+    annotator: list[str] = Field(default_factory=list, max_length=5)
+    differ: bool = False
+    fewer: Annotated[int | None, Field(ge=0, le=10**6)] = None
+    after: int = Field(0, ge=0, lt=2**31)
+
+    def query(self) -> dict[str, Any]:
+        """Return what is asked for as a part of an address."""
+        return {name: value or None for name, value in self.model_dump().items()}
+
+
+@router.get("/projects/{project:name}/items", dependencies=[needs(Role.VIEWER)])
+def items_page(
+    request: Request, place: At, asked: AskedLedger, choice: Annotated[Asked, Query()]
+) -> HTMLResponse:
+    """Show some items."""
+    settings = asked.ledger.projects.settings(place.project).questions
+    names = [one.question.name for one in settings]
+    question = choice.question or names[0]
+    categories = [name for name in choice.category if name]
+    found = asked.ledger.items.page(
+        place.project, search=choice.q, categories=categories, differ=choice.differ,
+        answered_by=[name for name in choice.annotator if name], fewer_than=choice.fewer,
+        after=choice.after, **place.of(question),
+    )  # fmt: skip
+    shown = next((one for one in settings if one.question.name == question), settings[0])
+    return page(
+        request, "items.html", place=place, tab="items", choice=choice, found=found,
+        questions=names, categories=shown.categories, notices=asked.notices,
+        wanted=shown.question.target_answers or 2,
+    )  # fmt: skip
