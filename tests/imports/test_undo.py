@@ -131,6 +131,8 @@ def test_imports_are_listed_with_their_fates_and_sources(ledger: Ledger, write: 
         listed = list_imports(connection)
         shown = find_import(connection, first).to_dict()
         assert [one.id for one in list_imports(connection, listed[0].project_id)] == [first]
+        assert list_imports(connection, limit=1) == listed[:1]
+        assert list_imports(connection, after=first, limit=1) == listed[1:]
     assert [one.project for one in listed] == ["p", "q"]
     assert shown["import"] == first
     assert (shown["rows"], shown["inserted"], shown["changed"]) == (3, 2, 1)

@@ -111,6 +111,21 @@ def test_items_are_listed_as_they_came(ledger: Ledger, write: Write) -> None:
         assert [one.name for one in list_items(connection, project, limit=2)] == ["z", "a"]
 
 
+def test_pages_of_items_join_without_gap_or_repeat(ledger: Ledger, write: Write) -> None:
+    rows = [f" {key},A,x,{text}" for key, text in (("z", ""), ("a%", "Tea"), ("m", "a tea_cup"))]
+    ledger.import_file(write("\n".join(["item,annotator,category,text", *rows])), "p")
+    ledger.import_file(write("item,annotator,category\n other,A,x"), "q")
+    first = ledger.items.list_page("p", 2)
+    assert first.next is not None
+    assert [one.name for one in first.items] == ["z", "a%"]
+    assert ledger.items.list_page("p", 2, after=first.next) == ([("m", 1)], None)
+    assert ledger.items.list_page("p", 3).next is None
+    for part, found in (("TEA", ["a%", "m"]), ("%", ["a%"]), ("_", ["m"]), ("Z", ["z"])):
+        assert [one.name for one in ledger.items.list_page("p", 9, search=part).items] == found, (
+            part
+        )
+
+
 def test_all_that_was_said_of_an_item(ledger: Ledger, write: Write) -> None:
     header = "item,annotator,category,pass,labeled_at,seconds,text,lang\n"
     first = write(header + "i,A,x,1,2024-03-02,2.5,hello,en\n i,B,,1,,,hello,en\n j,A,x,1,,,,")

@@ -24,8 +24,6 @@ from tracker.cli.terminal import hint, say, warn_if
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tracker.projects.question import QuestionInfo
-
 
 projects = typer.Typer(
     help="Create, set, list, show, rename, archive and delete projects; note events.",
@@ -79,23 +77,15 @@ def list_projects_command(
 
     Next: `tracker status`
     """
+    from tracker.render.documents import projects_as_json
+
     found = ledger_of_command(context).projects.list(archived=everything)
-    by_project: dict[int, list[QuestionInfo]] = {}
-    for one in found:
-        by_project.setdefault(one.project_id, []).append(one)
-    told = [_project_of(questions) for questions in by_project.values()]
-    several = len(found) > len(told)
+    told = projects_as_json(found)
+    several = len(found) > len(told["projects"])
     rows = [({"question": one.name} if several else {}) | one.to_dict() for one in found]
-    print_result({"projects": told}, output=output, rows=rows, view=_projects_table(rows))
+    print_result(told, output=output, rows=rows, view=_projects_table(rows))
     if not rows:
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")
-
-
-def _project_of(questions: list[QuestionInfo]) -> dict[str, Any]:
-    if len(questions) == 1:
-        return questions[0].to_dict()
-    told = [{"question": one.name, **one.settings()} for one in questions]
-    return questions[0].project.to_dict() | {"questions": told}
 
 
 def _projects_table(rows: list[dict[str, Any]]) -> Iterator[RenderableType]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +41,7 @@ def status(
 
     Next: `tracker agreement reviews`
     """
+    from tracker.render.documents import statuses_as_json
     from tracker.render.snapshots import status_pace_view, status_view
 
     name = chosen(argument, project)
@@ -55,8 +55,7 @@ def status(
         if name is None
         else ledger.status_by_question(name, questions=names, **when)
     )
-    projects = groupby(found, lambda one: one.question.project.id)
-    told = [_project_as_json(list(questions)) for _, questions in projects]
+    told = statuses_as_json(found)["projects"]
     print_result(
         {"projects": told} if name is None else told[0],
         output=output,
@@ -67,14 +66,6 @@ def status(
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")
     else:
         hint(f"next: tracker {_next(found)}")
-
-
-def _project_as_json(found: Sequence[Status]) -> dict[str, Any]:
-    """Return the status of a project: of its one question, or of each of several."""
-    if len(found) == 1:
-        return found[0].to_dict()
-    questions = [{"question": one.question.name, **one.to_dict()} for one in found]
-    return {"project": found[0].question.project.name, "questions": questions}
 
 
 def _row(told: dict[str, Any]) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def read_gate_config(path: Path, project: str) -> GateConfig:
 
 
 def parse_gate_config(text: str, source: str) -> GateConfig:
-    """The same of a text, whose name is for messages."""
+    """The same of a text; ``source`` is its name in messages."""
     told = _toml(text, source)
     place, tables = toml_key_places(text, "check")
     top = Table(source, told, place)

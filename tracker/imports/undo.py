@@ -64,9 +64,17 @@ class ImportInfo:
 
 
 def list_imports(
-    connection: Connection, project_id: int | None = None, number: int | None = None
+    connection: Connection,
+    project_id: int | None = None,
+    number: int | None = None,
+    *,
+    after: int = 0,
+    limit: int | None = None,
 ) -> list[ImportInfo]:
-    """Return imports, oldest first: of all projects, of one, or the one with that number."""
+    """Return imports, oldest first: of all projects, of one, or the one with that number.
+
+    Only those of numbers above ``after``, and of these the first ``limit``.
+    """
     undone = Change.__table__.alias("undone")
     statement = (
         select(
@@ -81,15 +89,20 @@ def list_imports(
             undone,
             and_(undone.c.project_id == Import.project_id, undone.c.id == Import.undone_by),
         )
+        .where(Import.id > after)
         .order_by(Import.id)
+        .limit(limit)
     )
     if project_id is not None:
         statement = statement.where(Import.project_id == project_id)
     if number is not None:
         statement = statement.where(Import.id == number)
+    listed = statement.with_only_columns(Import.id).subquery("listed")
     sources: dict[int, list[dict[str, str]]] = {}
     for row in connection.execute(
-        select(Source.import_id, Source.name, Source.digest).order_by(Source.number)
+        select(Source.import_id, Source.name, Source.digest)
+        .join(listed, listed.c.id == Source.import_id)
+        .order_by(Source.number)
     ):
         sources.setdefault(row.import_id, []).append({"name": row.name, "sha256": row.digest})
     return [

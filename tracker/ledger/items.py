@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from tracker.ledger.namespaces import Namespace
 
 if TYPE_CHECKING:
-    from tracker.projects.items import ItemAnnotators, ItemRecord
+    from tracker.projects.items import ItemAnnotators, ItemPage, ItemRecord
     from tracker.queries import Selecting
 
 NONE = "(none)"
@@ -51,6 +51,16 @@ class Items(Namespace):
 
         with self._ledger.reading(project) as (connection, found):
             return list_items(connection, found, limit)
+
+    def list_page(self, project: str, limit: int, *, after: int = 0, search: str = "") -> ItemPage:
+        """Return likewise the first items behind the one numbered ``after``, and the next number.
+
+        Only those whose name or text holds ``search``, in upper or lower case.
+        """
+        from tracker.projects.items import list_item_page
+
+        with self._ledger.reading(project) as (connection, found):
+            return list_item_page(connection, found, limit, after, search)
 
     def show(self, project: str, item: str) -> ItemRecord:
         """Return an item with every label it ever had; raises NotFound."""

@@ -30,8 +30,13 @@ class Namespace:
 class Imports(Namespace):
     """The imports of a database by number; `Ledger.import_file` makes one."""
 
-    def list(self, project: str | None = None) -> Sequence[ImportInfo]:
-        """Return the imports of a project, or of all (None), oldest first."""
+    def list(
+        self, project: str | None = None, *, after: int = 0, limit: int | None = None
+    ) -> Sequence[ImportInfo]:
+        """Return the imports of a project, or of all (None), oldest first.
+
+        Of those with numbers above ``after`` the first ``limit``; None for all.
+        """
         from tracker.imports.undo import list_imports
         from tracker.projects.project import find_project
 
@@ -39,7 +44,7 @@ class Imports(Namespace):
             return []
         with self._ledger.database.read() as connection:
             number = None if project is None else find_project(connection, project).id
-            return list_imports(connection, number)
+            return list_imports(connection, number, after=after, limit=limit)
 
     def show(self, number: int) -> ImportInfo:
         """Return an import: its files with their digests, and the outcome of its rows."""

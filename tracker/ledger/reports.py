@@ -76,6 +76,22 @@ class Reports(Transactions):
         with self.asking_each(project, choice, questions) as (connection, found):
             return judge_gate(connection, found, checks, choice)
 
+    def gate_text(
+        self,
+        project: str,
+        text: str,
+        *,
+        questions: Sequence[str] = (),
+        **selecting: Unpack[Selecting],
+    ) -> GateResult:
+        """Return likewise what becomes of each check of the text of such a file."""
+        from tracker.gate import judge_gate, parse_gate_config
+        from tracker.queries import make_answer_filter
+
+        checks, choice = parse_gate_config(text, "gate.toml"), make_answer_filter(**selecting)
+        with self.asking_each(project, choice, questions) as (connection, found):
+            return judge_gate(connection, found, checks, choice)
+
     def gate_config(
         self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
     ) -> str:

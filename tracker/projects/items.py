@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Connection, Select, Table, func, literal, null, select
+from sqlalchemy import Connection, Select, Table, func, literal, null, or_, select
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -44,6 +44,13 @@ class ItemAnnotators(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return the item as JSON."""
         return {"item": self.name, "annotators": self.annotators}
+
+
+class ItemPage(NamedTuple):
+    """Some items in import order, and the place after which the next page begins, if any."""
+
+    items: Sequence[ItemAnnotators]
+    next: int | None
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,29 @@ def list_items(
 
     Those that only undone imports named are not among them.
     """
+    statement = _counted(project).limit(limit)
+    return [ItemAnnotators(row.name, row.annotators) for row in connection.execute(statement)]
+
+
+def list_item_page(
+    connection: Connection, project: ProjectInfo, limit: int, after: int, search: str
+) -> ItemPage:
+    """Return likewise the first items after a place of those whose name or text holds a text."""
+    statement = _counted(project).where(Item.id > after).limit(limit + 1)
+    if search:
+        statement = statement.where(
+            or_(
+                Item.name.icontains(search, autoescape=True),
+                Item.text.icontains(search, autoescape=True),
+            )
+        )
+    rows = connection.execute(statement).all()
+    items = [ItemAnnotators(row.name, row.annotators) for row in rows[:limit]]
+    return ItemPage(items, rows[limit - 1].id if len(rows) > limit else None)
+
+
+def _counted(project: ProjectInfo) -> Select[Any]:
+    """Return the statement of a project's items with their numbers of annotators."""
     annotators = (
         select(func.count(_labels.c.annotator_id.distinct()))
         .where(
@@ -106,13 +136,11 @@ def list_items(
         )
         .scalar_subquery()
     )
-    statement = (
-        select(Item.name, annotators.label("annotators"))
+    return (
+        select(Item.id, Item.name, annotators.label("annotators"))
         .where(Item.project_id == project.id, standing_item_facts(project.id, _items.c.id))
         .order_by(Item.id)
-        .limit(limit)
     )
-    return [ItemAnnotators(row.name, row.annotators) for row in connection.execute(statement)]
 
 
 def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRecord:

@@ -12,6 +12,8 @@ from fastapi.staticfiles import StaticFiles
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
 from tracker.web import live
+from tracker.web.api import API
+from tracker.web.api.names import NameSegments
 from tracker.web.errors import add_error_responses
 from tracker.web.figures import Figures
 from tracker.web.headers import SecureHeaders
@@ -19,7 +21,7 @@ from tracker.web.identity import LOCAL
 from tracker.web.pages import PAGES
 from tracker.web.templating import HERE
 
-ROUTERS = (live.router, *(one.router for one in PAGES))
+ROUTERS = (live.router, *API, *(one.router for one in PAGES))
 """All routes; each says whom it admits (`needs`)."""
 
 
@@ -38,12 +40,13 @@ def create_app(ledger: Ledger, *, root_path: str = "") -> FastAPI:
 
     app = FastAPI(
         title="tracker", version=VERSION, root_path=root_path, lifespan=running,
-        docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json",
+        docs_url=None, redoc_url=None, openapi_url=None,
     )  # fmt: skip
     app.state.ledger = ledger
     app.state.figures = Figures()
     add_error_responses(app)
     app.middleware("http")(_identified)
+    app.add_middleware(NameSegments)
     app.add_middleware(SecureHeaders)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
     for router in ROUTERS:

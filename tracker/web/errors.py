@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -18,6 +20,7 @@ from tracker.core.errors import (
     Refused,
     TrackerError,
 )
+from tracker.imports.loader import Rejected
 from tracker.web.templating import page
 
 _STATUS: dict[type[TrackerError], int] = {
@@ -28,6 +31,7 @@ _STATUS: dict[type[TrackerError], int] = {
     DatabaseUnusable: 503,
 }
 API = "/api/"
+_KINDS = "urn:annotation-tracker:problem:"
 
 
 def add_error_responses(app: FastAPI) -> None:
@@ -45,35 +49,53 @@ def error_status(error: TrackerError) -> int:
 
 def _tracker_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, TrackerError)
-    return _told(request, error_status(error), error.message, error.mend)
+    more = {"mend": error.mend, "exit_code": error.exit_code}
+    if isinstance(error, Rejected):
+        more["rejections"] = error.result.to_dict()["rejections"]
+    kind = next(kind for kind in type(error).__mro__ if kind in _STATUS)
+    return _told(request, error_status(error), error.message, _name(kind), **more)
 
 
 def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = error.detail if error.detail != HTTPStatus(error.status_code).phrase else None
     message = detail or ("there is no such page" if error.status_code == 404 else None)
-    response = _told(request, error.status_code, message, None)
+    response = _told(request, error.status_code, message)
     response.headers.update(error.headers or {})
     return response
 
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    faults = [f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors()]
-    return _told(request, 422, "; ".join(faults), None)
+    faults = [
+        {"in": str(one["loc"][0]), "name": ".".join(map(str, one["loc"][1:])), "reason": one["msg"]}
+        for one in error.errors()
+    ]
+    message = "; ".join(f"{one['name'] or one['in']}: {one['reason']}" for one in faults)
+    return _told(request, 422, message, "invalid-request", parameters=faults)
 
 
 def _fault(request: Request, error: Exception) -> Response:
-    return _told(request, 500, f"internal error: {type(error).__name__}", None)
+    return _told(request, 500, f"internal error: {type(error).__name__}", "internal-error")
 
 
-def _told(request: Request, status: int, message: str | None, mend: str | None) -> Response:
+def _name(kind: type[TrackerError]) -> str:
+    """Return the name of a class of errors in addresses: not-found."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
+
+
+def _told(
+    request: Request, status: int, message: str | None, kind: str | None = None, **more: Any
+) -> Response:
+    """Return a page, or a problem document with whatever else is known of the error."""
     title = HTTPStatus(status).phrase
     path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
     if path.startswith(API):
         problem = {
-            "type": "about:blank", "title": title, "status": status,
-            "detail": message or title, **({"mend": mend} if mend else {}),
+            "type": f"{_KINDS}{kind}" if kind else "about:blank",
+            "title": title, "status": status, "detail": message or title,
+            **{name: value for name, value in more.items() if value is not None},
         }  # fmt: skip
         return JSONResponse(problem, status, media_type="application/problem+json")
+    mend = more.get("mend")
     return page(request, "error.html", status=status, title=title, message=message, mend=mend)

@@ -1,0 +1,30 @@
+"""The interface for programs, one file a resource; a resource is a file here and a line below."""
+
+from __future__ import annotations
+
+from tracker.web.api import (
+    agreement,
+    annotators,
+    audits,
+    categories,
+    exports,
+    findings,
+    gate,
+    history,
+    imports,
+    items,
+    notes,
+    projects,
+    questions,
+    snapshots,
+    status,
+)
+from tracker.web.api.openapi import openapi_router
+
+_RESOURCES = (
+    projects, status, agreement, history, snapshots, audits, findings, gate, items, annotators,
+    categories, questions, notes, imports, exports,
+)  # fmt: skip
+_ROUTERS = [one.router for one in _RESOURCES]
+API = (*_ROUTERS, openapi_router(_ROUTERS))
+"""The routes of the interface, and that of its description."""

@@ -1,0 +1,190 @@
+"""Records: projects, questions, items, annotators, categories, notes, imports, formats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from tracker.web.api.bodies.body import Body, Rejection
+
+
+class Project(Body):
+    """A project; the settings are those of its only question, or each question has its own."""
+
+    project: str
+    created_at: str
+    archived_at: str | None
+
+
+class Projects(Body):
+    """Projects by name."""
+
+    projects: list[Project]
+
+
+class Question(Body):
+    """A question's settings."""
+
+    question: str
+    answers: str
+    scale: str
+    wanted: int | None
+    categories_closed: bool
+
+
+class Questions(Body):
+    """A project's questions, in the order in which they were made."""
+
+    project: str
+    questions: list[Question]
+
+
+class ItemAnnotators(Body):
+    """An item, and how many annotators answered it."""
+
+    item: str
+    annotators: int
+
+
+class Items(Body):
+    """Items in import order."""
+
+    project: str
+    items: list[ItemAnnotators]
+
+
+class Label(Body):
+    """One answer to an item, standing or past."""
+
+    annotator: str
+    pass_: int = Field(alias="pass")
+    category: str | None
+    answer: str
+    labeled_at: str | None
+    state: str
+    import_: int | None = Field(alias="import")
+
+
+class Item(Body):
+    """One item with every label it ever had."""
+
+    project: str
+    item: str
+    text: str | None
+    attributes: dict[str, str]
+    labels: list[Label]
+
+
+class Annotator(Body):
+    """An annotator."""
+
+    annotator: str
+    kind: str
+    aliases: list[str]
+
+
+class AnnotatorLabels(Annotator):
+    """Likewise, with the number of labels that stand."""
+
+    labels: int
+
+
+class Annotators(Body):
+    """A project's annotators by name."""
+
+    project: str
+    annotators: list[AnnotatorLabels]
+
+
+class AnnotatorPage(Annotator):
+    """One annotator's figures beside the others', findings and recorded flags."""
+
+    project: str
+    recorded: list[dict[str, Any]]
+
+
+class CategoryLabels(Body):
+    """A category with the number of labels that stand."""
+
+    category: str
+    labels: int
+
+
+class Categories(Body):
+    """A question's categories in order."""
+
+    project: str
+    closed: bool
+    categories: list[CategoryLabels]
+
+
+class Note(Body):
+    """An event on the time line."""
+
+    note: int
+    at: str
+    text: str
+
+
+class NoteOfProject(Note):
+    """Likewise, of a project."""
+
+    project: str
+
+
+class Notes(Body):
+    """A project's notes in the order of their events."""
+
+    project: str
+    notes: list[Note]
+
+
+class Import(Body):
+    """An import as it was recorded."""
+
+    import_: int = Field(alias="import")
+    project: str
+    recorded_at: str
+    sources: list[dict[str, Any]]
+    rows: int
+    inserted: int
+    changed: int
+    unchanged: int
+    older: int
+    rejected: int
+    undone_at: str | None
+
+
+class Imports(Body):
+    """Imports, oldest first."""
+
+    imports: list[Import]
+
+
+class ImportResult(Body):
+    """What an import did, or would do."""
+
+    import_: int | None = Field(alias="import")
+    project: str
+    rows: int
+    inserted: int
+    changed: int
+    unchanged: int
+    older: int
+    rejected: int
+    rejections: list[Rejection]
+
+
+class Format(Body):
+    """A format that can be imported."""
+
+    format: str
+    title: str
+    holds: list[str]
+
+
+class Formats(Body):
+    """The formats that can be imported."""
+
+    formats: list[Format]

@@ -1,0 +1,50 @@
+"""Gates: thresholds, and whether a project holds them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Body, Depends, Response
+
+from tracker.core.errors import Refused
+from tracker.web.api.answering import Answer, reads, resource
+from tracker.web.api.bodies.figures import Gate
+from tracker.web.api.parameters import Answers
+
+router = resource("figures")
+
+_TOML = "application/toml"
+_EXAMPLE = "[[check]]\nitems_at_least = 200\n"
+
+
+@router.get(
+    "/projects/{project:name}/gate",
+    **reads("getGateConfig", None),
+    responses={
+        200: {"description": "The file.", "content": {_TOML: {"schema": {"type": "string"}}}}
+    },
+    response_class=Response,
+)
+def gate_config(answer: Answer, project: str, answers: Annotated[Answers, Depends()]) -> Response:
+    """Return a file of checks that the project passes as it is; `tracker gate P --init`."""
+    text = answer.ledger.gate_config(project, questions=answers.questions, **answers.selecting)
+    return Response(text, media_type=_TOML)
+
+
+@router.post("/projects/{project:name}/gate", **reads("runGate", Gate))
+def run_gate(
+    answer: Answer,
+    project: str,
+    answers: Annotated[Answers, Depends()],
+    config: Annotated[bytes, Body(media_type=_TOML, examples=[_EXAMPLE])],
+) -> Response:
+    """Hold a project to the checks in the body, a TOML file; `tracker gate P`.
+
+    The answer is 200 also if a check fails: `passed` says it.
+    """
+    try:
+        text = config.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Refused("the file of checks is no UTF-8 text", "save it as UTF-8") from None
+    found = answer.ledger.gate_text(project, text, questions=answers.questions, **answers.selecting)
+    return answer.done(found.to_dict())

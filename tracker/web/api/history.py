@@ -1,0 +1,97 @@
+"""Figures over time, and two states beside each other."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Query, Response
+
+from tracker.ledger import Ledger
+from tracker.web.api.answering import Answer, reads, resource
+from tracker.web.api.bodies.figures import Comparison, History, HistoryByQuestion
+from tracker.web.api.parameters import Answers, Measures, Metric, Question
+
+router = resource("figures")
+_TREND_OF = "krippendorff_alpha"
+
+
+@router.get("/projects/{project:name}/history", **reads("getHistory", History | HistoryByQuestion))
+def project_history(
+    answer: Answer,
+    project: str,
+    answers: Annotated[Answers, Depends()],
+    every: Annotated[
+        str | None,
+        Query(description="Rebuild the curve: a point each day, week or month.", examples=["week"]),
+    ] = None,
+    window: Annotated[
+        str, Query(description="With every: the answers behind a point: all, 7d, last-500-items.")
+    ] = "all",
+    measure: Measures = (),
+    interval: Annotated[
+        str | None, Query(description="With every: the method of the intervals.")
+    ] = None,
+    trend: Annotated[
+        bool, Query(description="Also whether the first measure rises or falls.")
+    ] = False,
+    watch_for: Annotated[
+        str | None, Query(description="Also alarms for a drop, a rise or a change of its level.")
+    ] = None,
+) -> Response:
+    """Return the recorded snapshots, or the curve rebuilt from the labels; `tracker history P`."""
+    measures = list(dict.fromkeys(measure))
+    watching = trend or watch_for is not None
+
+    def compute(ledger: Ledger) -> Any:
+        names = answers.questions
+        if not watching and len(names) != 1:
+            names = names or ledger.question_names(project)
+        if not watching and len(names) > 1:
+            return ledger.history_by_question(
+                project, every, window, questions=names, measures=measures, interval=interval,
+                **answers.selecting,
+            ).to_dict()  # fmt: skip
+        told = ledger.history(
+            project, every, window=window, measures=measures, interval=interval, **answers.of_one
+        ).to_dict()
+        if watching:
+            told |= ledger.monitor(
+                project, (measures or [_TREND_OF])[0], every or "week", trends=trend,
+                watch_for=watch_for, **answers.of_one,
+            ).to_dict()  # fmt: skip
+        return told
+
+    return answer.figure(project, compute)
+
+
+@router.get("/projects/{project:name}/compare", **reads("compareStates", Comparison))
+def compare_states(
+    answer: Answer,
+    project: str,
+    a: Annotated[
+        str,
+        Query(
+            description="A snapshot (number, name, last, last~2), time or date, note, or FROM..TO.",
+            examples=["last~1"],
+        ),
+    ],
+    b: Annotated[str, Query(description="The same; the change is from a to b.", examples=["last"])],
+    metric: Annotated[Metric, Depends()],
+    other: Annotated[
+        str | None, Query(alias="with", description="Take b from this project.")
+    ] = None,
+    anyway: Annotated[
+        bool, Query(description="Compare even if settings or selections differ.")
+    ] = False,
+    test: Annotated[str | None, Query(description="The test of the items' agreement.")] = None,
+    question: Question = None,
+) -> Response:
+    """Return what changed, whether by more than chance, and why; `tracker compare P A B`."""
+    return answer.figure(
+        project,
+        lambda ledger: ledger.compare(
+            project, a, b, other=other, question=question, anyway=anyway, test=test,
+            **metric.keywords,
+        ).to_dict(),
+        of=() if other is None else (other,),
+    )  # fmt: skip

@@ -1,0 +1,55 @@
+"""Imports: what came into the projects."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Path, Query, Request, Response
+
+from tracker.ledger import Ledger
+from tracker.web.api.answering import Answer, reads, resource
+from tracker.web.api.bodies.records import Formats, Import, Imports
+from tracker.web.api.pages import Cursor, Limit, next_page, page_start
+from tracker.web.api.parameters import LARGEST
+
+router = resource("imports")
+
+Number = Annotated[int, Path(description="The import's number.", ge=1, le=LARGEST, examples=[1])]
+
+
+@router.get("/imports", **reads("listImports", Imports))
+def list_imports(
+    request: Request,
+    answer: Answer,
+    project: Annotated[str | None, Query(description="Only into this project.")] = None,
+    limit: Limit = 1000,
+    cursor: Cursor = None,
+) -> Response:
+    """Return imports, oldest first; `tracker imports list`.
+
+    `Link` has the address of the next page, unless this is the last.
+    """
+    after = page_start(cursor)
+    links: dict[str, str] = {}
+
+    def compute(ledger: Ledger) -> Any:
+        found = ledger.imports.list(project, limit=limit + 1, after=after)
+        if len(found) > limit:
+            links.update(next_page(request, found[limit - 1].id))
+        return {"imports": [one.to_dict() for one in found[:limit]]}
+
+    response = answer.of_all(compute)
+    response.headers.update(links)
+    return response
+
+
+@router.get("/imports/{number}", **reads("getImport", Import))
+def show_import(answer: Answer, number: Number) -> Response:
+    """Return an import: its files, and the outcome of its rows; `tracker imports show N`."""
+    return answer.of_all(lambda ledger: ledger.imports.show(number).to_dict())
+
+
+@router.get("/formats", **reads("listFormats", Formats))
+def list_formats(answer: Answer) -> Response:
+    """Return the formats that can be imported; `tracker formats`."""
+    return answer.done({"formats": [one.to_dict() for one in Ledger.formats()]})

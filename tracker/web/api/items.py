@@ -1,0 +1,49 @@
+"""Items, a page at a time, and all that was said of one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path, Query, Request, Response
+
+from tracker.web.api.answering import Answer, reads, resource
+from tracker.web.api.bodies.records import Item, Items
+from tracker.web.api.pages import Cursor, Limit, next_page, page_start
+
+router = resource("records")
+
+
+@router.get("/projects/{project:name}/items", **reads("listItems", Items))
+def list_items(
+    request: Request,
+    answer: Answer,
+    project: str,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    q: Annotated[str | None, Query(description="Only items whose key or text holds this.")] = None,
+) -> Response:
+    """Return items in import order, with the number of their annotators; `tracker item list P`.
+
+    `Link` has the address of the next page, unless this is the last.
+    """
+    after = page_start(cursor)
+    links: dict[str, str] = {}
+
+    def compute(ledger: object) -> object:
+        page = answer.ledger.items.list_page(project, limit, after=after, search=q or "")
+        links.update(next_page(request, page.next))
+        return {"project": project, "items": [one.to_dict() for one in page.items]}
+
+    response = answer.rows(project, compute)
+    response.headers.update(links)
+    return response
+
+
+@router.get("/projects/{project:name}/items/{item:name}", **reads("getItem", Item))
+def show_item(
+    answer: Answer, project: str, item: Annotated[str, Path(description="The item's key.")]
+) -> Response:
+    """Return who said what about an item, when, and what was superseded; `tracker item show`."""
+    return answer.rows(
+        project, lambda ledger: {"project": project} | ledger.items.show(project, item).to_dict()
+    )

@@ -1,0 +1,103 @@
+"""The description of the interface: OpenAPI 3.1."""
+
+from __future__ import annotations
+
+from functools import cache
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import Response
+
+from tracker.core.version import VERSION
+from tracker.web.api.answering import json_text, resource
+from tracker.web.api.bodies.body import Problem, Rejection
+from tracker.web.identity import Role, needs
+
+_PROBLEM = "application/problem+json"
+_SUMMARY = (
+    "The bodies are those that the commands print with `--json`. A name in an address is one "
+    "segment, encoded: `a/b` is `a%2Fb`. A figure has an `ETag`; who sends it back as "
+    "`If-None-Match` gets 304 as long as nothing changed. An error is a problem document "
+    "(RFC 9457): what is wrong, how to mend it, and the exit code of the command."
+)
+_ERRORS = {
+    401: "Nobody is signed in.",
+    403: "The role is too low.",
+    404: "There is no such project, or no such part of it.",
+    422: "The request cannot be understood, or its data are refused; nothing was stored.",
+    503: "The database cannot be used.",
+}
+TAGS = {
+    "figures": "Agreement, its course, comparisons, audits, gates.",
+    "findings": "What audits recorded about annotators, and what is done about it.",
+    "records": "Projects, questions, items, annotators, categories, notes.",
+    "imports": "Ways into a project, and back.",
+    "exports": "Rows out.",
+    "hooks": "Ways in for other programs' events.",
+    "description": "This document.",
+}
+
+
+def openapi_router(routers: list[APIRouter]) -> APIRouter:
+    """Return the route of the document that describes these routes."""
+    router = resource("description")
+
+    @cache
+    def document() -> bytes:
+        return json_text(_document([route for one in [*routers, router] for route in one.routes]))
+
+    @router.get(
+        "/openapi.json", dependencies=[needs(Role.EVERYONE)], operation_id="describe",
+        response_model=dict[str, Any],
+    )  # fmt: skip
+    async def openapi_document() -> Response:
+        """Return this description of the interface."""
+        return Response(document(), media_type="application/json")
+
+    return router
+
+
+def _document(routes: list[Any]) -> dict[str, Any]:
+    tags = [{"name": name, "description": text} for name, text in TAGS.items()]
+    made = get_openapi(
+        title="tracker", version=VERSION, description=_SUMMARY, tags=tags, routes=routes
+    )
+    schemas = made.setdefault("components", {}).setdefault("schemas", {})
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    for body in (Problem, Rejection):
+        told = body.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas[body.__name__] = {key: told[key] for key in told if key != "$defs"}
+    made["components"]["responses"] = {
+        _name(status): _problem(text) for status, text in _ERRORS.items()
+    }
+    for path, operations in made["paths"].items():
+        for method, operation in operations.items():
+            _complete(path, method, operation)
+    return made
+
+
+def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
+    """Add what every operation may answer with, too."""
+    responses = operation["responses"]
+    responses.pop("422", None)
+    for status, response in responses.items():
+        if int(status) >= 400:
+            responses[status] = _problem(response["description"])
+    for status in _ERRORS:
+        responses.setdefault(str(status), {"$ref": f"#/components/responses/{_name(status)}"})
+    if method == "get" and "{" in path:
+        unchanged = {"description": "Nothing changed since the ETag that was sent."}
+        responses.setdefault("304", unchanged)
+    operation["responses"] = dict(sorted(responses.items()))
+
+
+def _name(status: int) -> str:
+    return HTTPStatus(status).phrase.title().replace(" ", "")
+
+
+def _problem(description: str) -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {"description": description, "content": {_PROBLEM: {"schema": schema}}}

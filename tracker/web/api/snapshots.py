@@ -1,0 +1,47 @@
+"""Snapshots: the records themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Response
+
+from tracker.ledger import Ledger
+from tracker.web.api.answering import Answer, reads, resource
+from tracker.web.api.bodies.figures import (
+    History,
+    HistoryByQuestion,
+    Snapshot,
+    SnapshotByQuestion,
+)
+from tracker.web.api.parameters import Questions
+
+router = resource("figures")
+
+
+@router.get(
+    "/projects/{project:name}/snapshots", **reads("listSnapshots", History | HistoryByQuestion)
+)
+def list_snapshots(answer: Answer, project: str) -> Response:
+    """Return a project's snapshots, oldest first; `tracker snapshots list P`."""
+
+    def compute(ledger: Ledger) -> Any:
+        several = len(ledger.question_names(project)) > 1
+        found = ledger.history_by_question(project) if several else ledger.history(project)
+        return found.to_dict()
+
+    return answer.figure(project, compute)
+
+
+@router.get(
+    "/projects/{project:name}/snapshots/{snapshot:name}",
+    **reads("getSnapshot", Snapshot | SnapshotByQuestion),
+)
+def show_snapshot(
+    answer: Answer, project: str, snapshot: str, question: Questions = ()
+) -> Response:
+    """Return everything about a snapshot: by number, name, `last` or `last~2`."""
+    return answer.figure(
+        project,
+        lambda ledger: ledger.snapshot_pages(project, snapshot, questions=question).to_dict(),
+    )

@@ -1,0 +1,42 @@
+"""How far projects are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Response
+
+from tracker.render.documents import status_as_json, statuses_as_json
+from tracker.web.api.answering import Answer, reads, resource
+from tracker.web.api.bodies.figures import Status, StatusByQuestion, Statuses
+from tracker.web.api.parameters import Moment, Questions
+
+router = resource("figures")
+
+
+@router.get("/status", **reads("listStatus", Statuses))
+def all_statuses(answer: Answer, moment: Annotated[Moment, Depends()]) -> Response:
+    """Return the progress of each project that is not archived; `tracker status`."""
+    return answer.of_all(
+        lambda ledger: statuses_as_json(
+            ledger.statuses(as_of=moment.as_of, known_at=moment.known_at)
+        )
+    )
+
+
+@router.get("/projects/{project:name}/status", **reads("getStatus", Status | StatusByQuestion))
+def project_status(
+    answer: Answer,
+    project: str,
+    moment: Annotated[Moment, Depends()],
+    question: Questions = (),
+) -> Response:
+    """Return a project's progress; `tracker status P`."""
+    return answer.figure(
+        project,
+        lambda ledger: status_as_json(
+            ledger.status_by_question(
+                project, questions=question, as_of=moment.as_of, known_at=moment.known_at
+            )
+        ),
+    )
