@@ -24,7 +24,7 @@ _Compute = Callable[[Ledger, AgreementAsked], Any]
 
 
 @router.get(
-    "/projects/{project:name}/agreement",
+    "/projects/{project:segment}/agreement",
     **reads("getAgreement", Agreement | AgreementByQuestion | AgreementRows),
 )
 def project_agreement(

@@ -16,7 +16,7 @@ router = resource("records")
 Name = Annotated[str, Path(description="Any name of the annotator.")]
 
 
-@router.get("/projects/{project:name}/annotators", **reads("listAnnotators", Annotators))
+@router.get("/projects/{project:segment}/annotators", **reads("listAnnotators", Annotators))
 def list_annotators(answer: Answer, project: str) -> Response:
     """Return a project's annotators by name; `tracker annotator list P`."""
 
@@ -28,7 +28,8 @@ def list_annotators(answer: Answer, project: str) -> Response:
 
 
 @router.get(
-    "/projects/{project:name}/annotators/{annotator:name}", **reads("getAnnotator", AnnotatorPage)
+    "/projects/{project:segment}/annotators/{annotator:segment}",
+    **reads("getAnnotator", AnnotatorPage),
 )
 def show_annotator(
     answer: Answer,

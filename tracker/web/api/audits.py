@@ -15,7 +15,7 @@ from tracker.web.api.parameters import LARGEST, Answers
 router = resource("findings")
 
 
-@router.get("/projects/{project:name}/audit", **reads("getAudit", Audit))
+@router.get("/projects/{project:segment}/audit", **reads("getAudit", Audit))
 def project_audit(
     answer: Answer,
     project: str,

@@ -11,7 +11,7 @@ from tracker.web.api.parameters import Question
 router = resource("records")
 
 
-@router.get("/projects/{project:name}/categories", **reads("listCategories", Categories))
+@router.get("/projects/{project:segment}/categories", **reads("listCategories", Categories))
 def list_categories(answer: Answer, project: str, question: Question = None) -> Response:
     """Return a question's categories with the number of labels; `tracker category list P`."""
     return answer.figure(

@@ -40,7 +40,7 @@ _Form = Annotated[Form, Query(alias="format", description="The format of the row
 
 
 @router.get(
-    "/projects/{project:name}/export/labels",
+    "/projects/{project:segment}/export/labels",
     **reads("exportLabels", None),
     responses=_ROWS,
     response_class=Response,
@@ -57,7 +57,7 @@ def export_labels(
 
 
 @router.get(
-    "/projects/{project:name}/export/consensus",
+    "/projects/{project:segment}/export/consensus",
     **reads("exportConsensus", None),
     responses=_ROWS,
     response_class=Response,

@@ -16,7 +16,7 @@ router = resource("findings")
 Number = Annotated[int, Path(description="The finding's number.", ge=1, le=LARGEST, examples=[1])]
 
 
-@router.get("/projects/{project:name}/findings", **reads("listFindings", Findings))
+@router.get("/projects/{project:segment}/findings", **reads("listFindings", Findings))
 def list_findings(
     answer: Answer,
     project: str,
@@ -43,13 +43,13 @@ def list_findings(
     return answer.figure(project, compute)
 
 
-@router.get("/projects/{project:name}/findings/changes", **reads("listChanges", FindingChanges))
+@router.get("/projects/{project:segment}/findings/changes", **reads("listChanges", FindingChanges))
 def list_changes(answer: Answer, project: str) -> Response:
     """Return what was done about all findings; `tracker flags history -p P`."""
     return answer.figure(project, lambda ledger: _changes(ledger, project, None))
 
 
-@router.get("/projects/{project:name}/findings/{finding}", **reads("getFinding", Finding))
+@router.get("/projects/{project:segment}/findings/{finding}", **reads("getFinding", Finding))
 def show_finding(answer: Answer, project: str, finding: Number) -> Response:
     """Return one finding with its latest evidence and sightings; `tracker flags show N -p P`."""
     return answer.figure(
@@ -59,7 +59,7 @@ def show_finding(answer: Answer, project: str, finding: Number) -> Response:
 
 
 @router.get(
-    "/projects/{project:name}/findings/{finding}/changes",
+    "/projects/{project:segment}/findings/{finding}/changes",
     **reads("listChangesOfFinding", FindingChanges),
 )
 def list_changes_of_finding(answer: Answer, project: str, finding: Number) -> Response:

@@ -18,7 +18,7 @@ _EXAMPLE = "[[check]]\nitems_at_least = 200\n"
 
 
 @router.get(
-    "/projects/{project:name}/gate",
+    "/projects/{project:segment}/gate",
     **reads("getGateConfig", None),
     responses={
         200: {"description": "The file.", "content": {_TOML: {"schema": {"type": "string"}}}}
@@ -31,7 +31,7 @@ def gate_config(answer: Answer, project: str, answers: Annotated[Answers, Depend
     return Response(text, media_type=_TOML)
 
 
-@router.post("/projects/{project:name}/gate", **reads("runGate", Gate))
+@router.post("/projects/{project:segment}/gate", **reads("runGate", Gate))
 def run_gate(
     answer: Answer,
     project: str,

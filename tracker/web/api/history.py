@@ -15,7 +15,9 @@ router = resource("figures")
 _TREND_OF = "krippendorff_alpha"
 
 
-@router.get("/projects/{project:name}/history", **reads("getHistory", History | HistoryByQuestion))
+@router.get(
+    "/projects/{project:segment}/history", **reads("getHistory", History | HistoryByQuestion)
+)
 def project_history(
     answer: Answer,
     project: str,
@@ -64,7 +66,7 @@ def project_history(
     return answer.figure(project, compute)
 
 
-@router.get("/projects/{project:name}/compare", **reads("compareStates", Comparison))
+@router.get("/projects/{project:segment}/compare", **reads("compareStates", Comparison))
 def compare_states(
     answer: Answer,
     project: str,

@@ -13,7 +13,7 @@ from tracker.web.api.pages import Cursor, Limit, next_page, page_start
 router = resource("records")
 
 
-@router.get("/projects/{project:name}/items", **reads("listItems", Items))
+@router.get("/projects/{project:segment}/items", **reads("listItems", Items))
 def list_items(
     request: Request,
     answer: Answer,
@@ -39,7 +39,7 @@ def list_items(
     return response
 
 
-@router.get("/projects/{project:name}/items/{item:name}", **reads("getItem", Item))
+@router.get("/projects/{project:segment}/items/{item:segment}", **reads("getItem", Item))
 def show_item(
     answer: Answer, project: str, item: Annotated[str, Path(description="The item's key.")]
 ) -> Response:

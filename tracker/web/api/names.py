@@ -34,8 +34,8 @@ def _is_of_interface(scope: Scope) -> bool:
     return path.startswith(f"{PREFIX}/")
 
 
-class NameConvertor(Convertor[str]):
-    """A name as a segment of a path: ``{project:name}``."""
+class SegmentConvertor(Convertor[str]):
+    """A name as a segment of a path: ``{project:segment}``."""
 
     regex = "[^/]+"
 
@@ -48,4 +48,4 @@ class NameConvertor(Convertor[str]):
         return value.replace("%", "%25").replace("/", "%2F")
 
 
-register_url_convertor("name", NameConvertor())
+register_url_convertor("segment", SegmentConvertor())

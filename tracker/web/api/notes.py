@@ -13,7 +13,7 @@ from tracker.web.api.bodies.records import Notes
 router = resource("records")
 
 
-@router.get("/projects/{project:name}/notes", **reads("listNotes", Notes))
+@router.get("/projects/{project:segment}/notes", **reads("listNotes", Notes))
 def list_notes(answer: Answer, project: str) -> Response:
     """Return a project's notes in the order of their events; `tracker project notes P`."""
 

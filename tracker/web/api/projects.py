@@ -21,7 +21,7 @@ def list_projects(answer: Answer, everything: Archived = False) -> Response:
     return answer.of_all(lambda ledger: projects_as_json(ledger.projects.list(archived=everything)))
 
 
-@router.get("/projects/{project:name}", **reads("getProject", Project))
+@router.get("/projects/{project:segment}", **reads("getProject", Project))
 def show_project(answer: Answer, project: str) -> Response:
     """Return a project's settings and categories; `tracker project show P`."""
     return answer.figure(project, lambda ledger: _settings(ledger, project))

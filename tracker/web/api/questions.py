@@ -13,7 +13,7 @@ from tracker.web.api.bodies.records import Question, Questions
 router = resource("records")
 
 
-@router.get("/projects/{project:name}/questions", **reads("listQuestions", Questions))
+@router.get("/projects/{project:segment}/questions", **reads("listQuestions", Questions))
 def list_questions(answer: Answer, project: str) -> Response:
     """Return a project's questions in the order of their making; `tracker question list P`."""
 
@@ -25,7 +25,9 @@ def list_questions(answer: Answer, project: str) -> Response:
     return answer.figure(project, compute)
 
 
-@router.get("/projects/{project:name}/questions/{question:name}", **reads("getQuestion", Question))
+@router.get(
+    "/projects/{project:segment}/questions/{question:segment}", **reads("getQuestion", Question)
+)
 def show_question(
     answer: Answer, project: str, question: Annotated[str, Path(description="The question's name.")]
 ) -> Response:

@@ -20,7 +20,7 @@ router = resource("figures")
 
 
 @router.get(
-    "/projects/{project:name}/snapshots", **reads("listSnapshots", History | HistoryByQuestion)
+    "/projects/{project:segment}/snapshots", **reads("listSnapshots", History | HistoryByQuestion)
 )
 def list_snapshots(answer: Answer, project: str) -> Response:
     """Return a project's snapshots, oldest first; `tracker snapshots list P`."""
@@ -34,7 +34,7 @@ def list_snapshots(answer: Answer, project: str) -> Response:
 
 
 @router.get(
-    "/projects/{project:name}/snapshots/{snapshot:name}",
+    "/projects/{project:segment}/snapshots/{snapshot:segment}",
     **reads("getSnapshot", Snapshot | SnapshotByQuestion),
 )
 def show_snapshot(

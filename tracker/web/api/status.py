@@ -24,7 +24,7 @@ def all_statuses(answer: Answer, moment: Annotated[Moment, Depends()]) -> Respon
     )
 
 
-@router.get("/projects/{project:name}/status", **reads("getStatus", Status | StatusByQuestion))
+@router.get("/projects/{project:segment}/status", **reads("getStatus", Status | StatusByQuestion))
 def project_status(
     answer: Answer,
     project: str,
